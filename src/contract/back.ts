@@ -1,0 +1,105 @@
+import { type AgentEvent, type Command, type Fault, fault, type Id, type Loss } from '../model/index.ts'
+import type { Frame, Framing } from './frame.ts'
+
+/**
+ * One process or HTTP call inside a back link. `call` names it; absent is fine while a link has one call at a time.
+ * For a process, what is absent comes from the agent's configuration; `env` is added to the configured one.
+ * `stdin: 'end'` means that nothing more is written after the frames sent in the same synchronous step.
+ */
+export type Call = { call?: string } & (
+  | {
+      kind: 'process'
+      command?: string
+      args?: readonly string[]
+      cwd?: string
+      env?: Readonly<Record<string, string>>
+      stdin: 'open' | 'end'
+    }
+  | {
+      kind: 'http'
+      method: string
+      /** Appended to the configured URL. */
+      path?: string
+      headers?: Readonly<Record<string, string>>
+      body: string
+      /** How the answer is framed; an answer of type `text/event-stream` is always read as SSE. */
+      answer: Framing
+    }
+)
+
+/** The head of an HTTP answer; header names are lower-case. */
+export interface CallHead {
+  call?: string
+  status: number
+  headers: Readonly<Record<string, string>>
+}
+
+/** How a call ended. `stderr` is the first and last 4 KiB of it and may hold secrets: for logs, never for clients. */
+export interface CallEnd {
+  call?: string
+  /** `closed`: the process exited or the answer is complete. `failed`: it never started, or the connection broke; `fault` says how. */
+  why: 'closed' | 'timeout' | 'cancelled' | 'failed'
+  exitCode?: number
+  signal?: string
+  stderr?: string
+  fault?: Fault
+}
+
+/** What a back link calls. None of these throws; all are synchronous. */
+export interface BackPorts {
+  emit(event: AgentEvent): void
+  /** Starts a process or an HTTP call. Frames sent right after it are its input. */
+  open(call: Call): void
+  /** Writes a frame to the open process (an object's `call` says which; the newest otherwise). */
+  send(frame: Frame): void
+  /** Ends the input of a call. */
+  end(call?: string): void
+  /** The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. */
+  fault(fault: Fault): void
+  report(loss: Loss, turn: Id): void
+  /** A new id, unique within the link; counts, so that the same wire gives the same ids. */
+  newId(): Id
+}
+
+/** One agent's wire: a process with its handshakes, or the calls of one session. No method throws. */
+export interface BackLink {
+  /** Before any command: starts the process that lives as long as the session, says hello. Absent: every turn opens its own call. */
+  open?(): void
+  /** A command for the agent. Of turns, one at a time. */
+  encode(command: Command): void
+  decodeHead?(head: CallHead): void
+  decode(frame: Frame): void
+  /** A call ended. A turn that it leaves without an end must be ended here (`faultOfEnd` says why). */
+  decodeEnd(end: CallEnd): void
+}
+
+/** What a back link is opened with. */
+export interface BackContext<O> {
+  /** The codec's own options, validated. */
+  options: O
+  agent: string
+  /** The gateway's environment, for `${VAR}`. */
+  env: Readonly<Record<string, string>>
+  /** Absolute folder of the file that configures the agent. */
+  folder: string
+  /** The configured process, before any substitution; `args` is undefined when the configuration has none. */
+  process?: { command: string; args?: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
+}
+
+/** Why a call that ended without its turn's answer did so, as the fault of that turn. */
+export function faultOfEnd(end: CallEnd): Fault {
+  if (end.fault) return end.fault
+  if (end.why === 'timeout') return fault('timeout', 'The agent did not answer within its time limit.')
+  if (end.why === 'cancelled') return fault('cancelled', 'The turn was cancelled.')
+  if (end.why === 'failed') return fault('agent-unavailable', 'The agent could not be reached; see the gateway log.')
+  return fault(
+    'agent-crashed',
+    `The agent ${describeExit(end)} before it had answered; see its stderr in the gateway log.`,
+  )
+}
+
+function describeExit(end: CallEnd): string {
+  if (end.signal) return `was ended by ${end.signal}`
+  if (end.exitCode !== undefined) return `exited with code ${end.exitCode}`
+  return 'closed its output'
+}

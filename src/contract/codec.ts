@@ -1,0 +1,72 @@
+import type { ErrorCode } from '../model/index.ts'
+import type { BackContext, BackLink, BackPorts } from './back.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { Frame, Framing } from './frame.ts'
+import type { FrontContext, FrontLink, FrontPorts } from './front.ts'
+
+/** The part of Standard Schema v1 that we use; valibot and zod schemas both have it. */
+export interface StandardSchemaV1<O> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<O> | Promise<StandardResult<O>>
+    readonly types?: { readonly input: unknown; readonly output: O } | undefined
+  }
+}
+
+/** A validated value, or what is wrong with it. */
+export type StandardResult<O> =
+  | { readonly value: O; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+      }[]
+    }
+
+/** The client side of a dialect. */
+export interface FrontHalf {
+  readonly capabilities: Capabilities
+  /** Names of the environment variables that a stand-in on stdio reads. */
+  readonly env: readonly string[]
+  /** On stdio, whether this dialect takes the client: asked before any frame (`first` undefined), then with the first one. Absent means yes. */
+  accepts?(first: Frame | undefined, context: FrontContext): boolean
+  open(context: FrontContext, ports: FrontPorts): FrontLink
+}
+
+/** The agent side of a dialect. */
+export interface BackHalf<O> {
+  readonly capabilities: Capabilities
+  open(context: BackContext<O>, ports: BackPorts): BackLink
+}
+
+/** One form of a protocol. `framing` is how its stdio wire is framed, and an answer until an `Answer` says otherwise. */
+export interface Dialect<O = unknown> {
+  readonly wireVersion: string
+  readonly framing: Framing
+  readonly front?: FrontHalf
+  readonly back?: BackHalf<O>
+}
+
+/** An HTTP endpoint of a front. `input` is how the request's body is framed; `dialect` defaults to the first one. */
+export interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly input: Framing
+  readonly dialect?: string
+}
+
+/** One protocol. Pure: synchronous, no clock, no I/O, no promises, nothing thrown. The first dialect is the default. */
+export interface Codec<O = unknown> {
+  readonly name: string
+  readonly dialects: Readonly<Record<string, Dialect<O>>>
+  /** The protocol's own code of every error, and the HTTP status of its endpoints. */
+  readonly errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
+  readonly endpoints: readonly Endpoint[]
+  /** The codec's own keys of an agent's configuration. */
+  readonly options: { schema: StandardSchemaV1<O>; keys: readonly string[] }
+}
+
+/** A codec with its option type forgotten, as registries hold it: the engine only hands validated options back to it. */
+// biome-ignore lint/suspicious/noExplicitAny: the option type is existential here
+export type AnyCodec = Codec<any>

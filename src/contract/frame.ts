@@ -1,0 +1,10 @@
+/** One message of a wire: a line or a body is the string itself; an SSE event is an object. `call` names the call it came from or goes to. */
+export type Frame = string | { data: string; event?: string; id?: string; call?: string }
+
+/** How bytes and frames relate. `ndjson`: one JSON value a line; `text`: raw lines, blank ones kept; `sse`: events; `body`: all bytes are one frame. */
+export type Framing = 'ndjson' | 'text' | 'sse' | 'body'
+
+/** The text of a frame, whatever its framing. */
+export function frameText(frame: Frame): string {
+  return typeof frame === 'string' ? frame : frame.data
+}

@@ -1,0 +1,70 @@
+import type { AgentEvent, Fault, Id, Loss, TurnView } from '../model/index.ts'
+import type { CallEnd, CallHead } from './back.ts'
+import type { Carrier } from './backend.ts'
+
+/** A client's request as observers see it. Nothing here is content. */
+export interface RequestInfo {
+  transport: 'stdio' | 'http' | 'socket'
+  /** Codec and dialect, such as `zene` or `agentproc@0.4`. */
+  front: string
+  method: string
+  /** The route pattern for HTTP, the argument line's first word for stdio. */
+  path: string
+  carrier: Carrier
+}
+
+/** A turn as observers see it at its start. */
+export interface TurnInfo {
+  turn: Id
+  agent: string
+  back: string
+  session: string
+  model?: string
+}
+
+/** A process or an HTTP call at its start. */
+export type CallInfo = { kind: 'process'; command: string } | { kind: 'http'; method: string; url: string }
+
+/** Observes one call. */
+export interface CallScope {
+  /** The context that the agent gets. */
+  readonly carrier: Carrier
+  started(info: { pid?: number }): void
+  head(head: CallHead): void
+  /** A process that outlives the turn is ready. */
+  ready(): void
+  end(end: CallEnd): void
+}
+
+/** Observes one turn. */
+export interface TurnScope {
+  readonly carrier: Carrier
+  call(info: CallInfo): CallScope
+  /** It waited this many milliseconds for its session or a place. */
+  queued(ms: number): void
+  firstEvent(event: AgentEvent): void
+  loss(loss: Loss): void
+  end(view: TurnView): void
+}
+
+/** Observes one client request. */
+export interface RequestScope {
+  readonly carrier: Carrier
+  turn(info: TurnInfo): TurnScope
+  fault(fault: Fault): void
+  end(result: { status?: number; exitCode?: number }): void
+}
+
+/** What observers implement. The engine calls it; none of its methods may throw or wait. */
+export interface Hooks {
+  request(info: RequestInfo): RequestScope
+}
+
+/** Observes nothing, and passes the client's own trace context on to the agent. */
+export const silentHooks: Hooks = {
+  request: ({ carrier }) => {
+    const call: CallScope = { carrier, started() {}, head() {}, ready() {}, end() {} }
+    const turn: TurnScope = { carrier, call: () => call, queued() {}, firstEvent() {}, loss() {}, end() {} }
+    return { carrier, turn: () => turn, fault() {}, end() {} }
+  },
+}

@@ -1,0 +1,92 @@
+import type { Id, JsonText, Message, Usage } from '../model/index.ts'
+
+/** A value now or later: embedded drivers answer at once, shared ones do not. */
+export type Awaitable<T> = T | Promise<T>
+
+/** What makes a session one: two clients that say the same id to the same agent under different keys are not in one session. */
+export interface SessionKey {
+  tenant: string
+  agent: string
+  /** The client's own id. */
+  session: string
+  conversation: string
+}
+
+/** A session as it is kept. Times are milliseconds since the epoch. */
+export interface SessionRecord extends SessionKey {
+  id: Id
+  /** The agent's own id of the session, once it told it. */
+  bound?: string
+  createdAt: number
+  usedAt: number
+  usage?: Usage
+}
+
+/** A turn as it is kept. `outcome` is absent while it runs. */
+export interface TurnRecord {
+  turn: Id
+  session: Id
+  tenant: string
+  agent: string
+  front: string
+  request?: string
+  startedAt: number
+  endedAt?: number
+  outcome?: 'completed' | 'failed' | 'cancelled'
+  /** The `ErrorCode` of a failed turn. */
+  code?: string
+  /** True once an answer was written to a client to its end. */
+  delivered: boolean
+}
+
+/** One canonical event of a turn, as JSON. `seq` counts from 1. */
+export interface JournalEntry {
+  turn: Id
+  seq: number
+  json: JsonText
+}
+
+/** What a claim of an idempotency key found: nothing, or the turn that holds it. */
+export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
+
+/** What the gateway remembers. One contract test suite runs against every driver. */
+export interface Store {
+  /** The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. */
+  openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord>
+  readSession(id: Id): Awaitable<SessionRecord | undefined>
+  /** The newest first, at most `limit`. */
+  listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>
+  bindSession(id: Id, bound: string | undefined): Awaitable<void>
+  /** Deletes the session, its transcript, its turns and their events. */
+  deleteSession(id: Id): Awaitable<void>
+
+  appendMessages(session: Id, messages: readonly Message[]): Awaitable<void>
+  /** The transcript, oldest first. */
+  readMessages(session: Id): Awaitable<Message[]>
+  clearMessages(session: Id): Awaitable<void>
+
+  beginTurn(turn: TurnRecord): Awaitable<void>
+  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code'>): Awaitable<void>
+  /** An answer of the turn was written to a client to its end. */
+  markDelivered(turn: Id): Awaitable<void>
+  readTurn(turn: Id): Awaitable<TurnRecord | undefined>
+  /** Turns without an outcome: after a restart, those that the last process left. */
+  unfinishedTurns(): Awaitable<TurnRecord[]>
+
+  appendEvents(entries: readonly JournalEntry[]): Awaitable<void>
+  /** The events behind `after`, in order. */
+  readEvents(turn: Id, after: number): Awaitable<JournalEntry[]>
+
+  /**
+   * Claims a key for a turn, atomically. An expired claim (`ttlMs` since it was made) is as good as none.
+   * `body` is a digest of the request, for telling a duplicate from another request under the same key.
+   */
+  claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim>
+  /** Gives the key to another turn (a failed answer is tried again), whoever held it. */
+  reclaim(key: string, turn: Id, body: string, now: number): Awaitable<void>
+  release(key: string): Awaitable<void>
+
+  /** Deletes turns, events and claims that ended before `before`. */
+  prune(before: number): Awaitable<void>
+  close(): Awaitable<void>
+}

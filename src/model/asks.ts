@@ -1,0 +1,40 @@
+import type { JsonText } from './json.ts'
+import type { Id, Part, ToolStatus } from './parts.ts'
+
+export type AskKind = 'approval' | 'input' | 'client' | 'tool'
+
+/** One choice of an approval, with the agent's own id. */
+export interface AskOption {
+  id: string
+  kind: 'allow' | 'deny'
+  scope: 'once' | 'session' | 'always'
+  label?: string
+}
+
+/** What an agent asks of its client. */
+export type Question =
+  | {
+      kind: 'approval'
+      tool?: Id
+      name: string
+      args: JsonText
+      description?: string
+      options: readonly AskOption[]
+    }
+  | { kind: 'input'; message: string; schema?: JsonText }
+  | { kind: 'client'; method: string; params: JsonText }
+  | { kind: 'tool'; tool: Id }
+
+/** The answer to a question, of the same kind. */
+export type Reply =
+  | { kind: 'approval'; option: string; edited?: JsonText; message?: string; stopTurn?: true }
+  | { kind: 'input'; values: JsonText }
+  | { kind: 'client'; result?: JsonText; error?: JsonText }
+  | { kind: 'tool'; status: ToolStatus; parts: readonly Part[] }
+
+/** An open question. `deadline` is milliseconds since the epoch. */
+export interface Ask {
+  ask: Id
+  question: Question
+  deadline?: number
+}

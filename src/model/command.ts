@@ -1,0 +1,89 @@
+import type { Reply } from './asks.ts'
+import type { JsonText } from './json.ts'
+import type { Ext, Id, Message, Part } from './parts.ts'
+
+/** Whom a command means, as far as a front can know it; only the engine resolves it to a turn. */
+export type Target = { turn: Id } | { request: string } | { continuation: string } | 'running'
+
+/** Which conversation a command belongs to, in the client's own words. */
+export interface SessionRef {
+  id?: string
+  conversation?: string
+  channel?: string
+  name?: string
+  continuation?: string
+  /**
+   * The agent's own id of this session, filled in by the engine for back links once `session-bound` told it.
+   * Fronts never set it.
+   */
+  bound?: string
+}
+
+/** Wishes of the client about how the turn runs. `totalMs` is the whole turn in milliseconds (0 = out of time at once). */
+export interface TurnOptions {
+  streaming?: boolean
+  model?: string
+  temperature?: number
+  effort?: string
+  totalMs?: number
+  systemPrompt?: string
+  tools?: readonly string[]
+  outputSchema?: JsonText
+  locale?: string
+}
+
+/** Idempotency: what a second request with the same key gets. */
+export interface Once {
+  key: string
+  /** While the first one runs: `join` gets its answer too, `tell` is only told so. */
+  duplicate: 'join' | 'tell'
+  /** When it has ended: which recorded answers may be given again. */
+  replay: 'undelivered' | 'success' | 'never'
+  /** How long the recorded answer may be given again, in milliseconds; absent: as long as the gateway has it for this replay. */
+  ttlMs?: number
+}
+
+/** A slash or at command. */
+export interface Invocation {
+  kind: 'slash' | 'at'
+  path: readonly string[]
+  args: string
+}
+
+/** A piece of work for an agent: a prompt, or the compaction of its transcript. */
+export interface TurnStart {
+  type: 'turn-start'
+  turn: Id
+  task: 'prompt' | 'compact'
+  /** The client's own id of the request. */
+  request?: string
+  /** The agent that the protocol's own field names. */
+  agent?: string
+  input: readonly Part[]
+  options: TurnOptions
+  once?: Once
+  invocation?: Invocation
+  history?: readonly Message[]
+  clientTools?: readonly { name: string; schema: JsonText }[]
+  askedCapabilities?: readonly string[]
+  environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
+}
+
+/** What a front may ask of the gateway itself; `query.ts` has the shape of each answer. */
+export type QueryWhat = 'state' | 'messages' | 'models' | 'agents' | 'sessions' | 'turn' | 'hints' | 'health'
+
+/** What flows from a client to an agent. `exchange` names the request it came with. */
+export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
+  | TurnStart
+  | { type: 'turn-cancel'; target: Target }
+  | { type: 'turn-steer'; target: Target; input: readonly Part[] }
+  | { type: 'ask-reply'; target: Target; ask?: Id; reply: Reply }
+  | { type: 'session-open'; mcpServers?: readonly string[] }
+  | { type: 'session-close' | 'session-clear' }
+  | { type: 'config-set'; model?: string; mode?: string; effort?: string }
+  | { type: 'query'; what: QueryWhat; args?: JsonText }
+  | { type: 'foreign'; protocol: string; frame: string }
+)
+
+/** The command of one type. */
+export type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>

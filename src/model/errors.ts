@@ -1,0 +1,59 @@
+import type { Ext } from './parts.ts'
+
+/** The closed list of what can go wrong. Codecs map each to their protocol's own code in one table. */
+export const ERROR_CODES = [
+  'invalid-request',
+  'payload-too-large',
+  'unsupported-version',
+  'unauthenticated',
+  'forbidden',
+  'agent-not-found',
+  'session-not-found',
+  'session-busy',
+  'overloaded',
+  'timeout',
+  'cancelled',
+  'agent-unavailable',
+  'agent-crashed',
+  'protocol-violation',
+  'provider-auth',
+  'provider-rate-limit',
+  'provider-down',
+  'lossy-refused',
+  'internal',
+] as const
+
+/** One of the closed list of errors. */
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+/** An error as a value. Its message says what happened, where, and what to do next, and holds nothing private. */
+export interface Fault {
+  code: ErrorCode
+  message: string
+  /** True when the same request may succeed later without a change. */
+  retryable: boolean
+  /** The frame boundary is lost: nothing more can be read from this wire. */
+  fatal?: true
+  /** The engine may run the turn again under a fresh agent session, if nothing was shown yet. */
+  retry?: 'fresh-session'
+  ext?: Ext
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'session-busy',
+  'overloaded',
+  'timeout',
+  'agent-unavailable',
+  'provider-rate-limit',
+  'provider-down',
+])
+
+/** True when the same request may succeed later after such an error. */
+export function isRetryable(code: ErrorCode): boolean {
+  return RETRYABLE.has(code)
+}
+
+/** A fault with the usual `retryable` of its code; `more` overrides it or adds the rarer fields. */
+export function fault(code: ErrorCode, message: string, more?: Partial<Fault>): Fault {
+  return { code, message, retryable: isRetryable(code), ...more }
+}

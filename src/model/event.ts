@@ -1,0 +1,106 @@
+import type { Ask } from './asks.ts'
+import type { Fault } from './errors.ts'
+import type { JsonText } from './json.ts'
+import type { Executor, Ext, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
+
+/** Why a turn or a step stopped. */
+export type Stop =
+  | 'end'
+  | 'max-tokens'
+  | 'max-turns'
+  | 'tool-use'
+  | 'stop-sequence'
+  | 'refusal'
+  | 'content-filter'
+  | 'aborted'
+  | 'error'
+
+/** What every event of a turn carries. `lane` names the sub-agent it came from; absent means the main one. */
+interface OfTurn {
+  turn: Id
+  lane?: string
+  ext?: Ext
+}
+
+/** The one end of a turn, always last. An error that ends it is only here. */
+export type TurnEnd = OfTurn & {
+  type: 'turn-end'
+  outcome: 'completed' | 'failed' | 'cancelled'
+  stop?: Stop
+  fault?: Fault
+  continuation?: string
+  summary?: string
+}
+
+/** Events that may belong to a turn or to the link. */
+type Shared =
+  | { type: 'notice'; severity: 'info' | 'warning' | 'error'; code: string; text: string }
+  | ({ type: 'ask' } & Ask)
+  | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled' }
+  | { type: 'foreign'; protocol: string; frame: string }
+
+/** Why a capability that the client asked for is not given. */
+export interface Denial {
+  capability: string
+  code: string
+}
+
+/** What only the engine says of a turn: that it took it, and that it waits for the client's next request. */
+type EngineEvent =
+  | {
+      type: 'turn-accepted'
+      how: 'new' | 'joined' | 'replayed'
+      session: string
+      request?: string
+      denials?: readonly Denial[]
+    }
+  | { type: 'turn-parked'; asks: readonly Ask[]; continuation: string; deadline: number }
+
+/** What flows from an agent to a client while a turn runs. */
+export type TurnEvent =
+  | TurnEnd
+  | (OfTurn &
+      (
+        | Shared
+        | EngineEvent
+        | { type: 'turn-started' }
+        | { type: 'step-start'; step: number }
+        | { type: 'step-end'; step: number; stop: Stop }
+        | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' }
+        | { type: 'text-delta' | 'reasoning-delta'; message: Id; text: string }
+        /** `parts` only when the agent said the whole message; fronts that showed its deltas ignore them. */
+        | { type: 'message-end'; message: Id; parts?: readonly Part[] }
+        | { type: 'message-retract'; message: Id; keepText: boolean }
+        | {
+            type: 'tool-start'
+            tool: Id
+            message?: Id
+            name: string
+            kind?: string
+            title?: string
+            executor: Executor
+          }
+        | { type: 'tool-args-delta'; tool: Id; text: string }
+        | { type: 'tool-call'; tool: Id; name: string; args: JsonText; executor: Executor }
+        | { type: 'tool-progress'; tool: Id; parts: readonly Part[] }
+        | { type: 'tool-end'; tool: Id; status: ToolStatus; parts: readonly Part[] }
+        | { type: 'terminal-output'; stream: 'stdout' | 'stderr'; text: string }
+        | { type: 'directive'; action: string; json: JsonText }
+        | { type: 'plan'; json: JsonText }
+        /** `turn` is the total of the turn (at most one); `call` one model call; `session` since the session began. */
+        | { type: 'usage'; scope: 'call' | 'turn' | 'session'; usage: Usage; estimated?: true }
+      ))
+
+/** What no turn owns: it came while none ran, or concerns the whole session. */
+export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
+  | Shared
+  | { type: 'agent-ready'; model?: string; version?: string; json?: JsonText }
+  | { type: 'session-bound'; agentSession: string }
+  | { type: 'session-changed'; json: JsonText }
+  | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault }
+)
+
+export type AgentEvent = TurnEvent | LinkEvent
+
+/** The event of one type. */
+export type EventOf<T extends AgentEvent['type']> = Extract<TurnEvent, { type: T }>

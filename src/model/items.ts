@@ -1,0 +1,121 @@
+import type { AskKind } from './asks.ts'
+import type { Command, QueryWhat, SessionRef, TurnOptions } from './command.ts'
+import type { AgentEvent } from './event.ts'
+import type { Part, Usage } from './parts.ts'
+
+/** Everything that a pair can lose: the rows of the matrix, the keys of capabilities, the `item` of a loss. */
+export const ITEMS = [
+  // commands
+  'turn-start',
+  'turn-cancel',
+  'turn-steer',
+  'ask-reply',
+  'session-open',
+  'session-close',
+  'session-clear',
+  'config-set',
+  'query',
+  // what a turn-start may hold
+  'start.compact',
+  'start.request',
+  'start.agent',
+  'start.once',
+  'start.invocation',
+  'start.history',
+  'start.clientTools',
+  'start.askedCapabilities',
+  'start.environment',
+  'option.streaming',
+  'option.model',
+  'option.temperature',
+  'option.effort',
+  'option.totalMs',
+  'option.systemPrompt',
+  'option.tools',
+  'option.outputSchema',
+  'option.locale',
+  'session.id',
+  'session.conversation',
+  'session.channel',
+  'session.name',
+  'session.continuation',
+  'query.state',
+  'query.messages',
+  'query.models',
+  'query.agents',
+  'query.sessions',
+  'query.turn',
+  'query.hints',
+  'query.health',
+  // parts, both ways
+  'part.text',
+  'part.image',
+  'part.audio',
+  'part.file',
+  'part.data',
+  'part.reasoning',
+  'part.tool-call',
+  'part.tool-reply',
+  'part.diff',
+  // events
+  'turn-accepted',
+  'turn-started',
+  'turn-parked',
+  'turn-end',
+  'step-start',
+  'step-end',
+  'message-start',
+  'text-delta',
+  'reasoning-delta',
+  'message-end',
+  'message-retract',
+  'tool-start',
+  'tool-args-delta',
+  'tool-call',
+  'tool-progress',
+  'tool-end',
+  'terminal-output',
+  'directive',
+  'plan',
+  'usage',
+  'notice',
+  'ask',
+  'ask-settled',
+  'ask.approval',
+  'ask.input',
+  'ask.client',
+  'ask.tool',
+  'agent-ready',
+  'session-bound',
+  'session-changed',
+  'command-reply',
+  'usage.input',
+  'usage.output',
+  'usage.reasoning',
+  'usage.cacheRead',
+  'usage.cacheWrite',
+  'usage.total',
+  'usage.costUsd',
+  'usage.estimated',
+  // both ways
+  'foreign',
+  'ext',
+] as const
+
+/** One thing that can be lost. */
+export type Item = (typeof ITEMS)[number]
+
+/** What the types of the model say there is; the assertion below keeps `ITEMS` true to them. */
+type Named =
+  | Command['type']
+  | AgentEvent['type']
+  | `part.${Part['type']}`
+  | `ask.${AskKind}`
+  | `option.${keyof TurnOptions}`
+  | `session.${Exclude<keyof SessionRef, 'bound'>}`
+  | `query.${QueryWhat}`
+  | `usage.${keyof Usage | 'estimated'}`
+
+type Missing = Exclude<Named, Item>
+const complete: Missing extends never ? true : Missing = true
+void complete

@@ -1,0 +1,60 @@
+import type { JsonText } from './json.ts'
+
+/** An opaque identifier. */
+export type Id = string
+
+/** Fields of a wire message that the model has no place for, as one JSON object; set only when there are any. */
+export interface Ext {
+  readonly protocol: string
+  readonly json: JsonText
+}
+
+/** Bytes by value (`base64`) or by reference (`url`, or `ref`, an id the agent knows). `bytes` is their count. */
+export interface Blob {
+  mime?: string
+  name?: string
+  url?: string
+  ref?: string
+  base64?: string
+  bytes?: number
+}
+
+export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
+/** Who runs a tool: only a `client` tool may leave as a call that the client is expected to run. */
+export type Executor = 'agent' | 'client' | 'provider'
+export type Role = 'user' | 'assistant' | 'tool' | 'system'
+
+/** One piece of content of a message, a prompt or a tool's result. */
+export type Part =
+  | { type: 'text'; text: string }
+  | ({ type: 'image' | 'audio' | 'file' } & Blob)
+  | { type: 'data'; json: JsonText; mime?: string }
+  | { type: 'reasoning'; text: string; seal?: { provider: string; data: string } }
+  | { type: 'tool-call'; tool: Id; name: string; args: JsonText }
+  | { type: 'tool-reply'; tool: Id; status: ToolStatus; parts: readonly Part[] }
+  | { type: 'diff'; path: string; before: string | null; after: string }
+
+/** A message of a transcript. `at` is milliseconds since the epoch. */
+export interface Message {
+  role: Role
+  parts: readonly Part[]
+  at?: number
+}
+
+/** Tokens, by kind; absent is unknown, not zero. */
+export interface Usage {
+  input?: number
+  output?: number
+  reasoning?: number
+  cacheRead?: number
+  cacheWrite?: number
+  total?: number
+  costUsd?: number
+}
+
+/** The text of the text parts, joined by a line feed. */
+export function textOf(parts: readonly Part[]): string {
+  let text = ''
+  for (const part of parts) if (part.type === 'text') text += (text === '' ? '' : '\n') + part.text
+  return text
+}

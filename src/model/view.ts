@@ -1,0 +1,55 @@
+import type { Ask } from './asks.ts'
+import type { TurnEnd } from './event.ts'
+import type { JsonText } from './json.ts'
+import type { Loss } from './loss.ts'
+import type { Executor, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
+
+/** A message of the running turn. */
+export interface MessageView {
+  id: Id
+  role: Role
+  lane: string | undefined
+  /** True when text deltas came for it. */
+  streamed: boolean
+  closed: boolean
+  /** Its text: the deltas, or what the agent said at its end. */
+  text: string
+  reasoning: string
+  parts: readonly Part[] | undefined
+}
+
+/** A tool of the running turn. */
+export interface ToolView {
+  id: Id
+  name: string
+  executor: Executor
+  args: JsonText
+  status: ToolStatus | undefined
+  parts: readonly Part[]
+}
+
+/**
+ * The live fold of one turn: one mutable object that the engine owns, read-only for codecs, true up to and including
+ * the event in hand. `at` and `startedAt` are milliseconds since the epoch.
+ */
+export interface TurnView {
+  readonly turn: Id
+  readonly session: string
+  readonly agent: string
+  readonly seq: number
+  readonly at: number
+  readonly startedAt: number
+  /** The answer: the text of the main lane's assistant messages, joined by an empty line. */
+  readonly text: string
+  readonly messages: readonly MessageView[]
+  readonly tools: readonly ToolView[]
+  readonly directives: readonly { action: string; json: JsonText }[]
+  readonly notices: readonly { severity: string; code: string; text: string }[]
+  readonly asks: readonly Ask[]
+  readonly usage: Usage | undefined
+  readonly usageEstimated: boolean
+  readonly losses: readonly Loss[]
+  readonly end: TurnEnd | undefined
+  message(id: Id): MessageView | undefined
+  tool(id: Id): ToolView | undefined
+}
