@@ -1,0 +1,104 @@
+/**
+ * Every attribute, event and value name that leaves in a span, in one place. GenAI names follow
+ * semantic-conventions-genai v0.1.0 (in development, so they may move), HTTP and process names the general semantic
+ * conventions; names of our own begin with `turnpike.`.
+ */
+
+import type { Stop } from '../src/model/index.ts'
+
+/** Attribute names of spans. */
+export const ATTR = {
+  errorType: 'error.type',
+  networkTransport: 'network.transport',
+
+  httpMethod: 'http.request.method',
+  httpMethodOriginal: 'http.request.method_original',
+  httpRoute: 'http.route',
+  httpStatus: 'http.response.status_code',
+  urlFull: 'url.full',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
+
+  executableName: 'process.executable.name',
+  pid: 'process.pid',
+  exitCode: 'process.exit.code',
+
+  operation: 'gen_ai.operation.name',
+  agent: 'gen_ai.agent.name',
+  conversation: 'gen_ai.conversation.id',
+  requestModel: 'gen_ai.request.model',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  outputMessages: 'gen_ai.output.messages',
+
+  turn: 'turnpike.turn',
+  front: 'turnpike.front',
+  back: 'turnpike.back',
+  outcome: 'turnpike.outcome',
+  losses: 'turnpike.losses',
+  usageEstimated: 'turnpike.usage.estimated',
+} as const
+
+/** Attribute names of token counts, by the name of the count in the model. */
+export const USAGE_ATTR = {
+  input: 'gen_ai.usage.input_tokens',
+  output: 'gen_ai.usage.output_tokens',
+  reasoning: 'gen_ai.usage.reasoning.output_tokens',
+  cacheRead: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWrite: 'gen_ai.usage.cache_write.input_tokens',
+  total: 'turnpike.usage.total_tokens',
+  costUsd: 'turnpike.usage.cost_usd',
+} as const
+
+/** The operation of a turn's span. */
+export const INVOKE_AGENT = 'invoke_agent'
+
+/** Names of span events. */
+export const EVENT = {
+  queued: 'turnpike.queued',
+  firstEvent: 'turnpike.first_event',
+  loss: 'turnpike.loss',
+  end: 'turnpike.end',
+} as const
+
+/** Attribute names of span events. `ms` is milliseconds. */
+export const EVENT_ATTR = {
+  ms: 'turnpike.ms',
+  eventType: 'turnpike.event.type',
+  lossKind: 'turnpike.loss.kind',
+  lossItem: 'turnpike.loss.item',
+  lossField: 'turnpike.loss.field',
+  lossWhy: 'turnpike.loss.why',
+  lossCount: 'turnpike.loss.count',
+  outcome: 'turnpike.outcome',
+  stop: 'turnpike.stop',
+} as const
+
+/** The value of `error.type` when nothing better is known. */
+export const OTHER = '_OTHER'
+
+/** The finish reason of every stop; the conventions' own word where there is one. */
+export const FINISH_REASON: Readonly<Record<Stop, string>> = {
+  end: 'stop',
+  'stop-sequence': 'stop',
+  'max-tokens': 'length',
+  'max-turns': 'max_turns',
+  'tool-use': 'tool_call',
+  refusal: 'refusal',
+  'content-filter': 'content_filter',
+  aborted: 'aborted',
+  error: 'error',
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
+
+/** The method as attributes; an unknown one becomes `_OTHER`, so that no client can invent span names. */
+export function methodAttributes(method: string): Record<string, string> {
+  return METHODS.has(method)
+    ? { [ATTR.httpMethod]: method }
+    : { [ATTR.httpMethod]: OTHER, [ATTR.httpMethodOriginal]: method }
+}
+
+/** The method as part of a span name. */
+export function methodName(method: string): string {
+  return METHODS.has(method) ? method : 'HTTP'
+}

@@ -1,0 +1,33 @@
+/** Between W3C carriers and OpenTelemetry spans. */
+
+import { type Context, createTraceState, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
+import type { Carrier } from '../src/contract/index.ts'
+import { formatTraceparent, parseTraceparent, SAMPLED } from './propagation.ts'
+
+/** The context whose span is the client's; without a usable `traceparent` the root, so that a new trace begins. */
+export function parentContext(carrier: Carrier): Context {
+  const parent = parseTraceparent(carrier.traceparent)
+  if (!parent) return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: parent.traceId,
+    spanId: parent.spanId,
+    traceFlags: parent.flags & SAMPLED,
+    isRemote: true,
+    traceState: carrier.tracestate === undefined ? undefined : createTraceState(carrier.tracestate),
+  })
+}
+
+/** The context whose span is this one. */
+export function childContext(span: Span): Context {
+  return trace.setSpan(ROOT_CONTEXT, span)
+}
+
+/** What is handed on below a span: its ids and sampling, the trace's state, and baggage only if some came in. */
+export function carrierOf(span: Span, baggage: string | undefined): Carrier {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext()
+  const carrier: Carrier = { traceparent: formatTraceparent({ traceId, spanId, flags: traceFlags }) }
+  const state = traceState?.serialize()
+  if (state) carrier.tracestate = state
+  if (baggage !== undefined) carrier.baggage = baggage
+  return carrier
+}

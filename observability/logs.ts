@@ -1,0 +1,116 @@
+/** The gateway's own log: JSON lines (or readable ones) on stderr; secrets are removed before anything is formatted. */
+
+import { isatty } from 'node:tty'
+import { pino } from 'pino'
+import { type Redactor, redactor } from './redaction.ts'
+
+/** How much is logged: this level and everything more serious. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/** One of the closed list of levels. */
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** What is said beside the message. Any value will do; it is cleaned and bounded. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** A log. No method throws; none waits for the reader. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
+/** Where lines go: a Node stream, or anything that takes text. */
+export interface LogDestination {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+}
+
+/** How a log is made. */
+export interface LogOptions {
+  level: LogLevel
+  /** Lines for people instead of JSON. Default: yes when the lines go to a terminal. */
+  pretty?: boolean
+  /** Default: stderr. */
+  destination?: LogDestination
+  /** Default: one that knows no secret values. */
+  redact?: Redactor
+}
+
+/** Lines that a stalled reader of stderr leaves behind are kept up to this many bytes; then new ones are dropped. */
+const MAX_WAITING = 1_048_576
+
+/** Names that pino writes itself; a field of such a name gets an underscore: JSON with one key twice is ambiguous. */
+const RESERVED = new Set(['level', 'time', 'pid', 'msg'])
+
+/** Makes a log. Secrets are removed from messages and fields alike, whether they are written as JSON or for people. */
+export function createLog(options: LogOptions): Log {
+  const redact = options.redact ?? redactor()
+  const destination = options.destination ?? stderr()
+  const pretty = options.pretty ?? destination.isTTY === true
+  const sink = pretty ? prettySink(destination) : destination
+  const logger = pino(
+    {
+      level: options.level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => void sink.write(line) },
+  )
+  const write = (level: Exclude<LogLevel, 'silent'>, message: string, fields?: LogFields): void => {
+    if (!logger.isLevelEnabled(level)) return
+    logger[level](fields ? safeFields(redact, fields) : {}, redact.text(message))
+  }
+  return {
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+  }
+}
+
+function stderr(): LogDestination {
+  // Not synchronous: a reader of stderr that stalls must not stall the gateway. pino flushes it at exit.
+  const stream = pino.destination({ dest: 2, sync: false, maxLength: MAX_WAITING })
+  // The reader went away: there is nobody left to tell.
+  stream.on('error', () => {})
+  return { write: (text) => stream.write(text), isTTY: isatty(2) }
+}
+
+function safeFields(redact: Redactor, fields: LogFields): Record<string, unknown> {
+  const clean = redact.value(fields)
+  // A string stands for fields that could not be read.
+  if (typeof clean !== 'object' || clean === null) return { fields: clean }
+  return Object.fromEntries(Object.entries(clean).map(([key, value]) => [RESERVED.has(key) ? `${key}_` : key, value]))
+}
+
+const COLOUR: Readonly<Record<string, number>> = { debug: 90, info: 36, warn: 33, error: 31 }
+
+/** JSON lines of pino as `12:34:56.789 WARN message key=value`, coloured on a terminal unless NO_COLOR is set. */
+function prettySink(destination: LogDestination): LogDestination {
+  const colour = destination.isTTY === true && !process.env['NO_COLOR']
+  return {
+    write(line) {
+      const { level, time, pid: _pid, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
+      const label = String(level).toUpperCase().padEnd(5)
+      const painted = colour ? `\u001b[${COLOUR[String(level)]}m${label}\u001b[0m` : label
+      const pairs = Object.entries(fields).map(([key, value]) => ` ${visible(key)}=${shown(value)}`)
+      return destination.write(`${String(time).slice(11, 23)} ${painted} ${visible(String(msg))}${pairs.join('')}\n`)
+    },
+  }
+}
+
+function shown(value: unknown): string {
+  const bare = typeof value === 'string' && /^[\w./:@+-]+$/.test(value)
+  return bare ? value : visible(JSON.stringify(value))
+}
+
+/** Control characters as escapes: what an agent says must not move the cursor or clear the screen. */
+function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

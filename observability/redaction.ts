@@ -1,0 +1,130 @@
+/** Keeps secrets out of logs: by the name of a field, by the shape of a text, and by the secrets' own values. */
+
+/** What a secret is replaced with. */
+export const REDACTED = '[redacted]'
+
+/** Cleans what is about to be logged. Neither function throws or changes what it is given. */
+export interface Redactor {
+  /** The text without secrets. */
+  text(text: string): string
+  /** A copy of any value that is safe to log: without secrets, of bounded depth, width and length, without cycles. */
+  value(value: unknown): unknown
+}
+
+/** Everything below these keys is a secret, whatever its type. */
+const SECRET_KEY = /authorization|cookie|secret|passw(?:or)?d|passphrase|credential|api[-_]?key|private[-_]?key/i
+/** Text below these keys is a secret; numbers are not, because `input_tokens` is a count. */
+const TOKEN_KEY = /token/i
+
+/** Secrets that give themselves away within a text. The first group is kept. */
+const SHAPES: readonly RegExp[] = [
+  /\b((?:Bearer|Basic)\s{1,3})[\w.~+/=-]{16,}/gi,
+  /\b((?:authorization|cookie|x-api-key):\s{0,3})[^\r\n"]+/gi,
+  /(:\/\/)[^\s/@"']{1,512}(?=@)/g,
+  /((?:token|secret|passw(?:or)?d|api[-_]?key)=)[^\s"'&;,]+/gi,
+  /((?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie)"\s{0,3}:\s{0,3}")(?:[^"\\]|\\.)+/gi,
+]
+
+/** Shorter values would take half of every text with them. */
+const MIN_SECRET = 4
+const MAX_DEPTH = 8
+const MAX_ITEMS = 100
+const MAX_TEXT = 16_384
+
+/** A redactor that also replaces the given secret values (of 4 characters and more) wherever they stand in a string. */
+export function redactor(values: readonly string[] = []): Redactor {
+  const known = valuePattern(values)
+  const text = (raw: string): string => {
+    let clean = known ? raw.replace(known, REDACTED) : raw
+    for (const shape of SHAPES) clean = clean.replace(shape, `$1${REDACTED}`)
+    // Cut last: a cut through a secret would leave a part that nothing recognises.
+    return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}… (${clean.length - MAX_TEXT} more)` : clean
+  }
+  return { text, value: (value) => new Walk(text).copy(value, 'open', 0) }
+}
+
+/** One pattern for all values in the forms they take inside of URLs and JSON, longest first; undefined without any. */
+function valuePattern(values: readonly string[]): RegExp | undefined {
+  const forms = new Set<string>()
+  for (const value of values) {
+    if (value.length < MIN_SECRET) continue
+    forms.add(value)
+    forms.add(JSON.stringify(value).slice(1, -1))
+    if (value.isWellFormed()) forms.add(encodeURIComponent(value))
+    forms.add(Buffer.from(value).toString('base64'))
+  }
+  if (forms.size === 0) return undefined
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
+  return new RegExp(longestFirst.map(escapePattern).join('|'), 'g')
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+/** What the key above a value says of it: nothing, that text is secret, or that everything is. */
+type Cover = 'open' | 'text' | 'all'
+
+function coverOf(key: string, above: Cover): Cover {
+  if (above === 'all' || SECRET_KEY.test(key)) return 'all'
+  return above === 'text' || TOKEN_KEY.test(key) ? 'text' : 'open'
+}
+
+/** One copy of one value; remembers the objects above the current one, to see cycles. */
+class Walk {
+  readonly #above = new Set<object>()
+  readonly #text: (text: string) => string
+
+  constructor(text: (text: string) => string) {
+    this.#text = text
+  }
+
+  copy(value: unknown, cover: Cover, depth: number): unknown {
+    if (value === null || value === undefined) return value
+    if (cover === 'all' && typeof value !== 'object') return REDACTED
+    if (typeof value === 'string') return cover === 'open' ? this.#text(value) : REDACTED
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value !== 'object') return typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+    if (this.#above.has(value)) return '[circular]'
+    if (depth >= MAX_DEPTH) return '[deep]'
+    this.#above.add(value)
+    try {
+      return this.#object(value, cover, depth + 1)
+    } catch {
+      return '[unreadable]'
+    } finally {
+      this.#above.delete(value)
+    }
+  }
+
+  #object(value: object, cover: Cover, depth: number): unknown {
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+    if (value instanceof Error) return this.#members(errorMembers(value), cover, depth)
+    if ('toJSON' in value && typeof value.toJSON === 'function') return this.copy(value.toJSON(), cover, depth)
+    if (!Array.isArray(value)) return this.#members(Object.entries(value), cover, depth)
+    const items = value.slice(0, MAX_ITEMS).map((item) => this.copy(item, cover, depth))
+    if (value.length > MAX_ITEMS) items.push(`… (${value.length - MAX_ITEMS} more)`)
+    return items
+  }
+
+  #members(entries: readonly [string, unknown][], cover: Cover, depth: number): unknown {
+    const copied = entries
+      .slice(0, MAX_ITEMS)
+      .map(([key, value]) => [this.#text(key), this.copy(value, coverOf(key, cover), depth)])
+    if (entries.length > MAX_ITEMS) copied.push(['…', `${entries.length - MAX_ITEMS} more`])
+    return Object.fromEntries(copied)
+  }
+}
+
+/** What matters of an error, own fields included; `stack` begins with its name and message. */
+function errorMembers(error: Error): [string, unknown][] {
+  const { name, message, stack, cause } = error
+  const base: [string, unknown][] = [
+    ['name', name],
+    ['message', message],
+    ['stack', stack],
+  ]
+  if (cause !== undefined) base.push(['cause', cause])
+  const taken = new Set(['name', 'message', 'stack', 'cause'])
+  return [...base, ...Object.entries(error).filter(([key]) => !taken.has(key))]
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
+
+/** An attribute's value; lists keep their order. */
+export type AttributeValue = string | number | boolean | readonly AttributeValue[] | undefined
+export type SpanAttributes = Readonly<Record<string, AttributeValue>>
+
+/** A span as a collector sees it. `parentSpanId` is absent for a root; times are nanoseconds since the epoch. */
+export interface ReceivedSpan {
+  name: string
+  traceId: string
+  spanId: string
+  parentSpanId: string | undefined
+  traceState: string | undefined
+  kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified'
+  attributes: SpanAttributes
+  events: readonly { name: string; attributes: SpanAttributes }[]
+  status: 'unset' | 'ok' | 'error'
+  startedAt: bigint
+  endedAt: bigint
+  resource: SpanAttributes
+}
+
+/** One export as it came in. */
+export interface ReceivedExport {
+  path: string
+  headers: IncomingHttpHeaders
+}
+
+export interface OtlpReceiver {
+  /** The base URL. */
+  url: string
+  /** Everything received so far, in the order of arrival. */
+  spans(): readonly ReceivedSpan[]
+  exports(): readonly ReceivedExport[]
+  /** The spans once the predicate holds for them; rejects with their names when it does not within `ms` (10 s). */
+  waitFor(predicate: (spans: readonly ReceivedSpan[]) => boolean, ms?: number): Promise<readonly ReceivedSpan[]>
+  close(): Promise<void>
+}
+
+/** A collector for tests: OTLP over HTTP as JSON, on a free port of the loopback. `status` is what it answers (200). */
+export async function startOtlpReceiver(options: { status?: number } = {}): Promise<OtlpReceiver> {
+  const spans: ReceivedSpan[] = []
+  const exports: ReceivedExport[] = []
+  const arrivals = new EventTarget()
+  const server = createServer((request, response) => {
+    void receive(request, response).then(() => arrivals.dispatchEvent(new Event('export')))
+  })
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes = Buffer.concat(await request.toArray())
+    exports.push({ path: request.url ?? '', headers: request.headers })
+    const status = options.status ?? 200
+    if (!request.headers['content-type']?.startsWith('application/json')) response.writeHead(415)
+    else {
+      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
+      if (status === 200) spans.push(...decodeSpans(JSON.parse(body.toString())))
+      response.writeHead(status, { 'content-type': 'application/json' })
+    }
+    response.end('{}')
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: () => spans,
+    exports: () => exports,
+    waitFor: async (predicate, ms = 10_000) => {
+      const signal = AbortSignal.timeout(ms)
+      while (!predicate(spans)) {
+        await once(arrivals, 'export', { signal }).catch(() => {
+          throw new Error(`The expected spans did not come; there are: ${spans.map((span) => span.name).join(', ')}`)
+        })
+      }
+      return spans
+    },
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** The parts of an `ExportTraceServiceRequest` (OTLP 1.x, JSON encoding) that are read here. */
+interface Request {
+  resourceSpans?: { resource?: { attributes?: KeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[]
+}
+interface KeyValue {
+  key: string
+  value?: AnyValue
+}
+interface AnyValue {
+  stringValue?: string
+  boolValue?: boolean
+  intValue?: string | number
+  doubleValue?: number
+  arrayValue?: { values?: AnyValue[] }
+}
+interface WireSpan {
+  name: string
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  traceState?: string
+  kind?: number
+  startTimeUnixNano: string
+  endTimeUnixNano: string
+  attributes?: KeyValue[]
+  events?: { name: string; attributes?: KeyValue[] }[]
+  status?: { code?: number }
+}
+
+const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const
+const STATUSES = ['unset', 'ok', 'error'] as const
+
+function decodeSpans(request: Request): ReceivedSpan[] {
+  return (request.resourceSpans ?? []).flatMap(({ resource, scopeSpans = [] }) => {
+    const of = attributesOf(resource?.attributes)
+    return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => decodeSpan(span, of)))
+  })
+}
+
+function decodeSpan(span: WireSpan, resource: SpanAttributes): ReceivedSpan {
+  return {
+    name: span.name,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId || undefined,
+    traceState: span.traceState || undefined,
+    kind: KINDS[span.kind ?? 0] ?? 'unspecified',
+    attributes: attributesOf(span.attributes),
+    events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: attributesOf(attributes) })),
+    status: STATUSES[span.status?.code ?? 0] ?? 'unset',
+    startedAt: BigInt(span.startTimeUnixNano),
+    endedAt: BigInt(span.endTimeUnixNano),
+    resource,
+  }
+}
+
+function attributesOf(pairs: readonly KeyValue[] = []): SpanAttributes {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, plain(value)]))
+}
+
+function plain(value: AnyValue | undefined): AttributeValue {
+  if (value?.arrayValue) return (value.arrayValue.values ?? []).map(plain)
+  if (value?.intValue !== undefined) return Number(value.intValue)
+  return value?.stringValue ?? value?.boolValue ?? value?.doubleValue
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { silentHooks } from '../../src/contract/index.ts'
+import {
+  CLIENT,
+  COMPLETED,
+  HTTP,
+  messageOf,
+  receiver,
+  TRACE,
+  TRACEPARENT,
+  TURN,
+  traced,
+  viewOf,
+  WEAK,
+} from './traced.ts'
+
+describe('sampling', () => {
+  test('an unsampled parent exports nothing and is handed on unsampled', async () => {
+    const spans = await traced((hooks) => {
+      const carrier = { traceparent: `00-${TRACE}-${CLIENT}-00`, tracestate: 'rojo=1' }
+      const request = hooks.request({ ...HTTP, carrier })
+      const turn = request.turn(TURN)
+      const process = turn.call({ kind: 'process', command: 'a' })
+      const http = turn.call({ kind: 'http', method: 'GET', url: 'http://a/' })
+      for (const scope of [request, turn, process, http]) {
+        expect(scope.carrier.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`))
+        expect(scope.carrier.tracestate).toBe('rojo=1')
+      }
+      turn.queued(1)
+      turn.firstEvent({ type: 'turn-started', turn: 't1' })
+      turn.loss(WEAK)
+      process.end({ why: 'closed', exitCode: 0 })
+      http.end({ why: 'closed' })
+      turn.end(COMPLETED)
+      request.end({ status: 200 })
+    })
+    expect(spans).toEqual([])
+    expect(receiver.exports()).toEqual([])
+  })
+
+  test('a share of 0 records no trace of its own, and every one whose client does', async () => {
+    const spans = await traced(
+      (hooks) => {
+        const own = hooks.request(HTTP)
+        expect(own.carrier.traceparent).toMatch(/-00$/)
+        own.end({ status: 200 })
+        hooks.request({ ...HTTP, carrier: { traceparent: TRACEPARENT } }).end({ status: 200 })
+      },
+      { sample: 0 },
+    )
+    expect(spans.map((span) => span.parentSpanId)).toEqual([CLIENT])
+  })
+
+  test('a share in between follows the trace id', async () => {
+    const decisions: boolean[] = []
+    const spans = await traced(
+      (hooks) => {
+        for (let n = 0; n < 400; n += 1) {
+          const request = hooks.request(HTTP)
+          decisions.push(request.carrier.traceparent?.endsWith('-01') === true)
+          request.end({ status: 200 })
+        }
+      },
+      { sample: 0.5 },
+    )
+    expect(spans).toHaveLength(decisions.filter(Boolean).length)
+    expect(new Set(decisions)).toEqual(new Set([true, false]))
+  })
+})
+
+describe('content', () => {
+  const view = viewOf({
+    end: { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'end' },
+    messages: [
+      messageOf({ text: 'the answer', reasoning: 'the thought' }),
+      messageOf({ text: 'of a sub-agent', lane: 'sub' }),
+      messageOf({ text: 'of a tool', role: 'tool' }),
+    ],
+  })
+
+  test('is recorded when asked for', async () => {
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(view), { content: true })
+    expect(JSON.parse(spans[0]?.attributes['gen_ai.output.messages'] as string)).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', content: 'the thought' },
+          { type: 'text', content: 'the answer' },
+        ],
+        finish_reason: 'stop',
+      },
+    ])
+  })
+
+  test('is not by default', async () => {
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(view))
+    expect(spans[0]?.attributes['gen_ai.output.messages']).toBeUndefined()
+  })
+
+  test('of any length stays JSON; other attributes are cut', async () => {
+    const long = { ...view, messages: [messageOf({ text: 'x'.repeat(100_000) })] }
+    const [recorded] = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(long), { content: true })
+    const [message] = JSON.parse(recorded?.attributes['gen_ai.output.messages'] as string)
+    expect(message.parts[0].content).toBe('x'.repeat(65_536))
+  })
+
+  test('from a client as a session id is cut', async () => {
+    const turn = { ...TURN, session: 's'.repeat(5_000) }
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(turn).end(COMPLETED))
+    expect(spans[0]?.attributes['gen_ai.conversation.id']).toBe('s'.repeat(1_024))
+  })
+})
+
+test('without telemetry the client’s own context is passed on unchanged', () => {
+  const carrier = { traceparent: TRACEPARENT, tracestate: 'a=1', baggage: 'b=2' }
+  const request = silentHooks.request({ ...HTTP, carrier })
+  const turn = request.turn(TURN)
+  expect([request.carrier, turn.carrier, turn.call({ kind: 'process', command: 'a' }).carrier]).toEqual([
+    carrier,
+    carrier,
+    carrier,
+  ])
+})
