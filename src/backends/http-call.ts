@@ -1,0 +1,123 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { Dispatcher } from 'undici'
+import type { CallEnd, CallHandle, CallSink } from '../contract/index.ts'
+import { httpFault } from './http-fault.ts'
+
+type StopWhy = Parameters<CallHandle['stop']>[0]
+
+/** Who is interested in an HTTP call. */
+export interface HttpCallOptions {
+  call: string | undefined
+  /** Host and port, for messages. */
+  where: string
+  sink: CallSink
+  /** Called once, after the sink's `end`. */
+  onEnd(call: HttpCall): void
+}
+
+/** One request and its answer, as the handler that the HTTP client calls. The request's body is whole from the start. */
+export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
+  readonly #options: HttpCallOptions
+  readonly #decoder = new StringDecoder('utf8')
+  #controller: Dispatcher.DispatchController | undefined
+  #paused = false
+  #answered = false
+  #settled = false
+
+  constructor(options: HttpCallOptions) {
+    this.#options = options
+  }
+
+  /** True once nothing more is wanted from the wire. */
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  write(): boolean {
+    return true
+  }
+
+  endInput(): void {}
+
+  /** At most the chunk that is being read still comes. */
+  pause(): void {
+    this.#paused = true
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#controller?.resume()
+  }
+
+  stop(why: StopWhy): void {
+    if (this.#settled) return
+    this.#settle({ why })
+    this.#controller?.abort(new Error('The call was stopped.'))
+  }
+
+  /** The request could not even be handed to the client. */
+  fail(error: unknown): void {
+    this.onResponseError(undefined, error)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#settled) {
+      controller.abort(new Error('The call was stopped.'))
+      return
+    }
+    this.#controller = controller
+    this.#options.sink.started?.({})
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // An interim answer (1xx, RFC 9110 section 15.2) is not the answer.
+    if (this.#settled || status < 200) return
+    this.#answered = true
+    if (this.#paused) controller.pause()
+    this.#options.sink.head?.({ ...this.#name(), status, headers: joined(headers) })
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const text = this.#decoder.write(chunk)
+    if (text !== '' && !this.#settled) this.#options.sink.data(text)
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return
+    const rest = this.#decoder.end()
+    if (rest !== '') this.#options.sink.data(rest)
+    this.#settle({ why: 'closed' })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
+    if (this.#settled) return
+    this.#settle({ why: 'failed', fault: httpFault(error, this.#options.where, this.#answered) })
+  }
+
+  /** The end comes a step later, so that it never comes from inside `open` or `stop`. */
+  #settle(end: CallEnd): void {
+    this.#settled = true
+    queueMicrotask(() => {
+      this.#options.sink.end({ ...this.#name(), ...end })
+      this.#options.onEnd(this)
+    })
+  }
+
+  #name(): { call?: string } {
+    return this.#options.call === undefined ? {} : { call: this.#options.call }
+  }
+}
+
+/** One value per name; the client gives the names in lower case. */
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const one: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) one[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return one
+}

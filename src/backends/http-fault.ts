@@ -1,0 +1,39 @@
+import { type Fault, fault } from '../model/index.ts'
+import { errorCode } from './spawn-fault.ts'
+
+const TLS = /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/
+
+/**
+ * Why an HTTP call broke, as a fault. `where` is host and port; a path or an error's own message may hold secrets.
+ * `answered` says whether the head of the answer had come.
+ */
+export function httpFault(error: unknown, where: string, answered: boolean): Fault {
+  // What the parser throws has a name but no code.
+  const code = error instanceof Error && error.name === 'HTTPParserError' ? error.name : errorCode(error)
+  if (answered)
+    return fault(
+      'protocol-violation',
+      `The agent at ${where} broke off its answer (${code}); what came of it is incomplete. See the agent's own log.`,
+    )
+  if (code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return fault('protocol-violation', `The agent at ${where} did not answer in HTTP (${code}); check the \`url\`.`)
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' || code === 'ERR_INVALID_URL')
+    return fault(
+      'invalid-request',
+      `The request for the agent at ${where} holds a method, path or header that HTTP does not allow; correct it.`,
+    )
+  return fault('agent-unavailable', `The agent at ${where} ${connectionProblem(code)}.`)
+}
+
+function connectionProblem(code: string): string {
+  if (code === 'ECONNREFUSED') return 'refused the connection; start it, or check host and port of its `url`'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `has a name that could not be resolved (${code}); check the host of its \`url\` and the DNS`
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return 'did not accept a connection in time; check that it runs and that no firewall is between'
+  if (TLS.test(code))
+    return `could not be reached over TLS (${code}); check its certificate, and http or https in its \`url\``
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
+    return "closed the connection before it answered; see the agent's own log"
+  return `could not be reached (${code}); check its \`url\` and the network`
+}

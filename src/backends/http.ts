@@ -1,0 +1,153 @@
+import type { Agent } from 'undici'
+import type { Backend, Call, Carrier } from '../contract/index.ts'
+import { type Fault, fault } from '../model/index.ts'
+import { failedCall } from './failed.ts'
+import { HttpCall } from './http-call.ts'
+
+/** How an agent that is an HTTP server is reached. */
+export interface HttpConfig {
+  /** `http:` or `https:`; a call's path is appended to its path. User name and password become Basic authentication. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  timeouts?: {
+    /** Milliseconds for establishing a connection; 10 000 when absent. How long an answer may take is the engine's to say. */
+    connect?: number
+  }
+}
+
+type HttpCallOf = Extract<Call, { kind: 'http' }>
+
+/** Headers that say how a message is framed on a connection: the client sets them. */
+const FRAMING_HEADERS = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+])
+
+/** What a call asks the client for. */
+interface Request {
+  origin: string
+  path: string
+  headers: Record<string, string>
+}
+
+/**
+ * A backend of HTTP calls over one pool of connections. A body is sent with its `Content-Length`; redirects are not
+ * followed, so that credentials stay with the host they are for; there is no time limit but the one for connecting.
+ */
+export function httpBackend(config: HttpConfig): Backend {
+  const running = new Set<HttpCall>()
+  const idle: (() => void)[] = []
+  let agent: Agent | undefined
+  let closed = false
+  const onEnd = (call: HttpCall) => {
+    running.delete(call)
+    if (running.size === 0) for (const done of idle.splice(0)) done()
+  }
+  /** The client library takes longer to load than everything else here, so it waits for the first call. */
+  const load = async (): Promise<Agent> => {
+    const undici = await import('undici')
+    agent ??= new undici.Agent({
+      connect: { timeout: config.timeouts?.connect ?? 10_000 },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+    })
+    return agent
+  }
+  return {
+    open(call, sink, trace) {
+      if (call.kind !== 'http') return failedCall(WRONG_KIND, sink, call.call)
+      if (closed) return failedCall(CLOSED, sink, call.call)
+      const url = urlOf(config.url, call.path)
+      if (!url) return failedCall(BAD_URL, sink, call.call)
+      const handle = new HttpCall({ call: call.call, where: hostAndPort(url), sink, onEnd })
+      running.add(handle)
+      const request = requestOf(url, config.headers, call, trace)
+      if (agent) dispatch(agent, handle, request, call)
+      else
+        load().then(
+          (loaded) => dispatch(loaded, handle, request, call),
+          (error) => handle.fail(error),
+        )
+      return handle
+    },
+    async close() {
+      closed = true
+      if (running.size > 0) {
+        const ended = new Promise<void>((done) => idle.push(done))
+        for (const call of [...running]) call.stop('cancelled')
+        await ended
+      }
+      await agent?.destroy()
+    },
+  }
+}
+
+const WRONG_KIND: Fault = fault(
+  'internal',
+  'The agent is configured by a `url`, but its protocol asked for a process; configure a `command` for it.',
+)
+const CLOSED: Fault = fault('agent-unavailable', 'The gateway is shutting down; try again when it is back.')
+const BAD_URL: Fault = fault(
+  'agent-unavailable',
+  "The agent's `url` is not a valid http or https address; correct it in the configuration.",
+)
+
+function dispatch(agent: Agent, handle: HttpCall, request: Request, call: HttpCallOf): void {
+  if (handle.settled) return
+  try {
+    const withoutBody = call.body === '' && (call.method === 'GET' || call.method === 'HEAD')
+    agent.dispatch({ ...request, method: call.method, body: withoutBody ? null : Buffer.from(call.body) }, handle)
+  } catch (error) {
+    handle.fail(error)
+  }
+}
+
+/** The configured URL with a path (and query) appended to it; undefined when it is none that HTTP can reach. */
+function urlOf(base: string, appended = ''): URL | undefined {
+  const url = URL.parse(base)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  if (appended === '') return url
+  const mark = appended.indexOf('?')
+  const path = mark < 0 ? appended : appended.slice(0, mark)
+  if (path !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}/${path.replace(/^\//, '')}`
+  if (mark >= 0) url.search = url.search === '' ? appended.slice(mark) : `${url.search}&${appended.slice(mark + 1)}`
+  return url
+}
+
+function hostAndPort(url: URL): string {
+  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`
+}
+
+/** Configured headers, then the call's, then the trace context; a later one replaces an earlier one of any case. */
+function requestOf(url: URL, configured: Readonly<Record<string, string>>, call: HttpCallOf, trace: Carrier): Request {
+  const headers: Record<string, string> = {}
+  if (url.username !== '' || url.password !== '') {
+    const credentials = `${decoded(url.username)}:${decoded(url.password)}`
+    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+  }
+  for (const [name, value] of [...Object.entries(configured), ...Object.entries(call.headers ?? {})]) {
+    const lower = name.toLowerCase()
+    if (!FRAMING_HEADERS.has(lower)) headers[lower] = value
+  }
+  for (const name of ['traceparent', 'tracestate', 'baggage'] as const) {
+    const value = trace[name]
+    if (value !== undefined) headers[name] = value
+  }
+  return { origin: url.origin, path: url.pathname + url.search, headers }
+}
+
+/** A percent-encoded text decoded; one with a stray percent sign as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import { resolve, sep } from 'node:path'
+import type { Backend, Call, CallHandle, CallSink, Carrier } from '../contract/index.ts'
+import { type Fault, fault } from '../model/index.ts'
+import { agentEnvironment } from './environment.ts'
+import { failedCall } from './failed.ts'
+import { ProcessCall } from './process-call.ts'
+import { gatewayReaper } from './reaper.ts'
+import { type Launch, spawnFault } from './spawn-fault.ts'
+
+/** How an agent that is a program is started. */
+export interface ProcessConfig {
+  /** Looked up on the agent's `PATH` when it has no slash; a relative path with one counts from `cwd`. */
+  command: string
+  args: readonly string[]
+  /** Absolute folder that the process runs in. */
+  cwd: string
+  /** The agent's own variables. */
+  env: Readonly<Record<string, string>>
+  /** Names of the gateway's variables to pass on besides the minimal set. */
+  inherit?: readonly string[]
+  /** The gateway's environment. */
+  hostEnv: Readonly<Record<string, string | undefined>>
+  /** Absolute folders; a call may choose a working directory in them only. Absent: in any. `cwd` itself is always allowed. */
+  roots?: readonly string[]
+}
+
+type ProcessCallOf = Extract<Call, { kind: 'process' }>
+
+/**
+ * A backend of processes on this machine. Each is started from an argument list, never through a shell, leads its own
+ * process group, and gets no more of the gateway's environment than the minimal set and `inherit`.
+ */
+export function processBackend(config: ProcessConfig): Backend {
+  const running = new Set<ProcessCall>()
+  const idle: (() => void)[] = []
+  let closed = false
+  const onEnd = (call: ProcessCall) => {
+    running.delete(call)
+    if (running.size === 0) for (const resume of idle.splice(0)) resume()
+  }
+  return {
+    open(call, sink, trace) {
+      if (call.kind !== 'process') return failedCall(WRONG_KIND, sink, call.call)
+      if (closed) return failedCall(CLOSED, sink, call.call)
+      const launch = { command: call.command ?? config.command, cwd: resolve(config.cwd, call.cwd ?? '.') }
+      const refused = refusal(launch, config)
+      if (refused) return failedCall(refused, sink, call.call)
+      const handle = start(config, launch, call, sink, trace, onEnd)
+      if (handle instanceof ProcessCall) running.add(handle)
+      return handle
+    },
+    async close(graceMs) {
+      closed = true
+      if (running.size === 0) return
+      const ended = new Promise<void>((done) => idle.push(done))
+      for (const call of [...running]) call.stop('cancelled', graceMs)
+      await ended
+    },
+  }
+}
+
+const WRONG_KIND = fault(
+  'internal',
+  'The agent is configured as a command, but its protocol asked for an HTTP call; configure a `url` for it.',
+)
+const CLOSED = fault('agent-unavailable', 'The gateway is shutting down; try again when it is back.')
+
+function start(
+  config: ProcessConfig,
+  launch: Launch,
+  call: ProcessCallOf,
+  sink: CallSink,
+  trace: Carrier,
+  onEnd: (call: ProcessCall) => void,
+): CallHandle {
+  const reaper = gatewayReaper()
+  const cookie = reaper.cookie()
+  let child: ChildProcess
+  try {
+    child = spawn(launch.command, [...(call.args ?? config.args)], {
+      cwd: launch.cwd,
+      env: agentEnvironment({
+        host: config.hostEnv,
+        inherit: config.inherit ?? [],
+        configured: config.env,
+        call: call.env ?? {},
+        trace,
+        cookie,
+      }),
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+  } catch (error) {
+    return failedCall(spawnFault(error, launch), sink, call.call)
+  }
+  const handle = new ProcessCall({ child, launch, call: call.call, cookie, sink, reaper, onEnd })
+  // Frames of the same synchronous step are still written before it.
+  if (call.stdin === 'end') setImmediate(() => handle.endInput())
+  return handle
+}
+
+/** Why a launch is refused before anything is started. */
+function refusal({ command, cwd }: Launch, { cwd: configured, roots }: ProcessConfig): Fault | undefined {
+  if (command === '') return fault('agent-unavailable', 'The agent has no command; configure a `command` for it.')
+  if (!roots || cwd === resolve(configured)) return undefined
+  const real = realPath(cwd)
+  // What does not exist is refused by the start itself, with a clearer message.
+  if (real === undefined || roots.some((root) => isWithin(real, realPath(root)))) return undefined
+  return fault(
+    'forbidden',
+    'The working directory asked for is outside the folders that the agent may run in; choose another or add it to `roots`.',
+  )
+}
+
+/** The path without symbolic links, undefined when nothing is there. */
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function isWithin(path: string, root: string | undefined): boolean {
+  if (root === undefined) return false
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+}

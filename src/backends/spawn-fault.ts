@@ -1,0 +1,85 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { type Fault, fault } from '../model/index.ts'
+
+/** A process that was to be started. */
+export interface Launch {
+  command: string
+  cwd: string
+}
+
+/**
+ * Why a process could not be started, as a fault. `error` is what `spawn` threw or emitted; its own message may quote an
+ * argument, so only its code is used. Neither paths nor values get into the message: it may reach a client.
+ */
+export function spawnFault(error: unknown, launch: Launch): Fault {
+  const code = errorCode(error)
+  const name = `"${basename(launch.command)}"`
+  switch (code) {
+    case 'E2BIG':
+      return fault(
+        'payload-too-large',
+        `The arguments and environment of ${name} are larger than the operating system allows; ` +
+          'send less, or let the agent read the message from its standard input.',
+      )
+    case 'ERR_INVALID_ARG_VALUE':
+      return fault(
+        'invalid-request',
+        `An argument or environment variable of ${name} holds a NUL character, which no process can be given; remove it.`,
+      )
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
+  }
+  return cwdFault(name, launch.cwd) ?? commandFault(code, name, launch)
+}
+
+/** The code of a system or Node error, such as `ENOENT`. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
+}
+
+function unavailable(name: string, what: string, remedy: string): Fault {
+  return fault('agent-unavailable', `The agent command ${name} could not be started: ${what}; ${remedy}.`)
+}
+
+function cwdFault(name: string, cwd: string): Fault | undefined {
+  const kind = kindOf(cwd)
+  if (kind === 'missing') return unavailable(name, 'its working directory does not exist', 'create it or correct `cwd`')
+  if (kind === 'file') return unavailable(name, 'its working directory is not a directory', 'correct `cwd`')
+  if (allows(cwd)) return undefined
+  return unavailable(name, 'its working directory may not be entered', 'change its permissions or correct `cwd`')
+}
+
+function commandFault(code: string, name: string, { command, cwd }: Launch): Fault {
+  const bare = !command.includes('/')
+  const kind = bare ? 'missing' : kindOf(resolve(cwd, command))
+  if (kind === 'directory') return unavailable(name, 'it is a directory', 'correct `command`')
+  if (code === 'EACCES') return unavailable(name, 'it is not executable', 'run chmod +x on it or correct `command`')
+  if (code !== 'ENOENT') return unavailable(name, `the system said ${code}`, 'run it by hand to see why')
+  if (bare) return unavailable(name, 'it is not on the PATH', 'install it or give its full path as `command`')
+  if (kind === 'missing') return unavailable(name, 'there is no such file', 'install it or correct `command`')
+  return unavailable(
+    name,
+    'the interpreter that its first line names does not exist',
+    'install that or correct the line',
+  )
+}
+
+function kindOf(path: string): 'missing' | 'directory' | 'file' {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return 'missing'
+  return stat.isDirectory() ? 'directory' : 'file'
+}
+
+/** Whether a directory may be entered. */
+function allows(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,29 @@
+import type { Frame } from '../contract/index.ts'
+import { type Fault, fault } from '../model/index.ts'
+
+/** Receives what a decoder finds, in order. Its methods never throw. */
+export interface FrameSink {
+  frame(frame: Frame): void
+  /** The one fault of a decoder, always fatal: the boundary of the frames is lost and nothing follows. */
+  fault(fault: Fault): void
+}
+
+/** Turns decoded text into frames. Synchronous; how the text is cut into chunks makes no difference to the frames. */
+export interface FrameDecoder {
+  /** The next piece of the wire. Ignored after `end` or a fault. */
+  push(text: string): void
+  /** The wire ended. A second call is ignored. */
+  end(): void
+}
+
+/** The byte order mark, which may only begin a stream. */
+export const BOM = 0xfeff
+
+/** The fault of a frame that is longer than `limit` UTF-16 units; `setting` names the limit in the configuration. */
+export function tooLarge(what: string, limit: number, setting: string): Fault {
+  return fault(
+    'payload-too-large',
+    `A ${what} is longer than the limit of ${limit} characters; send smaller messages or raise ${setting}.`,
+    { fatal: true },
+  )
+}

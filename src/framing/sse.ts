@@ -1,0 +1,139 @@
+import type { Frame } from '../contract/index.ts'
+import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
+import { Pieces } from './pieces.ts'
+
+/** Room for the longest field name with its colon and space, `event: `, beside the value that the limit is for. */
+const NAME_ROOM = 7
+
+/**
+ * Reads server-sent events by the WHATWG rules (HTML, section 9.2.6): lines end with CR, LF or CRLF, `data` lines are
+ * joined by LF, comments and unknown fields are ignored, a blank line dispatches, an unfinished event is dropped.
+ * A frame has the `id` of its own event only, so that passing it on neither adds nor loses one.
+ */
+class SseDecoder implements FrameDecoder {
+  readonly #limit: number
+  readonly #sink: FrameSink
+  readonly #pending = new Pieces()
+  #started = false
+  #done = false
+  /** The last chunk ended with a CR: an LF that comes next belongs to it. */
+  #afterCr = false
+  #data: string[] = []
+  #dataLength = 0
+  #event = ''
+  #id: string | undefined
+
+  constructor(limit: number, sink: FrameSink) {
+    this.#limit = limit
+    this.#sink = sink
+  }
+
+  push(text: string): void {
+    if (this.#done || text === '') return
+    let from = this.#skip(text)
+    // Each is looked for again only once it is passed, so that a chunk without one of them is scanned for it once.
+    let cr = text.indexOf('\r', from)
+    let lf = text.indexOf('\n', from)
+    while (cr >= 0 || lf >= 0) {
+      const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr
+      this.#line(text.slice(from, end))
+      if (this.#done) return
+      from = end === cr && lf === end + 1 ? end + 2 : end + 1
+      if (end === cr && from === text.length && lf !== end + 1) this.#afterCr = true
+      if (cr >= 0 && cr < from) cr = text.indexOf('\r', from)
+      if (lf >= 0 && lf < from) lf = text.indexOf('\n', from)
+    }
+    this.#pending.add(text.slice(from))
+    if (this.#pending.length > this.#limit + NAME_ROOM) this.#fail()
+  }
+
+  end(): void {
+    this.#done = true
+    this.#release()
+  }
+
+  /** How many units at the start of a chunk are no part of a line. */
+  #skip(text: string): number {
+    const first = text.charCodeAt(0)
+    const skipped = (!this.#started && first === BOM) || (this.#afterCr && first === 10) ? 1 : 0
+    this.#started = true
+    this.#afterCr = false
+    return skipped
+  }
+
+  /** Completes the pending line with its last piece and reads it. */
+  #line(tail: string): void {
+    let line = tail
+    if (this.#pending.length > 0) {
+      this.#pending.add(tail)
+      line = this.#pending.take()
+    }
+    if (line === '') this.#dispatch()
+    else if (line.length > this.#limit + NAME_ROOM) this.#fail()
+    else this.#field(line)
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const name = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'data') {
+      this.#dataLength += value.length + (this.#data.length > 0 ? 1 : 0)
+      this.#data.push(value)
+    } else if (name === 'event') this.#event = value
+    else if (name === 'id' && !value.includes('\0')) this.#id = value
+    if (this.#dataLength + this.#event.length + (this.#id?.length ?? 0) > this.#limit) this.#fail()
+  }
+
+  #dispatch(): void {
+    if (this.#data.length > 0) {
+      const frame: { data: string; event?: string; id?: string } = {
+        data: this.#data.length === 1 ? (this.#data[0] ?? '') : this.#data.join('\n'),
+      }
+      if (this.#event !== '') frame.event = this.#event
+      if (this.#id !== undefined) frame.id = this.#id
+      this.#sink.frame(frame)
+    }
+    this.#release()
+  }
+
+  #release(): void {
+    this.#pending.clear()
+    this.#data = []
+    this.#dataLength = 0
+    this.#event = ''
+    this.#id = undefined
+  }
+
+  #fail(): void {
+    this.#done = true
+    this.#release()
+    this.#sink.fault(tooLarge('server-sent event', this.#limit, 'limits.line'))
+  }
+}
+
+/** Server-sent events. `limit` is the length of data, name and id of one event together, in UTF-16 units. */
+export function sseDecoder(limit: number, sink: FrameSink): FrameDecoder {
+  return new SseDecoder(limit, sink)
+}
+
+/**
+ * A frame as one event; a plain string is the data of an event without a name. Every kind of line end inside the data
+ * starts a new `data` line, so that a reader sees it as LF; in a name or an id, which hold none, it becomes a space.
+ */
+export function encodeSse(frame: Frame): string {
+  if (typeof frame === 'string') return `${dataLines(frame)}\n`
+  const event = frame.event ? `event: ${oneLine(frame.event)}\n` : ''
+  const id = frame.id === undefined ? '' : `id: ${oneLine(frame.id)}\n`
+  return `${event}${id}${dataLines(frame.data)}\n`
+}
+
+function dataLines(data: string): string {
+  if (!data.includes('\n') && !data.includes('\r')) return `data: ${data}\n`
+  return `data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n`
+}
+
+function oneLine(value: string): string {
+  return value.replace(/[\r\n]/g, ' ')
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { httpFault } from '../../src/backends/http-fault.ts'
+import { backend, type HttpCall, post, recording, serve, serveRaw } from './http-kit.ts'
+import { open } from './kit.ts'
+
+describe('a call that fails says why and what to do, and nothing private', () => {
+  const failed = (code: string, message: string, retryable: boolean) => ({
+    why: 'failed',
+    fault: { code, message, retryable },
+  })
+
+  /** How a call to this URL ends; it has a secret in its path, its headers and its body. */
+  async function end(url: string, more: Partial<HttpCall> = {}) {
+    const call = open(
+      backend(url, { headers: { authorization: 'secret' } }),
+      post({ path: '/secret', body: 'secret', ...more }),
+    )
+    const ended = await call.ended
+    expect(JSON.stringify(ended)).not.toContain('secret')
+    return ended
+  }
+
+  test('nobody listens', async () => {
+    const server = createTcpServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const at = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    server.close()
+    await once(server, 'close')
+    expect(await end(`http://${at}`)).toStrictEqual(
+      failed(
+        'agent-unavailable',
+        `The agent at ${at} refused the connection; start it, or check host and port of its \`url\`.`,
+        true,
+      ),
+    )
+  })
+
+  test('the name does not exist', async () => {
+    const { fault } = await end('http://agent.invalid')
+    expect(fault?.code).toBe('agent-unavailable')
+    expect(fault?.message).toMatch(
+      /^The agent at agent\.invalid:80 has a name that could not be resolved \((ENOTFOUND|EAI_AGAIN)\); check the host of its `url` and the DNS\.$/,
+    )
+  })
+
+  test('TLS to a server without it', async () => {
+    const at = await serve((_request, response) => void response.end())
+    const { fault } = await end(`https://${at}`)
+    expect(fault?.code).toBe('agent-unavailable')
+    expect(fault?.message).toMatch(
+      /^The agent at 127\.0\.0\.1:\d+ could not be reached over TLS \(\w+\); check its certificate, and http or https in its `url`\.$/,
+    )
+  })
+
+  test('the connection ends before an answer', async () => {
+    const at = await serveRaw((socket) => socket.end())
+    expect(await end(`http://${at}`)).toStrictEqual(
+      failed(
+        'agent-unavailable',
+        `The agent at ${at} closed the connection before it answered; see the agent's own log.`,
+        true,
+      ),
+    )
+  })
+
+  test('the answer is no HTTP', async () => {
+    const at = await serveRaw((socket) => socket.end('220 smtp.example ready\r\n'))
+    const { fault } = await end(`http://${at}`)
+    expect(fault?.code).toBe('protocol-violation')
+    expect(fault?.message).toMatch(
+      /^The agent at 127\.0\.0\.1:\d+ did not answer in HTTP \(HTTPParserError\); check the `url`\.$/,
+    )
+  })
+
+  test.each([
+    ['shorter than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfirst'],
+    ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n'],
+    ['in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nfirst'],
+  ])('the body is cut off %s', async (_how, answer) => {
+    const at = await serveRaw((socket) => socket.end(answer))
+    const call = open(backend(`http://${at}`), post())
+    const { why, fault } = await call.ended
+    expect(why).toBe('failed')
+    expect(call.text()).toBe('first')
+    expect(call.said).toStrictEqual(['started', 'head', 'data', 'end'])
+    expect(fault?.code).toBe('protocol-violation')
+    expect(fault?.retryable).toBe(false)
+    expect(fault?.message).toMatch(
+      /^The agent at 127\.0\.0\.1:\d+ broke off its answer \(\w+\); what came of it is incomplete\. See the agent's own log\.$/,
+    )
+  })
+
+  test('a header or method that HTTP does not allow', async () => {
+    const { at, seen } = await recording()
+    const expected = failed(
+      'invalid-request',
+      `The request for the agent at ${at} holds a method, path or header that HTTP does not allow; correct it.`,
+      false,
+    )
+    expect(await end(`http://${at}`, { headers: { 'x-a': 'secret\r\nx-b: c' } })).toStrictEqual(expected)
+    expect(await end(`http://${at}`, { headers: { 'x a': 'secret' } })).toStrictEqual(expected)
+    expect(await end(`http://${at}`, { method: 'PO ST' })).toStrictEqual(expected)
+    expect(seen).toStrictEqual([])
+  })
+
+  test.each(['', 'secret', 'ftp://host/secret', 'http://'])('the URL is %j', async (url) => {
+    expect(await end(url)).toStrictEqual(
+      failed(
+        'agent-unavailable',
+        "The agent's `url` is not a valid http or https address; correct it in the configuration.",
+        true,
+      ),
+    )
+  })
+
+  test('a process call', async () => {
+    const call = open(backend('http://127.0.0.1:1'), { kind: 'process', stdin: 'end' })
+    expect(await call.ended).toStrictEqual(
+      failed(
+        'internal',
+        'The agent is configured by a `url`, but its protocol asked for a process; configure a `command` for it.',
+        false,
+      ),
+    )
+  })
+
+  test.each([
+    [
+      'UND_ERR_CONNECT_TIMEOUT',
+      'did not accept a connection in time; check that it runs and that no firewall is between',
+    ],
+    [
+      'DEPTH_ZERO_SELF_SIGNED_CERT',
+      'could not be reached over TLS (DEPTH_ZERO_SELF_SIGNED_CERT); check its certificate, and http or https in its `url`',
+    ],
+    [
+      'CERT_HAS_EXPIRED',
+      'could not be reached over TLS (CERT_HAS_EXPIRED); check its certificate, and http or https in its `url`',
+    ],
+    ['ECONNRESET', "closed the connection before it answered; see the agent's own log"],
+    ['EHOSTUNREACH', 'could not be reached (EHOSTUNREACH); check its `url` and the network'],
+  ])('%s', (code, what) => {
+    const error = Object.assign(new Error('secret'), { code })
+    expect(httpFault(error, 'host:1', false)).toStrictEqual({
+      code: 'agent-unavailable',
+      message: `The agent at host:1 ${what}.`,
+      retryable: true,
+    })
+  })
+})
