@@ -1,0 +1,51 @@
+#!/bin/sh
+# Gets everything ready on a machine that has Node.js and npm and nothing else, then does what was asked:
+#   bootstrap.sh prepare          Node.js of the right version, dependencies, build
+#   bootstrap.sh start [ARG...]   the same, then `turnpike serve`
+#   bootstrap.sh test [ARG...]    the same, then the gates and the test suite
+set -eu
+cd "$(dirname "$0")/.."
+say() { printf 'turnpike: %s\n' "$*" >&2; }
+
+# Node.js 22.15 or newer; an older one gets a Node.js 24 from npm beside it, in .node.
+use_own_node() {
+  for bin in "$PWD"/.node/node_modules/node-*/bin; do
+    [ -x "$bin/node" ] && PATH=$bin:$PATH && export PATH && return 0
+  done
+  return 1
+}
+if ! use_own_node && ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 22 || (+a === 22 && +b >= 15) ? 0 : 1)'; then
+  platform=$(node -p '`${process.platform}-${process.arch}`')
+  say "Node.js $(node -v) is too old; fetching Node.js 24 for $platform into .node (once)"
+  npm install --prefix .node --no-save --no-package-lock --no-audit --no-fund --loglevel=error "node-$platform@24" >&2
+  use_own_node
+fi
+
+# Dependencies, when the lock file has changed since they were installed.
+if ! cmp -s package-lock.json node_modules/.turnpike-lock; then
+  say 'installing dependencies (npm ci)'
+  npm ci --no-audit --no-fund --loglevel=error >&2
+  cp package-lock.json node_modules/.turnpike-lock
+fi
+
+# The build, when a source file is newer than it.
+if [ ! -f dist/turnpike.mjs ] || [ -n "$(find src codecs routes observability deploy/build.mjs package.json -newer dist/turnpike.mjs -type f | head -n 1)" ]; then
+  say 'building'
+  node deploy/build.mjs >&2
+fi
+
+case ${1:-start} in
+  prepare) ;;
+  start)
+    shift
+    exec ./src/cli/turnpike.sh serve "$@"
+    ;;
+  test)
+    shift
+    exec sh deploy/test.sh "$@"
+    ;;
+  *)
+    say "unknown command: $1 (prepare, start or test)"
+    exit 2
+    ;;
+esac

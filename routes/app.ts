@@ -1,0 +1,41 @@
+import { Hono } from 'hono'
+import { type HttpEnv, type HttpParts, headersOf, mountFronts } from './fronts.ts'
+import { hostAllowed } from './hosts.ts'
+import { authenticate } from './keys.ts'
+
+/** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
+export function createApp(parts: HttpParts): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>()
+  mountFronts(app, parts)
+  mountHealth(app, parts)
+  mountCatalog(app, parts)
+  app.notFound((c) =>
+    c.json({ error: { code: 'not_found', message: `There is nothing at ${c.req.path}; see GET /.` } }, 404),
+  )
+  app.onError((_error, c) => c.json({ error: { code: 'internal', message: 'The gateway could not do this.' } }, 500))
+  return app
+}
+
+function mountHealth(app: Hono<HttpEnv>, { engine }: HttpParts): void {
+  for (const path of ['/healthz', '/health']) app.get(path, (c) => c.json({ status: 'ok' }))
+  app.get('/readyz', (c) => c.json({ status: engine.ready ? 'ready' : 'stopping' }, engine.ready ? 200 : 503))
+}
+
+function mountCatalog(app: Hono<HttpEnv>, parts: HttpParts): void {
+  app.get('/', (c) => {
+    const endpoints = parts.codecs.flatMap((codec) => codec.endpoints.map(({ method, path }) => `${method} ${path}`))
+    return c.json({ name: 'turnpike', version: parts.version, endpoints, agents: '/v1/agents' })
+  })
+  app.get('/v1/agents', (c) => {
+    const headers = headersOf(c.env.incoming)
+    if (!hostAllowed(parts.bound, parts.hosts, headers)) {
+      return c.json({ error: { code: 'forbidden', message: 'The Host or Origin header names another machine.' } }, 403)
+    }
+    const caller = authenticate(parts.keys, headers)
+    if ('code' in caller) return c.json({ error: { code: 'unauthenticated', message: caller.message } }, 401)
+    const { settings } = parts.engine
+    const usable = [...settings.agents.values()].filter(({ name }) => !caller.allowed || caller.allowed.includes(name))
+    const agents = usable.map(({ name, protocol }) => ({ name, protocol, default: name === settings.default }))
+    return c.json({ agents })
+  })
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import type { HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context, Hono } from 'hono'
+import type { AnyCodec, Carrier, Dialect, Endpoint, FrontContext } from '../src/contract/index.ts'
+import type { ClientLink, Engine } from '../src/engine/index.ts'
+import { fault } from '../src/model/index.ts'
+import { hostAllowed } from './hosts.ts'
+import { HttpSink } from './http-sink.ts'
+import { authenticate, type KeyRule, LOCAL_TENANT } from './keys.ts'
+
+/** What the HTTP side of the gateway is made of. */
+export interface HttpParts {
+  engine: Engine
+  codecs: readonly AnyCodec[]
+  keys: readonly KeyRule[]
+  /** The address the server is bound to, and further names it answers to. */
+  bound: string
+  hosts: readonly string[]
+  version: string
+}
+
+export type HttpEnv = { Bindings: HttpBindings }
+
+/** Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. */
+export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
+  for (const codec of parts.codecs) {
+    for (const endpoint of codec.endpoints) {
+      const name = endpoint.dialect ?? Object.keys(codec.dialects)[0]!
+      const dialect = codec.dialects[name]!
+      const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
+      const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
+      for (const path of [endpoint.path, `${endpoint.path}/:agent`]) app.on(endpoint.method, path, handler)
+      for (const path of [endpoint.path, `${endpoint.path}/:agent`]) app.all(path, (c) => wrongMethod(c, endpoint))
+    }
+  }
+}
+
+interface FrontRoute {
+  codec: AnyCodec
+  dialect: Dialect
+  front: string
+  endpoint: Endpoint
+}
+
+/** Connects one HTTP request to the engine. Whatever is wrong is answered in the protocol of the endpoint. */
+function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
+  const { incoming, outgoing } = c.env
+  const headers = headersOf(incoming)
+  const caller = authenticate(parts.keys, headers)
+  const known = 'code' in caller ? { tenant: LOCAL_TENANT } : caller
+  const agent = c.req.param('agent') ?? headers['turnpike-agent']
+  const sink = new HttpSink(outgoing, () => client.drained())
+  const context: FrontContext = {
+    transport: 'http',
+    method: c.req.method,
+    path: route.endpoint.path,
+    query: new URL(c.req.url).search.slice(1),
+    headers,
+    argv: [],
+    env: {},
+    ...(known.principal !== undefined && { principal: known.principal }),
+  }
+  const client = parts.engine.client({
+    codec: route.codec,
+    front: route.front,
+    dialect: route.dialect,
+    input: route.endpoint.input,
+    context,
+    sink,
+    carrier: carrierOf(headers),
+    tenant: known.tenant,
+    ...(known.allowed && { allowed: known.allowed }),
+    ...(agent !== undefined && { agent }),
+  })
+  if (!hostAllowed(parts.bound, parts.hosts, headers)) {
+    client.refuse(fault('forbidden', 'The Host or Origin header names another machine; add it to server.hosts.'))
+  } else if ('code' in caller) {
+    client.refuse(caller)
+  }
+  connect(client, c.env)
+  return RESPONSE_ALREADY_SENT
+}
+
+function connect(client: ClientLink, { incoming, outgoing }: HttpBindings): void {
+  outgoing.on('close', () => client.disconnect())
+  client.open()
+  incoming.setEncoding('utf8')
+  incoming.on('data', (text: string) => client.push(text))
+  incoming.on('end', () => client.end('eof'))
+  incoming.on('error', () => client.disconnect())
+}
+
+/** The request's headers with lower-case names; repeated ones are joined by a comma. */
+export function headersOf(incoming: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return headers
+}
+
+function carrierOf(headers: Readonly<Record<string, string>>): Carrier {
+  const { traceparent, tracestate, baggage } = headers
+  return { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }), ...(baggage && { baggage }) }
+}
+
+function wrongMethod(c: Context<HttpEnv>, endpoint: Endpoint): Response {
+  if (c.req.method === 'OPTIONS') return c.body(null, 204, { Allow: `${endpoint.method}, OPTIONS` })
+  return c.json({ error: { code: 'method_not_allowed', message: `Use ${endpoint.method} here.` } }, 405, {
+    Allow: `${endpoint.method}, OPTIONS`,
+  })
+}

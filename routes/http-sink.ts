@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http'
+import type { ClientSink } from '../src/contract/index.ts'
+
+/** What a header value may hold: printable ASCII. Anything else (a line feed above all) is left out, not escaped. */
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/
+const MAX_HEADER = 1024
+
+/** Writes a client's answer straight to Node's response: one write per tick, no stream objects between. */
+export class HttpSink implements ClientSink {
+  readonly #response: ServerResponse
+  #body = ''
+  #streaming = false
+
+  /** `drained` is called whenever the client has caught up. */
+  constructor(response: ServerResponse, drained: () => void) {
+    this.#response = response
+    response.on('drain', drained)
+    // A client that resets its connection is seen by 'close'; without a listener its error would end the process.
+    response.on('error', () => {})
+  }
+
+  head(status: number, headers: Record<string, string>): void {
+    if (this.#response.headersSent) return
+    this.#response.statusCode = status
+    this.#streaming = !headers['content-type']?.startsWith('application/json')
+    this.#response.setHeader('x-content-type-options', 'nosniff')
+    this.#response.setHeader('cache-control', 'no-store')
+    for (const [name, value] of Object.entries(headers)) {
+      if (value.length <= MAX_HEADER && HEADER_VALUE.test(value)) this.#response.setHeader(name, value)
+    }
+    if (this.#streaming) this.#response.setHeader('trailer', 'turnpike-loss')
+  }
+
+  write(text: string): boolean {
+    if (this.#response.destroyed) return true
+    if (this.#streaming) return this.#response.write(text)
+    // A whole answer goes out with its length at the end, in one piece.
+    this.#body += text
+    return true
+  }
+
+  warn(): void {}
+
+  end(_exitCode: number, trailers?: Record<string, string>): void {
+    if (this.#response.destroyed) return
+    if (trailers && this.#streaming) this.#response.addTrailers(trailers)
+    if (this.#streaming) this.#response.end()
+    else this.#response.end(this.#body)
+  }
+
+  abort(): void {
+    this.#response.destroy()
+  }
+}

@@ -1,0 +1,52 @@
+import { startServer } from '../server.ts'
+import { takeOptions } from './arguments.ts'
+import { DEFAULT_CONFIG, setUp } from './setup.ts'
+import { version } from './version.ts'
+
+/** How long running turns may go on after SIGTERM, in milliseconds. */
+const DRAIN_MS = 30_000
+
+/** `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. */
+export async function serveCommand(args: string[]): Promise<number> {
+  const { options } = takeOptions(args, ['config', 'port'])
+  const { config, codecs, gateway, log, close } = await setUp(options.config, { quiet: false })
+  const server = await startServer(
+    { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) },
+    { engine: gateway.engine, codecs: Object.values(codecs), version: version() },
+  )
+  log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
+  process.stdout.write(welcome(server.url, [...config.agents.keys()]))
+  const drainMs = await stopped()
+  log.info('stopping', { drainMs })
+  const impatient = stopped().then(() => close(0))
+  await Promise.race([close(drainMs), impatient])
+  await server.close()
+  return 0
+}
+
+/** Resolves at the next SIGTERM or SIGINT with how long running turns may go on. */
+function stopped(): Promise<number> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve(DRAIN_MS))
+    process.once('SIGINT', () => resolve(0))
+  })
+}
+
+/** What to try first. The commands fit the embedded example agents. */
+function welcome(url: string, agents: readonly string[]): string {
+  const streamed = agents.includes('coder') ? '/coder' : ''
+  const named = agents.includes('coder') ? ' --agent coder' : ''
+  return `Turnpike listens on ${url} (agents: ${agents.join(', ')})
+
+An OpenHarness turn:
+  curl -s ${url}/v1/openharness -H 'content-type: application/json' -d '{"protocol_version":"1.0.0","request_id":"r1","request":{"context":{"session_id":"s1","user_intent":"hello"}}}'
+
+A streamed turn (zot RPC lines):
+  curl -sN ${url}/v1/zot${streamed} -d '{"id":"1","type":"prompt","message":"hello there"}'
+
+A Zene one-shot through stdin:
+  printf '{"request_id":"r1","session_id":"s1","prompt":"hi"}\\n' | npx turnpike as zene${named} host --protocol v1 --bridge-compat --single-request
+
+The configuration to begin with: ${DEFAULT_CONFIG}
+`
+}

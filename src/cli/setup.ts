@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { loadCodecs } from '../../codecs/index.ts'
+import { createLog, type Log, redactor, startTelemetry, type Telemetry } from '../../observability/index.ts'
+import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
+import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
+import { createGateway, type Gateway } from '../gateway.ts'
+import { packageRoot } from './package-root.ts'
+import { version } from './version.ts'
+
+/** A gateway that is ready to take clients, and how to take it down again. */
+export interface Setup {
+  config: Config
+  codecs: Readonly<Record<string, AnyCodec>>
+  gateway: Gateway
+  log: Log
+  /** Lets turns go on for `drainMs` milliseconds, then stops everything. */
+  close(drainMs: number): Promise<void>
+}
+
+/** The file of the embedded defaults. */
+export const DEFAULT_CONFIG = join(packageRoot, 'examples', 'default.yaml')
+
+/** Reads the configuration: the named file, else TURNPIKE_CONFIG, else ./turnpike.yaml, else the embedded defaults. */
+export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: string | undefined): Config {
+  const env = { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
+  const options = { env, cwd: process.cwd(), codecs: infos(codecs) }
+  const found = loadConfig(file === undefined ? options : { ...options, file })
+  return found ?? loadConfig({ ...options, file: DEFAULT_CONFIG })!
+}
+
+/** Builds the gateway of a configuration. `quiet` keeps the log silent: for stand-ins, whose stderr is their client's. */
+export async function setUp(file: string | undefined, { quiet }: { quiet: boolean }): Promise<Setup> {
+  const codecs = await loadCodecs()
+  const config = readConfig(codecs, file)
+  const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
+  const level = quiet && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
+  const { pretty } = config.log
+  const log = createLog({ level, redact: redactor(secrets), ...(pretty !== undefined && { pretty }) })
+  for (const warning of config.warnings) log.warn(warning)
+  const telemetry = await telemetryOf(config, log)
+  const hooks: Hooks = telemetry?.hooks ?? silentHooks
+  const gateway = createGateway(config, { codecs, hooks, log, env: process.env })
+  return {
+    config,
+    codecs,
+    gateway,
+    log,
+    async close(drainMs) {
+      await gateway.close(drainMs)
+      await telemetry?.shutdown()
+    },
+  }
+}
+
+async function telemetryOf(config: Config, log: Log): Promise<Telemetry | undefined> {
+  const otlp = config.telemetry?.otlp ?? process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
+  if (otlp === undefined || otlp === '') return undefined
+  const { headers, content, sample } = config.telemetry ?? { content: false }
+  return startTelemetry({
+    otlp,
+    content,
+    version: version(),
+    warn: (message) => log.warn(message),
+    ...(headers && { headers: { ...headers } }),
+    ...(sample !== undefined && { sample }),
+  })
+}
+
+function infos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
+  return Object.fromEntries(
+    Object.entries(codecs).map(([name, { dialects, options }]) => [name, { dialects: Object.keys(dialects), options }]),
+  )
+}

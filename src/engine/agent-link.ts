@@ -1,0 +1,237 @@
+import { Observable, type Subscriber } from 'rxjs'
+import {
+  type BackLink,
+  type Call,
+  type CallEnd,
+  type CallHandle,
+  type CallScope,
+  type CallSink,
+  type Frame,
+  type Framing,
+  faultOfEnd,
+  type TurnScope,
+} from '../contract/index.ts'
+import { encodeFrame, type FrameDecoder, frameDecoder } from '../framing/index.ts'
+import type { AgentEvent, Command, Fault, Id, LinkEvent, Loss } from '../model/index.ts'
+import type { AgentSettings } from './settings.ts'
+
+/** What one turn gives to the link that runs it. */
+export interface LinkRun {
+  command: Command
+  scope: TurnScope
+  loss(loss: Loss): void
+}
+
+/** What the owner of a link hears of it beside a turn's events. */
+export interface LinkOwner {
+  /** An event without a turn that came while no turn ran. */
+  idleEvent(event: LinkEvent): void
+  /** Something of an agent's stderr, for the log. */
+  log(text: string): void
+}
+
+interface LiveCall {
+  readonly key: string
+  readonly call: Call
+  readonly scope: CallScope
+  handle: CallHandle | undefined
+  decoder: FrameDecoder | undefined
+  /** Set once its end was told; whatever comes later is ignored. */
+  over: boolean
+}
+
+/**
+ * One agent's wire while it lasts: hosts the codec's `BackLink`, runs its calls on the backend, frames their bytes.
+ * `run` is one turn as a cold Observable; the link outlives it when its process does, or to serve the session's next.
+ */
+export class AgentLink {
+  readonly agent: AgentSettings
+  readonly #link: BackLink
+  owner: LinkOwner
+  readonly #calls = new Map<string, LiveCall>()
+  readonly #openAsks = new Set<Id>()
+  #newest: LiveCall | undefined
+  #subscriber: Subscriber<AgentEvent> | undefined
+  #run: LinkRun | undefined
+  #scope: TurnScope
+  #broken: Fault | undefined
+  #lastEnd: CallEnd = { why: 'closed' }
+  #ids = 0
+  #paused = false
+  #quiet: (() => void)[] = []
+  /** The agent's process lives over many turns. */
+  persistent = false
+  /** Its handshake is done (always true for links without one). */
+  ready = true
+  /** Nothing can be run on it any more. */
+  dead = false
+  model: string | undefined
+
+  constructor(agent: AgentSettings, scope: TurnScope, owner: LinkOwner) {
+    this.agent = agent
+    this.#scope = scope
+    this.owner = owner
+    this.#link = agent.dialect.back!.open(agent.context, {
+      emit: (event) => this.#emit(event),
+      open: (call) => this.#open(call),
+      send: (frame) => this.#send(frame),
+      end: (call) => this.#callOf(call)?.handle?.endInput(),
+      fault: (fault) => this.#break(fault),
+      report: (loss) => this.#run?.loss(loss),
+      newId: () => `${++this.#ids}`,
+    })
+    if (!this.#link.open) return
+    this.ready = false
+    this.persistent = true
+    this.#link.open()
+  }
+
+  /** Why a turn that the wire left without an end has none. */
+  get missingEnd(): Fault {
+    return this.#broken ?? faultOfEnd(this.#lastEnd)
+  }
+
+  /** One turn. Subscribing hands the command to the agent; completing without a `turn-end` means that the wire is gone. */
+  run(run: LinkRun): Observable<AgentEvent> {
+    return new Observable((subscriber) => {
+      this.#subscriber = subscriber
+      this.#run = run
+      this.#scope = run.scope
+      this.#openAsks.clear()
+      if (this.dead) subscriber.complete()
+      else this.#link.encode(run.command)
+      return () => {
+        if (this.#subscriber === subscriber) this.#subscriber = undefined
+      }
+    })
+  }
+
+  /** Any other command: a cancel, a reply, a query. */
+  send(command: Command): void {
+    if (command.type === 'ask-reply' && command.ask) this.#openAsks.delete(command.ask)
+    if (!this.dead) this.#link.encode(command)
+  }
+
+  /** The valve: stops or goes on reading what the agent writes. */
+  pause(paused: boolean): void {
+    if (this.#paused === paused) return
+    this.#paused = paused
+    for (const { handle } of this.#calls.values()) paused ? handle?.pause() : handle?.resume()
+  }
+
+  /** Ends every call; resolves when none runs. The link is dead afterwards when its process was persistent. */
+  stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
+    for (const { handle } of [...this.#calls.values()]) handle?.stop(why, graceMs)
+    return this.quiet()
+  }
+
+  /** Resolves when no call runs. */
+  quiet(): Promise<void> {
+    return this.#calls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+  }
+
+  #callOf(name: string | undefined): LiveCall | undefined {
+    return name === undefined ? this.#newest : this.#calls.get(name)
+  }
+
+  #emit(event: AgentEvent): void {
+    if (event.turn === null && event.type === 'agent-ready') {
+      this.ready = true
+      this.model = event.model
+      this.#newest?.scope.ready()
+    }
+    if (event.type === 'ask') this.#openAsks.add(event.ask)
+    if (event.type === 'ask-settled') this.#openAsks.delete(event.ask)
+    if (this.#subscriber) this.#subscriber.next(event)
+    else if (event.turn === null) this.owner.idleEvent(event)
+  }
+
+  #open(call: Call): void {
+    const { target, backend } = this.agent
+    const scope = this.#scope.call(
+      target.kind === 'process'
+        ? { kind: 'process', command: (call.kind === 'process' && call.command) || target.command }
+        : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
+    )
+    const live: LiveCall = { key: call.call ?? '', call, scope, handle: undefined, decoder: undefined, over: false }
+    this.#calls.set(live.key, live)
+    this.#newest = live
+    if (call.kind === 'process') live.decoder = this.#decoder(live, this.agent.dialect.framing)
+    live.handle = backend.open(call, this.#sink(live), scope.carrier)
+    if (this.#paused) live.handle.pause()
+    if (call.kind === 'process' && call.stdin === 'end') queueMicrotask(() => live.handle?.endInput())
+  }
+
+  #sink(live: LiveCall): CallSink {
+    return {
+      started: (info) => live.scope.started(info),
+      head: (head) => {
+        live.scope.head(head)
+        const type = head.headers['content-type'] ?? ''
+        const framing = live.call.kind === 'http' ? live.call.answer : 'body'
+        live.decoder = this.#decoder(live, type.startsWith('text/event-stream') ? 'sse' : framing)
+        this.#link.decodeHead?.(head)
+      },
+      data: (text) => {
+        if (!live.over) live.decoder?.push(text)
+      },
+      log: (text) => this.owner.log(text),
+      end: (end) => this.#ended(live, end),
+    }
+  }
+
+  #decoder(live: LiveCall, framing: Framing): FrameDecoder {
+    const { line, body } = this.agent.limits
+    return frameDecoder(framing, framing === 'body' ? Math.max(line, body) : line, {
+      frame: (frame) => {
+        if (!live.over) this.#link.decode(named(frame, live.call.call))
+      },
+      fault: (fault) => this.#lost(live, { ...fault, code: 'protocol-violation' }),
+    })
+  }
+
+  /** The frame boundary is lost: what this call says from here on cannot be read. */
+  #lost(live: LiveCall, fault: Fault): void {
+    live.handle?.stop('closed', this.agent.limits.grace)
+    this.#tellEnd(live, { why: 'failed', fault })
+  }
+
+  #ended(live: LiveCall, end: CallEnd): void {
+    if (end.why === 'closed' && !live.over) live.decoder?.end()
+    live.scope.end(end)
+    this.#tellEnd(live, end)
+    this.#calls.delete(live.key)
+    if (this.#newest === live) this.#newest = [...this.#calls.values()].at(-1)
+    if (this.#calls.size > 0) return
+    for (const resolve of this.#quiet.splice(0)) resolve()
+  }
+
+  #tellEnd(live: LiveCall, end: CallEnd): void {
+    if (live.over) return
+    live.over = true
+    this.#lastEnd = end
+    this.#link.decodeEnd(live.call.call === undefined ? end : { ...end, call: live.call.call })
+    const open = [...this.#calls.values()].some((call) => !call.over)
+    if (open) return
+    if (this.persistent) this.dead = true
+    if (this.#openAsks.size === 0 || this.persistent) this.#subscriber?.complete()
+  }
+
+  #send(frame: Frame): void {
+    const call = this.#callOf(typeof frame === 'string' ? undefined : frame.call)
+    call?.handle?.write(encodeFrame(this.agent.dialect.framing, frame))
+  }
+
+  #break(fault: Fault): void {
+    this.#broken = fault
+    this.dead = true
+    this.#subscriber?.complete()
+    void this.stop('closed', this.agent.limits.grace)
+  }
+}
+
+/** A frame that says which call it came from, where the link has named its calls. */
+function named(frame: Frame, call: string | undefined): Frame {
+  if (call === undefined) return frame
+  return typeof frame === 'string' ? { data: frame, call } : { ...frame, call }
+}

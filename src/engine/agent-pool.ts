@@ -1,0 +1,86 @@
+import { silentHooks, type TurnScope } from '../contract/index.ts'
+import { type Fault, fault } from '../model/index.ts'
+import { AgentLink, type LinkOwner } from './agent-link.ts'
+import type { AgentSettings } from './settings.ts'
+
+/** Gives up an idle session's process when the pool is full; true when there was one. */
+export type EvictIdle = (agent: string) => boolean
+
+/** What links that belong to no turn report to: nothing. */
+export function silentTurnScope(): TurnScope {
+  return silentHooks
+    .request({ transport: 'stdio', front: '', method: '', path: '', carrier: {} })
+    .turn({ turn: '', agent: '', back: '', session: '' })
+}
+
+/**
+ * The links of one agent: hands out a link for a session, warm when one is ready, and never has more processes that
+ * live over turns than `max`.
+ */
+export class AgentPool {
+  readonly agent: AgentSettings
+  readonly #evict: EvictIdle
+  readonly #live = new Set<AgentLink>()
+  readonly #warm: AgentLink[] = []
+
+  constructor(agent: AgentSettings, evict: EvictIdle) {
+    this.agent = agent
+    this.#evict = evict
+    this.refill()
+  }
+
+  /** A link for a session, or the fault `overloaded` when every place is taken by a running turn. */
+  take(scope: TurnScope, owner: LinkOwner): AgentLink | Fault {
+    const warm = this.#takeWarm()
+    if (warm) {
+      warm.owner = owner
+      return warm
+    }
+    this.#sweep()
+    if (this.#live.size >= this.agent.pool.max && !this.#evict(this.agent.name)) {
+      return fault('overloaded', `All ${this.agent.pool.max} processes of the agent "${this.agent.name}" are busy.`)
+    }
+    return this.#start(scope, owner)
+  }
+
+  /** Starts what is missing of the warm processes; called when a turn has shown its first sign of life, not before. */
+  refill(): void {
+    this.#sweep()
+    while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {
+      const link = this.#start(silentTurnScope(), { idleEvent() {}, log() {} })
+      if (!link.persistent) return
+      this.#warm.push(link)
+    }
+  }
+
+  /** Ends a link; its place is free at once. */
+  release(link: AgentLink): void {
+    this.#live.delete(link)
+    void link.stop('closed', this.agent.limits.grace)
+  }
+
+  /** Ends every link; resolves when nothing runs. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#live].map((link) => link.stop('closed', graceMs)))
+    this.#live.clear()
+  }
+
+  #start(scope: TurnScope, owner: LinkOwner): AgentLink {
+    const link = new AgentLink(this.agent, scope, owner)
+    if (link.persistent) this.#live.add(link)
+    return link
+  }
+
+  #takeWarm(): AgentLink | undefined {
+    while (this.#warm.length > 0) {
+      const link = this.#warm.shift()!
+      if (!link.dead) return link
+      this.#live.delete(link)
+    }
+    return undefined
+  }
+
+  #sweep(): void {
+    for (const link of this.#live) if (link.dead) this.#live.delete(link)
+  }
+}

@@ -1,0 +1,91 @@
+import type { Capabilities } from '../contract/index.ts'
+import type { Command, Item, Loss, Part, TurnEvent, TurnStart } from '../model/index.ts'
+
+/** Receives what is dropped. */
+export type ReportLoss = (loss: Loss) => void
+
+/** What gives a turn its shape: every front gets it. */
+const SHAPE: ReadonlySet<TurnEvent['type']> = new Set([
+  'turn-accepted',
+  'turn-started',
+  'turn-parked',
+  'turn-end',
+  'message-start',
+  'message-end',
+])
+
+/** What reaches every front in the view, even where its wire has no event for it. */
+export const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
+
+/** True when the front can show the event; the caller reports what it cannot. */
+export function carriesEvent(capabilities: Capabilities, event: TurnEvent): boolean {
+  if (SHAPE.has(event.type)) return true
+  if (event.type === 'ask') return capabilities.ask !== 'none' && capabilities[`ask.${event.question.kind}`] !== 'none'
+  return capabilities[event.type] !== 'none'
+}
+
+/** The loss of an item that the other side has no place for. */
+export function dropped(item: Item, count = 1): Loss {
+  return { kind: 'dropped', item, why: 'no-place', count }
+}
+
+const START_ITEMS = [
+  'request',
+  'agent',
+  'once',
+  'invocation',
+  'history',
+  'clientTools',
+  'askedCapabilities',
+  'environment',
+] as const satisfies readonly (keyof TurnStart)[]
+
+/** What the gateway itself honours for every agent: losing it towards the agent loses nothing for the client. */
+const SERVED_HERE: ReadonlySet<Item> = new Set([
+  'start.request',
+  'start.agent',
+  'start.once',
+  'start.askedCapabilities',
+  'option.streaming',
+  'option.totalMs',
+  'session.id',
+  'session.conversation',
+  'session.channel',
+  'session.name',
+])
+
+/**
+ * The command without what the back has no place for. Every removal is reported, except what the gateway serves itself.
+ * Parts are removed from the input, options and session fields from their objects; the command itself is not changed.
+ */
+export function carryStart(
+  capabilities: Capabilities,
+  command: Command & TurnStart,
+  report: ReportLoss,
+): Command & TurnStart {
+  const drop = (item: Item): boolean => {
+    if (capabilities[item] !== 'none') return false
+    if (!SERVED_HERE.has(item)) report(dropped(item))
+    return true
+  }
+  const carried = { ...command }
+  for (const key of START_ITEMS) if (carried[key] !== undefined && drop(`start.${key}`)) delete carried[key]
+  carried.input = carryParts(command.input, drop)
+  carried.options = without(command.options, (key) => drop(`option.${key}`))
+  if (command.session) {
+    carried.session = without(command.session, (key) => key !== 'bound' && drop(`session.${key}`))
+  }
+  return carried
+}
+
+function carryParts(parts: readonly Part[], drop: (item: Item) => boolean): readonly Part[] {
+  return parts.filter((part) => !drop(`part.${part.type}`))
+}
+
+function without<T extends object>(fields: T, drops: (key: keyof T & string) => boolean): T {
+  const kept = { ...fields }
+  for (const key of Object.keys(kept) as (keyof T & string)[]) {
+    if (kept[key] === undefined || drops(key)) delete kept[key]
+  }
+  return kept
+}

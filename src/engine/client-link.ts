@@ -1,0 +1,257 @@
+import type {
+  Answer,
+  AnyCodec,
+  Capabilities,
+  Carrier,
+  ClientSink,
+  Dialect,
+  Frame,
+  Framing,
+  FrontContext,
+  FrontLink,
+  RequestScope,
+} from '../contract/index.ts'
+import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
+import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../model/index.ts'
+import { ClientOutput } from './client-output.ts'
+import { Exchange, type ExchangeHost } from './exchange.ts'
+import type { Turn } from './turn.ts'
+import type { LiveView } from './view.ts'
+
+/** A client's wire as a route or a stand-in hands it over. */
+export interface ClientOptions {
+  codec: AnyCodec
+  /** The codec's name, with the dialect where it is not the default one. */
+  front: string
+  dialect: Dialect
+  context: FrontContext
+  /** How the input is framed: the dialect's framing on stdio, the endpoint's over HTTP. */
+  input: Framing
+  sink: ClientSink
+  /** The client's trace context. */
+  carrier: Carrier
+  /** The agent that the path, the header or `--agent` names. */
+  agent?: string
+  /** Which clients share sessions: the name of the key, or `local`. */
+  tenant: string
+  /** The agents that the client's key may use. */
+  allowed?: readonly string[]
+}
+
+/** What a client's wire needs of the engine. */
+export interface ClientOwner {
+  readonly lineLimit: number
+  readonly bodyLimit: number
+  /** How long a client may refuse to read, in milliseconds. */
+  readonly stallLimit: number
+  newLinkId(): string
+  scope(options: ClientOptions): RequestScope
+  dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
+  closed(client: ClientLink): void
+}
+
+/** Exit code of a stand-in that was told to stop by SIGTERM. */
+const TERMINATED = 143
+
+/** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
+export class ClientLink implements ExchangeHost {
+  readonly options: ClientOptions
+  readonly scope: RequestScope
+  readonly #owner: ClientOwner
+  readonly #id: string
+  readonly #link: FrontLink
+  readonly #decoder: FrameDecoder
+  readonly #output: ClientOutput
+  readonly #exchanges = new Map<Id, Exchange>()
+  #ids = 0
+  #idle: NodeJS.Timeout | undefined
+  #inputEnded = false
+  #exitCode: number | undefined
+  #finished = false
+  gone = false
+
+  constructor(owner: ClientOwner, options: ClientOptions) {
+    this.options = options
+    this.#owner = owner
+    this.#id = owner.newLinkId()
+    this.scope = owner.scope(options)
+    this.#output = new ClientOutput(options, {
+      stallLimit: owner.stallLimit,
+      stalled: () => this.disconnect(),
+      valve: () => this.#valve(),
+    })
+    const limit = options.input === 'body' ? owner.bodyLimit : owner.lineLimit
+    this.#decoder = frameDecoder(options.input, limit, {
+      frame: (frame) => this.#decode(frame),
+      fault: (broken) => this.#unreadable(broken),
+    })
+    this.#link = options.dialect.front!.open(options.context, {
+      command: (command, answer) => this.#command(command, answer),
+      send: (frame) => this.#output.send(frame),
+      warn: (text) => options.sink.warn(text),
+      fault: (found, exchange, http) => this.#fault(found, exchange, http),
+      report: (loss, exchange) => this.#exchanges.get(exchange)?.report(loss),
+      losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
+      newId: () => `${this.#id}-${++this.#ids}`,
+      close: (exitCode) => this.#close(exitCode),
+    })
+  }
+
+  get capabilities(): Capabilities {
+    return this.options.dialect.front!.capabilities
+  }
+
+  get clogged(): boolean {
+    return this.#output.clogged
+  }
+
+  /** Begins: the request that comes without a frame is issued here. */
+  open(): void {
+    if (this.#finished) return
+    this.#link.open?.()
+    const { idleMs } = this.#link
+    if (idleMs !== undefined && !this.#finished) {
+      this.#idle = setTimeout(() => this.end('idle'), idleMs)
+    }
+  }
+
+  /** Answers the client with a failure before anything was read; the wire closes. */
+  refuse(found: Fault): void {
+    this.#fault(found, undefined, undefined)
+    this.#close(1)
+  }
+
+  /** Bytes of the client, as text. */
+  push(text: string): void {
+    if (!this.#finished && !this.#inputEnded) this.#decoder.push(text)
+  }
+
+  /** The client's input ended, nothing came in time, or we are told to stop. */
+  end(why: 'eof' | 'idle' | 'signal'): void {
+    if (this.#finished) return
+    if (why === 'signal') {
+      this.#exitCode ??= TERMINATED
+      for (const exchange of [...this.#exchanges.values()]) exchange.turn?.cancel()
+    }
+    if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
+    if (this.#inputEnded) this.#maybeFinish()
+    else this.#endInput(why)
+  }
+
+  /** The client is gone: what runs for it is cancelled or drained, as its answers say. */
+  disconnect(): void {
+    if (this.#finished || this.gone) return
+    this.gone = true
+    for (const exchange of [...this.#exchanges.values()]) {
+      exchange.turn?.leave(exchange)
+      exchange.drop()
+    }
+    this.#finish(1)
+  }
+
+  /** The client has caught up with what was written. */
+  drained(): void {
+    this.#output.drained()
+  }
+
+  encode(event: TurnEvent, exchange: Exchange, view: LiveView): void {
+    const status = event.type === 'turn-end' ? this.#statusOf(event.fault) : 200
+    this.#output.during(exchange, status, () => this.#link.encode(event, exchange.id, view))
+  }
+
+  encodeFault(found: Fault, exchange: Exchange): void {
+    this.scope.fault(found)
+    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeFault(found, exchange.id))
+  }
+
+  /** An event without a turn: for this client when it answers one of its commands, or when it shares the session. */
+  encodeLink(event: LinkEvent): void {
+    if (this.#finished) return
+    const exchange = event.type === 'command-reply' ? this.#exchanges.get(event.exchange) : undefined
+    const found = event.type === 'command-reply' ? event.fault : undefined
+    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeLink?.(event))
+  }
+
+  /** The turn of this wire that a target means. */
+  turnOf(target: Target): Turn | undefined {
+    const turns = [...this.#exchanges.values()].flatMap(({ turn }) => turn ?? [])
+    if (target === 'running') return turns.at(0)
+    if ('turn' in target) return turns.find(({ id }) => id === target.turn)
+    if ('request' in target) return turns.find(({ command }) => command.request === target.request)
+    return undefined
+  }
+
+  exchangeEnded(exchange: Exchange): void {
+    this.#exchanges.delete(exchange.id)
+    const { turn } = exchange
+    if (turn && !this.gone) this.#output.whenFlushed(() => turn.delivered())
+    this.#maybeFinish()
+  }
+
+  #statusOf(found: Fault | undefined): number {
+    return found ? this.options.codec.errors[found.code].http : 200
+  }
+
+  #decode(frame: Frame): void {
+    clearTimeout(this.#idle)
+    if (!this.#finished) this.#link.decode(frame)
+  }
+
+  #command(command: Command, answer: Answer | undefined): void {
+    if (this.#finished) return
+    const exchange = answer && new Exchange(command.exchange, answer, this)
+    if (exchange) this.#exchanges.set(exchange.id, exchange)
+    this.#owner.dispatch(this, command, exchange)
+  }
+
+  /** A failure that the link found itself; its exchange, if any, ends with it. */
+  #fault(found: Fault, id: Id | undefined, http: number | undefined): void {
+    this.scope.fault(found)
+    const exchange = id === undefined ? undefined : this.#exchanges.get(id)
+    if (exchange) exchange.ended = true
+    this.#output.during(exchange, http ?? this.#statusOf(found), () => this.#link.encodeFault(found, id))
+    if (exchange) this.exchangeEnded(exchange)
+  }
+
+  /** The frame boundary is lost: the link hears it, and nothing more is read. */
+  #unreadable(broken: Fault): void {
+    this.#fault(broken, undefined, undefined)
+    if (!this.#finished && !this.#inputEnded) this.#endInput('eof')
+  }
+
+  #endInput(why: 'eof' | 'idle' | 'signal'): void {
+    clearTimeout(this.#idle)
+    this.#inputEnded = true
+    this.#link.decodeEnd?.(why)
+    this.#maybeFinish()
+  }
+
+  #close(exitCode: number): void {
+    if (this.#finished) return
+    this.#exitCode = exitCode
+    this.#inputEnded = true
+    for (const exchange of [...this.#exchanges.values()]) {
+      exchange.turn?.cancel()
+      exchange.drop()
+    }
+    this.#maybeFinish()
+  }
+
+  #maybeFinish(): void {
+    if (this.#inputEnded && this.#exchanges.size === 0) this.#finish(this.#exitCode ?? 0)
+  }
+
+  #finish(exitCode: number): void {
+    if (this.#finished) return
+    this.#finished = true
+    clearTimeout(this.#idle)
+    if (this.gone) this.options.sink.abort()
+    else this.#output.finish(exitCode)
+    this.scope.end({ status: this.#output.status, exitCode })
+    this.#owner.closed(this)
+  }
+
+  #valve(): void {
+    for (const exchange of this.#exchanges.values()) exchange.turn?.valve()
+  }
+}

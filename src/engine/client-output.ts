@@ -1,0 +1,129 @@
+import type { Frame, Framing } from '../contract/index.ts'
+import { encodeFrame } from '../framing/index.ts'
+import { lossSummary } from '../model/index.ts'
+import type { ClientOptions } from './client-link.ts'
+import type { Exchange } from './exchange.ts'
+
+const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
+  body: 'application/json; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  sse: 'text/event-stream; charset=utf-8',
+  text: 'text/plain; charset=utf-8',
+}
+
+/** What the output tells its owner. */
+export interface OutputOwner {
+  /** How long a client may refuse to read, in milliseconds. */
+  readonly stallLimit: number
+  /** The client refused to read for longer than that. */
+  stalled(): void
+  /** The client stopped keeping up, or has caught up. */
+  valve(): void
+}
+
+/** The writing half of a client's wire: holds the head until the first frame, writes once per tick, watches the valve. */
+export class ClientOutput {
+  readonly #options: ClientOptions
+  readonly #owner: OutputOwner
+  #current: Exchange | undefined
+  #framing: Framing | undefined
+  #buffer = ''
+  #flushing = false
+  #flushed: (() => void)[] = []
+  #stall: NodeJS.Timeout | undefined
+  #trailing: Exchange | undefined
+  #over = false
+  /** HTTP status of what is being encoded; fixed by the first frame. */
+  status = 200
+  clogged = false
+
+  constructor(options: ClientOptions, owner: OutputOwner) {
+    this.#options = options
+    this.#owner = owner
+  }
+
+  /** Runs an encoder of the link: frames that it sends belong to this exchange and, when they are the first, have this status. */
+  during(exchange: Exchange | undefined, status: number, encode: () => void): void {
+    this.#current = exchange
+    if (this.#framing === undefined) this.status = status
+    encode()
+    this.#current = undefined
+  }
+
+  send(frame: Frame): void {
+    if (this.#over) return
+    this.#framing ??= this.#head(frame)
+    this.#buffer += encodeFrame(this.#framing, frame)
+    if (this.#framing === 'body' && this.#options.context.transport === 'stdio') this.#buffer += '\n'
+    this.#schedule()
+  }
+
+  /** Calls back when everything sent so far was handed to the client's side of the wire. */
+  whenFlushed(callback: () => void): void {
+    this.#flushed.push(callback)
+    this.#schedule()
+  }
+
+  drained(): void {
+    if (!this.clogged) return
+    clearTimeout(this.#stall)
+    this.clogged = false
+    this.#owner.valve()
+  }
+
+  /** Flushes and closes the wire. */
+  finish(exitCode: number): void {
+    if (this.#over) return
+    if (this.#framing === undefined) this.#framing = this.#head('')
+    this.#flush()
+    this.#over = true
+    clearTimeout(this.#stall)
+    const summary = this.#trailing && lossSummary(this.#trailing.ledger.list)
+    this.#options.sink.end(exitCode, summary ? { 'turnpike-loss': summary } : undefined)
+  }
+
+  #head(frame: Frame): Framing {
+    const answer = this.#current?.answer
+    const wanted = answer?.framing ?? this.#options.dialect.framing
+    const framing = wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted
+    if (answer?.form === 'stream') this.#trailing = this.#current
+    this.#options.sink.head(this.status, {
+      'content-type': CONTENT_TYPE[framing],
+      ...turnHeaders(this.#current),
+      ...answer?.headers,
+    })
+    return framing
+  }
+
+  #schedule(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    queueMicrotask(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#flushing = false
+    if (this.#over) return
+    const text = this.#buffer
+    this.#buffer = ''
+    if (text !== '' && !this.#options.sink.write(text)) this.#clog()
+    for (const callback of this.#flushed.splice(0)) callback()
+  }
+
+  #clog(): void {
+    if (this.clogged) return
+    this.clogged = true
+    this.#stall = setTimeout(() => this.#owner.stalled(), this.#owner.stallLimit)
+    this.#owner.valve()
+  }
+}
+
+/** The `Turnpike-*` headers of an exchange's answer. */
+function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
+  const turn = exchange?.turn
+  if (!exchange || !turn) return {}
+  const headers: Record<string, string> = { 'turnpike-turn': turn.id, 'turnpike-agent': turn.agent.name }
+  const summary = lossSummary(exchange.ledger.list)
+  if (summary) headers['turnpike-loss'] = summary
+  return headers
+}

@@ -1,0 +1,124 @@
+import type { SessionRecord, Store } from '../contract/index.ts'
+import type { Item } from '../model/index.ts'
+import { type Command, fault, type Id, type LinkEvent, type TurnStart } from '../model/index.ts'
+import type { Exchange } from './exchange.ts'
+import type { LiveSession } from './live-session.ts'
+import { answerQuery } from './queries.ts'
+import type { Sessions } from './sessions.ts'
+import type { AgentSettings, EngineSettings } from './settings.ts'
+
+/** Every command that does not start a turn. */
+export type ControlCommand = Exclude<Command, TurnStart>
+
+/** Where a control command comes from and whom it means. */
+export interface ControlContext {
+  settings: EngineSettings
+  agent: AgentSettings
+  tenant: string
+  allowed?: readonly string[]
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+/** How long an agent may take over a question that the gateway could answer itself, in milliseconds. */
+const ANSWER_MS = 3000
+
+/**
+ * The commands beside turns: handed to the session's live agent where its protocol has them, else served by the
+ * gateway where it can, else refused. Each ends its exchange with one `command-reply`.
+ */
+export class Controls {
+  readonly #store: Store
+  readonly #sessions: Sessions
+  readonly #waiting = new Map<Id, { exchange: Exchange; instead: NodeJS.Timeout }>()
+
+  constructor(store: Store, sessions: Sessions) {
+    this.#store = store
+    this.#sessions = sessions
+  }
+
+  /** Does what the command says. */
+  async run(command: ControlCommand, context: ControlContext, exchange: Exchange | undefined): Promise<void> {
+    const id = needsSession(command) ? command.session?.id : undefined
+    const record = id === undefined ? undefined : await this.#record(id, command, context)
+    const live = record && this.#sessions.get(record.id)
+    if (live && this.#handOver(command, live, exchange, () => this.#serve(command, context, record, live, exchange)))
+      return
+    await this.#serve(command, context, record, live, exchange)
+  }
+
+  /** The agent answered a command that was handed to it. */
+  reply(event: Extract<LinkEvent, { type: 'command-reply' }>): void {
+    const waiting = this.#waiting.get(event.exchange)
+    if (!waiting) return
+    clearTimeout(waiting.instead)
+    this.#waiting.delete(event.exchange)
+    waiting.exchange.reply(event)
+  }
+
+  #record(session: string, command: ControlCommand, context: ControlContext): Promise<SessionRecord> | SessionRecord {
+    const conversation = command.session?.conversation ?? ''
+    const key = { tenant: context.tenant, agent: context.agent.name, session, conversation }
+    return this.#store.openSession(key, command.exchange, context.at)
+  }
+
+  /** Gives the command to the live agent when its protocol has it; `instead` runs when the answer does not come. */
+  #handOver(
+    command: ControlCommand,
+    live: LiveSession,
+    exchange: Exchange | undefined,
+    instead: () => Promise<void>,
+  ): boolean {
+    const { link } = live
+    const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
+    if (!exchange || !link?.persistent || !link.ready) return false
+    if (link.agent.dialect.back!.capabilities[item] === 'none') return false
+    const timer = setTimeout(() => {
+      this.#waiting.delete(exchange.id)
+      instead().catch(() => exchange.fail(fault('internal', 'The gateway could not do this; see its log.')))
+    }, ANSWER_MS)
+    this.#waiting.set(exchange.id, { exchange, instead: timer })
+    link.send(command)
+    if (command.type === 'session-clear') void this.#store.clearMessages(live.record.id)
+    return true
+  }
+
+  async #serve(
+    command: ControlCommand,
+    context: ControlContext,
+    record: SessionRecord | undefined,
+    live: LiveSession | undefined,
+    exchange: Exchange | undefined,
+  ): Promise<void> {
+    switch (command.type) {
+      case 'query': {
+        const { settings, agent, allowed } = context
+        const subject = { settings, agent, allowed, session: command.session?.id ?? '', live, record: record?.id }
+        const answer = await answerQuery(this.#store, command, subject)
+        exchange?.reply(typeof answer === 'string' ? { data: answer } : { fault: answer })
+        return
+      }
+      case 'session-clear':
+      case 'session-close':
+        if (record && command.type === 'session-clear') await this.#forget(record)
+        if (live && !live.busy) this.#sessions.forget(live)
+        exchange?.reply({})
+        return
+      default:
+        exchange?.reply({
+          fault: fault('invalid-request', `The agent "${context.agent.name}" has no place for "${command.type}".`),
+        })
+    }
+  }
+
+  /** The conversation begins anew: no transcript, no session of the agent's own. */
+  async #forget(record: SessionRecord): Promise<void> {
+    await this.#store.clearMessages(record.id)
+    await this.#store.bindSession(record.id, undefined)
+  }
+}
+
+/** Some questions are about the gateway or the agent: they make no session. */
+function needsSession(command: ControlCommand): boolean {
+  return command.type !== 'query' || command.what === 'messages' || command.what === 'state'
+}

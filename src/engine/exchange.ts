@@ -1,0 +1,99 @@
+import type { Answer, Capabilities } from '../contract/index.ts'
+import {
+  type Fault,
+  type Id,
+  type JsonText,
+  type LinkEvent,
+  type Loss,
+  LossLedger,
+  type TurnEvent,
+} from '../model/index.ts'
+import { carriesEvent, dropped, IN_VIEW } from './carry.ts'
+import type { Turn } from './turn.ts'
+import type { LiveView } from './view.ts'
+
+/** What an exchange needs of the client's wire. */
+export interface ExchangeHost {
+  readonly capabilities: Capabilities
+  /** Hands an event to the codec. */
+  encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
+  /** Hands a failure that no turn owns to the codec. */
+  encodeFault(fault: Fault, exchange: Exchange): void
+  /** Hands an event without a turn to the codec. */
+  encodeLink(event: LinkEvent): void
+  /** The exchange has its end. */
+  exchangeEnded(exchange: Exchange): void
+  /** The client has gone or the wire is closed: nothing can be written any more. */
+  readonly gone: boolean
+  /** The client does not keep up. */
+  readonly clogged: boolean
+}
+
+/** One client request and its answer: it ends exactly once, and nothing is encoded for it afterwards. */
+export class Exchange {
+  readonly id: Id
+  readonly answer: Answer
+  readonly host: ExchangeHost
+  readonly ledger = new LossLedger()
+  /** The turn it is about, once there is one. */
+  turn: Turn | undefined
+  ended = false
+
+  constructor(id: Id, answer: Answer, host: ExchangeHost) {
+    this.id = id
+    this.answer = answer
+    this.host = host
+  }
+
+  /** One event of its turn: what the front has no place for is a loss, what its form leaves out is in the view. */
+  deliver(event: TurnEvent, view: LiveView): void {
+    if (this.ended) return
+    const last = this.#isLast(event)
+    if (last) this.ended = true
+    if (!carriesEvent(this.host.capabilities, event)) {
+      if (!IN_VIEW.has(event.type)) this.report(dropped(event.type))
+    } else if (this.answer.form !== 'whole' || event.type.startsWith('turn-')) {
+      this.host.encode(event, this, view)
+    }
+    if (last) this.host.exchangeEnded(this)
+  }
+
+  /** Ends it with a failure that no turn owns. */
+  fail(fault: Fault): void {
+    if (this.ended) return
+    this.ended = true
+    this.host.encodeFault(fault, this)
+    this.host.exchangeEnded(this)
+  }
+
+  /** Ends it with the answer to a command that started no turn. */
+  reply(answer: { data?: JsonText; fault?: Fault }): void {
+    if (this.ended) return
+    const { data, fault } = answer
+    this.host.encodeLink({
+      turn: null,
+      type: 'command-reply',
+      exchange: this.id,
+      ...(data !== undefined && { data }),
+      ...(fault && { fault }),
+    })
+    this.drop()
+  }
+
+  /** Ends it without a word: the link has answered by itself, or the client is gone. */
+  drop(): void {
+    if (this.ended) return
+    this.ended = true
+    this.host.exchangeEnded(this)
+  }
+
+  report(loss: Loss): void {
+    this.ledger.add(loss)
+  }
+
+  #isLast(event: TurnEvent): boolean {
+    if (event.type === 'turn-end' || event.type === 'turn-parked') return true
+    if (event.type !== 'turn-accepted') return false
+    return this.answer.form === 'accepted' || (event.how === 'joined' && this.turn?.tellsDuplicates(this) === true)
+  }
+}

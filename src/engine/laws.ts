@@ -1,0 +1,156 @@
+import { Observable } from 'rxjs'
+import {
+  type AgentEvent,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type TurnEnd,
+  type TurnEvent,
+} from '../model/index.ts'
+
+/** What the laws need to know of the turn they guard. */
+export interface LawContext {
+  turn: Id
+  /** Events without a turn that came while it ran. */
+  link(event: LinkEvent): void
+  /** Why the wire completed without a `turn-end`. */
+  missingEnd(): Fault
+  /** True once somebody asked for the turn to be cancelled: a failure after that is a cancellation. */
+  cancelled(): boolean
+  /** Takes the function that ends the turn from outside: a time limit, an agent that does not stop. */
+  abortable(abort: (end: TurnEnd) => void): void
+}
+
+/**
+ * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
+ * agent left open are closed before it; text for a message that was never opened opens it; one usage total, right
+ * before the end; events of other turns are dropped.
+ */
+export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) => Observable<TurnEvent> {
+  return (source) =>
+    new Observable<TurnEvent>((subscriber) => {
+      const guard = new TurnGuard(context, (event) => subscriber.next(event))
+      const next = (event: AgentEvent): void => {
+        guard.next(event)
+        if (guard.ended) subscriber.complete()
+      }
+      context.abortable(next)
+      return source.subscribe({
+        next,
+        error: (error: unknown) => {
+          guard.finish(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
+          subscriber.complete()
+        },
+        complete: () => {
+          guard.finish(context.missingEnd())
+          subscriber.complete()
+        },
+      })
+    })
+}
+
+/** What is open in a lane, by id; the value says how to close it. */
+type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
+
+class TurnGuard {
+  readonly #context: LawContext
+  readonly #next: (event: TurnEvent) => void
+  readonly #open = new Map<string, OpenGroup>()
+  #usage: TurnEvent | undefined
+  ended = false
+
+  constructor(context: LawContext, next: (event: TurnEvent) => void) {
+    this.#context = context
+    this.#next = next
+  }
+
+  next(event: AgentEvent): void {
+    if (this.ended) return
+    if (event.turn === null) {
+      this.#context.link(event)
+      return
+    }
+    if (event.turn !== this.#context.turn) return
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        if (!this.#open.has(`message ${event.message}`)) this.#openMessage(event.message, event.lane)
+        this.#next(event)
+        return
+      case 'turn-end':
+        this.#end(event)
+        return
+      case 'usage':
+        if (event.scope === 'turn') this.#usage = event
+        else this.#next(event)
+        return
+      default:
+        this.#track(event)
+        this.#next(event)
+    }
+  }
+
+  /** The wire is done: a turn that has no end yet fails with this. */
+  finish(why: Fault): void {
+    if (!this.ended)
+      this.#end({ type: 'turn-end', turn: this.#context.turn, outcome: 'failed', stop: 'error', fault: why })
+  }
+
+  #openMessage(message: Id, lane: string | undefined): void {
+    this.#open.set(`message ${message}`, { kind: 'message', lane })
+    this.#next({ type: 'message-start', turn: this.#context.turn, message, role: 'assistant', ...(lane && { lane }) })
+  }
+
+  #track(event: TurnEvent): void {
+    switch (event.type) {
+      case 'message-start':
+        this.#open.set(`message ${event.message}`, { kind: 'message', lane: event.lane })
+        return
+      case 'message-end':
+        if (!this.#open.has(`message ${event.message}`)) this.#openMessage(event.message, event.lane)
+        this.#open.delete(`message ${event.message}`)
+        return
+      case 'tool-start':
+      case 'tool-call':
+        this.#open.set(`tool ${event.tool}`, { kind: 'tool', lane: event.lane })
+        return
+      case 'tool-end':
+        this.#open.delete(`tool ${event.tool}`)
+        return
+      case 'step-start':
+        this.#open.set(`step ${event.step}`, { kind: 'step', lane: event.lane })
+        return
+      case 'step-end':
+        this.#open.delete(`step ${event.step}`)
+    }
+  }
+
+  #end(end: TurnEnd): void {
+    const judged = this.#judge(end)
+    this.#closeGroups(judged)
+    if (this.#usage) this.#next(this.#usage)
+    this.ended = true
+    this.#next(judged)
+  }
+
+  /** A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. */
+  #judge(end: TurnEnd): TurnEnd {
+    if (end.outcome !== 'failed' || !this.#context.cancelled()) return end
+    return { ...end, outcome: 'cancelled', stop: 'aborted', fault: fault('cancelled', 'The turn was cancelled.') }
+  }
+
+  #closeGroups(end: TurnEnd): void {
+    const turn = this.#context.turn
+    for (const [key, { kind, lane }] of [...this.#open].reverse()) {
+      const id = key.slice(kind.length + 1)
+      const of = lane === undefined ? { turn } : { turn, lane }
+      if (kind === 'message') this.#next({ type: 'message-end', ...of, message: id })
+      else if (kind === 'step') this.#next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
+      else if (end.outcome !== 'completed') {
+        const status = end.outcome === 'cancelled' ? 'cancelled' : 'error'
+        this.#next({ type: 'tool-end', ...of, tool: id, status, parts: [] })
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import type { SessionRecord } from '../contract/index.ts'
+import { type Fault, fault, type LinkEvent } from '../model/index.ts'
+import type { AgentLink, LinkOwner } from './agent-link.ts'
+import type { AgentPool } from './agent-pool.ts'
+import type { Turn } from './turn.ts'
+
+/** What a live session tells the engine. */
+export interface SessionOwner {
+  /** An event without a turn that came while none ran. */
+  idleEvent(session: LiveSession, event: LinkEvent): void
+  log(session: LiveSession, text: string): void
+  /** It has no work and has been so for its agent's idle time. */
+  expired(session: LiveSession): void
+}
+
+/** A conversation while it is in memory: one turn at a time on one link, the others wait in order. */
+export class LiveSession implements LinkOwner {
+  readonly record: SessionRecord
+  readonly pool: AgentPool
+  readonly #owner: SessionOwner
+  readonly #queue: Turn[] = []
+  #current: Turn | undefined
+  #link: AgentLink | undefined
+  #idle: NodeJS.Timeout | undefined
+  /** The conversation has had turns before. */
+  used: boolean
+
+  constructor(record: SessionRecord, pool: AgentPool, used: boolean, owner: SessionOwner) {
+    this.record = record
+    this.pool = pool
+    this.used = used
+    this.#owner = owner
+  }
+
+  get busy(): boolean {
+    return this.#current !== undefined
+  }
+
+  get running(): Turn | undefined {
+    return this.#current
+  }
+
+  /** The link that a command beside a turn may go to. */
+  get link(): AgentLink | undefined {
+    return this.#link?.dead ? undefined : this.#link
+  }
+
+  /** Why no more turns can wait for this session, when `limit` wait already. */
+  refusal(limit: number): Fault | undefined {
+    if (!this.busy || this.#queue.length < limit) return undefined
+    return fault('session-busy', `${limit} turns wait for this session already; try again when they are done.`)
+  }
+
+  /** Takes a turn: runs it now or when those before it are done. */
+  enqueue(turn: Turn): void {
+    this.#queue.push(turn)
+    if (!this.busy) void this.#work()
+  }
+
+  /** Forgets a turn that still waits. */
+  abandon(turn: Turn): void {
+    const at = this.#queue.indexOf(turn)
+    if (at >= 0) this.#queue.splice(at, 1)
+  }
+
+  /** Gives up the link; the next turn opens another. */
+  release(): void {
+    clearTimeout(this.#idle)
+    if (this.#link) this.pool.release(this.#link)
+    this.#link = undefined
+  }
+
+  idleEvent(event: LinkEvent): void {
+    this.#owner.idleEvent(this, event)
+  }
+
+  log(text: string): void {
+    this.#owner.log(this, text)
+  }
+
+  async #work(): Promise<void> {
+    clearTimeout(this.#idle)
+    for (let turn = this.#queue.shift(); turn; turn = this.#queue.shift()) {
+      this.#current = turn
+      try {
+        await this.#serve(turn)
+      } catch (error) {
+        turn.fail(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
+      }
+      this.#current = undefined
+    }
+    this.#idle = setTimeout(() => this.#owner.expired(this), this.pool.agent.pool.idle)
+    this.#idle.unref()
+  }
+
+  async #serve(turn: Turn): Promise<void> {
+    if (turn.ended) return
+    const link = this.#open(turn)
+    if ('code' in link) {
+      turn.fail(link)
+      return
+    }
+    await turn.run(link, this.record.bound)
+    this.used = true
+    if (link.dead) this.release()
+  }
+
+  #open(turn: Turn): AgentLink | Fault {
+    if (this.#link && !this.#link.dead) return this.#link
+    const link = this.pool.take(turn.scope, this)
+    if ('code' in link) return link
+    this.#link = link
+    if (!link.persistent || !this.used) return link
+    if (this.pool.agent.restore === 'fail') {
+      this.release()
+      return fault('session-not-found', 'The process of this session is gone; begin a new session.')
+    }
+    turn.notice('warning', 'session-reset', 'The process of this session was gone: the agent begins anew.')
+    return link
+  }
+}

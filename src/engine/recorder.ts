@@ -1,0 +1,78 @@
+import type { Store } from '../contract/index.ts'
+import type { Message, Part, TurnEvent } from '../model/index.ts'
+import { Journal } from './journal.ts'
+import type { Turn } from './turn.ts'
+
+/** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
+export class Recorder {
+  readonly #store: Store
+  readonly #journal: Journal
+  readonly #failed: (error: unknown) => void
+
+  /** `failed` hears of what could not be written. */
+  constructor(store: Store, failed: (error: unknown) => void) {
+    this.#store = store
+    this.#failed = failed
+    this.#journal = new Journal(store, failed)
+  }
+
+  /** A turn begins; when this resolves it survives a crash as an unfinished one. */
+  async begin(turn: Turn, about: { session: string; tenant: string; front: string; at: number }): Promise<void> {
+    const { request } = turn.command
+    await this.#store.beginTurn({
+      turn: turn.id,
+      session: about.session,
+      tenant: about.tenant,
+      agent: turn.agent.name,
+      front: about.front,
+      startedAt: about.at,
+      delivered: false,
+      ...(request !== undefined && { request }),
+    })
+  }
+
+  event(turn: Turn, event: TurnEvent): void {
+    this.#journal.append(turn.id, turn.view.seq, event)
+  }
+
+  /** A turn ended: its events are written, then its end, so that a recorded end always has its events. */
+  async end(turn: Turn, session: string): Promise<void> {
+    try {
+      await this.#journal.flush()
+      await this.#store.appendMessages(session, transcriptOf(turn))
+      const { end } = turn.view
+      await this.#store.endTurn(turn.id, {
+        endedAt: turn.view.at,
+        outcome: end!.outcome,
+        ...(end!.fault && { code: end!.fault.code }),
+      })
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  async delivered(turn: Turn): Promise<void> {
+    try {
+      await this.#store.markDelivered(turn.id)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  flush(): Promise<void> {
+    return this.#journal.flush()
+  }
+}
+
+/** What a turn adds to its session's transcript: the prompt, and what the agent said, as far as it came. */
+function transcriptOf(turn: Turn): Message[] {
+  const { view, command } = turn
+  const messages: Message[] = []
+  if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
+  for (const message of view.messages) {
+    if (message.lane !== undefined) continue
+    const parts: readonly Part[] = message.parts ?? (message.text === '' ? [] : [{ type: 'text', text: message.text }])
+    if (parts.length > 0) messages.push({ role: message.role, parts, at: view.at })
+  }
+  return messages
+}

@@ -1,0 +1,72 @@
+import { type Command, type Fault, fault } from '../model/index.ts'
+import type { AgentSettings, EngineSettings, Route } from './settings.ts'
+
+/** What is known of a turn when its agent is chosen. */
+export interface RouteQuery {
+  /** The front's protocol name. */
+  front: string
+  /** The agent that the path, the header or `--agent` names. */
+  explicit?: string
+  principal?: string
+  /** The agents that the client's key may use; undefined means all. */
+  allowed?: readonly string[]
+  command: Command
+}
+
+/** The chosen agent and the rule that chose it. */
+export interface RouteChoice {
+  agent: AgentSettings
+  route: Route
+}
+
+const NO_ROUTE: Omit<Route, 'agent'> = { when: {}, fallback: [], approvals: 'deny', loss: 'report' }
+
+/**
+ * Chooses the agent of a turn: the one named explicitly, else the one that the protocol's own field names (when there
+ * is one of that name), else the first matching route, else the default. A route's policies apply whoever chose.
+ */
+export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteChoice | Fault {
+  const route = settings.routes.find((candidate) => matches(candidate, query))
+  const own = query.command.type === 'turn-start' ? query.command.agent : undefined
+  const name =
+    query.explicit ??
+    (own !== undefined && settings.agents.has(own) ? own : undefined) ??
+    route?.agent ??
+    settings.default
+  if (name === undefined) {
+    return fault('agent-not-found', 'No route matches this request and no default agent is configured; name an agent.')
+  }
+  const agent = settings.agents.get(name)
+  if (!agent) return fault('agent-not-found', `There is no agent "${name}"; GET /v1/agents lists those there are.`)
+  if (query.allowed && !query.allowed.some((pattern) => globMatches(pattern, name))) {
+    return fault('forbidden', `This key may not use the agent "${name}".`)
+  }
+  return { agent, route: route ?? { ...NO_ROUTE, agent: name } }
+}
+
+function matches(route: Route, { front, principal, command }: RouteQuery): boolean {
+  const facts: Record<keyof Route['when'], string | undefined> = {
+    front,
+    principal,
+    channel: command.session?.channel,
+    agent: command.type === 'turn-start' ? command.agent : undefined,
+    session: command.session?.id,
+    model: command.type === 'turn-start' ? command.options.model : undefined,
+  }
+  return Object.entries(route.when).every(([key, pattern]) => globMatches(pattern, facts[key as keyof Route['when']]))
+}
+
+/** True when the pattern (`*` = any characters) covers the whole value; an absent value matches nothing. */
+export function globMatches(pattern: string, value: string | undefined): boolean {
+  if (value === undefined) return false
+  const pieces = pattern.split('*')
+  const last = pieces.pop()!
+  if (pieces.length === 0) return value === last
+  let at = 0
+  for (const [index, piece] of pieces.entries()) {
+    const found = index === 0 ? (value.startsWith(piece) ? 0 : -1) : value.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return value.length - last.length >= at && value.endsWith(last)
+}

@@ -1,0 +1,65 @@
+import type { SessionRecord } from '../contract/index.ts'
+import type { Id } from '../model/index.ts'
+import { AgentPool } from './agent-pool.ts'
+import { LiveSession, type SessionOwner } from './live-session.ts'
+import type { AgentSettings } from './settings.ts'
+
+/** The sessions in memory, and one pool of links per agent. */
+export class Sessions {
+  readonly #owner: SessionOwner
+  readonly #live = new Map<Id, LiveSession>()
+  readonly #pools = new Map<string, AgentPool>()
+
+  constructor(owner: SessionOwner) {
+    this.#owner = owner
+  }
+
+  /** Starts the warm processes of every agent. */
+  warm(agents: Iterable<AgentSettings>): void {
+    for (const agent of agents) if (agent.pool.warm > 0) this.#pool(agent).refill()
+  }
+
+  get(id: Id): LiveSession | undefined {
+    return this.#live.get(id)
+  }
+
+  /** The live session of a record; `used` says whether the conversation had turns before. */
+  open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
+    const known = this.#live.get(record.id)
+    if (known && known.pool.agent === agent) return known
+    const session = new LiveSession(record, this.#pool(agent), used || known !== undefined, this.#owner)
+    this.#live.set(record.id, session)
+    return session
+  }
+
+  /** Gives up a session's link and forgets it; its record stays. */
+  forget(session: LiveSession): void {
+    session.release()
+    if (this.#live.get(session.record.id) === session) this.#live.delete(session.record.id)
+  }
+
+  /** Ends every link; resolves when no agent runs. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close(graceMs)))
+    for (const session of this.#live.values()) session.release()
+    this.#live.clear()
+  }
+
+  #pool(agent: AgentSettings): AgentPool {
+    const known = this.#pools.get(agent.name)
+    if (known?.agent === agent) return known
+    const pool = new AgentPool(agent, (name) => this.#evictIdle(name))
+    this.#pools.set(agent.name, pool)
+    return pool
+  }
+
+  /** Gives up the process of the session that has been idle for longest (the map is in the order of first use). */
+  #evictIdle(agent: string): boolean {
+    for (const session of this.#live.values()) {
+      if (session.busy || session.pool.agent.name !== agent || !session.link?.persistent) continue
+      session.release()
+      return true
+    }
+    return false
+  }
+}

@@ -1,0 +1,64 @@
+import type { AnyCodec, BackContext, Backend, Dialect } from '../contract/index.ts'
+
+/** Time limits in milliseconds, sizes in characters, and the length of a session's queue. */
+export interface Limits {
+  /** Until a process that lives over many turns has said that it is ready. */
+  start: number
+  /** From handing a turn to the agent until its first event. */
+  firstEvent: number
+  /** Between two events. */
+  idle: number
+  /** The whole turn; a client's own limit is bounded by it. */
+  total: number
+  /** Between asking an agent to stop and killing it. */
+  grace: number
+  /** One frame of a line protocol. */
+  line: number
+  /** One request body. */
+  body: number
+  /** Turns that may wait for their session. */
+  queue: number
+}
+
+/** Processes that live over many turns: how many are started ahead, how many may live, how long an unused one stays (ms). */
+export interface PoolSettings {
+  warm: number
+  max: number
+  idle: number
+}
+
+/** An agent as the engine knows it: its codec is chosen, its options are validated, its backend is open. */
+export interface AgentSettings {
+  name: string
+  codec: AnyCodec
+  /** The codec's name, with the dialect where it is not the default one. */
+  protocol: string
+  dialect: Dialect
+  backend: Backend
+  context: BackContext<unknown>
+  limits: Limits
+  pool: PoolSettings
+  /** What becomes of a session whose process is gone. */
+  restore: 'fresh' | 'fail' | 'replay'
+  /** For observers: what is started or called. */
+  target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
+}
+
+/** A rule that gives turns to an agent. In `when`, `*` stands for any characters; all that is named must match. */
+export interface Route {
+  when: Partial<Record<'front' | 'channel' | 'agent' | 'session' | 'principal' | 'model', string>>
+  agent: string
+  fallback: readonly string[]
+  approvals: 'deny' | 'allow'
+  loss: 'report' | 'strict'
+  onDisconnect?: 'cancel' | 'drain'
+  limits?: Partial<Limits>
+}
+
+/** All that can be reloaded while the engine runs. */
+export interface EngineSettings {
+  agents: ReadonlyMap<string, AgentSettings>
+  default?: string
+  routes: readonly Route[]
+  limits: Limits
+}

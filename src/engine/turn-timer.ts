@@ -1,0 +1,87 @@
+import { type Fault, fault } from '../model/index.ts'
+import type { Limits } from './settings.ts'
+
+type Phase = 'waiting' | 'start' | 'firstEvent' | 'idle'
+
+/**
+ * The time limits of one turn on one timer: the whole turn, and the phase it is in. An event only notes the time; the
+ * timer looks at the note when it fires, so that nothing is armed anew per event.
+ */
+export class TurnTimer {
+  readonly #limits: Limits
+  readonly #totalMs: number
+  readonly #agent: string
+  readonly #expired: (fault: Fault) => void
+  readonly #startedAt: number
+  #phase: Phase = 'waiting'
+  #phaseAt: number
+  #held = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** `totalMs` is the client's own limit; the agent's bounds it. `expired` is called at most once. */
+  constructor(agent: string, limits: Limits, totalMs: number | undefined, expired: (fault: Fault) => void) {
+    this.#agent = agent
+    this.#limits = limits
+    this.#totalMs = Math.min(totalMs ?? limits.total, limits.total)
+    this.#expired = expired
+    this.#startedAt = this.#phaseAt = performance.now()
+    this.#arm()
+  }
+
+  /** The turn enters a phase now. */
+  enter(phase: Phase): void {
+    this.#phase = phase
+    this.#phaseAt = performance.now()
+    this.#arm()
+  }
+
+  /** Something came from the agent. */
+  touch(): void {
+    this.#phaseAt = performance.now()
+    if (this.#phase !== 'idle') this.enter('idle')
+  }
+
+  /** Silence is not the agent's fault while the client does not read or has been asked something. */
+  hold(held: boolean): void {
+    this.#held = held
+    this.#phaseAt = performance.now()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  get #phaseMs(): number {
+    if (this.#phase === 'waiting') return Number.POSITIVE_INFINITY
+    return this.#limits[this.#phase]
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer)
+    const total = this.#startedAt + this.#totalMs
+    const due = Math.min(total, this.#phaseAt + this.#phaseMs)
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - performance.now()), 2 ** 31 - 1))
+  }
+
+  #fire(): void {
+    const now = performance.now()
+    // Timers may fire a fraction of a millisecond early.
+    if (now + 1 >= this.#startedAt + this.#totalMs) {
+      this.#expired(fault('timeout', `The turn did not end within its limit of ${this.#totalMs} ms.`))
+    } else if (!this.#held && now + 1 >= this.#phaseAt + this.#phaseMs) {
+      this.#expired(this.#phaseFault())
+    } else {
+      if (this.#held) this.#phaseAt = now
+      this.#arm()
+    }
+  }
+
+  #phaseFault(): Fault {
+    const ms = this.#phaseMs
+    if (this.#phase === 'start') {
+      return fault('agent-unavailable', `The agent "${this.#agent}" was not ready within ${ms} ms (limit "start").`)
+    }
+    return fault('timeout', `The agent "${this.#agent}" sent nothing for ${ms} ms (limit "${this.#phase}").`)
+  }
+}

@@ -1,0 +1,198 @@
+import type {
+  Ask,
+  Id,
+  JsonText,
+  Loss,
+  LossLedger,
+  MessageView,
+  Part,
+  ToolView,
+  TurnEnd,
+  TurnEvent,
+  TurnView,
+  Usage,
+} from '../model/index.ts'
+
+/** A message view that the fold may write to. `commentary` is text beside the answer. */
+interface LiveMessage extends MessageView {
+  commentary: boolean
+}
+
+/** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
+export class LiveView implements TurnView {
+  readonly turn: Id
+  readonly session: string
+  readonly agent: string
+  readonly startedAt: number
+  readonly messages: LiveMessage[] = []
+  readonly tools: ToolView[] = []
+  readonly directives: { action: string; json: JsonText }[] = []
+  readonly notices: { severity: string; code: string; text: string }[] = []
+  readonly #ledger: LossLedger
+  readonly #messageById = new Map<Id, LiveMessage>()
+  readonly #toolById = new Map<Id, ToolView>()
+  readonly #asks = new Map<Id, Ask>()
+  seq = 0
+  at: number
+  usage: Usage | undefined
+  usageEstimated = false
+  end: TurnEnd | undefined
+
+  constructor(identity: { turn: Id; session: string; agent: string; at: number; ledger: LossLedger }) {
+    this.turn = identity.turn
+    this.session = identity.session
+    this.agent = identity.agent
+    this.startedAt = identity.at
+    this.at = identity.at
+    this.#ledger = identity.ledger
+  }
+
+  get asks(): readonly Ask[] {
+    return [...this.#asks.values()]
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#ledger.list
+  }
+
+  get text(): string {
+    const answers = this.messages.filter((message) => message.role === 'assistant' && message.lane === undefined)
+    const final = answers.filter((message) => !message.commentary)
+    return (final.length > 0 ? final : answers)
+      .map((message) => message.text)
+      .filter((text) => text !== '')
+      .join('\n\n')
+  }
+
+  message(id: Id): LiveMessage | undefined {
+    return this.#messageById.get(id)
+  }
+
+  tool(id: Id): ToolView | undefined {
+    return this.#toolById.get(id)
+  }
+
+  /** Takes one event in; `at` is the clock reading of its chunk in milliseconds. */
+  apply(event: TurnEvent, at: number): void {
+    this.seq += 1
+    this.at = at
+    switch (event.type) {
+      case 'text-delta': {
+        const message = this.#messageById.get(event.message)
+        if (!message) return
+        message.text += event.text
+        message.streamed = true
+        return
+      }
+      case 'reasoning-delta': {
+        const message = this.#messageById.get(event.message)
+        if (message) message.reasoning += event.text
+        return
+      }
+      case 'message-start':
+        this.#openMessage(event)
+        return
+      case 'message-end':
+        this.#closeMessage(event.message, event.parts)
+        return
+      case 'message-retract': {
+        const message = this.#messageById.get(event.message)
+        if (message && !event.keepText) message.text = ''
+        return
+      }
+      case 'turn-end':
+        this.end = event
+        return
+      default:
+        this.#applyRare(event)
+    }
+  }
+
+  #openMessage(event: Extract<TurnEvent, { type: 'message-start' }>): void {
+    const message: LiveMessage = {
+      id: event.message,
+      role: event.role,
+      lane: event.lane,
+      streamed: false,
+      closed: false,
+      text: '',
+      reasoning: '',
+      parts: undefined,
+      commentary: event.phase === 'commentary',
+    }
+    this.messages.push(message)
+    this.#messageById.set(event.message, message)
+  }
+
+  #closeMessage(id: Id, parts: readonly Part[] | undefined): void {
+    const message = this.#messageById.get(id)
+    if (!message) return
+    message.closed = true
+    if (parts === undefined) return
+    message.parts = parts
+    message.text = joined(parts, 'text')
+    message.reasoning = joined(parts, 'reasoning') || message.reasoning
+  }
+
+  #applyRare(event: TurnEvent): void {
+    switch (event.type) {
+      case 'tool-start':
+      case 'tool-call':
+        this.#openTool(event)
+        return
+      case 'tool-args-delta': {
+        const tool = this.#toolById.get(event.tool)
+        if (tool) tool.args += event.text
+        return
+      }
+      case 'tool-end': {
+        const tool = this.#toolById.get(event.tool)
+        if (!tool) return
+        tool.status = event.status
+        tool.parts = event.parts
+        return
+      }
+      case 'directive':
+        this.directives.push({ action: event.action, json: event.json })
+        return
+      case 'notice':
+        this.notices.push({ severity: event.severity, code: event.code, text: event.text })
+        return
+      case 'ask':
+        this.#asks.set(event.ask, event)
+        return
+      case 'ask-settled':
+        this.#asks.delete(event.ask)
+        return
+      case 'usage':
+        if (event.scope !== 'turn') return
+        this.usage = event.usage
+        this.usageEstimated = event.estimated === true
+    }
+  }
+
+  #openTool(event: Extract<TurnEvent, { type: 'tool-start' | 'tool-call' }>): void {
+    const args = event.type === 'tool-call' ? event.args : ''
+    const known = this.#toolById.get(event.tool)
+    if (known) {
+      known.args = args
+      return
+    }
+    const tool: ToolView = {
+      id: event.tool,
+      name: event.name,
+      executor: event.executor,
+      args,
+      status: undefined,
+      parts: [],
+    }
+    this.tools.push(tool)
+    this.#toolById.set(event.tool, tool)
+  }
+}
+
+function joined(parts: readonly Part[], type: 'text' | 'reasoning'): string {
+  let text = ''
+  for (const part of parts) if (part.type === type) text += part.text
+  return text
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { from, Observable } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import { turnLaws } from '../../src/engine/laws.ts'
+import { type AgentEvent, fault, type TurnEnd, type TurnEvent } from '../../src/model/index.ts'
+
+const LOST = fault('agent-crashed', 'gone')
+
+function run(source: Observable<AgentEvent>, cancelled = false): TurnEvent[] {
+  const seen: TurnEvent[] = []
+  source
+    .pipe(turnLaws({ turn: 't', link() {}, missingEnd: () => LOST, cancelled: () => cancelled, abortable() {} }))
+    .subscribe((event) => seen.push(event))
+  return seen
+}
+
+const events = (list: AgentEvent[]): Observable<AgentEvent> => from(list)
+const end = (outcome: TurnEnd['outcome']): TurnEnd => ({ type: 'turn-end', turn: 't', outcome })
+
+describe('the laws of a turn', () => {
+  test('a wire that stops without an end fails the turn, and what was open is closed', () => {
+    expect(
+      run(
+        events([
+          { type: 'step-start', turn: 't', step: 1 },
+          { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
+          { type: 'text-delta', turn: 't', message: 'm', text: 'half' },
+          { type: 'tool-call', turn: 't', tool: 'x', name: 'read', args: '{}', executor: 'agent' },
+        ]),
+      ).slice(4),
+    ).toEqual([
+      { type: 'tool-end', turn: 't', tool: 'x', status: 'error', parts: [] },
+      { type: 'message-end', turn: 't', message: 'm' },
+      { type: 'step-end', turn: 't', step: 1, stop: 'error' },
+      { type: 'turn-end', turn: 't', outcome: 'failed', stop: 'error', fault: LOST },
+    ])
+  })
+
+  test('an error inside the gateway is an internal failure', () => {
+    const broken = new Observable<AgentEvent>((subscriber) => subscriber.error(new Error('x')))
+    expect(run(broken).map((event) => event.type === 'turn-end' && event.fault?.code)).toEqual(['internal'])
+  })
+
+  test('a failure after a cancel is a cancellation; a completion stays one', () => {
+    const outcome = (list: TurnEvent[]) => list.map((event) => event.type === 'turn-end' && event.outcome)
+    expect(outcome(run(events([end('failed')]), true))).toEqual(['cancelled'])
+    expect(outcome(run(events([end('completed')]), true))).toEqual(['completed'])
+    expect(outcome(run(events([]), true))).toEqual(['cancelled'])
+  })
+
+  test('text for a message that was never opened opens it', () => {
+    expect(run(events([{ type: 'text-delta', turn: 't', message: 'm', text: 'a' }, end('completed')]))).toEqual([
+      { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
+      { type: 'text-delta', turn: 't', message: 'm', text: 'a' },
+      { type: 'message-end', turn: 't', message: 'm' },
+      { type: 'turn-end', turn: 't', outcome: 'completed' },
+    ])
+  })
+
+  test('only the last usage total arrives, right before the end', () => {
+    const usage = (total: number): AgentEvent => ({ type: 'usage', turn: 't', scope: 'turn', usage: { total } })
+    expect(run(events([usage(1), { type: 'turn-started', turn: 't' }, usage(2), end('completed')]))).toEqual([
+      { type: 'turn-started', turn: 't' },
+      usage(2),
+      end('completed'),
+    ])
+  })
+
+  test('exactly one end, last, and balanced groups, whatever the wire does', () => {
+    const id = fc.constantFrom('a', 'b')
+    const turn = fc.constantFrom('t', 'other')
+    const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+      fc.record({
+        type: fc.constant('message-start' as const),
+        turn,
+        message: id,
+        role: fc.constant('assistant' as const),
+      }),
+      fc.record({ type: fc.constant('text-delta' as const), turn, message: id, text: fc.string() }),
+      fc.record({ type: fc.constant('message-end' as const), turn, message: id }),
+      fc.record({
+        type: fc.constant('tool-call' as const),
+        turn,
+        tool: id,
+        name: id,
+        args: fc.constant('{}'),
+        executor: fc.constant('agent' as const),
+      }),
+      fc.record({ type: fc.constant('turn-started' as const), turn }),
+      fc.record({
+        type: fc.constant('turn-end' as const),
+        turn,
+        outcome: fc.constantFrom('completed', 'failed', 'cancelled'),
+      }),
+    )
+    fc.assert(
+      fc.property(fc.array(event), fc.boolean(), (list, cancelled) => {
+        const seen = run(events(list), cancelled)
+        expect(seen.filter(({ type }) => type === 'turn-end')).toHaveLength(1)
+        expect(seen.at(-1)!.type).toBe('turn-end')
+        expect(seen.every((event) => event.turn === 't')).toBe(true)
+        const open = new Set<string>()
+        for (const event of seen) {
+          if (event.type === 'message-start') open.add(event.message)
+          if (event.type === 'text-delta') expect(open.has(event.message)).toBe(true)
+          if (event.type === 'message-end') open.delete(event.message)
+        }
+        expect(open.size).toBe(0)
+      }),
+    )
+  })
+})

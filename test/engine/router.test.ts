@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { chooseAgent, globMatches, type RouteQuery } from '../../src/engine/router.ts'
+import type { AgentSettings, EngineSettings, Route } from '../../src/engine/settings.ts'
+
+const agent = (name: string): [string, AgentSettings] => [name, { name } as AgentSettings]
+const route = (when: Route['when'], to: string): Route => ({
+  when,
+  agent: to,
+  fallback: [],
+  approvals: 'deny',
+  loss: 'report',
+})
+const settings = {
+  agents: new Map([agent('helper'), agent('coder'), agent('planner')]),
+  default: 'helper',
+  routes: [route({ front: 'zene', channel: 'qq_*' }, 'coder'), route({ model: 'big' }, 'planner')],
+} as unknown as EngineSettings
+
+function choose(query: Partial<RouteQuery>, start: Record<string, unknown> = {}): string {
+  const command = { type: 'turn-start', exchange: 'x', turn: 't', task: 'prompt', input: [], options: {}, ...start }
+  const choice = chooseAgent(settings, { front: 'zot', command, ...query } as RouteQuery)
+  return 'code' in choice ? choice.code : choice.agent.name
+}
+
+describe('choosing the agent', () => {
+  test.each([
+    ['the explicit name', { explicit: 'planner' }, { agent: 'coder' }, 'planner'],
+    ['an explicit name that is none', { explicit: 'nobody' }, {}, 'agent-not-found'],
+    ["the protocol's own field", {}, { agent: 'coder' }, 'coder'],
+    ["the protocol's own field that names none", {}, { agent: 'main' }, 'helper'],
+    ['the first matching route', { front: 'zene' }, { session: { channel: 'qq_7' } }, 'coder'],
+    ['a route of another front', { front: 'zot' }, { session: { channel: 'qq_7' } }, 'helper'],
+    ['a route by model', {}, { options: { model: 'big' } }, 'planner'],
+    ['a key that may not', { explicit: 'coder', allowed: ['helper'] }, {}, 'forbidden'],
+    ['a key with a pattern', { explicit: 'coder', allowed: ['c*'] }, {}, 'coder'],
+    ['the default', {}, {}, 'helper'],
+  ])('%s', (_name, query, start, expected) => {
+    expect(choose(query, start)).toBe(expected)
+  })
+
+  test('without a default there is an error', () => {
+    const command = { type: 'query', what: 'health', exchange: 'x' } as const
+    const choice = chooseAgent({ ...settings, default: undefined, routes: [] }, { front: 'zot', command })
+    expect(choice).toMatchObject({ code: 'agent-not-found' })
+  })
+})
+
+describe('globs', () => {
+  test.each([
+    ['a', 'a', true],
+    ['a', 'ab', false],
+    ['*', '', true],
+    ['a*c', 'abc', true],
+    ['a*c', 'ac', true],
+    ['a*a', 'a', false],
+    ['*b*', 'abc', true],
+    ['*ab', 'aab', true],
+    ['a*b*c', 'a1b2c', true],
+    ['a*b*c', 'a1c2b', false],
+  ])('%s on %s', (pattern, value, expected) => {
+    expect(globMatches(pattern, value)).toBe(expected)
+  })
+
+  test('agree with the regular expression of the same meaning', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 })
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 4 }), text, (pieces, value) => {
+        const expected = new RegExp(`^${pieces.join('.*')}$`).test(value)
+        expect(globMatches(pieces.join('*'), value)).toBe(expected)
+      }),
+    )
+  })
+})

@@ -1,0 +1,193 @@
+/** Drives one link of a codec without an engine: records what it pushes through its ports, in order. */
+import type {
+  Answer,
+  AnyCodec,
+  BackContext,
+  BackLink,
+  Call,
+  Dialect,
+  Frame,
+  FrontContext,
+  FrontLink,
+} from '../../src/contract/index.ts'
+import { carriesEvent, dropped } from '../../src/engine/carry.ts'
+import { LiveView } from '../../src/engine/view.ts'
+import {
+  type AgentEvent,
+  type Command,
+  type Fault,
+  type Id,
+  type Loss,
+  LossLedger,
+  type TurnEvent,
+} from '../../src/model/index.ts'
+
+function dialectOf(codec: AnyCodec, name: string | undefined): Dialect {
+  const dialect = codec.dialects[name ?? Object.keys(codec.dialects)[0]!]
+  if (!dialect) throw new Error(`${codec.name} has no dialect ${name}`)
+  return dialect
+}
+
+/** What a back link did. `sent` and `ended` are in wire order within themselves. */
+export interface BackDrive {
+  link: BackLink
+  events: AgentEvent[]
+  calls: Call[]
+  sent: Frame[]
+  /** Calls whose input was ended. */
+  ended: (string | undefined)[]
+  faults: Fault[]
+  losses: Loss[]
+  /** A prompt turn `t1` with this text; `more` overrides any field. */
+  start(text: string, more?: Partial<Extract<Command, { type: 'turn-start' }>>): void
+  /** Feeds frames. */
+  feed(...frames: Frame[]): void
+}
+
+/** Opens a back link with the codec's options validated from `options`. */
+export function driveBack(
+  codec: AnyCodec,
+  { dialect, options = {}, ...context }: { dialect?: string; options?: unknown } & Partial<BackContext<unknown>> = {},
+): BackDrive {
+  const half = dialectOf(codec, dialect).back
+  if (!half) throw new Error('no back half')
+  const checked = codec.options.schema['~standard'].validate(options)
+  if (checked instanceof Promise || checked.issues) throw new Error(`bad options: ${JSON.stringify(checked)}`)
+  let ids = 0
+  const drive: Omit<BackDrive, 'link'> = {
+    events: [],
+    calls: [],
+    sent: [],
+    ended: [],
+    faults: [],
+    losses: [],
+    start(text, more) {
+      link.encode({
+        exchange: 'x1',
+        type: 'turn-start',
+        turn: 't1',
+        task: 'prompt',
+        input: [{ type: 'text', text }],
+        options: {},
+        session: { id: 's1' },
+        ...more,
+      })
+    },
+    feed(...frames) {
+      for (const frame of frames) link.decode(frame)
+    },
+  }
+  const link = half.open(
+    { agent: 'agent', env: {}, folder: '/agents', ...context, options: checked.value },
+    {
+      emit: (event) => drive.events.push(event),
+      open: (call) => drive.calls.push(call),
+      send: (frame) => drive.sent.push(frame),
+      end: (call) => drive.ended.push(call),
+      fault: (fault) => drive.faults.push(fault),
+      report: (loss) => drive.losses.push(loss),
+      newId: () => `b${++ids}`,
+    },
+  )
+  return Object.assign(drive, { link })
+}
+
+/** What a front link did. */
+export interface FrontDrive {
+  link: FrontLink
+  commands: Command[]
+  /** The answer that each command opened, by exchange. */
+  answers: Map<Id, Answer>
+  sent: Frame[]
+  faults: { fault: Fault; exchange?: Id; http?: number }[]
+  warned: string[]
+  losses: Loss[]
+  exitCode: number | undefined
+  /** Feeds frames. */
+  feed(...frames: Frame[]): void
+  /** Plays events of a turn to one exchange (default: the last command's) as the engine would: view, form, capabilities. */
+  play(events: readonly TurnEvent[], exchange?: Id): void
+}
+
+/** Opens a front link; the context defaults to stdio without arguments. */
+export function driveFront(
+  codec: AnyCodec,
+  { dialect, ...context }: { dialect?: string } & Partial<FrontContext> = {},
+): FrontDrive {
+  const half = dialectOf(codec, dialect).front
+  if (!half) throw new Error('no front half')
+  let ids = 0
+  const ledgers = new Map<Id, LossLedger>()
+  const views = new Map<Id, LiveView>()
+  const ledger = (exchange: Id): LossLedger => {
+    const known = ledgers.get(exchange) ?? new LossLedger()
+    ledgers.set(exchange, known)
+    return known
+  }
+  const drive: Omit<FrontDrive, 'link'> = {
+    commands: [],
+    answers: new Map(),
+    sent: [],
+    faults: [],
+    warned: [],
+    losses: [],
+    exitCode: undefined,
+    feed(...frames) {
+      for (const frame of frames) if (result.exitCode === undefined) link.decode(frame)
+    },
+    play(events, exchange = result.commands.at(-1)!.exchange) {
+      const view =
+        views.get(exchange) ??
+        new LiveView({ turn: 't1', session: 's1', agent: 'agent', at: 1000, ledger: ledger(exchange) })
+      views.set(exchange, view)
+      for (const event of events) {
+        view.apply(event, 1250)
+        if (!carriesEvent(half.capabilities, event)) ledger(exchange).add(dropped(event.type as 'notice'))
+        else if (result.answers.get(exchange)?.form !== 'whole' || event.type.startsWith('turn-')) {
+          link.encode(event, exchange, view)
+        }
+      }
+    },
+  }
+  const result = drive as FrontDrive
+  const link = half.open(
+    { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {}, ...context },
+    {
+      command(command, answer) {
+        result.commands.push(command)
+        if (answer) result.answers.set(command.exchange, answer)
+      },
+      send: (frame) => result.sent.push(frame),
+      warn: (text) => result.warned.push(text),
+      fault(fault, exchange, http) {
+        result.faults.push({ fault, ...(exchange !== undefined && { exchange }), ...(http !== undefined && { http }) })
+        link.encodeFault(fault, exchange)
+      },
+      report(loss, exchange) {
+        result.losses.push(loss)
+        ledger(exchange).add(loss)
+      },
+      losses: (exchange) => ledger(exchange).list,
+      newId: () => `f${++ids}`,
+      close(exitCode) {
+        result.exitCode ??= exitCode
+      },
+    },
+  )
+  result.link = link
+  link.open?.()
+  return result
+}
+
+/** A whole plain turn as a back would emit it. */
+export function plainTurn(text: string, turn = 't1'): TurnEvent[] {
+  return [
+    { type: 'turn-accepted', turn, how: 'new', session: 's1' },
+    { type: 'turn-started', turn },
+    { type: 'message-start', turn, message: 'm1', role: 'assistant' },
+    { type: 'text-delta', turn, message: 'm1', text },
+    { type: 'message-end', turn, message: 'm1' },
+    { type: 'usage', turn, scope: 'turn', usage: { input: 3, output: 4, total: 7 } },
+    { type: 'turn-end', turn, outcome: 'completed', stop: 'end' },
+  ]
+}

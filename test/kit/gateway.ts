@@ -1,0 +1,72 @@
+/** A real gateway in this process: configuration text in, a listening server out. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadCodecs } from '../../codecs/index.ts'
+import { type Config, parseConfig } from '../../src/config/index.ts'
+import { type Hooks, silentHooks } from '../../src/contract/index.ts'
+import type { Engine, EngineLog } from '../../src/engine/index.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { startServer } from '../../src/server.ts'
+
+export const ROOT = join(import.meta.dirname, '../..')
+export const AGENTS = join(ROOT, 'examples/agents')
+
+export interface TestGateway {
+  url: string
+  folder: string
+  engine: Engine
+  config: Config
+  /** What the log said, one line each. */
+  logged: string[]
+  close(): Promise<void>
+}
+
+/** The three example agents, as YAML. */
+export const EXAMPLE_AGENTS = `
+  helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] }
+  coder: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/coder.mjs, rpc] }
+  planner: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/planner.mjs, host] }
+`
+
+/** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
+export async function startGateway(
+  yaml: string,
+  { hooks = silentHooks }: { hooks?: Hooks } = {},
+): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-test-'))
+  const codecs = await loadCodecs()
+  const infos = Object.fromEntries(
+    Object.entries(codecs).map(([name, { dialects, options }]) => [name, { dialects: Object.keys(dialects), options }]),
+  )
+  const text = `${yaml}\nstore: { kind: sqlite, path: ${folder}/turnpike.db }\n`
+  const env = { ...process.env, TEST_FOLDER: folder }
+  const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
+  const logged: string[] = []
+  const log = recordingLog(logged)
+  const gateway = createGateway(config, { codecs, hooks, log, env })
+  const { engine } = gateway
+  const server = await startServer(
+    { ...config.server, port: 0 },
+    { engine, codecs: Object.values(codecs), version: '0' },
+  )
+  return {
+    url: server.url,
+    folder,
+    engine,
+    config,
+    logged,
+    async close() {
+      await gateway.close(0)
+      await server.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function recordingLog(lines: string[]): EngineLog {
+  const write = (message: string, fields?: Record<string, unknown>): void => {
+    lines.push(fields ? `${message} ${JSON.stringify(fields)}` : message)
+  }
+  return { debug: write, warn: write, error: write }
+}
