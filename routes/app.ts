@@ -2,11 +2,13 @@ import { Hono } from 'hono'
 import { type HttpEnv, type HttpParts, headersOf, mountFronts } from './fronts.ts'
 import { hostAllowed } from './hosts.ts'
 import { authenticate } from './keys.ts'
+import { mountStdio } from './stdio.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
 export function createApp(parts: HttpParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>()
   mountFronts(app, parts)
+  mountStdio(app, parts)
   mountHealth(app, parts)
   mountCatalog(app, parts)
   app.notFound((c) =>

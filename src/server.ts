@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
-import { createApp, type KeyRule } from '../routes/index.ts'
+import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect, type Server } from 'node:net'
+import { dirname } from 'node:path'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { createApp, type HttpParts, type KeyRule } from '../routes/index.ts'
 import type { ServerConfig, ServerKey } from './config/index.ts'
 import type { AnyCodec } from './contract/index.ts'
 import type { Engine } from './engine/index.ts'
@@ -12,53 +15,91 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** How long the headers and the whole request may take to arrive, in milliseconds. */
+/** What is served. */
+export interface ServerParts {
+  engine: Engine
+  codecs: readonly AnyCodec[]
+  version: string
+}
+
+/** How long the headers of a request may take to arrive, in milliseconds. Bodies may be as slow as their turns. */
 const HEADERS_MS = 20_000
-const REQUEST_MS = 120_000
 
 /** Serves the gateway over HTTP. Rejects when the address cannot be bound. */
-export function startServer(
-  config: ServerConfig,
-  parts: { engine: Engine; codecs: readonly AnyCodec[]; version: string },
-): Promise<HttpServer> {
-  const app = createApp({
-    ...parts,
-    keys: config.keys.map(keyRule),
-    bound: config.host,
-    hosts: config.hosts ?? [],
+export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
+  const server = httpServer({ ...parts, keys: config.keys.map(keyRule), bound: config.host, hosts: config.hosts ?? [] })
+  await listen(server, { host: config.host, port: config.port })
+  const { port, address } = server.address() as { port: number; address: string }
+  const host = address.includes(':') ? `[${address}]` : address
+  return { url: `http://${host}:${port}`, close: () => closeServer(server) }
+}
+
+/**
+ * Serves the gateway on a Unix socket that only this user can open, without keys. A socket that nobody listens on any
+ * more is replaced. Rejects when another gateway listens there.
+ */
+export async function startSocket(path: string, parts: ServerParts): Promise<HttpServer> {
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { uid, mode } = lstatSync(folder)
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${folder} is open to other users`)
+  if (await answers(path)) throw new Error(`another gateway listens on ${path}`)
+  removeSocket(path)
+  const server = httpServer({ ...parts, keys: [], bound: 'localhost', hosts: [] })
+  await listen(server, { path })
+  chmodSync(path, 0o600)
+  return { url: `unix:${path}`, close: () => closeServer(server) }
+}
+
+function httpServer(parts: HttpParts): ReturnType<typeof createServer> {
+  const app = createApp(parts)
+  const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
+    // The fronts read the request and write the answer themselves.
+    autoCleanupIncoming: false,
+    overrideGlobalObjects: false,
   })
-  return new Promise((resolve, reject) => {
-    const listening = ({ port, address }: AddressInfo): void => {
-      const host = address.includes(':') ? `[${address}]` : address
-      resolve({ url: `http://${host}:${port}`, close: () => closeServer(server) })
-    }
-    const server = serve(
-      {
-        fetch: app.fetch,
-        hostname: config.host,
-        port: config.port,
-        autoCleanupIncoming: false,
-        overrideGlobalObjects: false,
-        serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
-      },
-      listening,
-    )
-    server.once('error', reject)
+  return createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 }, (incoming, outgoing) => {
+    void listener(incoming, outgoing)
   })
 }
 
-function closeServer(server: ReturnType<typeof serve>): Promise<void> {
+function listen(server: Server, address: { host: string; port: number } | { path: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** True when somebody accepts connections on the socket. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy()
+      resolve(true)
+    })
+    probe.on('error', () => resolve(false))
+  })
+}
+
+function removeSocket(path: string): void {
+  try {
+    if (lstatSync(path).isSocket()) unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
-    if ('closeAllConnections' in server) server.closeAllConnections()
+    server.closeAllConnections()
   })
 }
 
-function keyRule({ name, secret, hash, agents }: ServerKey): KeyRule {
-  const sha256 =
-    hash ??
-    createHash('sha256')
-      .update(secret ?? '')
-      .digest('hex')
+function keyRule({ name, secret = '', hash, agents }: ServerKey): KeyRule {
+  const sha256 = hash ?? createHash('sha256').update(secret).digest('hex')
   return { name, sha256, ...(agents && { agents }) }
 }

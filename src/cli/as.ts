@@ -1,13 +1,13 @@
 import { codecNames } from '../../codecs/index.ts'
-import { readCarrier } from '../../observability/index.ts'
-import { serveStdio } from '../stdio.ts'
 import { takeOptions } from './arguments.ts'
-import { setUp } from './setup.ts'
+import { configFile } from './config-file.ts'
+import { socketPath } from './socket-path.ts'
+import { type GatewayAddress, runThin } from './thin.ts'
 
-/** Sessions of a stand-in belong to the person at this machine, like those of a gateway without keys. */
-const TENANT = 'local'
-
-/** `turnpike as PROTOCOL`: stands in for that protocol's agent on stdio. stdout is protocol only. */
+/**
+ * `turnpike as PROTOCOL`: stands in for that protocol's agent on stdio; stdout is protocol only. A running gateway (at
+ * TURNPIKE_URL, or on the same configuration file) does the work; without one this process does.
+ */
 export async function asCommand(args: string[]): Promise<number> {
   const [protocol, ...own] = args
   if (protocol === undefined || !codecNames.includes(protocol)) {
@@ -15,19 +15,26 @@ export async function asCommand(args: string[]): Promise<number> {
     return 2
   }
   const { options, rest } = takeOptions(own, ['agent', 'config'])
-  const { codecs, gateway, close } = await setUp(options.config, { quiet: true })
-  const exitCode = await serveStdio({
-    engine: gateway.engine,
-    codec: codecs[protocol]!,
-    argv: rest,
-    env: process.env,
-    carrier: readCarrier(process.env),
-    tenant: TENANT,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    ...(options.agent !== undefined && { agent: options.agent }),
-  })
-  await close(0)
-  return exitCode
+  const asked = { protocol, argv: rest, env: process.env, ...(options.agent !== undefined && { agent: options.agent }) }
+  const file = configFile(options.config)
+  const address = gatewayAddress(file)
+  const served = address && (await runThin(address, asked, process))
+  if (served !== undefined) return served
+  if (process.env['TURNPIKE_URL']) {
+    process.stderr.write('turnpike: no gateway answers at TURNPIKE_URL; start it, or unset the variable\n')
+    return 3
+  }
+  const { runAlone } = await import('./alone.ts')
+  return runAlone(file, asked)
+}
+
+function gatewayAddress(file: string): GatewayAddress | undefined {
+  const { TURNPIKE_URL: url, TURNPIKE_KEY: key } = process.env
+  if (url) return url.startsWith('unix:') ? { socket: url.slice('unix:'.length) } : { url, ...(key && { key }) }
+  try {
+    return { socket: socketPath(file, process.env) }
+  } catch {
+    // No such file: reading it will say so.
+    return undefined
+  }
 }

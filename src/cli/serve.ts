@@ -1,6 +1,9 @@
-import { startServer } from '../server.ts'
+import type { Log } from '../../observability/index.ts'
+import { type HttpServer, type ServerParts, startServer, startSocket } from '../server.ts'
 import { takeOptions } from './arguments.ts'
-import { DEFAULT_CONFIG, setUp } from './setup.ts'
+import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import { setUp } from './setup.ts'
+import { socketPath } from './socket-path.ts'
 import { version } from './version.ts'
 
 /** How long running turns may go on after SIGTERM, in milliseconds. */
@@ -9,19 +12,37 @@ const DRAIN_MS = 30_000
 /** `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. */
 export async function serveCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config', 'port'])
-  const { config, codecs, gateway, log, close } = await setUp(options.config, { quiet: false })
-  const server = await startServer(
-    { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) },
-    { engine: gateway.engine, codecs: Object.values(codecs), version: version() },
-  )
+  const file = configFile(options.config)
+  const { config, codecs, gateway, log, close } = await setUp(file, { quiet: false })
+  const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
+  const parts = { engine: gateway.engine, codecs: Object.values(codecs), version: version() }
+  const server = await startServer(address, parts)
+  const socket = await listenForStandIns(file, config.server.socket, parts, log)
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(welcome(server.url, [...config.agents.keys()]))
   const drainMs = await stopped()
   log.info('stopping', { drainMs })
   const impatient = stopped().then(() => close(0))
   await Promise.race([close(drainMs), impatient])
-  await server.close()
+  await Promise.all([server.close(), socket?.close()])
   return 0
+}
+
+/** Stand-ins find the gateway by its configuration file; without their socket everything else still works. */
+async function listenForStandIns(
+  file: string,
+  configured: string | false | undefined,
+  parts: ServerParts,
+  log: Log,
+): Promise<HttpServer | undefined> {
+  if (configured === false) return undefined
+  const path = configured ?? socketPath(file, process.env)
+  try {
+    return await startSocket(path, parts)
+  } catch (error) {
+    log.warn('stand-ins cannot reach this gateway; they will run turns themselves', { path, error: String(error) })
+    return undefined
+  }
 }
 
 /** Resolves at the next SIGTERM or SIGINT with how long running turns may go on. */

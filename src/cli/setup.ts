@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { loadCodecs } from '../../codecs/index.ts'
 import { createLog, type Log, redactor, startTelemetry, type Telemetry } from '../../observability/index.ts'
 import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
 import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
-import { packageRoot } from './package-root.ts'
 import { version } from './version.ts'
 
 /** A gateway that is ready to take clients, and how to take it down again. */
@@ -17,19 +15,14 @@ export interface Setup {
   close(drainMs: number): Promise<void>
 }
 
-/** The file of the embedded defaults. */
-export const DEFAULT_CONFIG = join(packageRoot, 'examples', 'default.yaml')
-
-/** Reads the configuration: the named file, else TURNPIKE_CONFIG, else ./turnpike.yaml, else the embedded defaults. */
-export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: string | undefined): Config {
+/** Reads a configuration file. `TURNPIKE_NODE` in it is the Node.js that runs the gateway. */
+export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: string): Config {
   const env = { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
-  const options = { env, cwd: process.cwd(), codecs: infos(codecs) }
-  const found = loadConfig(file === undefined ? options : { ...options, file })
-  return found ?? loadConfig({ ...options, file: DEFAULT_CONFIG })!
+  return loadConfig({ env, cwd: process.cwd(), codecs: infos(codecs), file })!
 }
 
 /** Builds the gateway of a configuration. `quiet` keeps the log silent: for stand-ins, whose stderr is their client's. */
-export async function setUp(file: string | undefined, { quiet }: { quiet: boolean }): Promise<Setup> {
+export async function setUp(file: string, { quiet }: { quiet: boolean }): Promise<Setup> {
   const codecs = await loadCodecs()
   const config = readConfig(codecs, file)
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])

@@ -1,0 +1,117 @@
+import type { ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Context, Hono } from 'hono'
+import type { Carrier, ClientSink } from '../src/contract/index.ts'
+import { StandIn } from '../src/engine/index.ts'
+import { frameDecoder } from '../src/framing/index.ts'
+import { isRecord, parse } from '../src/model/index.ts'
+import { type HttpEnv, type HttpParts, headersOf } from './fronts.ts'
+import { hostAllowed } from './hosts.ts'
+import { authenticate } from './keys.ts'
+
+/** The first line of a stand-in's request: how the program was started. */
+interface About {
+  argv: string[]
+  env: Record<string, string>
+  agent?: string
+}
+
+/**
+ * Mounts the endpoint of thin stand-ins: JSON lines both ways in one exchange. The first line of the request is
+ * `{"argv","env","agent"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`; the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`.
+ */
+export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
+  app.post('/v1/stdio/:protocol', (c) => serveStandIn(c, parts))
+}
+
+function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
+  const headers = headersOf(c.env.incoming)
+  if (!hostAllowed(parts.bound, parts.hosts, headers)) return refuse(c, 403, 'The Host header names another machine.')
+  const caller = authenticate(parts.keys, headers)
+  if ('code' in caller) return refuse(c, 401, caller.message)
+  const codec = parts.codecs.find(({ name }) => name === c.req.param('protocol'))
+  if (!codec) return refuse(c, 404, 'There is no such protocol.')
+  const { incoming, outgoing } = c.env
+  const sink = new LinesSink(outgoing)
+  let standIn: StandIn | undefined
+  const begin = ({ argv, env, agent }: About): StandIn =>
+    new StandIn({
+      engine: parts.engine,
+      codec,
+      argv,
+      env,
+      carrier: carrierOf(env),
+      tenant: caller.tenant,
+      sink,
+      ...(agent !== undefined && { agent }),
+      ...(caller.allowed && { allowed: caller.allowed }),
+    })
+  const decoder = frameDecoder('ndjson', 2 * parts.engine.lineLimit, {
+    frame: (frame) => {
+      const line = parse(String(frame))
+      if (!isRecord(line)) outgoing.destroy()
+      else if (!standIn) standIn = begin(aboutOf(line))
+      else if (typeof line['in'] === 'string') standIn.push(line['in'])
+      else if ('eof' in line) standIn.end('eof')
+      else if ('signal' in line) standIn.end('signal')
+    },
+    fault: () => outgoing.destroy(),
+  })
+  outgoing.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' })
+  outgoing.flushHeaders()
+  outgoing.on('drain', () => standIn?.drained())
+  outgoing.on('close', () => standIn?.disconnect())
+  incoming.setEncoding('utf8')
+  incoming.on('data', (text: string) => decoder.push(text))
+  incoming.on('error', () => standIn?.disconnect())
+  return RESPONSE_ALREADY_SENT
+}
+
+function refuse(c: Context<HttpEnv>, status: 401 | 403 | 404, message: string): Response {
+  return c.json({ error: { code: 'refused', message } }, status)
+}
+
+function aboutOf(line: Record<string, unknown>): About {
+  const { argv, env, agent } = line
+  return {
+    argv: Array.isArray(argv) ? argv.map(String) : [],
+    env: isRecord(env) ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) : {},
+    ...(typeof agent === 'string' && { agent }),
+  }
+}
+
+function carrierOf({ TRACEPARENT, TRACESTATE, BAGGAGE }: Record<string, string>): Carrier {
+  return {
+    ...(TRACEPARENT && { traceparent: TRACEPARENT }),
+    ...(TRACESTATE && { tracestate: TRACESTATE }),
+    ...(BAGGAGE && { baggage: BAGGAGE }),
+  }
+}
+
+/** Writes what a program would write, as JSON lines. */
+class LinesSink implements ClientSink {
+  readonly #response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    response.on('error', () => {})
+  }
+
+  head(): void {}
+
+  write(text: string): boolean {
+    return this.#response.destroyed || this.#response.write(`${JSON.stringify({ out: text })}\n`)
+  }
+
+  warn(text: string): void {
+    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify({ err: text })}\n`)
+  }
+
+  end(exitCode: number): void {
+    if (!this.#response.destroyed) this.#response.end(`${JSON.stringify({ exit: exitCode })}\n`)
+  }
+
+  abort(): void {
+    this.#response.destroy()
+  }
+}
