@@ -63,7 +63,7 @@ An OpenHarness turn:
   curl -s ${url}/v1/openharness -H 'content-type: application/json' -d '{"protocol_version":"1.0.0","request_id":"r1","request":{"context":{"session_id":"s1","user_intent":"hello"}}}'
 
 A streamed turn (zot RPC lines):
-  curl -sN ${url}/v1/zot${streamed} -d '{"id":"1","type":"prompt","message":"hello there"}'
+  curl -sN ${url}/v1/zot${streamed} -H 'content-type: application/x-ndjson' -d '{"id":"1","type":"prompt","message":"hello there"}'
 
 A Zene one-shot through stdin:
   printf '{"request_id":"r1","session_id":"s1","prompt":"hi"}\\n' | npx turnpike as zene${named} host --protocol v1 --bridge-compat --single-request

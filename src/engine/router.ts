@@ -1,4 +1,4 @@
-import { type Command, type Fault, fault } from '../model/index.ts'
+import { type Command, type Fault, fault, globMatches } from '../model/index.ts'
 import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 
 /** What is known of a turn when its agent is chosen. */
@@ -53,20 +53,10 @@ function matches(route: Route, { front, principal, command }: RouteQuery): boole
     session: command.session?.id,
     model: command.type === 'turn-start' ? command.options.model : undefined,
   }
-  return Object.entries(route.when).every(([key, pattern]) => globMatches(pattern, facts[key as keyof Route['when']]))
+  return Object.entries(route.when).every(([key, pattern]) => covers(pattern, facts[key as keyof Route['when']]))
 }
 
-/** True when the pattern (`*` = any characters) covers the whole value; an absent value matches nothing. */
-export function globMatches(pattern: string, value: string | undefined): boolean {
-  if (value === undefined) return false
-  const pieces = pattern.split('*')
-  const last = pieces.pop()!
-  if (pieces.length === 0) return value === last
-  let at = 0
-  for (const [index, piece] of pieces.entries()) {
-    const found = index === 0 ? (value.startsWith(piece) ? 0 : -1) : value.indexOf(piece, at)
-    if (found < 0) return false
-    at = found + piece.length
-  }
-  return value.length - last.length >= at && value.endsWith(last)
+/** An absent value matches nothing. */
+function covers(pattern: string, value: string | undefined): boolean {
+  return value !== undefined && globMatches(pattern, value)
 }

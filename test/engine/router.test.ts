@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chooseAgent, globMatches, type RouteQuery } from '../../src/engine/router.ts'
+import { chooseAgent, type RouteQuery } from '../../src/engine/router.ts'
 import type { AgentSettings, EngineSettings, Route } from '../../src/engine/settings.ts'
 
 const agent = (name: string): [string, AgentSettings] => [name, { name } as AgentSettings]
@@ -43,32 +42,5 @@ describe('choosing the agent', () => {
     const command = { type: 'query', what: 'health', exchange: 'x' } as const
     const choice = chooseAgent({ ...settings, default: undefined, routes: [] }, { front: 'zot', command })
     expect(choice).toMatchObject({ code: 'agent-not-found' })
-  })
-})
-
-describe('globs', () => {
-  test.each([
-    ['a', 'a', true],
-    ['a', 'ab', false],
-    ['*', '', true],
-    ['a*c', 'abc', true],
-    ['a*c', 'ac', true],
-    ['a*a', 'a', false],
-    ['*b*', 'abc', true],
-    ['*ab', 'aab', true],
-    ['a*b*c', 'a1b2c', true],
-    ['a*b*c', 'a1c2b', false],
-  ])('%s on %s', (pattern, value, expected) => {
-    expect(globMatches(pattern, value)).toBe(expected)
-  })
-
-  test('agree with the regular expression of the same meaning', () => {
-    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 })
-    fc.assert(
-      fc.property(fc.array(text, { maxLength: 4 }), text, (pieces, value) => {
-        const expected = new RegExp(`^${pieces.join('.*')}$`).test(value)
-        expect(globMatches(pieces.join('*'), value)).toBe(expected)
-      }),
-    )
   })
 })

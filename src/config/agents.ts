@@ -1,0 +1,182 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { isRecord } from '../model/index.ts'
+import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
+import type { SourceDocument } from './document.ts'
+import { inheritedNames } from './environment.ts'
+import type { Path } from './errors.ts'
+import type { Environment } from './expand.ts'
+import { reportUnknownKey, valueAt } from './issues.ts'
+import { overlayLimits } from './limits.ts'
+import { type Profile, readProfile } from './profile.ts'
+import { findProtocol, type Protocol } from './protocol.ts'
+import { AGENT_KEYS, type AgentEntry } from './schema.ts'
+import type { AgentConfig, CodecInfos, Limits } from './types.ts'
+
+const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile'] as const
+const HTTP_KEYS = ['url', 'headers'] as const
+
+/** What an agent is resolved with. */
+export interface AgentContext {
+  source: SourceDocument
+  /** Absolute folder of the file. */
+  folder: string
+  codecs: CodecInfos
+  /** The gateway's environment, and the names of those variables that no agent inherits. */
+  env: Environment
+  withheld: readonly string[]
+  /** The limits of the whole gateway. */
+  limits: Limits
+  warnings: string[]
+}
+
+/** Reports keys of an agent that belong neither to every agent nor to its codec. `entry` is as it was written. */
+export function checkAgentKeys(context: Pick<AgentContext, 'source' | 'codecs'>, name: string, entry: unknown): void {
+  if (!isRecord(entry) || typeof entry['protocol'] !== 'string') return
+  const path = ['agents', name]
+  const protocol = findProtocol(entry['protocol'], context.codecs, context.source, [...path, 'protocol'])
+  if (!protocol) return
+  const known = [...AGENT_KEYS, ...protocol.codec.options.keys]
+  for (const key of Object.keys(entry)) {
+    if (!known.includes(key)) reportUnknownKey(context.source, [...path, key], known)
+  }
+}
+
+/** The agent of a valid entry, or undefined when something else is wrong with it, which is reported. */
+export function resolveAgent(context: AgentContext, name: string, entry: AgentEntry): AgentConfig | undefined {
+  const { source, folder } = context
+  const path = ['agents', name]
+  const protocol = findProtocol(entry.protocol, context.codecs, source, [...path, 'protocol'])
+  if (!protocol || !checkReach(source, path, entry, protocol)) return undefined
+  const profile = entry.profile === undefined ? undefined : loadProfile(context, path, entry.profile, protocol)
+  if (entry.profile !== undefined && !profile) return undefined
+  refuseNestedReferences(source, path, profile)
+  const written = writtenOptions(entry, protocol, profile)
+  const options = resolveOptions(source, path, written, protocol, profile)
+  const isAgentProc = protocol.name === PROFILE_PROTOCOL
+  const limits = isAgentProc ? overlayLimits(context.limits, profileLimits(written, options)) : context.limits
+  const common = {
+    name,
+    protocol: protocol.name,
+    dialect: protocol.dialect,
+    pool: entry.pool,
+    limits: overlayLimits(limits, entry.limits),
+    options,
+    restore: entry.restore,
+  }
+  if (entry.url === undefined) {
+    const globs = entry.inherit ?? (isAgentProc ? profileInherits(written) : [])
+    const inherit = inheritedNames(context.env, globs, context.withheld)
+    return { ...common, ...resolveProcess(entry, folder, profile), inherit }
+  }
+  const { url, headers } = entry
+  return { ...common, kind: 'http', url, headers, cwd: folder, env: {}, inherit: [], folder }
+}
+
+/** Either a process or an HTTP agent, with the keys of its kind only. */
+function checkReach(source: SourceDocument, path: Path, entry: AgentEntry, protocol: Protocol): boolean {
+  const hasProfile = entry.profile !== undefined
+  if (hasProfile && protocol.name !== PROFILE_PROTOCOL) {
+    source.report([...path, 'profile'], `belongs to an agent with protocol ${PROFILE_PROTOCOL}`, undefined, 'key')
+    return false
+  }
+  const isProcess = entry.command !== undefined || hasProfile
+  if (isProcess === (entry.url !== undefined)) {
+    const what = isProcess ? 'has both a command and a url' : 'has neither a command nor a url'
+    const profileToo = protocol.name === PROFILE_PROTOCOL ? ' (or profile)' : ''
+    source.report(path, what, `give command${profileToo} for a process, or url for an HTTP agent`, 'key')
+    return false
+  }
+  const [foreign, kind] = isProcess ? [HTTP_KEYS, 'an HTTP agent (url)'] : [PROCESS_KEYS, 'a process agent (command)']
+  const misplaced = foreign.filter((key) => entry[key] !== undefined)
+  for (const key of misplaced) source.report([...path, key], `belongs to ${kind}`, 'take it away', 'key')
+  return misplaced.length === 0
+}
+
+function loadProfile(context: AgentContext, path: Path, given: string, protocol: Protocol): Profile | undefined {
+  const { source, folder } = context
+  const file = isAbsolute(given) ? given : join(dirname(source.file), given)
+  try {
+    const profile = readProfile(resolve(folder, given), file, protocol.codec.options.keys)
+    context.warnings.push(...profile.warnings)
+    source.problems.push(...profile.source.problems)
+    if (profile.source.problems.length > 0) return undefined
+    if (profile.command !== undefined || source.has([...path, 'command'])) return profile
+    source.report([...path, 'profile'], 'this profile has no command', 'add one to it, or write command beside profile')
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    source.report(
+      [...path, 'profile'],
+      `cannot be read (${why})`,
+      'give the path of a profile, from the folder of this file',
+    )
+  }
+  return undefined
+}
+
+type ProcessPart = Pick<AgentConfig, 'kind' | 'command' | 'args' | 'cwd' | 'env' | 'folder'>
+
+/** What is written beside a profile goes before what is in it. */
+function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | undefined): ProcessPart {
+  const args = entry.args ?? profile?.args
+  const home = profile ? resolve(folder, entry.profile!, '..') : folder
+  return {
+    kind: 'process',
+    command: entry.command === undefined ? profile?.command : resolveCommand(entry.command, folder, args),
+    args,
+    cwd: entry.cwd === undefined ? resolveProfileFolder(profile?.cwd, home) : resolve(folder, entry.cwd),
+    env: { ...profile?.env, ...entry.env },
+    folder: home,
+  }
+}
+
+/**
+ * A program with a slash is a file; without one it is searched in PATH. Where there are no `args` the command may hold
+ * them, and its codec splits it at white space: then a folder with white space must not get into it.
+ */
+function resolveCommand(command: string, folder: string, args: readonly string[] | undefined): string {
+  const program = args === undefined ? command.split(/\s/, 1)[0]! : command
+  if (!program.includes('/') || isAbsolute(program)) return command
+  return args === undefined && /\s/.test(folder) ? command : join(folder, program) + command.slice(program.length)
+}
+
+/** A folder that begins with a placeholder or a variable is known to the codec only. */
+function resolveProfileFolder(cwd: string | undefined, home: string): string {
+  if (cwd === undefined) return home
+  return /^(\$\{|\{\{)/.test(cwd) ? cwd : resolve(home, cwd)
+}
+
+/** The codec's own keys, from the entry or else from the profile; of a profile, the codec is told to expand it. */
+function writtenOptions(entry: AgentEntry, { codec }: Protocol, profile: Profile | undefined): Record<string, unknown> {
+  const own = codec.options.keys.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]])
+  const expand = profile !== undefined && codec.options.keys.includes('expand') ? { expand: true } : {}
+  return { ...profile?.options, ...expand, ...Object.fromEntries(own) }
+}
+
+/** What the codec's schema makes of its keys; what it refuses is reported where it was written. */
+function resolveOptions(
+  source: SourceDocument,
+  path: Path,
+  written: Record<string, unknown>,
+  { name, codec }: Protocol,
+  profile: Profile | undefined,
+): unknown {
+  const result = codec.options.schema['~standard'].validate(written)
+  if (result instanceof Promise) throw new TypeError(`The options schema of the codec ${name} must be synchronous.`)
+  if (!result.issues) return result.value
+  for (const { message, path: steps = [] } of result.issues) {
+    const inner = steps.map((step) => (typeof step === 'object' ? step.key : step) as string | number)
+    const text = hideValue(message, valueAt(written, inner))
+    if (profile && inner.length > 0 && !source.has([...path, inner[0]!])) {
+      profile.source.report([...profile.root, ...inner], text)
+      source.problems.push(profile.source.problems.at(-1)!)
+    } else {
+      source.report([...path, ...inner], text)
+    }
+  }
+  return undefined
+}
+
+/** Schemas like to quote what they were given, which may be a secret that stands where it should not. */
+function hideValue(message: string, value: unknown): string {
+  return typeof value === 'string' ? message.replaceAll(`"${value}"`, 'another text') : message
+}

@@ -1,0 +1,107 @@
+import { stringify } from 'yaml'
+import { isRecord } from '../model/index.ts'
+import { formatDuration, formatSize } from './duration.ts'
+import type { AgentConfig, Config, Limits, Pool, ServerConfig } from './types.ts'
+
+/** What stands in the place of a secret. */
+const HIDDEN = '***'
+
+const SECRET_NAME = /token|secret|passw|credential|authorization|cookie|(^|[-_.])key$|apikey|bearer/i
+
+/**
+ * The resolved configuration as YAML for people. Keys of clients, values of environments and headers, and options and
+ * arguments that are named like a secret are hidden; what came from a variable is shown as `${NAME}`.
+ */
+export function describeConfig(config: Config): string {
+  const { telemetry } = config
+  const plain = {
+    server: describeServer(config.server),
+    default: config.default,
+    agents: Object.fromEntries([...config.agents].map(([name, agent]) => [name, describeAgent(agent)])),
+    limits: describeLimits(config.limits),
+    routes: config.routes.map((route) => ({ ...route, limits: route.limits && describeLimits(route.limits) })),
+    store: config.store,
+    telemetry: telemetry && { ...telemetry, otlp: maskUrl(telemetry.otlp), headers: hideValues(telemetry.headers) },
+    log: config.log,
+  }
+  return stringify(redactTexts(plain, config.redact), { aliasDuplicateObjects: false, lineWidth: 0 })
+}
+
+function describeServer(server: ServerConfig): unknown {
+  const keys = server.keys.map(({ name, secret, agents }) => ({
+    name,
+    [secret === undefined ? 'hash' : 'secret']: HIDDEN,
+    agents,
+  }))
+  return { ...server, keys }
+}
+
+function describeAgent(agent: AgentConfig): unknown {
+  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, ...rest } = agent
+  return {
+    protocol: `${protocol}@${dialect}`,
+    ...rest,
+    command,
+    args: args && maskArguments(args),
+    env: hideValues(env),
+    url: maskUrl(url),
+    headers: hideValues(headers),
+    pool: describePool(pool),
+    limits: describeLimits(limits),
+    options: hideSecrets(options),
+  }
+}
+
+function describePool({ warm, max, idle }: Pool): unknown {
+  return { warm, max, idle: formatDuration(idle) }
+}
+
+function describeLimits(limits: Partial<Limits>): unknown {
+  const format: Partial<Record<string, (amount: number) => unknown>> = {
+    line: formatSize,
+    body: formatSize,
+    queue: (turns) => turns,
+  }
+  return Object.fromEntries(
+    Object.entries(limits).map(([name, amount]) => [name, (format[name] ?? formatDuration)(amount)]),
+  )
+}
+
+function hideValues(values: Readonly<Record<string, string>> | undefined): unknown {
+  return values && Object.fromEntries(Object.keys(values).map((name) => [name, HIDDEN]))
+}
+
+/** Hides the argument of `--token X` and `--token=X`. */
+function maskArguments(args: readonly string[]): string[] {
+  return args.map((arg, index) => {
+    const before = args[index - 1] ?? ''
+    if (before.startsWith('-') && !before.includes('=') && SECRET_NAME.test(before)) return HIDDEN
+    const [flag, ...value] = arg.split('=') as [string, ...string[]]
+    return value.length > 0 && SECRET_NAME.test(flag) ? `${flag}=${HIDDEN}` : arg
+  })
+}
+
+/** Hides the password and the values of the query. */
+function maskUrl(url: string | undefined): string | undefined {
+  return url?.replace(/^(\w+:\/\/[^/?#@]*?):[^/?#]*@/, `$1:${HIDDEN}@`).replace(/([?&][^=&#]*)=[^&#]*/g, `$1=${HIDDEN}`)
+}
+
+/** Hides the texts below a key that is named like a secret, except the name of a variable in `env`. */
+function hideSecrets(value: unknown, secret = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => hideSecrets(item, secret))
+  if (isRecord(value)) {
+    const entries = Object.entries(value).map(([name, inner]) => [
+      name,
+      hideSecrets(inner, (secret && !(name === 'env' && typeof inner === 'string')) || SECRET_NAME.test(name)),
+    ])
+    return Object.fromEntries(entries)
+  }
+  return secret && typeof value === 'string' ? HIDDEN : value
+}
+
+function redactTexts(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, redactTexts(inner, redact)]))
+}

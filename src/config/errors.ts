@@ -1,0 +1,47 @@
+import { nearest } from './nearest.ts'
+
+/** Where something is in a document: keys and indices from its root. */
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong with a configuration. `line` and `column` count from 1; both are 0 for the file as a whole. */
+export interface ConfigProblem {
+  file: string
+  line: number
+  column: number
+  /** Such as `agents.coder.args[0]`; empty for the file as a whole. */
+  path: string
+  message: string
+  /** What to do about it. */
+  hint?: string
+}
+
+/** A configuration that cannot be used, with everything that was found wrong. Holds no secret. */
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[]
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(formatProblem).join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** A problem as one line, such as `turnpike.yaml:12:3 agents.coder.comand: unknown key; did you mean "command"?`. */
+export function formatProblem({ file, line, column, path, message, hint }: ConfigProblem): string {
+  const place = line === 0 ? file : `${file}:${line}:${column}`
+  return `${place}${path === '' ? '' : ` ${path}`}: ${message}${hint === undefined ? '' : `; ${hint}`}`
+}
+
+/** A path as people write it. */
+export function formatPath(path: Path): string {
+  let text = ''
+  for (const step of path) text += typeof step === 'number' ? `[${step}]` : text === '' ? step : `.${step}`
+  return text
+}
+
+/** The nearest of the known words as a question, or all of them. */
+export function suggest(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  if (near !== undefined) return `did you mean "${near}"?`
+  return known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
+}

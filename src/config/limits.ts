@@ -1,0 +1,23 @@
+import type { Limits } from './types.ts'
+
+/** The limits of a configuration that sets none. */
+export const DEFAULT_LIMITS: Limits = {
+  start: 30_000,
+  firstEvent: 60_000,
+  idle: 120_000,
+  total: 1_800_000,
+  grace: 5000,
+  line: 16 * 1024 * 1024,
+  body: 10 * 1024 * 1024,
+  queue: 64,
+}
+
+/** The limits with those of a narrower place laid over them. */
+export function overlayLimits(limits: Limits, narrower: Partial<Limits> | undefined): Limits {
+  return { ...limits, ...definedLimits(narrower) }
+}
+
+/** Without the keys that are there but undefined, which would hide a limit below. */
+export function definedLimits(limits: Partial<Limits> | undefined): Partial<Limits> {
+  return Object.fromEntries(Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined))
+}

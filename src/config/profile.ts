@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { isRecord } from '../model/index.ts'
+import { SourceDocument } from './document.ts'
+import { formatProblem, type Path, suggest } from './errors.ts'
+
+/** The fields of a profile that say how the process is started. */
+const PROCESS_FIELDS = ['command', 'args', 'cwd', 'env'] as const
+
+/** An AgentProc profile. Nothing in it is expanded or resolved: that is for the codec. */
+export interface Profile {
+  source: SourceDocument
+  /** Where its fields are in the file: at the root, or under `agentproc`. */
+  root: Path
+  command?: string
+  args?: string[]
+  cwd?: string
+  env: Record<string, string>
+  /** The fields that belong to the codec's options, as they were written. */
+  options: Record<string, unknown>
+  warnings: string[]
+}
+
+/**
+ * Reads a profile (AgentProc, "Profile YAML"). `file` is how the file is shown, `optionKeys` are the fields that the
+ * codec takes as options. What is wrong is in `source.problems`; throws what the file system throws.
+ */
+export function readProfile(path: string, file: string, optionKeys: readonly string[]): Profile {
+  const source = new SourceDocument(readFileSync(path, 'utf8'), file)
+  const whole = source.value() ?? {}
+  const root: Path = isRecord(whole) && isRecord(whole['agentproc']) ? ['agentproc'] : []
+  const fields = root.length > 0 ? (whole as Record<string, unknown>)['agentproc'] : whole
+  const profile: Profile = { source, root, env: {}, options: {}, warnings: [] }
+  if (source.problems.length > 0) return profile
+  if (!isRecord(fields)) {
+    source.report([], 'must be a table of keys and values')
+    return profile
+  }
+  if ('executor' in fields && !('command' in fields)) {
+    const hint = "set command to the bridge script that the executor's publisher gives"
+    source.report(
+      [...root, 'executor'],
+      'names a driver inside another runner, which cannot be started as a process',
+      hint,
+    )
+  }
+  for (const [key, value] of Object.entries(fields)) readField(profile, key, value, optionKeys)
+  return profile
+}
+
+function readField(profile: Profile, key: string, value: unknown, optionKeys: readonly string[]): void {
+  const path = [...profile.root, key]
+  // An empty field is as good as none.
+  if (value === null) return
+  if (key === 'command' || key === 'cwd') {
+    if (typeof value === 'string' && value.trim() !== '') profile[key] = value
+    else profile.source.report(path, 'must be text', 'write it in quotes')
+  } else if (key === 'args') {
+    if (Array.isArray(value)) profile.args = value.map((_, index) => scalarText(profile, [...path, index]))
+    else profile.source.report(path, 'must be a list')
+  } else if (key === 'env') {
+    if (!isRecord(value)) profile.source.report(path, 'must be a table of keys and values')
+    else for (const name of Object.keys(value)) profile.env[name] = scalarText(profile, [...path, name])
+  } else if (optionKeys.includes(key)) {
+    profile.options[key] = value
+  } else if (key !== 'executor') {
+    profile.warnings.push(ignoredField(profile, path, key, optionKeys))
+  }
+}
+
+/** Numbers and booleans as they were written: other runners take them too. */
+function scalarText(profile: Profile, path: Path): string {
+  const text = profile.source.sourceAt(path)
+  if (text === undefined) profile.source.report(path, 'must be text')
+  return text ?? ''
+}
+
+function ignoredField(profile: Profile, path: Path, key: string, optionKeys: readonly string[]): string {
+  const { line, column } = profile.source.place(path, 'key')
+  const hint = suggest(key, [...PROCESS_FIELDS, ...optionKeys])
+  const known = hint.startsWith('did') ? hint : undefined
+  const message = 'this field is unknown and ignored'
+  return formatProblem({ file: profile.source.file, line, column, path: path.join('.'), message, hint: known })
+}

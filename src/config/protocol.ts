@@ -1,0 +1,39 @@
+import type { SourceDocument } from './document.ts'
+import { type Path, suggest } from './errors.ts'
+import type { CodecInfo, CodecInfos } from './types.ts'
+
+/** A codec and one of its dialects. */
+export interface Protocol {
+  name: string
+  dialect: string
+  codec: CodecInfo
+}
+
+/**
+ * The codec and dialect that a text names: `name`, `name@dialect`, or a dialect that only one codec has.
+ * What is unknown is reported at `path`.
+ */
+export function findProtocol(
+  text: string,
+  codecs: CodecInfos,
+  source: SourceDocument,
+  path: Path,
+): Protocol | undefined {
+  const [name, dialect] = split(text)
+  const codec = Object.hasOwn(codecs, name) ? codecs[name]! : undefined
+  if (!codec) {
+    const owners = Object.entries(codecs).filter(([, { dialects }]) => dialects.includes(text))
+    if (owners.length === 1) return { name: owners[0]![0], dialect: text, codec: owners[0]![1] }
+    source.report(path, `there is no protocol "${name}"`, suggest(name, Object.keys(codecs)))
+    return undefined
+  }
+  if (dialect === undefined) return { name, dialect: codec.dialects[0]!, codec }
+  if (codec.dialects.includes(dialect)) return { name, dialect, codec }
+  source.report(path, `${name} has no dialect "${dialect}"`, suggest(dialect, codec.dialects))
+  return undefined
+}
+
+function split(text: string): [name: string, dialect?: string] {
+  const at = text.indexOf('@')
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}

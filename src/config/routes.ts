@@ -1,0 +1,27 @@
+import type { SourceDocument } from './document.ts'
+import { suggest } from './errors.ts'
+import { definedLimits } from './limits.ts'
+import { findProtocol } from './protocol.ts'
+import type { FileShape } from './schema.ts'
+import type { CodecInfos, Route } from './types.ts'
+
+/** The routes of a valid file; agents and fronts that do not exist are reported. */
+export function resolveRoutes(
+  source: SourceDocument,
+  file: Pick<FileShape, 'routes' | 'default'>,
+  agents: readonly string[],
+  codecs: CodecInfos,
+): Route[] {
+  const check = (agent: string, ...path: (string | number)[]): void => {
+    if (!agents.includes(agent)) source.report(path, `there is no agent "${agent}"`, suggest(agent, agents))
+  }
+  if (file.default !== undefined) check(file.default, 'default')
+  return file.routes.map(({ limits, ...route }, index) => {
+    check(route.agent, 'routes', index, 'agent')
+    for (const [position, agent] of route.fallback.entries()) check(agent, 'routes', index, 'fallback', position)
+    const { front } = route.when
+    if (front !== undefined && !front.includes('*'))
+      findProtocol(front, codecs, source, ['routes', index, 'when', 'front'])
+    return limits === undefined ? route : { ...route, limits: definedLimits(limits) }
+  })
+}

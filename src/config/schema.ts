@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { parseDuration, parseSize } from './duration.ts'
+import { LOG_LEVELS } from './types.ts'
+
+/**
+ * The file as people write it, before anything is resolved. Messages are the end of a sentence that begins with the path.
+ * An agent's entry is open: its codec's keys are not known here.
+ */
+
+/** Separates the known keys in the message of an unknown one: zod does not tell which keys an object has. */
+export const KEY_SEPARATOR = ' '
+
+/** An object without other keys. */
+function table<S extends z.core.$ZodLooseShape>(shape: S) {
+  const known = Object.keys(shape).join(KEY_SEPARATOR)
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? known : undefined) })
+}
+
+/** A value that `read` understands, from `least` on. */
+function quantity(read: (value: unknown) => number | undefined, least: number, expected: string) {
+  return z.unknown().transform((value, context) => {
+    const amount = read(value)
+    if (amount !== undefined && amount >= least) return amount
+    context.addIssue({ code: 'custom', message: expected })
+    return z.NEVER
+  })
+}
+
+const TIME = 'must be a time up to 24d, such as 500ms, 30s, 10m, 2h or a number of milliseconds'
+const time = quantity(parseDuration, 1, `${TIME}, and not 0`)
+const timeOrZero = quantity(parseDuration, 0, TIME)
+const size = quantity(parseSize, 1, 'must be a size, such as 16MiB, 10KiB, 5MB or a number of bytes, and not 0')
+
+/** Digits count as a number, because every `${VAR}` gives text. */
+const digits = (value: unknown): unknown => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
+const whole = (min: number, max: number) => z.preprocess(digits, z.int().min(min).max(max))
+const flag = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
+const share = z.preprocess(
+  (value) => (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value),
+  z.number().min(0).max(1),
+)
+
+const text = z.string().min(1, 'must not be empty')
+const url = z
+  .string()
+  .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https URL')
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
+const headers = z.record(headerName, z.string().regex(/^[^\r\n\0]*$/, 'must be one line'))
+const variable = z.string().regex(/^[^=\0]+$/, 'is no name of an environment variable')
+const variables = z.record(variable, z.string().regex(/^[^\0]*$/, 'must not hold a NUL'))
+const agentName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is no name of an agent: letters, digits, ".", "_" and "-" make one')
+
+const LIMITS = { start: time, firstEvent: time, idle: time, total: time, grace: timeOrZero, line: size, body: size }
+
+const limits = table({
+  ...z.object(LIMITS).partial().shape,
+  queue: whole(0, 1_000_000).optional(),
+})
+
+/** The keys of an agent that do not belong to its codec. */
+export const agentSchema = z.looseObject({
+  protocol: text,
+  command: text.optional(),
+  args: z.array(z.string()).optional(),
+  cwd: text.optional(),
+  env: variables.optional(),
+  inherit: z.array(text).optional(),
+  profile: text.optional(),
+  url: url.optional(),
+  headers: headers.optional(),
+  pool: table({
+    warm: whole(0, 1000).default(0),
+    max: whole(1, 1000).default(8),
+    idle: time.default(600_000),
+  })
+    .refine(({ warm, max }) => warm <= max, { path: ['warm'], message: 'must not be more than max' })
+    .prefault({}),
+  limits: limits.optional(),
+  restore: z.enum(['fresh', 'fail', 'replay']).default('fresh'),
+})
+
+/** The names of these keys. */
+export const AGENT_KEYS: readonly string[] = Object.keys(agentSchema.shape)
+
+const key = table({
+  name: text,
+  env: text.optional(),
+  hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the key as 64 hexadecimal digits')
+    .toLowerCase()
+    .optional(),
+  agents: z.array(text).optional(),
+}).refine(({ env, hash }) => (env === undefined) !== (hash === undefined), {
+  message: 'needs either env (the variable that holds the key) or hash (the SHA-256 of the key)',
+})
+
+const socket = z.unknown().transform((value, context) => {
+  if (value === false || (typeof value === 'string' && value !== '')) return value
+  context.addIssue({ code: 'custom', message: 'must be a path, or false for none' })
+  return z.NEVER
+})
+
+const server = table({
+  host: text.default('127.0.0.1'),
+  port: whole(0, 65_535).default(8484),
+  keys: z.array(key).default([]),
+  socket: socket.optional(),
+  hosts: z.array(text).optional(),
+})
+
+const route = table({
+  when: table({
+    front: text.optional(),
+    channel: text.optional(),
+    agent: text.optional(),
+    session: text.optional(),
+    principal: text.optional(),
+    model: text.optional(),
+  }).prefault({}),
+  agent: text,
+  fallback: z.array(text).default([]),
+  approvals: z.enum(['deny', 'allow']).default('deny'),
+  loss: z.enum(['report', 'strict']).default('report'),
+  onDisconnect: z.enum(['cancel', 'drain']).optional(),
+  limits: limits.optional(),
+})
+
+/** The whole file. */
+export const fileSchema = table({
+  server: server.prefault({}),
+  default: text.optional(),
+  agents: z.record(agentName, agentSchema).default({}),
+  limits: limits.optional(),
+  routes: z.array(route).default([]),
+  store: table({ kind: z.enum(['sqlite']).default('sqlite'), path: text.default('./data/turnpike.db') }).prefault({}),
+  telemetry: table({
+    otlp: url.optional(),
+    headers: headers.optional(),
+    content: flag.default(false),
+    sample: share.optional(),
+  }).optional(),
+  log: table({ level: z.enum(LOG_LEVELS).default('info'), pretty: flag.optional() }).prefault({}),
+})
+
+/** The file after validation. */
+export type FileShape = z.output<typeof fileSchema>
+/** An agent's entry after validation; the keys of its codec are in it as they were written. */
+export type AgentEntry = z.output<typeof agentSchema>

@@ -1,0 +1,62 @@
+import type { SourceDocument } from './document.ts'
+import { suggest } from './errors.ts'
+import type { Environment } from './expand.ts'
+import type { FileShape } from './schema.ts'
+import type { ServerConfig, ServerKey } from './types.ts'
+
+type KeyEntry = FileShape['server']['keys'][number]
+
+/** The server of a valid file, its keys read from the environment. `agents` are the names that keys may be limited to. */
+export function resolveServer(
+  source: SourceDocument,
+  server: FileShape['server'],
+  env: Environment,
+  agents: readonly string[],
+): Omit<ServerConfig, 'socket'> {
+  const keys = server.keys.map((key, index) => resolveKey(source, key, index, env))
+  checkKeys(source, keys, agents)
+  if (keys.length === 0 && !isLoopback(server.host)) {
+    const hint = 'add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1'
+    source.report(['server', 'host'], 'is reachable from other machines, but there are no keys', hint)
+  }
+  return { host: server.host, port: server.port, keys, hosts: server.hosts }
+}
+
+function resolveKey(source: SourceDocument, key: KeyEntry, index: number, env: Environment): ServerKey {
+  const { name, hash, agents } = key
+  if (key.env === undefined) return { name, hash, agents }
+  const secret = Object.hasOwn(env, key.env) ? env[key.env] : undefined
+  if (secret === undefined || secret.trim() === '') {
+    const state = secret === undefined ? 'is not set' : 'is empty'
+    source.report(['server', 'keys', index, 'env'], `the environment variable ${key.env} ${state}`, 'set it to the key')
+  }
+  return { name, secret, agents }
+}
+
+/** Names tell clients apart in sessions and logs, and a key must not belong to two of them. */
+function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: readonly string[]): void {
+  for (const [index, key] of keys.entries()) {
+    const path = ['server', 'keys', index]
+    const before = keys.slice(0, index)
+    if (before.some(({ name }) => name === key.name)) {
+      source.report([...path, 'name'], 'another key has this name', 'give each client its own')
+    }
+    const same = before.find(({ secret, hash }) =>
+      key.secret === undefined ? hash !== undefined && hash === key.hash : secret === key.secret,
+    )
+    if (same) source.report([...path, 'name'], `has the same key as "${same.name}"`, 'give each client its own')
+    for (const [position, agent] of (key.agents ?? []).entries()) {
+      if (agent.includes('*') || agents.includes(agent)) continue
+      source.report([...path, 'agents', position], `there is no agent "${agent}"`, suggest(agent, agents))
+    }
+  }
+}
+
+/** Whether only this machine can reach the host. A name other than `localhost` may mean anything. */
+export function isLoopback(host: string): boolean {
+  const address = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/^::ffff:/, '')
+  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address)
+}

@@ -1,0 +1,142 @@
+import type { StandardSchemaV1 } from '../contract/index.ts'
+
+/** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns that may wait for a session. */
+export interface Limits {
+  /** From the start of an agent to its being ready. */
+  start: number
+  /** From the command to the first event. */
+  firstEvent: number
+  /** Between two events. */
+  idle: number
+  /** The whole turn. */
+  total: number
+  /** From SIGTERM to SIGKILL. */
+  grace: number
+  /** One line of an agent or client. */
+  line: number
+  /** One body of a request or answer. */
+  body: number
+  queue: number
+}
+
+/** Processes kept for an agent: `warm` ones ready at any time, at most `max`, each closed after `idle` milliseconds without use. */
+export interface Pool {
+  warm: number
+  max: number
+  idle: number
+}
+
+/** One agent, resolved. All paths are absolute. */
+export interface AgentConfig {
+  name: string
+  /** The codec. */
+  protocol: string
+  dialect: string
+  kind: 'process' | 'http'
+  /** Processes only. A relative program of an AgentProc profile is left to be found from `cwd`. */
+  command?: string
+  /** Absent when the configuration has none, which is not the same as an empty list. */
+  args?: readonly string[]
+  cwd: string
+  /** Added to what is inherited. */
+  env: Readonly<Record<string, string>>
+  /** Names of the gateway's own variables that the process gets besides the few that every program needs. */
+  inherit: readonly string[]
+  /** HTTP only. */
+  url?: string
+  headers?: Readonly<Record<string, string>>
+  pool: Pool
+  limits: Limits
+  /** What the codec's own schema made of its own keys. */
+  options: unknown
+  /** The folder of the file that describes the process: of the profile, else of the configuration. */
+  folder: string
+  /** What becomes of a session whose process is lost. */
+  restore: 'fresh' | 'fail' | 'replay'
+}
+
+/** Which turns a route takes; `*` stands for any text, and what is absent for everything. */
+export interface RouteMatch {
+  front?: string
+  channel?: string
+  agent?: string
+  session?: string
+  principal?: string
+  model?: string
+}
+
+/** Where matching turns go. */
+export interface Route {
+  when: RouteMatch
+  agent: string
+  fallback: readonly string[]
+  /** The answer to an approval that the client cannot be asked. */
+  approvals: 'deny' | 'allow'
+  /** `strict` refuses a pair that would lose something, before anything runs. */
+  loss: 'report' | 'strict'
+  onDisconnect?: 'cancel' | 'drain'
+  limits?: Partial<Limits>
+}
+
+/** A key of a client. Exactly one of `secret` (from the environment) and `hash` (SHA-256 of it, lower-case hex) is there. */
+export interface ServerKey {
+  name: string
+  secret?: string
+  hash?: string
+  /** The agents that it may use, with `*` globs; absent means all. */
+  agents?: readonly string[]
+}
+
+export interface ServerConfig {
+  host: string
+  port: number
+  keys: readonly ServerKey[]
+  /** The Unix socket of the stand-ins; false is none, absent is the default place. */
+  socket?: string | false
+  /** Values of the `Host` header that are taken besides the usual ones. */
+  hosts?: readonly string[]
+}
+
+export interface TelemetryConfig {
+  otlp?: string
+  headers?: Readonly<Record<string, string>>
+  /** Whether prompts and answers go into spans. */
+  content: boolean
+  /** The share of traces that is kept, 0 to 1. */
+  sample?: number
+}
+
+/** From the fewest lines to the most. */
+export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
+
+export interface LogConfig {
+  level: (typeof LOG_LEVELS)[number]
+  pretty?: boolean
+}
+
+/** A whole configuration, resolved. */
+export interface Config {
+  server: ServerConfig
+  default?: string
+  agents: ReadonlyMap<string, AgentConfig>
+  limits: Limits
+  routes: readonly Route[]
+  store: { kind: 'sqlite'; path: string }
+  telemetry?: TelemetryConfig
+  log: LogConfig
+  /** What was ignored, one line each. */
+  warnings: readonly string[]
+  /** The environment variables that hold the clients' keys: no agent inherits them. */
+  withheld: readonly string[]
+  /** Replaces what came from the environment, keys included, by the variable's name: for texts that are shown to people. */
+  redact(text: string): string
+}
+
+/** What the configuration needs to know of a codec. The first dialect is the default. */
+export interface CodecInfo {
+  dialects: readonly string[]
+  options: { schema: StandardSchemaV1<unknown>; keys: readonly string[] }
+}
+
+/** The codecs by name. */
+export type CodecInfos = Readonly<Record<string, CodecInfo>>

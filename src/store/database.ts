@@ -1,0 +1,57 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { storeError } from './errors.ts'
+import { migrate, versionOf } from './schema.ts'
+import { withoutSqliteWarning } from './sqlite-warning.ts'
+
+/** How long a statement waits for another process's lock, in milliseconds. */
+const BUSY_MS = 5000
+
+/**
+ * Opens the database at `path` (or `:memory:`), makes file and folder where there are none, and migrates it.
+ * Write-ahead log with `synchronous = NORMAL`: what was committed survives the end of the process, however it ends;
+ * only a power cut may take the last moments. `busyMs` is how long to wait for another process's lock.
+ * Throws a `StoreError`.
+ */
+export function openDatabase(path: string, busyMs = BUSY_MS): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    if (path !== ':memory:') createPrivately(path)
+    const { DatabaseSync } = withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
+    db = new DatabaseSync(path)
+    db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA foreign_keys = ON`)
+    // Before the first write: another program's database stays as it is.
+    versionOf(db, path)
+    enableWriteAheadLog(db, busyMs)
+    db.exec('PRAGMA synchronous = NORMAL')
+    migrate(db, path)
+    return db
+  } catch (error) {
+    db?.close()
+    throw storeError(error, path)
+  }
+}
+
+/**
+ * The file is there with its mode before SQLite opens it: whatever the umask, transcripts are for their owner only.
+ * SQLite gives `-wal` and `-shm` the mode of the file itself.
+ */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a+', 0o600))
+}
+
+/** While another process switches a new file to the log, SQLite answers busy at once instead of waiting: so we wait. */
+function enableWriteAheadLog(db: DatabaseSync, busyMs: number): void {
+  const deadline = Date.now() + busyMs
+  for (;;) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== 5 || Date.now() >= deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    }
+  }
+}

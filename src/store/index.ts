@@ -1,0 +1,16 @@
+import type { Store } from '../contract/index.ts'
+import { openSqliteStore } from './sqlite.ts'
+
+export { StoreError, type StoreErrorCode } from './errors.ts'
+export { openSqliteStore } from './sqlite.ts'
+
+/** Which driver remembers, and where. `path` is an absolute file name, or `:memory:` for a store that ends with the process. */
+export interface StoreConfig {
+  kind: 'sqlite'
+  path: string
+}
+
+/** Opens the configured store. Throws a `StoreError` that names the file and the remedy. */
+export function openStore(config: StoreConfig): Store {
+  return openSqliteStore(config.path)
+}

@@ -1,0 +1,40 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { SessionRecord, TurnRecord } from '../contract/index.ts'
+
+/** A row as the driver gives it. */
+export type Row = Record<string, SQLOutputValue>
+
+/** A row of `sessions` as the record; what is NULL is left out. */
+export function sessionRecord(row: Row): SessionRecord {
+  return {
+    id: row['id'] as string,
+    tenant: row['tenant'] as string,
+    agent: row['agent'] as string,
+    session: row['session'] as string,
+    conversation: row['conversation'] as string,
+    ...optional('bound', row['bound']),
+    createdAt: row['created_at'] as number,
+    usedAt: row['used_at'] as number,
+  }
+}
+
+/** A row of `turns` as the record; what is NULL is left out. */
+export function turnRecord(row: Row): TurnRecord {
+  return {
+    turn: row['turn'] as string,
+    session: row['session'] as string,
+    tenant: row['tenant'] as string,
+    agent: row['agent'] as string,
+    front: row['front'] as string,
+    ...optional('request', row['request']),
+    startedAt: row['started_at'] as number,
+    ...optional('endedAt', row['ended_at']),
+    ...optional('outcome', row['outcome']),
+    ...optional('code', row['code']),
+    delivered: row['delivered'] === 1,
+  }
+}
+
+function optional(key: string, value: SQLOutputValue | undefined): Record<string, SQLOutputValue> {
+  return value === null || value === undefined ? {} : { [key]: value }
+}

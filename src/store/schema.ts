@@ -1,0 +1,101 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from './errors.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Marks a file as ours ("TnPk"), so that a typing error in a path never turns another program's database into a store. */
+export const APPLICATION_ID = 0x546e506b
+
+/** One script per version, applied in order; `user_version` counts those that are in. Never edit one that was released. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    bound TEXT,
+    created_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    UNIQUE (tenant, agent, session, conversation)
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_by_use ON sessions (tenant, used_at);
+
+  CREATE TABLE messages (
+    position INTEGER PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    json TEXT NOT NULL
+  );
+  CREATE INDEX messages_by_session ON messages (session, position);
+
+  CREATE TABLE turns (
+    turn TEXT PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    front TEXT NOT NULL,
+    request TEXT,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    outcome TEXT,
+    code TEXT,
+    delivered INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX turns_by_session ON turns (session);
+  CREATE INDEX turns_by_end ON turns (ended_at);
+  CREATE INDEX turns_running ON turns (started_at) WHERE outcome IS NULL;
+
+  CREATE TABLE events (
+    turn TEXT NOT NULL REFERENCES turns (turn) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (turn, seq)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE claims (
+    key TEXT PRIMARY KEY,
+    turn TEXT NOT NULL,
+    body TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX claims_by_expiry ON claims (expires_at);
+  `,
+]
+
+/** The version of the tables that this code reads and writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/**
+ * Brings an open database to `SCHEMA_VERSION`; safe when several processes open a new file at once.
+ * Throws what `versionOf` throws.
+ */
+export function migrate(db: DatabaseSync, path: string): void {
+  if (versionOf(db, path) === SCHEMA_VERSION) return
+  inTransaction(db, () => {
+    // Read again under the write lock: another process may have migrated in between.
+    for (const script of MIGRATIONS.slice(versionOf(db, path))) db.exec(script)
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
+  })
+}
+
+/** One statement is one snapshot: another process that migrates meanwhile is seen before or after it, never half. */
+const IDENTITY = `
+  SELECT (SELECT application_id FROM pragma_application_id) AS application,
+         (SELECT user_version FROM pragma_user_version) AS version,
+         (SELECT count(*) FROM sqlite_schema) AS tables`
+
+/**
+ * The version of the tables in the database, 0 for an empty one. Changes nothing.
+ * Throws a `StoreError` when the file was written by a newer version or by another program.
+ */
+export function versionOf(db: DatabaseSync, path: string): number {
+  const { application, version, tables } = db.prepare(IDENTITY).get() as Record<string, number>
+  if (application !== APPLICATION_ID && (application !== 0 || version !== 0 || tables !== 0)) {
+    throw new StoreError('foreign', path)
+  }
+  if (version! > SCHEMA_VERSION) {
+    throw new StoreError('newer', path, `it has version ${version}, this program knows up to ${SCHEMA_VERSION}`)
+  }
+  return version!
+}

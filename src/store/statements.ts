@@ -1,0 +1,60 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/**
+ * Every statement of the store. Writes about a session or turn that is not there (deleted meanwhile) change nothing.
+ * Parameters are plain `?`: Node 22 takes `?1` for a name.
+ */
+const SQL = {
+  openSession: `
+    INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, agent, session, conversation) DO UPDATE SET used_at = max(used_at, excluded.used_at)
+    RETURNING *`,
+  readSession: 'SELECT * FROM sessions WHERE id = ?',
+  listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
+  bindSession: 'UPDATE sessions SET bound = ? WHERE id = ?',
+  deleteSession: 'DELETE FROM sessions WHERE id = ?',
+
+  appendMessage: 'INSERT INTO messages (session, json) SELECT id, ? FROM sessions WHERE id = ?',
+  readMessages: 'SELECT json FROM messages WHERE session = ? ORDER BY position',
+  clearMessages: 'DELETE FROM messages WHERE session = ?',
+
+  beginTurn: `
+    INSERT INTO turns (turn, session, tenant, agent, front, request, started_at, ended_at, outcome, code, delivered)
+    SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ? WHERE turn = ?',
+  markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
+  readTurn: 'SELECT * FROM turns WHERE turn = ?',
+  unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
+
+  appendEvent: `
+    INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ?
+    ON CONFLICT DO NOTHING`,
+  readEvents: 'SELECT turn, seq, json FROM events WHERE turn = ? AND seq > ? ORDER BY seq',
+
+  // The condition on the update is what makes a held key give no row; one statement, so no other process comes between.
+  claim: `
+    INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET
+      turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
+    WHERE claims.expires_at <= excluded.claimed_at
+    RETURNING turn`,
+  readClaim: 'SELECT turn, body FROM claims WHERE key = ?',
+  reclaim: `
+    INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET
+      turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
+      expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)`,
+  release: 'DELETE FROM claims WHERE key = ?',
+
+  pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',
+  pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',
+} as const
+
+/** The prepared statements of one connection, by name. */
+export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>
+
+/** Prepares every statement once; they live as long as the connection. */
+export function prepareAll(db: DatabaseSync): Statements {
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)])
+  return Object.fromEntries(prepared) as Statements
+}

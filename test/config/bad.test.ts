@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest'
+import { linesOf, parse, problemsOf } from './codecs.ts'
+
+const AGENT = 'agents:\n  a: { protocol: zot, command: zot }\n'
+
+/** Every file with all lines of its refusal. */
+const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[] = [
+  [
+    'an unknown key of an agent',
+    'agents:\n  coder:\n    protocol: zot\n    comand: zot\n    command: zot\n',
+    'turnpike.yaml:4:5 agents.coder.comand: unknown key; did you mean "command"?',
+  ],
+  [
+    'an unknown key near one of the codec',
+    'agents:\n  coder: { protocol: zot, command: zot, tokn: x }\n',
+    'turnpike.yaml:2:41 agents.coder.tokn: unknown key; did you mean "token"?',
+  ],
+  [
+    'a key of another codec',
+    'agents:\n  coder: { protocol: zot, command: zot, stdin: message }\n',
+    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, env, inherit, profile, url, headers, pool, limits, restore, token, retries',
+  ],
+  [
+    'unknown keys at several depths, in the order of their lines',
+    'sevrer: { port: 1 }\nserver:\n  hosst: x\nlog: { levle: info }\nroutes:\n  - when: { chanel: x }\n    agent: a\nstore: { kind: sqlite, file: x }\n',
+    'turnpike.yaml:1:1 sevrer: unknown key; did you mean "server"?',
+    'turnpike.yaml:3:3 server.hosst: unknown key; did you mean "host"?',
+    'turnpike.yaml:4:8 log.levle: unknown key; did you mean "level"?',
+    'turnpike.yaml:6:13 routes[0].when.chanel: unknown key; did you mean "channel"?',
+    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path',
+  ],
+  [
+    'a key that every object has',
+    '__proto__: { a: 1 }\n',
+    'turnpike.yaml:1:1 __proto__: unknown key; known: server, default, agents, limits, routes, store, telemetry, log',
+  ],
+  ['no table', '- a\n- b\n', 'turnpike.yaml:1:1: must be a table of keys and values'],
+  ['an empty section', 'agents:\n', 'turnpike.yaml:1:8 agents: is empty: it must be a table of keys and values'],
+  [
+    'wrong syntax',
+    'server: { port: 1\nlog: x\n',
+    'turnpike.yaml:2:1: Flow map in block collection must be sufficiently indented and end with a }',
+  ],
+  ['a key that is there twice', 'default: a\ndefault: b\n', 'turnpike.yaml:2:1: Map keys must be unique'],
+  [
+    'two documents',
+    'default: a\n---\ndefault: b\n',
+    'turnpike.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
+  ],
+  [
+    'values of the wrong type',
+    'server: { port: http, host: 5 }\nagents:\n  a: { protocol: zot, command: zot, args: x, env: { N: 1.10, B: true }, pool: 3 }\nroutes: {}\ntelemetry: { content: maybe }\n',
+    'turnpike.yaml:1:17 server.port: must be a number',
+    'turnpike.yaml:1:29 server.host: must be text; write it in quotes',
+    'turnpike.yaml:3:43 agents.a.args: must be a list',
+    'turnpike.yaml:3:56 agents.a.env.N: must be text; write it in quotes',
+    'turnpike.yaml:3:65 agents.a.env.B: must be text; write it in quotes',
+    'turnpike.yaml:3:79 agents.a.pool: must be a table of keys and values',
+    'turnpike.yaml:4:1 routes: must be a list',
+    'turnpike.yaml:5:23 telemetry.content: must be true or false',
+  ],
+  [
+    'values out of range',
+    'server: { port: 70000 }\ntelemetry: { sample: 2 }\nlimits: { queue: -1, total: 0, line: 0, grace: 30 days, idle: 25d }\n',
+    'turnpike.yaml:1:17 server.port: must be at most 65535',
+    'turnpike.yaml:2:22 telemetry.sample: must be at most 1',
+    'turnpike.yaml:3:18 limits.queue: must be at least 0',
+    'turnpike.yaml:3:29 limits.total: must be a time up to 24d, such as 500ms, 30s, 10m, 2h or a number of milliseconds, and not 0',
+    'turnpike.yaml:3:38 limits.line: must be a size, such as 16MiB, 10KiB, 5MB or a number of bytes, and not 0',
+    'turnpike.yaml:3:48 limits.grace: must be a time up to 24d, such as 500ms, 30s, 10m, 2h or a number of milliseconds',
+    'turnpike.yaml:3:63 limits.idle: must be a time up to 24d, such as 500ms, 30s, 10m, 2h or a number of milliseconds, and not 0',
+  ],
+  [
+    'choices that there are not',
+    `${AGENT}routes:\n  - { agent: a, approvals: dney, loss: none }\nlog: { level: verbose }\nstore: { kind: redis }\n`,
+    'turnpike.yaml:4:28 routes[0].approvals: must be one of deny, allow; did you mean "deny"?',
+    'turnpike.yaml:4:40 routes[0].loss: must be one of report, strict',
+    'turnpike.yaml:5:15 log.level: must be one of silent, error, warn, info, debug',
+    'turnpike.yaml:6:16 store.kind: must be sqlite',
+  ],
+  ['a route without an agent', 'routes:\n  - when: { front: zot }\n', 'turnpike.yaml:2:5 routes[0].agent: is missing'],
+  ['an agent without a protocol', 'agents:\n  a: { command: x }\n', 'turnpike.yaml:2:3 agents.a.protocol: is missing'],
+  [
+    'an agent that is no table',
+    'agents:\n  a: zot\n',
+    'turnpike.yaml:2:6 agents.a: must be a table of keys and values',
+  ],
+  [
+    'a name that is none of an agent',
+    'agents:\n  "a/b": { protocol: zot, command: zot }\n',
+    'turnpike.yaml:2:3 agents.a/b: is no name of an agent: letters, digits, ".", "_" and "-" make one',
+  ],
+  [
+    'an unknown protocol',
+    'agents:\n  a: { protocol: zto, command: x }\n',
+    'turnpike.yaml:2:18 agents.a.protocol: there is no protocol "zto"; did you mean "zot"?',
+  ],
+  [
+    'an unknown protocol, near none',
+    'agents:\n  a: { protocol: telnet, command: x }\n',
+    'turnpike.yaml:2:18 agents.a.protocol: there is no protocol "telnet"; known: agentproc, zot, qwen, openharness',
+  ],
+  [
+    'an unknown dialect',
+    'agents:\n  a: { protocol: agentproc@2, command: x }\n',
+    'turnpike.yaml:2:18 agents.a.protocol: agentproc has no dialect "2"; known: 0.1, 0.4',
+  ],
+  [
+    'neither command nor url',
+    'agents:\n  a: { protocol: zot }\n  b: { protocol: agentproc }\n',
+    'turnpike.yaml:2:3 agents.a: has neither a command nor a url; give command for a process, or url for an HTTP agent',
+    'turnpike.yaml:3:3 agents.b: has neither a command nor a url; give command (or profile) for a process, or url for an HTTP agent',
+  ],
+  [
+    'both command and url',
+    'agents:\n  a: { protocol: zot, command: x, url: "http://x" }\n',
+    'turnpike.yaml:2:3 agents.a: has both a command and a url; give command for a process, or url for an HTTP agent',
+  ],
+  [
+    'keys of the other kind',
+    'agents:\n  a: { protocol: zot, command: x, headers: {} }\n  b: { protocol: zot, url: "http://x", args: [], env: {} }\n',
+    'turnpike.yaml:2:35 agents.a.headers: belongs to an HTTP agent (url); take it away',
+    'turnpike.yaml:3:40 agents.b.args: belongs to a process agent (command); take it away',
+    'turnpike.yaml:3:50 agents.b.env: belongs to a process agent (command); take it away',
+  ],
+  [
+    'a profile of another protocol',
+    'agents:\n  a: { protocol: zot, profile: x.yaml }\n',
+    'turnpike.yaml:2:23 agents.a.profile: belongs to an agent with protocol agentproc',
+  ],
+  [
+    'a profile that is not there',
+    'agents:\n  a: { protocol: agentproc, profile: x.yaml }\n',
+    'turnpike.yaml:2:38 agents.a.profile: cannot be read (ENOENT); give the path of a profile, from the folder of this file',
+  ],
+  [
+    'urls, headers and variables that are none',
+    'agents:\n  a: { protocol: zot, url: "ftp://x", headers: { "a b": c, d: "e\\nf" } }\n  b: { protocol: zot, command: x, env: { "A=B": c, D: "\\0" } }\ntelemetry: { otlp: localhost }\n',
+    'turnpike.yaml:2:28 agents.a.url: must be an http or https URL',
+    'turnpike.yaml:2:50 agents.a.headers.a b: is no name of a header',
+    'turnpike.yaml:2:63 agents.a.headers.d: must be one line',
+    'turnpike.yaml:3:42 agents.b.env.A=B: is no name of an environment variable',
+    'turnpike.yaml:3:55 agents.b.env.D: must not hold a NUL',
+    'turnpike.yaml:4:20 telemetry.otlp: must be an http or https URL',
+  ],
+  [
+    'more warm processes than there may be',
+    'agents:\n  a: { protocol: zot, command: x, pool: { warm: 9 } }\n',
+    'turnpike.yaml:2:49 agents.a.pool.warm: must not be more than max',
+  ],
+  [
+    "what the codec's schema refuses",
+    'agents:\n  a:\n    protocol: zot\n    command: x\n    retries: many\n    token: { file: x }\n',
+    'turnpike.yaml:5:14 agents.a.retries: Invalid type: Expected number but received another text',
+    'turnpike.yaml:6:5 agents.a.token.env: Invalid key: Expected "env" but received undefined',
+    'turnpike.yaml:6:20 agents.a.token.file: Invalid key: Expected never but received "file"',
+  ],
+  [
+    'agents that do not exist',
+    `default: b\n${AGENT}routes:\n  - { agent: coder, fallback: [a, aa] }\n`,
+    'turnpike.yaml:1:10 default: there is no agent "b"; did you mean "a"?',
+    'turnpike.yaml:5:14 routes[0].agent: there is no agent "coder"; known: a',
+    'turnpike.yaml:5:35 routes[0].fallback[1]: there is no agent "aa"; did you mean "a"?',
+  ],
+  [
+    'a default without any agent',
+    'default: helper\n',
+    'turnpike.yaml:1:10 default: there is no agent "helper"; there are none',
+  ],
+  [
+    'a front that does not exist',
+    `${AGENT}routes:\n  - { agent: a, when: { front: zoot } }\n  - { agent: a, when: { front: "z*" } }\n`,
+    'turnpike.yaml:4:32 routes[0].when.front: there is no protocol "zoot"; did you mean "zot"?',
+  ],
+  [
+    'an open host without keys',
+    'server:\n  host: 0.0.0.0\n',
+    'turnpike.yaml:2:9 server.host: is reachable from other machines, but there are no keys; add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1',
+  ],
+  [
+    'keys that cannot be used',
+    'server:\n  keys:\n    - { name: a, env: KEY_A }\n    - { name: b, env: KEY_B }\n    - { name: c }\n    - { name: d, env: KEY_A, hash: 12 }\n',
+    'turnpike.yaml:5:7 server.keys[2]: needs either env (the variable that holds the key) or hash (the SHA-256 of the key)',
+    'turnpike.yaml:6:36 server.keys[3].hash: must be text; write it in quotes',
+  ],
+  [
+    'variables of keys that are not set',
+    'server:\n  keys:\n    - { name: a, env: KEY_A }\n    - { name: b, env: KEY_EMPTY }\n',
+    'turnpike.yaml:3:23 server.keys[0].env: the environment variable KEY_A is not set; set it to the key',
+    'turnpike.yaml:4:23 server.keys[1].env: the environment variable KEY_EMPTY is empty; set it to the key',
+  ],
+  [
+    'keys that are not told apart',
+    'server:\n  keys:\n    - { name: a, env: KEY_1 }\n    - { name: a, env: KEY_2 }\n    - { name: b, env: KEY_2, agents: [x, "y*"] }\n',
+    'turnpike.yaml:4:15 server.keys[1].name: another key has this name; give each client its own',
+    'turnpike.yaml:5:15 server.keys[2].name: has the same key as "a"; give each client its own',
+    'turnpike.yaml:5:39 server.keys[2].agents[0]: there is no agent "x"; there are none',
+  ],
+  [
+    'a hash that is none, without showing it',
+    'server:\n  keys:\n    - { name: a, hash: my-plain-key }\n',
+    'turnpike.yaml:3:24 server.keys[0].hash: must be the SHA-256 of the key as 64 hexadecimal digits',
+  ],
+]
+
+describe('a bad file is refused with every problem and its place', () => {
+  it.each(BAD)('%s', (_, text, ...lines) => {
+    expect(linesOf(text, { KEY_EMPTY: ' ', KEY_1: 'one-secret', KEY_2: 'two-secret' })).toEqual(lines)
+  })
+
+  it('has the parts of a problem for programs', () => {
+    expect(problemsOf(() => parse(BAD[0]![1]))).toEqual([
+      {
+        file: 'turnpike.yaml',
+        line: 4,
+        column: 5,
+        path: 'agents.coder.comand',
+        message: 'unknown key',
+        hint: 'did you mean "command"?',
+      },
+    ])
+  })
+
+  it.each([
+    ['a: *b\n', 'turnpike.yaml:1:4: an alias without its anchor'],
+    ['a: &b [*b]\n', 'turnpike.yaml:1:8: an alias of what it is in'],
+    [
+      `a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [${'*a, '.repeat(9)}]\nc: &c [${'*b, '.repeat(9)}]\nd: [${'*c, '.repeat(9)}]\n`,
+      'turnpike.yaml:1:1: too many aliases of aliases',
+    ],
+  ])('%j', (text, line) => {
+    expect(linesOf(text)).toEqual([line])
+  })
+
+  it('never shows a piece of a file with wrong syntax', () => {
+    const texts = [
+      'a: "sk-secret\n',
+      'key: sk-secret: x\n',
+      'a: [sk-secret\n',
+      '@sk-secret\n',
+      'a: *sk-secret\n',
+      '%sk-secret\n---\n',
+      'a: b\n sk-secret\n',
+      'a: !sk-secret x\n',
+    ]
+    for (const text of texts) expect(linesOf(text).join('\n')).not.toContain('sk-secret')
+  })
+
+  it('never shows a secret that stands where it should not', () => {
+    expect(linesOf('agents:\n  a: { protocol: zot, command: x, token: sk-secret }\n')).toEqual([
+      'turnpike.yaml:2:42 agents.a.token: Invalid type: Expected Object but received another text',
+    ])
+  })
+})

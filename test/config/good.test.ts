@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS, isLoopback, parseConfig } from '../../src/config/index.ts'
+import { CODECS, parse } from './codecs.ts'
+
+const WHOLE = `
+server:
+  host: 127.0.0.1
+  port: 8484
+  socket: run/turnpike.sock
+  hosts: [gateway.example]
+  keys:
+    - { name: clawops, env: CLAWOPS_KEY, agents: [helper, "co*"] }
+    - { name: other, hash: ${'AB'.repeat(32)} }
+default: helper
+agents:
+  helper: { protocol: agentproc, command: ./agents/helper.sh, args: [], stdin: message, env: { API_KEY: "\${API_KEY}" } }
+  coder:  { protocol: zot, command: zot, args: [rpc], cwd: work, pool: { warm: 1, max: 8, idle: 10m }, token: { env: ZOT_TOKEN } }
+  engine: { protocol: openharness, url: "http://127.0.0.1:9000/v1/openharness", headers: { Authorization: "Bearer \${KEY}" } }
+  qwen:   { protocol: qwen-code, command: node, inherit: [KEY, CLAWOPS_KEY], limits: { idle: 1h }, restore: replay }
+limits: { start: 31s, firstEvent: 61s, idle: 121s, total: 31m, grace: 0s, line: 1MiB, body: 5MB, queue: 0 }
+routes:
+  - { when: { front: zene, channel: "qq_*" }, agent: coder, fallback: [helper], approvals: allow, loss: strict, onDisconnect: drain, limits: { total: 1m } }
+  - { agent: engine }
+store: { kind: sqlite, path: ./data/my.db }
+telemetry: { otlp: "http://127.0.0.1:4318", content: true, sample: 0.5, headers: { x-a: b } }
+log: { level: debug, pretty: true }
+`
+
+describe('a whole file', () => {
+  const env = { API_KEY: 'api-secret', KEY: 'key-secret', CLAWOPS_KEY: 'claw-secret' }
+  const config = parseConfig(WHOLE, {
+    file: 'turnpike.yaml',
+    folder: '/etc/turnpike',
+    env,
+    codecs: { ...CODECS, zene: { ...CODECS['openharness']!, dialects: ['v1', 'clawrun'] } },
+  })
+
+  it('gives the server', () => {
+    expect(config.server).toEqual({
+      host: '127.0.0.1',
+      port: 8484,
+      socket: '/etc/turnpike/run/turnpike.sock',
+      hosts: ['gateway.example'],
+      keys: [
+        { name: 'clawops', secret: 'claw-secret', agents: ['helper', 'co*'] },
+        { name: 'other', hash: 'ab'.repeat(32) },
+      ],
+    })
+    expect(config.withheld).toEqual(['CLAWOPS_KEY'])
+  })
+
+  it('gives the limits, and each agent those with its own over them', () => {
+    const limits = {
+      start: 31_000,
+      firstEvent: 61_000,
+      idle: 121_000,
+      total: 1_860_000,
+      grace: 0,
+      line: 1_048_576,
+      body: 5_000_000,
+      queue: 0,
+    }
+    expect(config.limits).toEqual(limits)
+    expect(config.agents.get('helper')?.limits).toEqual(limits)
+    expect(config.agents.get('qwen')?.limits).toEqual({ ...limits, idle: 3_600_000 })
+  })
+
+  it('gives the agents, with absolute paths and what their codecs made of the options', () => {
+    expect([...config.agents.keys()]).toEqual(['helper', 'coder', 'engine', 'qwen'])
+    const { limits } = config
+    expect(config.agents.get('helper')).toEqual({
+      name: 'helper',
+      protocol: 'agentproc',
+      dialect: '0.1',
+      kind: 'process',
+      command: '/etc/turnpike/agents/helper.sh',
+      args: [],
+      cwd: '/etc/turnpike',
+      env: { API_KEY: 'api-secret' },
+      inherit: ['API_KEY', 'KEY'],
+      pool: { warm: 0, max: 8, idle: 600_000 },
+      limits,
+      options: { stdin: 'message' },
+      folder: '/etc/turnpike',
+      restore: 'fresh',
+    })
+    expect(config.agents.get('coder')).toMatchObject({
+      command: 'zot',
+      cwd: '/etc/turnpike/work',
+      pool: { warm: 1, max: 8, idle: 600_000 },
+      options: { token: { env: 'ZOT_TOKEN' } },
+    })
+    expect(config.agents.get('engine')).toEqual({
+      name: 'engine',
+      protocol: 'openharness',
+      dialect: 'v1',
+      kind: 'http',
+      url: 'http://127.0.0.1:9000/v1/openharness',
+      headers: { Authorization: 'Bearer key-secret' },
+      cwd: '/etc/turnpike',
+      env: {},
+      inherit: [],
+      pool: { warm: 0, max: 8, idle: 600_000 },
+      limits,
+      options: {},
+      folder: '/etc/turnpike',
+      restore: 'fresh',
+    })
+    expect(config.agents.get('qwen')).toMatchObject({
+      protocol: 'qwen',
+      dialect: 'qwen-code',
+      inherit: ['KEY'],
+      restore: 'replay',
+    })
+    expect(config.agents.get('qwen')?.args).toBeUndefined()
+  })
+
+  it('gives the rest', () => {
+    expect(config.default).toBe('helper')
+    expect(config.routes).toEqual([
+      {
+        when: { front: 'zene', channel: 'qq_*' },
+        agent: 'coder',
+        fallback: ['helper'],
+        approvals: 'allow',
+        loss: 'strict',
+        onDisconnect: 'drain',
+        limits: { total: 60_000 },
+      },
+      { when: {}, agent: 'engine', fallback: [], approvals: 'deny', loss: 'report' },
+    ])
+    expect(config.store).toEqual({ kind: 'sqlite', path: '/etc/turnpike/data/my.db' })
+    expect(config.telemetry).toEqual({
+      otlp: 'http://127.0.0.1:4318',
+      content: true,
+      sample: 0.5,
+      headers: { 'x-a': 'b' },
+    })
+    expect(config.log).toEqual({ level: 'debug', pretty: true })
+    expect(config.warnings).toEqual([])
+  })
+
+  it('hides what came from the environment in a text', () => {
+    expect(config.redact('Bearer key-secret, claw-secret and api-secrets')).toBe(
+      `Bearer \${KEY}, \${CLAWOPS_KEY} and \${API_KEY}s`,
+    )
+  })
+})
+
+describe('what is left out', () => {
+  it.each(['', '\n# nothing\n', '{}', '---\n'])('has its default, in the file %j', (text) => {
+    const { redact, agents, ...config } = parse(text)
+    expect(config).toEqual({
+      server: { host: '127.0.0.1', port: 8484, keys: [] },
+      limits: DEFAULT_LIMITS,
+      routes: [],
+      store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db' },
+      log: { level: 'info' },
+      warnings: [],
+      withheld: [],
+    })
+    expect(agents.size).toBe(0)
+    expect(redact('text')).toBe('text')
+  })
+
+  it('has these default limits', () => {
+    expect(DEFAULT_LIMITS).toEqual({
+      start: 30_000,
+      firstEvent: 60_000,
+      idle: 120_000,
+      total: 1_800_000,
+      grace: 5000,
+      line: 16_777_216,
+      body: 10_485_760,
+      queue: 64,
+    })
+  })
+
+  it('does not matter for a store in memory or no socket', () => {
+    const config = parse('store: { path: ":memory:" }\nserver: { socket: false }\n')
+    expect(config.store.path).toBe(':memory:')
+    expect(config.server.socket).toBe(false)
+  })
+})
+
+describe('a protocol', () => {
+  it.each([
+    ['agentproc', 'agentproc', '0.1'],
+    ['agentproc@0.4', 'agentproc', '0.4'],
+    ['qwen', 'qwen', 'rfc'],
+    ['qwen@qwen-code', 'qwen', 'qwen-code'],
+    ['qwen-code', 'qwen', 'qwen-code'],
+  ])('written %s is %s in the dialect %s', (written, protocol, dialect) => {
+    expect(parse(`agents: { a: { protocol: "${written}", command: x } }`).agents.get('a')).toMatchObject({
+      protocol,
+      dialect,
+    })
+  })
+})
+
+describe('a command', () => {
+  const command = (written: string, folder: string): string | undefined =>
+    parse(`agents: { a: { protocol: agentproc, ${written} } }`, {}, folder).agents.get('a')?.command
+
+  it.each([
+    ['command: ./run.sh', '/f', '/f/run.sh'],
+    ['command: run.sh', '/f', 'run.sh'],
+    ['command: /bin/run', '/f', '/bin/run'],
+    ['command: ../bin/run', '/f/g', '/f/bin/run'],
+    ['command: ./run.sh --at ./x', '/f', '/f/run.sh --at ./x'],
+    ['command: python3 ./run.py', '/f', 'python3 ./run.py'],
+    ['command: ./run me.sh, args: []', '/f', '/f/run me.sh'],
+    ['command: ./run.sh, args: []', '/f g', '/f g/run.sh'],
+    // It will be split at white space, and runs in the folder anyway.
+    ['command: ./run.sh -x', '/f g', './run.sh -x'],
+  ])('written %s in the folder %s is %s', (written, folder, expected) => {
+    expect(command(written, folder)).toBe(expected)
+  })
+})
+
+describe('what a process inherits', () => {
+  const env = { PATH: '/bin', LC_ALL: 'C', LC_TIME: 'C', GATE_KEY: 'gate-secret' }
+  const keys = 'server: { keys: [{ name: k, env: GATE_KEY }] }\n'
+  const inherit = (agent: string): readonly string[] | undefined =>
+    parse(`${keys}agents: { a: { command: x, ${agent} } }`, env).agents.get('a')?.inherit
+
+  it.each([
+    ['protocol: zot', []],
+    ['protocol: zot, inherit: ["*"]', ['PATH', 'LC_ALL', 'LC_TIME']],
+    ['protocol: zot, inherit: [PATH, "LC_*", NONE]', ['PATH', 'LC_ALL', 'LC_TIME']],
+    ['protocol: zot, inherit: ["*_ALL", GATE_KEY]', ['LC_ALL']],
+    ['protocol: agentproc', ['PATH', 'LC_ALL', 'LC_TIME']],
+    ['protocol: agentproc, inherit: []', []],
+    ['protocol: agentproc, env_allowlist: [LC_TIME]', []],
+  ])('is for { %s } %j: never a key of the gateway', (agent, names) => {
+    expect(inherit(agent)).toEqual(names)
+  })
+})
+
+describe("AgentProc's own limits", () => {
+  it.each([
+    ['streaming: false', 1_800_000, 5000],
+    ['timeout_secs: 2.5, kill_grace_secs: 1', 2500, 1000],
+    ['timeout_secs: 0, kill_grace_secs: 0', 2_147_483_647, 0],
+    ['timeout_secs: 2.5, limits: { total: 9s, grace: 3s }', 9000, 3000],
+  ])('are the limits of the agent, for { %s }', (agent, total, grace) => {
+    const config = parse(`agents: { a: { protocol: agentproc, command: x, ${agent} } }`)
+    expect(config.agents.get('a')?.limits).toEqual({ ...DEFAULT_LIMITS, total, grace })
+  })
+})
+
+describe('isLoopback', () => {
+  it.each(['127.0.0.1', '127.1.2.3', 'localhost', 'LOCALHOST', '::1', '[::1]', '::ffff:127.0.0.1'])(
+    'takes %s',
+    (host) => expect(isLoopback(host)).toBe(true),
+  )
+  it.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', 'gateway', '1270.0.0.1', '::ffff:10.0.0.1'])(
+    'does not take %s',
+    (host) => expect(isLoopback(host)).toBe(false),
+  )
+})

@@ -1,0 +1,321 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Awaitable, SessionKey, Store, TurnRecord } from '../../src/contract/index.ts'
+import type { Message } from '../../src/model/index.ts'
+
+const KEY: SessionKey = { tenant: 'acme', agent: 'coder', session: 's-1', conversation: 'c-1' }
+
+const TURN: TurnRecord = {
+  turn: 't1',
+  session: 'S1',
+  tenant: 'acme',
+  agent: 'coder',
+  front: 'zene',
+  startedAt: 100,
+  delivered: false,
+}
+
+const message = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }], at: 7 })
+
+/** Any well-formed text, with NUL, quotes, astral characters. */
+const text = fc.string({ unit: 'binary', maxLength: 20 })
+
+/**
+ * What every driver must do. `open` gives a new, empty store; the suite closes it.
+ */
+export function storeContract(name: string, open: () => Awaitable<Store>): void {
+  describe(`${name} keeps the contract of a store`, () => {
+    let store: Store
+
+    beforeEach(async () => {
+      store = await open()
+    })
+
+    afterEach(async () => {
+      await store.close()
+    })
+
+    describe('sessions', () => {
+      it('makes a session for a new key and finds it again, touching the time of its use', async () => {
+        const made = { ...KEY, id: 'S1', createdAt: 10, usedAt: 10 }
+        expect(await store.openSession(KEY, 'S1', 10)).toEqual(made)
+        expect(await store.openSession(KEY, 'S2', 25)).toEqual({ ...made, usedAt: 25 })
+        expect(await store.readSession('S1')).toEqual({ ...made, usedAt: 25 })
+        expect(await store.readSession('S2')).toBeUndefined()
+      })
+
+      it('never turns the time of use back', async () => {
+        await store.openSession(KEY, 'S1', 30)
+        expect((await store.openSession(KEY, 'S1', 20)).usedAt).toBe(30)
+      })
+
+      it.each(['tenant', 'agent', 'session', 'conversation'] as const)('tells sessions apart by %s', async (part) => {
+        await store.openSession(KEY, 'S1', 1)
+        expect((await store.openSession({ ...KEY, [part]: 'other' }, 'S2', 1)).id).toBe('S2')
+      })
+
+      it('keeps any text in a key exactly', async () => {
+        let count = 0
+        await fc.assert(
+          fc.asyncProperty(text, text, async (session, conversation) => {
+            const key = { tenant: `tenant-${count}`, agent: 'a', session, conversation }
+            const id = `id-${count++}`
+            await store.openSession(key, id, 1)
+            expect(await store.readSession(id)).toEqual({ ...key, id, createdAt: 1, usedAt: 1 })
+          }),
+          { numRuns: 50 },
+        )
+      })
+
+      it('binds the id of the agent and takes it away', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.bindSession('S1', 'agent-7')
+        expect((await store.readSession('S1'))?.bound).toBe('agent-7')
+        expect((await store.openSession(KEY, 'S1', 2)).bound).toBe('agent-7')
+        await store.bindSession('S1', undefined)
+        expect(await store.readSession('S1')).toEqual({ ...KEY, id: 'S1', createdAt: 1, usedAt: 2 })
+      })
+
+      it('lists the sessions of one tenant, the last used first, up to the limit', async () => {
+        for (const [id, now] of [
+          ['A', 1],
+          ['B', 3],
+          ['C', 2],
+        ] as const) {
+          await store.openSession({ ...KEY, session: id }, id, now)
+        }
+        await store.openSession({ ...KEY, tenant: 'globex' }, 'X', 9)
+        expect((await store.listSessions('acme', 10)).map(({ id }) => id)).toEqual(['B', 'C', 'A'])
+        expect((await store.listSessions('acme', 2)).map(({ id }) => id)).toEqual(['B', 'C'])
+        expect(await store.listSessions('nobody', 10)).toEqual([])
+      })
+
+      it('deletes a session with its transcript, turns and events, and nothing else', async () => {
+        for (const id of ['S1', 'S2']) {
+          await store.openSession({ ...KEY, session: id }, id, 1)
+          await store.appendMessages(id, [message(id)])
+          await store.beginTurn({ ...TURN, turn: `t-${id}`, session: id })
+          await store.appendEvents([{ turn: `t-${id}`, seq: 1, json: '{}' }])
+        }
+        await store.deleteSession('S1')
+        expect(await store.readSession('S1')).toBeUndefined()
+        expect(await store.readMessages('S1')).toEqual([])
+        expect(await store.readTurn('t-S1')).toBeUndefined()
+        expect(await store.readEvents('t-S1', 0)).toEqual([])
+        expect(await store.readMessages('S2')).toEqual([message('S2')])
+        expect(await store.readEvents('t-S2', 0)).toEqual([{ turn: 't-S2', seq: 1, json: '{}' }])
+        expect((await store.openSession({ ...KEY, session: 'S1' }, 'S3', 5)).createdAt).toBe(5)
+      })
+    })
+
+    describe('transcripts', () => {
+      beforeEach(async () => {
+        await store.openSession(KEY, 'S1', 1)
+      })
+
+      it('gives the messages back in the order they came, over several appends', async () => {
+        await store.appendMessages('S1', [message('one'), message('two')])
+        await store.appendMessages('S1', [])
+        await store.appendMessages('S1', [message('three')])
+        expect(await store.readMessages('S1')).toEqual([message('one'), message('two'), message('three')])
+      })
+
+      it('keeps every part as it was, raw arguments included', async () => {
+        const whole: Message = {
+          role: 'assistant',
+          parts: [
+            { type: 'tool-call', tool: 'x', name: 'add', args: '{"n":1.00000000000000000001,"__proto__":{}}' },
+            { type: 'text', text: '\u0000\u2028"\\ 🜂' },
+          ],
+        }
+        await store.appendMessages('S1', [whole])
+        expect(await store.readMessages('S1')).toEqual([whole])
+      })
+
+      it('clears the transcript and keeps the session', async () => {
+        await store.appendMessages('S1', [message('one')])
+        await store.clearMessages('S1')
+        expect(await store.readMessages('S1')).toEqual([])
+        expect((await store.readSession('S1'))?.id).toBe('S1')
+        await store.appendMessages('S1', [message('two')])
+        expect(await store.readMessages('S1')).toEqual([message('two')])
+      })
+    })
+
+    describe('turns', () => {
+      beforeEach(async () => {
+        await store.openSession(KEY, 'S1', 1)
+      })
+
+      it('keeps a turn from its beginning to its end', async () => {
+        await store.beginTurn({ ...TURN, request: 'r-9' })
+        expect(await store.readTurn('t1')).toEqual({ ...TURN, request: 'r-9' })
+        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'timeout' })
+        await store.markDelivered('t1')
+        expect(await store.readTurn('t1')).toEqual({
+          ...TURN,
+          request: 'r-9',
+          endedAt: 200,
+          outcome: 'failed',
+          code: 'timeout',
+          delivered: true,
+        })
+      })
+
+      it('keeps that an answer was delivered before the end was written', async () => {
+        await store.beginTurn(TURN)
+        await store.markDelivered('t1')
+        await store.endTurn('t1', { endedAt: 200, outcome: 'completed' })
+        expect(await store.readTurn('t1')).toEqual({ ...TURN, endedAt: 200, outcome: 'completed', delivered: true })
+      })
+
+      it('lists the unfinished turns, the oldest first', async () => {
+        await store.beginTurn({ ...TURN, turn: 'new', startedAt: 3 })
+        await store.beginTurn({ ...TURN, turn: 'old', startedAt: 1 })
+        await store.beginTurn({ ...TURN, turn: 'done', startedAt: 2 })
+        await store.endTurn('done', { endedAt: 4, outcome: 'cancelled' })
+        expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['old', 'new'])
+      })
+
+      it('knows no turn that was never begun', async () => {
+        expect(await store.readTurn('nope')).toBeUndefined()
+      })
+    })
+
+    describe('the journal', () => {
+      beforeEach(async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.beginTurn(TURN)
+      })
+
+      it('gives the events behind a position, in order, whatever the order they came in', async () => {
+        const entries = [3, 1, 2].map((seq) => ({ turn: 't1', seq, json: `{"n":${seq}.0}` }))
+        await store.appendEvents(entries)
+        expect(await store.readEvents('t1', 1)).toEqual([entries[2], entries[0]])
+        expect(await store.readEvents('t1', 3)).toEqual([])
+        expect((await store.readEvents('t1', 0)).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      })
+
+      it('keeps an event that is written twice as it was first', async () => {
+        await store.appendEvents([{ turn: 't1', seq: 1, json: '1' }])
+        await store.appendEvents([
+          { turn: 't1', seq: 1, json: '"again"' },
+          { turn: 't1', seq: 2, json: '2' },
+        ])
+        expect((await store.readEvents('t1', 0)).map(({ json }) => json)).toEqual(['1', '2'])
+      })
+
+      it('takes a batch for several turns and keeps them apart', async () => {
+        await store.beginTurn({ ...TURN, turn: 't2' })
+        await store.appendEvents([
+          { turn: 't1', seq: 1, json: '"a"' },
+          { turn: 't2', seq: 1, json: '"b"' },
+        ])
+        expect(await store.readEvents('t1', 0)).toEqual([{ turn: 't1', seq: 1, json: '"a"' }])
+        expect(await store.readEvents('t2', 0)).toEqual([{ turn: 't2', seq: 1, json: '"b"' }])
+      })
+
+      it('keeps the text of an event exactly', async () => {
+        let seq = 0
+        await fc.assert(
+          fc.asyncProperty(fc.json(), async (json) => {
+            await store.appendEvents([{ turn: 't1', seq: ++seq, json }])
+            expect(await store.readEvents('t1', seq - 1)).toEqual([{ turn: 't1', seq, json }])
+          }),
+          { numRuns: 50 },
+        )
+      })
+    })
+
+    describe('writes about what was deleted meanwhile', () => {
+      it('change nothing and do not fail', async () => {
+        await store.beginTurn(TURN)
+        await store.endTurn('t1', { endedAt: 2, outcome: 'completed' })
+        await store.markDelivered('t1')
+        await store.appendEvents([{ turn: 't1', seq: 1, json: '{}' }])
+        await store.appendMessages('S1', [message('lost')])
+        await store.bindSession('S1', 'x')
+        await store.clearMessages('S1')
+        await store.deleteSession('S1')
+        await store.release('k')
+        await store.openSession(KEY, 'S1', 1)
+        expect(await store.readTurn('t1')).toBeUndefined()
+        expect(await store.readEvents('t1', 0)).toEqual([])
+        expect(await store.readMessages('S1')).toEqual([])
+        expect((await store.readSession('S1'))?.bound).toBeUndefined()
+      })
+    })
+
+    describe('claims', () => {
+      const held = { state: 'held', turn: 't1', body: 'digest' }
+
+      it('gives a key to the first and tells the others who holds it', async () => {
+        expect(await store.claim('k', 't1', 'digest', 100, 50)).toEqual({ state: 'new' })
+        expect(await store.claim('k', 't2', 'other', 149, 50)).toEqual(held)
+        expect(await store.claim('k2', 't2', 'other', 149, 50)).toEqual({ state: 'new' })
+      })
+
+      it('gives a key again once its claim has expired, and not a moment before', async () => {
+        await store.claim('k', 't1', 'digest', 100, 50)
+        expect(await store.claim('k', 't2', 'd2', 149, 50)).toEqual(held)
+        expect(await store.claim('k', 't3', 'd3', 150, 50)).toEqual({ state: 'new' })
+        expect(await store.claim('k', 't4', 'd4', 199, 50)).toEqual({ state: 'held', turn: 't3', body: 'd3' })
+      })
+
+      it('gives a released key again', async () => {
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.release('k')
+        expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual({ state: 'new' })
+      })
+
+      it('hands a key over to another turn, for as long again', async () => {
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.reclaim('k', 't2', 'd2', 140)
+        expect(await store.claim('k', 't3', 'd3', 189, 50)).toEqual({ state: 'held', turn: 't2', body: 'd2' })
+        expect(await store.claim('k', 't3', 'd3', 190, 50)).toEqual({ state: 'new' })
+      })
+
+      it('hands over a key that nobody holds any more', async () => {
+        await store.reclaim('k', 't1', 'digest', 100)
+        expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual(held)
+      })
+
+      it('gives each key to exactly one of many that claim at once', async () => {
+        const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => store.claim('k', `t${n}`, 'd', 1, 50)))
+        expect(claims.filter(({ state }) => state === 'new')).toHaveLength(1)
+      })
+    })
+
+    describe('pruning', () => {
+      it('deletes turns that ended before the time with their events, and keeps the rest', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        for (const turn of ['early', 'late', 'running']) {
+          await store.beginTurn({ ...TURN, turn, startedAt: 1 })
+          await store.appendEvents([{ turn, seq: 1, json: '{}' }])
+        }
+        await store.endTurn('early', { endedAt: 99, outcome: 'completed' })
+        await store.endTurn('late', { endedAt: 100, outcome: 'completed' })
+        await store.prune(100)
+        expect(await store.readTurn('early')).toBeUndefined()
+        expect(await store.readEvents('early', 0)).toEqual([])
+        expect((await store.readTurn('late'))?.endedAt).toBe(100)
+        expect(await store.readEvents('running', 0)).toHaveLength(1)
+        expect((await store.readSession('S1'))?.id).toBe('S1')
+      })
+
+      it('deletes claims that expired before the time, and no valid one', async () => {
+        await store.claim('gone', 't1', 'd', 0, 50)
+        await store.claim('valid', 't2', 'd', 0, 200)
+        await store.prune(100)
+        // At a time before its expiry only a deleted claim can be made anew.
+        expect(await store.claim('gone', 't3', 'd', 10, 50)).toEqual({ state: 'new' })
+        expect(await store.claim('valid', 't3', 'd', 10, 50)).toEqual({ state: 'held', turn: 't2', body: 'd' })
+      })
+    })
+
+    it('can be closed twice', async () => {
+      await store.close()
+      await store.close()
+    })
+  })
+}

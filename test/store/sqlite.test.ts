@@ -1,0 +1,243 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Store } from '../../src/contract/index.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { openStore, StoreError } from '../../src/store/index.ts'
+import { SCHEMA_VERSION } from '../../src/store/schema.ts'
+import { storeContract } from './contract.ts'
+
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-store-'))
+let files = 0
+const newPath = (): string => join(folder, `${++files}.db`)
+const open = (path: string): Store => openStore({ kind: 'sqlite', path })
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+storeContract('a SQLite file', () => open(newPath()))
+storeContract('SQLite in memory', () => open(':memory:'))
+
+/** Starts one of the small programs; `line` waits for its next line of output. */
+function start(program: string, ...args: string[]): { child: ChildProcess; line: () => Promise<string> } {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'programs', program), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let text = ''
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const line = async (): Promise<string> => {
+    while (!text.includes('\n')) await once(child.stdout!, 'data')
+    const end = text.indexOf('\n')
+    const first = text.slice(0, end)
+    text = text.slice(end + 1)
+    return first
+  }
+  return { child, line }
+}
+
+function mode(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8)
+}
+
+/** The error of opening `path`, which must be a `StoreError`. */
+function refusal(path: string, opener: (path: string) => unknown = open): StoreError {
+  try {
+    opener(path)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StoreError)
+    return error as StoreError
+  }
+  throw new Error('The store opened.')
+}
+
+describe('the files', () => {
+  it('are for their owner only, log and shared memory included, and so is a folder that had to be made', async () => {
+    const before = process.umask(0)
+    try {
+      const path = join(folder, 'made', 'deep', 'turnpike.db')
+      const store = open(path)
+      await store.claim('k', 't', 'd', 1, 1)
+      expect([path, `${path}-wal`, `${path}-shm`].map(mode)).toEqual(['600', '600', '600'])
+      expect([join(folder, 'made'), join(folder, 'made', 'deep')].map(mode)).toEqual(['700', '700'])
+      await store.close()
+      expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false])
+    } finally {
+      process.umask(before)
+    }
+  })
+
+  it('keep the mode that somebody gave them', async () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    chmodSync(path, 0o640)
+    await open(path).close()
+    expect(mode(path)).toBe('640')
+  })
+
+  it('use the write-ahead log', async () => {
+    const path = newPath()
+    await open(path).close()
+    const db = new DatabaseSync(path)
+    expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION })
+    db.close()
+  })
+
+  it('leave nothing of a memory store', async () => {
+    await open(':memory:').close()
+    expect(existsSync(':memory:')).toBe(false)
+  })
+})
+
+describe('several processes', () => {
+  it('win each of 200 keys exactly once, on a file that all open new at the same time', async () => {
+    const path = newPath()
+    const programs = ['A', 'B'].map((turn) => start('claimer.ts', path, turn))
+    await Promise.all(programs.map(async ({ line }) => expect(await line()).toBe('ready')))
+    for (const { child } of programs) child.stdin!.write('go\n')
+    const won = await Promise.all(programs.map(async ({ line }) => JSON.parse(await line()) as string[]))
+    expect(won.flat().sort()).toEqual(Array.from({ length: 200 }, (_, n) => `key-${n}`).sort())
+    const store = open(path)
+    for (const [index, turn] of ['A', 'B'].entries()) {
+      for (const key of won[index]!) {
+        expect(await store.claim(key, 'late', 'x', Date.now(), 60_000)).toEqual({ state: 'held', turn, body: 'digest' })
+      }
+    }
+    await store.close()
+  })
+
+  it('keep what was committed when the writer is killed, and only whole batches', async () => {
+    const path = newPath()
+    const { child, line } = start('writer.ts', path)
+    let committed = 0
+    for (let n = 0; n < 20; n++) committed = Number(await line())
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const store = open(path)
+    const events = await store.readEvents('T', 0)
+    expect(events.length).toBeGreaterThanOrEqual(committed)
+    expect(events.length % 10).toBe(0)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['T'])
+    await store.close()
+  })
+})
+
+describe('a batch that fails', () => {
+  it('leaves nothing of itself and no open transaction', async () => {
+    const store = open(newPath())
+    await store.openSession({ tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }, 'S', 1)
+    await store.beginTurn({
+      turn: 'T',
+      session: 'S',
+      tenant: 'a',
+      agent: 'b',
+      front: 'zene',
+      startedAt: 1,
+      delivered: false,
+    })
+    const broken = { turn: 'T', seq: 2, json: undefined as unknown as string }
+    expect(() => store.appendEvents([{ turn: 'T', seq: 1, json: '1' }, broken])).toThrow(StoreError)
+    expect(await store.readEvents('T', 0)).toEqual([])
+    await store.appendEvents([{ turn: 'T', seq: 1, json: '1' }])
+    expect(await store.readEvents('T', 0)).toHaveLength(1)
+    await store.close()
+  })
+})
+
+describe('what cannot be opened is refused with its remedy', () => {
+  it('a file of a newer version', async () => {
+    const path = newPath()
+    await open(path).close()
+    const db = new DatabaseSync(path)
+    db.exec('PRAGMA user_version = 99')
+    db.close()
+    const error = refusal(path)
+    expect(error.code).toBe('newer')
+    expect(error.message).toBe(
+      `The store ${path} was written by a newer version of Turnpike (it has version 99, this program knows up to ` +
+        `${SCHEMA_VERSION}). Update Turnpike, or set store.path to another file: an older version would damage it.`,
+    )
+  })
+
+  it("another program's database, which stays as it was", () => {
+    const path = newPath()
+    const db = new DatabaseSync(path)
+    db.exec('CREATE TABLE t (x)')
+    db.close()
+    const before = readFileSync(path)
+    const error = refusal(path)
+    expect(error.code).toBe('foreign')
+    expect(error.message).toBe(
+      `The store ${path} belongs to another program. Set store.path to a file that does not exist yet.`,
+    )
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('a file that is no database', () => {
+    const path = newPath()
+    writeFileSync(
+      path,
+      'This is a text, long enough to be taken for a header of a database file, which it is not. '.repeat(9),
+    )
+    const error = refusal(path)
+    expect(error.code).toBe('damaged')
+    expect(error.message).toBe(
+      `The store ${path} is damaged or not a SQLite database (file is not a database). ` +
+        'Restore it from a backup, or move it away: a new one is made at the next start.',
+    )
+  })
+
+  it('a folder in the place of the file', () => {
+    const path = newPath()
+    mkdirSync(path)
+    const error = refusal(path)
+    expect(error.code).toBe('unwritable')
+    expect(error.message).toBe(
+      `The store ${path} cannot be read and written (EISDIR). Give the user that runs Turnpike both rights on the ` +
+        'file and its folder, or set store.path to another place.',
+    )
+  })
+
+  it('a path through a file', () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    const error = refusal(join(path, 'below', 'turnpike.db'))
+    expect(error.code).toBe('no-folder')
+    expect(error.message).toContain('cannot be made in its folder (ENOTDIR).')
+  })
+
+  it.skipIf(process.getuid?.() === 0)('a file without the right to write it', () => {
+    const path = newPath()
+    writeFileSync(path, '')
+    chmodSync(path, 0o400)
+    expect(refusal(path).code).toBe('unwritable')
+  })
+
+  it('a file that another process keeps locked', async () => {
+    const path = newPath()
+    await open(path).close()
+    const db = new DatabaseSync(path)
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    const error = refusal(path, (locked) => openDatabase(locked, 20))
+    db.close()
+    expect(error.code).toBe('locked')
+    expect(error.message).toBe(
+      `The store ${path} is locked by another process (database is locked). ` +
+        'End the program that holds it (a backup or a database browser), then try again.',
+    )
+  })
+})
+
+describe('a closed store', () => {
+  it('says so when it is used', async () => {
+    const store = open(':memory:')
+    await store.close()
+    expect(() => store.readTurn('t')).toThrow(new StoreError('closed', ':memory:', 'ERR_INVALID_STATE').message)
+  })
+})
