@@ -1,0 +1,212 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../../src/model/index.ts'
+import { askHttp, CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
+
+const AGENTS = join(import.meta.dirname, '../kit/agents')
+
+/** What an HTTP agent may do instead of answering. */
+const ENGINES: Record<string, (response: ServerResponse) => void> = {
+  html: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+  empty: (response) => response.end(),
+  broken: (response) => response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"secret"}'),
+  silent: () => {},
+  cut: (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 })
+    response.write('{"protocol_version":"1.0.0","response":{', () => response.destroy())
+  },
+}
+
+/** Every agent that fails, and the error that its turn ends with, whoever asked. */
+const FAILURES: Record<string, ErrorCode> = {
+  'zot-missing': 'agent-unavailable',
+  'zot-exits': 'agent-unavailable',
+  'zot-silent': 'agent-unavailable',
+  'zot-rubbish': 'agent-unavailable',
+  'zot-dies': 'agent-crashed',
+  'zene-missing': 'agent-unavailable',
+  'zene-exits': 'agent-crashed',
+  'zene-silent': 'timeout',
+  'zene-rubbish': 'agent-crashed',
+  'zene-dies': 'agent-crashed',
+  'agentproc-missing': 'agent-unavailable',
+  'agentproc-exits': 'agent-crashed',
+  'agentproc-silent': 'timeout',
+  'agentproc-dies': 'agent-crashed',
+  'openharness-missing': 'agent-unavailable',
+  'openharness-html': 'protocol-violation',
+  'openharness-empty': 'protocol-violation',
+  'openharness-broken': 'protocol-violation',
+  'openharness-silent': 'timeout',
+  'openharness-cut': 'protocol-violation',
+}
+
+/** How each front says an error: its own code where it has one, else that the last thing it says is an error. */
+const TOLD: Record<ClientName, (raw: string) => unknown> = {
+  openharness: (raw) => (JSON.parse(raw) as { response: { error: { code: string } } }).response.error.code,
+  zene: (raw) => (JSON.parse(raw) as { error_code: string }).error_code,
+  zot: (raw) =>
+    raw
+      .trim()
+      .split('\n')
+      .slice(-2)
+      .map((line) => (JSON.parse(line) as { type: string }).type),
+  agentproc: (raw) => raw.trim().split('\n').at(-1)!.startsWith('AGENT_ERROR:'),
+}
+
+describe('agents that fail', () => {
+  let gateway: TestGateway
+  let engine: Server
+
+  beforeAll(async () => {
+    engine = createServer((request, response) => {
+      request.resume().on('end', () => ENGINES[request.url!.slice(1)]!(response))
+    })
+    await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+    const { port } = engine.address() as AddressInfo
+    const engines = Object.keys(ENGINES)
+      .map((name) => `  openharness-${name}: { protocol: openharness, url: "http://127.0.0.1:${port}/${name}" }\n`)
+      .join('')
+    gateway = await startGateway(`
+default: helper
+limits: { start: 500ms, firstEvent: 500ms, idle: 500ms, total: 5s, grace: 200ms }
+agents:${EXAMPLE_AGENTS}
+  zot-missing: { protocol: zot, command: /nowhere/zot }
+  zot-exits: { protocol: zot, command: ${AGENTS}/exits.sh }
+  zot-silent: { protocol: zot, command: ${AGENTS}/silent.sh }
+  zot-rubbish: { protocol: zot, command: ${AGENTS}/rubbish.sh }
+  zot-dies: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, zot], limits: { start: 10s } }
+  zene-missing: { protocol: zene, command: /nowhere/zene }
+  zene-exits: { protocol: zene, command: ${AGENTS}/exits.sh }
+  zene-silent: { protocol: zene, command: ${AGENTS}/silent.sh }
+  zene-rubbish: { protocol: zene, command: ${AGENTS}/rubbish.sh }
+  zene-dies: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, zene], limits: { firstEvent: 10s } }
+  agentproc-missing: { protocol: agentproc, command: /nowhere/agent }
+  agentproc-exits: { protocol: agentproc, command: ${AGENTS}/exits.sh }
+  agentproc-silent: { protocol: agentproc, command: ${AGENTS}/silent.sh }
+  agentproc-dies: { protocol: agentproc, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, agentproc], limits: { firstEvent: 10s } }
+  openharness-missing: { protocol: openharness, url: "http://127.0.0.1:9/" }
+${engines}`)
+  })
+  afterAll(async () => {
+    await gateway.close()
+    engine.close()
+    engine.closeAllConnections()
+  })
+
+  for (const front of clientNames) {
+    test.each(Object.entries(FAILURES))(`${front} → %s is told %s`, async (agent, code) => {
+      const { codec } = (await import(`../../codecs/${front}/index.ts`)) as typeof import('../../codecs/zot/index.ts')
+      const { code: own, http } = codec.errors[code]
+      const shown = await askHttp(gateway.url, front, { text: 'hi', session: `s-${front}-${agent}`, agent, id: 'r1' })
+      expect(shown.ok).toBe(false)
+      const expected = { openharness: own, zene: own, zot: ['error', 'done'], agentproc: true }[front]
+      expect(TOLD[front](shown.raw)).toEqual(expected)
+      // A stream that has begun keeps its 200; whole answers carry the error's status.
+      if (front === 'openharness' || front === 'zene') expect(shown.status).toBe(http)
+      expect(shown.raw).not.toContain('secret')
+      const record = [...gateway.engine.turns].length
+      expect(record).toBe(0)
+    })
+  }
+
+  test('nothing of them is left running', async () => {
+    await until(() => pidsOf(AGENTS).length === 0)
+  })
+})
+
+interface BadInput {
+  name: string
+  body(front: ClientName): string
+  path?: string
+  headers?: Record<string, string>
+  status: number
+}
+
+const turn = (front: ClientName, text: string): string => CLIENTS[front].write({ text, session: 's', id: 'r1' })
+
+const BAD_INPUTS: BadInput[] = [
+  { name: 'nothing', body: () => '', status: 400 },
+  { name: 'half a JSON', body: () => '{"a":', status: 400 },
+  { name: 'an array', body: () => '[]', status: 400 },
+  { name: 'a number', body: () => '7', status: 400 },
+  { name: 'an empty object', body: () => '{}', status: 400 },
+  { name: 'too much', body: (front) => turn(front, 'x'.repeat(20_000)), status: 413 },
+  { name: 'an unknown agent', body: (front) => turn(front, 'hi'), path: '/nobody', status: 404 },
+  {
+    name: 'the wrong type',
+    body: (front) => turn(front, 'hi'),
+    headers: { 'content-type': 'text/xml' },
+    status: 415,
+  },
+  {
+    name: 'a page of another site',
+    body: (front) => turn(front, 'hi'),
+    headers: { origin: 'http://evil.example' },
+    status: 403,
+  },
+]
+
+/** True when the answer is an error in the front's own protocol and nothing else. */
+const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
+  openharness: (raw) => {
+    const envelope = JSON.parse(raw) as { protocol_version: string; response: { status: string; error: object } }
+    return (
+      envelope.protocol_version === '1.0.0' && envelope.response.status === 'error' && 'code' in envelope.response.error
+    )
+  },
+  zene: (raw) => {
+    const { ok, text, error_code } = JSON.parse(raw) as { ok: boolean; text: string; error_code: string }
+    return !ok && text === '' && error_code === 'INVALID_REQUEST'
+  },
+  zot: (raw) => {
+    const [first, ...rest] = raw
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; success?: boolean })
+    return first!.success === false ? rest.length === 0 : rest.map(({ type }) => type).join() === 'error,done'
+  },
+  agentproc: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
+}
+
+describe('bad input gets the own error of the front', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway(`default: helper\nlimits: { body: 10KiB, line: 10KiB }\nagents:${EXAMPLE_AGENTS}`)
+  })
+  afterAll(() => gateway.close())
+
+  for (const front of clientNames) {
+    test.each(BAD_INPUTS)(`${front}: $name`, async ({ body, path = '', headers, status }) => {
+      const response = await fetch(`${gateway.url}${CLIENTS[front].path}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: body(front),
+      })
+      const raw = await response.text()
+      expect({ status: response.status, own: OWN_ERROR[front](raw), raw }).toEqual({ status, own: true, raw })
+      const next = await askHttp(gateway.url, front, { text: 'still there', session: `after-${front}`, id: 'r2' })
+      expect(next.ok).toBe(true)
+    })
+  }
+
+  test.each([
+    ['GET', 405],
+    ['PUT', 405],
+    ['HEAD', 405],
+    ['OPTIONS', 204],
+  ])('%s on an endpoint is %i and names what is allowed', async (method, status) => {
+    for (const { path } of Object.values(CLIENTS)) {
+      const response = await fetch(gateway.url + path, { method })
+      expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+        status,
+        allow: 'POST, OPTIONS',
+      })
+    }
+  })
+})
