@@ -1,5 +1,5 @@
-// Bundles the command line into dist/: an entry and lazily loaded chunks. OpenTelemetry stays outside, because it is
-// large, loaded only when telemetry is configured, and patches modules by their paths.
+// Bundles the command line into dist/: an entry and lazily loaded chunks. OpenTelemetry and undici stay outside: both
+// are large, loaded only when they are needed, and look at Node's own modules in ways that bundling changes.
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 
@@ -13,7 +13,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node22',
-  external: ['@opentelemetry/*'],
+  external: ['@opentelemetry/*', 'undici'],
   banner: { js: "import { createRequire as $require } from 'node:module'; const require = $require(import.meta.url);" },
   logLevel: 'warning',
 })

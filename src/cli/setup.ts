@@ -2,6 +2,7 @@ import { loadCodecs } from '../../codecs/index.ts'
 import { createLog, type Log, redactor, startTelemetry, type Telemetry } from '../../observability/index.ts'
 import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
 import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
+import type { EngineLog } from '../engine/index.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { version } from './version.ts'
 
@@ -32,7 +33,7 @@ export async function setUp(file: string, { quiet }: { quiet: boolean }): Promis
   for (const warning of config.warnings) log.warn(warning)
   const telemetry = await telemetryOf(config, log)
   const hooks: Hooks = telemetry?.hooks ?? silentHooks
-  const gateway = createGateway(config, { codecs, hooks, log, env: process.env })
+  const gateway = createGateway(config, { codecs, hooks, log: redacting(log, config), env: process.env })
   return {
     config,
     codecs,
@@ -42,6 +43,20 @@ export async function setUp(file: string, { quiet }: { quiet: boolean }): Promis
       await gateway.close(drainMs)
       await telemetry?.shutdown()
     },
+  }
+}
+
+/** What agents say on stderr may hold what the configuration gave them: its values are replaced by their names. */
+function redacting(log: Log, { redact }: Config): EngineLog {
+  const clean = (fields?: Record<string, unknown>): Record<string, unknown> | undefined =>
+    fields &&
+    Object.fromEntries(
+      Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? redact(value) : value]),
+    )
+  return {
+    debug: (message, fields) => log.debug(message, clean(fields)),
+    warn: (message, fields) => log.warn(message, clean(fields)),
+    error: (message, fields) => log.error(message, clean(fields)),
   }
 }
 

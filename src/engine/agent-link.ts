@@ -26,8 +26,8 @@ export interface LinkRun {
 export interface LinkOwner {
   /** An event without a turn that came while no turn ran. */
   idleEvent(event: LinkEvent): void
-  /** Something of an agent's stderr, for the log. */
-  log(text: string): void
+  /** A call ended badly: for the log, with what the agent said on stderr. */
+  callFailed(end: CallEnd): void
 }
 
 interface LiveCall {
@@ -175,7 +175,6 @@ export class AgentLink {
       data: (text) => {
         if (!live.over) live.decoder?.push(text)
       },
-      log: (text) => this.owner.log(text),
       end: (end) => this.#ended(live, end),
     }
   }
@@ -199,6 +198,7 @@ export class AgentLink {
   #ended(live: LiveCall, end: CallEnd): void {
     if (end.why === 'closed' && !live.over) live.decoder?.end()
     live.scope.end(end)
+    if (end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))) this.owner.callFailed(end)
     this.#tellEnd(live, end)
     this.#calls.delete(live.key)
     if (this.#newest === live) this.#newest = [...this.#calls.values()].at(-1)

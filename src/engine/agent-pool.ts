@@ -47,7 +47,7 @@ export class AgentPool {
   refill(): void {
     this.#sweep()
     while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {
-      const link = this.#start(silentTurnScope(), { idleEvent() {}, log() {} })
+      const link = this.#start(silentTurnScope(), { idleEvent() {}, callFailed() {} })
       if (!link.persistent) return
       this.#warm.push(link)
     }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Hooks, RequestScope, Store } from '../contract/index.ts'
+import type { CallEnd, Hooks, RequestScope, Store } from '../contract/index.ts'
 import {
   type Command,
   type Fault,
@@ -171,8 +171,16 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return id
   }
 
-  log(session: LiveSession, text: string): void {
-    this.#log.debug('agent stderr', { agent: session.pool.agent.name, bytes: text.length })
+  callFailed({ pool, record }: LiveSession, { why, exitCode, signal, stderr, fault: found }: CallEnd): void {
+    this.#log.warn('an agent failed', {
+      agent: pool.agent.name,
+      session: record.id,
+      why,
+      exitCode,
+      signal,
+      stderr,
+      fault: found?.message,
+    })
   }
 
   expired(session: LiveSession): void {

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../contract/index.ts'
+import type { CallEnd, SessionRecord } from '../contract/index.ts'
 import { type Fault, fault, type LinkEvent } from '../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { AgentPool } from './agent-pool.ts'
@@ -8,7 +8,7 @@ import type { Turn } from './turn.ts'
 export interface SessionOwner {
   /** An event without a turn that came while none ran. */
   idleEvent(session: LiveSession, event: LinkEvent): void
-  log(session: LiveSession, text: string): void
+  callFailed(session: LiveSession, end: CallEnd): void
   /** It has no work and has been so for its agent's idle time. */
   expired(session: LiveSession): void
 }
@@ -74,8 +74,8 @@ export class LiveSession implements LinkOwner {
     this.#owner.idleEvent(this, event)
   }
 
-  log(text: string): void {
-    this.#owner.log(this, text)
+  callFailed(end: CallEnd): void {
+    this.#owner.callFailed(this, end)
   }
 
   async #work(): Promise<void> {

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Ran } from '../kit/clients.ts'
+import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+
+const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
+const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
+
+function run(program: string, args: readonly string[], input: string): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args)
+    const ran: Ran = { stdout: '', stderr: '', code: null }
+    child.stdout.on('data', (bytes: Buffer) => {
+      ran.stdout += String(bytes)
+    })
+    child.stderr.on('data', (bytes: Buffer) => {
+      ran.stderr += String(bytes)
+    })
+    child.on('close', (code) => resolve({ ...ran, code }))
+    child.stdin.end(input)
+  })
+}
+
+describe('the built program', () => {
+  let far: TestGateway
+  let folder: string
+  let config: string
+
+  beforeAll(async () => {
+    far = await startGateway(`default: helper\nagents:${EXAMPLE_AGENTS}`)
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-launcher-'))
+    config = join(folder, 'turnpike.yaml')
+    const engine = `  engine: { protocol: openharness, url: "${far.url}/v1/openharness" }\n`
+    writeFileSync(config, `default: coder\nagents:${EXAMPLE_AGENTS}${engine}store: { kind: sqlite, path: ./t.db }\n`)
+  })
+  afterAll(async () => {
+    await far.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test.each([
+    ['helper', 'Turn 1 of this session. You said:\n> hi'],
+    ['coder', 'You said: hi (turn 1 of this session)'],
+    ['planner', 'You said: hi (session s1)'],
+    ['engine', 'Turn 1 of this session. You said:\n> hi'],
+  ])('as zene on %s prints exactly one line', async (agent, text) => {
+    const own = ['host', '--protocol', 'v1', '--bridge-compat', '--single-request']
+    const ran = await run(LAUNCHER, ['as', 'zene', '--config', config, '--agent', agent, ...own], REQUEST)
+    expect(ran).toMatchObject({ stderr: '', code: 0 })
+    expect(ran.stdout.split('\n')).toHaveLength(2)
+    const answer = JSON.parse(ran.stdout) as { usage: { total_tokens: number } }
+    expect(answer).toMatchObject({ ok: true, request_id: 'r1', session_id: 's1', text, error_code: null })
+    expect(answer.usage.total_tokens).toBeGreaterThan(0)
+  })
+
+  test('through a link named zene it is a zene host, through one named zot a zot', async () => {
+    const [zene, zot] = ['zene', 'zot'].map((name) => join(folder, name))
+    symlinkSync(LAUNCHER, zene!)
+    symlinkSync(LAUNCHER, zot!)
+    const asked = await run(zene!, ['--config', config, 'host', '--protocol', 'v1', '--bridge-compat'], REQUEST)
+    expect(JSON.parse(asked.stdout)).toMatchObject({ ok: true, text: 'You said: hi (turn 1 of this session)' })
+    const prompted = await run(zot!, ['rpc', '--config', config], '{"id":"1","type":"ping"}\n')
+    expect(JSON.parse(prompted.stdout)).toEqual({
+      type: 'response',
+      id: '1',
+      command: 'ping',
+      success: true,
+      data: { pong: true },
+    })
+  })
+
+  test('version and check', async () => {
+    expect((await run(LAUNCHER, ['version'], '')).stdout).toMatch(/^turnpike \d+\.\d+\.\d+\n$/)
+    expect(await run(LAUNCHER, ['check', '--config', config], '')).toMatchObject({ stderr: '', code: 0 })
+    writeFileSync(join(folder, 'bad.yaml'), 'agents:\n  a: { protocol: zot, comand: zot }\n')
+    const bad = await run(LAUNCHER, ['check', '--config', join(folder, 'bad.yaml')], '')
+    expect(bad.code).toBe(3)
+    expect(bad.stderr).toContain('bad.yaml:2:23')
+    expect(bad.stderr).toContain('did you mean "command"?')
+  })
+})
