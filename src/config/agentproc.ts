@@ -21,11 +21,14 @@ function toMs(seconds: number): number {
 }
 
 /**
- * What an agent inherits that does not say so itself: everything when neither it nor its profile has an
- * `env_allowlist`, which the codec passes on.
+ * What an agent inherits that does not say so itself: nothing beyond the minimal environment, but everything with a
+ * profile that has no `env_allowlist`, because profiles are written for runners that pass everything on.
  */
-export function profileInherits(written: Readonly<Record<string, unknown>>): readonly string[] {
-  return Array.isArray(written['env_allowlist']) ? [] : ['*']
+export function profileInherits(
+  written: Readonly<Record<string, unknown>>,
+  profile: Profile | undefined,
+): readonly string[] {
+  return profile && !Array.isArray(written['env_allowlist']) ? ['*'] : []
 }
 
 /**

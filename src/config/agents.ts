@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isRecord } from '../model/index.ts'
 import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
 import type { SourceDocument } from './document.ts'
+import { MAX_MS } from './duration.ts'
 import { inheritedNames } from './environment.ts'
 import type { Path } from './errors.ts'
 import type { Environment } from './expand.ts'
@@ -53,7 +54,8 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   const written = writtenOptions(entry, protocol, profile)
   const options = resolveOptions(source, path, written, protocol, profile)
   const isAgentProc = protocol.name === PROFILE_PROTOCOL
-  const limits = isAgentProc ? overlayLimits(context.limits, profileLimits(written, options)) : context.limits
+  const base = patientLimits(context, protocol.name)
+  const limits = isAgentProc ? overlayLimits(base, profileLimits(written, options)) : base
   const common = {
     name,
     protocol: protocol.name,
@@ -64,12 +66,22 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
     restore: entry.restore,
   }
   if (entry.url === undefined) {
-    const globs = entry.inherit ?? (isAgentProc ? profileInherits(written) : [])
+    const globs = entry.inherit ?? profileInherits(written, profile)
     const inherit = inheritedNames(context.env, globs, context.withheld)
     return { ...common, ...resolveProcess(entry, folder, profile), inherit }
   }
   const { url, headers } = entry
   return { ...common, kind: 'http', url, headers, cwd: folder, env: {}, inherit: [], folder }
+}
+
+/** Protocols whose agents are one process a turn and may work for long without a word. */
+const SILENT_PROTOCOLS: ReadonlySet<string> = new Set(['agentproc', 'zene'])
+
+/** The gateway's limits; a silent agent is bounded by its whole turn alone, unless the file limits silence itself. */
+function patientLimits({ source, limits }: AgentContext, protocol: string): Limits {
+  if (!SILENT_PROTOCOLS.has(protocol)) return limits
+  const patient = (key: 'firstEvent' | 'idle'): number => (source.has(['limits', key]) ? limits[key] : MAX_MS)
+  return { ...limits, firstEvent: patient('firstEvent'), idle: patient('idle') }
 }
 
 /** Either a process or an HTTP agent, with the keys of its kind only. */

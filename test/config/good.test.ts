@@ -77,7 +77,7 @@ describe('a whole file', () => {
       args: [],
       cwd: '/etc/turnpike',
       env: { API_KEY: 'api-secret' },
-      inherit: ['API_KEY', 'KEY'],
+      inherit: [],
       pool: { warm: 0, max: 8, idle: 600_000 },
       limits,
       options: { stdin: 'message' },
@@ -229,13 +229,16 @@ describe('what a process inherits', () => {
     ['protocol: zot, inherit: ["*"]', ['PATH', 'LC_ALL', 'LC_TIME']],
     ['protocol: zot, inherit: [PATH, "LC_*", NONE]', ['PATH', 'LC_ALL', 'LC_TIME']],
     ['protocol: zot, inherit: ["*_ALL", GATE_KEY]', ['LC_ALL']],
-    ['protocol: agentproc', ['PATH', 'LC_ALL', 'LC_TIME']],
+    ['protocol: agentproc', []],
+    ['protocol: agentproc, inherit: ["LC_*"]', ['LC_ALL', 'LC_TIME']],
     ['protocol: agentproc, inherit: []', []],
     ['protocol: agentproc, env_allowlist: [LC_TIME]', []],
   ])('is for { %s } %j: never a key of the gateway', (agent, names) => {
     expect(inherit(agent)).toEqual(names)
   })
 })
+
+const SILENT = { firstEvent: 2_147_483_647, idle: 2_147_483_647 }
 
 describe("AgentProc's own limits", () => {
   it.each([
@@ -245,7 +248,18 @@ describe("AgentProc's own limits", () => {
     ['timeout_secs: 2.5, limits: { total: 9s, grace: 3s }', 9000, 3000],
   ])('are the limits of the agent, for { %s }', (agent, total, grace) => {
     const config = parse(`agents: { a: { protocol: agentproc, command: x, ${agent} } }`)
-    expect(config.agents.get('a')?.limits).toEqual({ ...DEFAULT_LIMITS, total, grace })
+    expect(config.agents.get('a')?.limits).toEqual({ ...DEFAULT_LIMITS, ...SILENT, total, grace })
+  })
+})
+
+describe('agents that are one process a turn may be silent for as long as their turn', () => {
+  it.each([
+    ['agentproc', '', SILENT],
+    ['zot', '', {}],
+    ['agentproc', 'limits: { firstEvent: 3s, idle: 4s }', { firstEvent: 3000, idle: 4000 }],
+  ])('%s under { %s }', (protocol, limits, expected) => {
+    const config = parse(`${limits}\nagents: { a: { protocol: ${protocol}, command: x } }`)
+    expect(config.agents.get('a')?.limits).toEqual({ ...DEFAULT_LIMITS, ...expected })
   })
 })
 

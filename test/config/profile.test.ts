@@ -46,7 +46,7 @@ streaming: false
       env: { KEY: `\${SECRET}`, VERSION: '1.10', DEBUG: 'true' },
       inherit: ['SECRET'],
       pool: { warm: 0, max: 8, idle: 600_000 },
-      limits: { ...DEFAULT_LIMITS, total: 60_000 },
+      limits: { ...DEFAULT_LIMITS, firstEvent: 2_147_483_647, idle: 2_147_483_647, total: 60_000 },
       options: { stdin: 'none', timeout_secs: 60, streaming: false, expand: true },
       folder: join(folder, 'agents'),
       restore: 'fresh',
