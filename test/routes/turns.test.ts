@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp, CLIENTS } from '../kit/clients.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const AGENTS = join(import.meta.dirname, '../kit/agents')
+
+describe('turns', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway(`
+default: helper
+limits: { grace: 300ms, queue: 2 }
+agents:${EXAMPLE_AGENTS}
+  diary: { protocol: agentproc, command: ${AGENTS}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/diary" } }
+  silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: [], env: { MARK: "\${TEST_FOLDER}" } }
+  patient: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs] }
+  deaf: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, deaf] }
+`)
+  })
+  afterAll(() => gateway.close())
+
+  const diary = (): string[] => {
+    const lines = readFileSync(join(gateway.folder, 'diary'), 'utf8').trim().split('\n')
+    return lines
+  }
+
+  test('of one session run one after another, in the order they came', async () => {
+    const ask = (text: string) =>
+      askHttp(gateway.url, 'zene', { text, session: 'ordered', agent: 'diary', id: `r-${text}` })
+    const answers = await Promise.all([ask('one'), ask('two'), ask('three')])
+    expect(answers.map(({ text }) => text)).toEqual(['done: one', 'done: two', 'done: three'])
+    expect(diary()).toEqual(['begin one', 'end one', 'begin two', 'end two', 'begin three', 'end three'])
+  })
+
+  test('beyond the queue are refused as busy, before anything runs', async () => {
+    const ask = (text: string) => askHttp(gateway.url, 'zene', { text, session: 'full', agent: 'diary', id: text })
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(ask))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409, 409])
+    const refused = answers.find(({ status }) => status === 409)!
+    expect(JSON.parse(refused.raw)).toMatchObject({ ok: false, error_code: 'BUSY' })
+    await until(() => diary().filter((line) => /^end [a-e]$/.test(line)).length === 3)
+  })
+
+  test('with the same idempotency key share one run, each under its own ids', async () => {
+    const ask = async (id: string) => {
+      const body = { request_id: id, session_id: 'same', prompt: 'once', idempotency_key: 'k1' }
+      const response = await fetch(`${gateway.url}/v1/zene/diary`, {
+        method: 'POST',
+        headers: JSON_TYPE,
+        body: JSON.stringify(body),
+      })
+      return (await response.json()) as { request_id: string; text: string }
+    }
+    const answers = await Promise.all([ask('r1'), ask('r2'), ask('r3')])
+    expect(answers.map(({ request_id, text }) => [request_id, text])).toEqual([
+      ['r1', 'done: once'],
+      ['r2', 'done: once'],
+      ['r3', 'done: once'],
+    ])
+    expect(diary().filter((line) => line === 'begin once')).toHaveLength(1)
+    // An old success never answers a new message of the same words.
+    expect((await ask('r4')).text).toBe('done: once')
+    expect(diary().filter((line) => line === 'begin once')).toHaveLength(2)
+  })
+
+  test('end with their client, down to the last grandchild', async () => {
+    const leaving = new AbortController()
+    const asked = { text: 'hi', session: 'leaving', id: 'r1' }
+    const answer = fetch(`${gateway.url}/v1/zene/silent`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: CLIENTS.zene.write(asked),
+      signal: leaving.signal,
+    })
+    await until(() => pidsOf('silent.sh').length === 1 && pidsOf('sleep\u00001000').length >= 1)
+    leaving.abort()
+    await expect(answer).rejects.toThrow()
+    await until(() => pidsOf('silent.sh').length === 0 && pidsOf('sleep\u00001000').length === 0)
+    await until(() => [...gateway.engine.turns].length === 0)
+    const next = await askHttp(gateway.url, 'zene', { text: 'hello', session: 'leaving', agent: 'helper' })
+    expect(next.ok).toBe(true)
+  })
+
+  /** A prompt over HTTP whose client goes away once it has read the first words. */
+  function leaveEarly(agent: string, session: string): Promise<string> {
+    return new Promise((resolve) => {
+      const call = request(`${gateway.url}/v1/zot/${agent}?session=${session}`, { method: 'POST' }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk
+          if (!text.includes('pid ')) return
+          call.destroy()
+          resolve(/pid (\d+)/.exec(text)![1]!)
+        })
+        response.on('error', () => {})
+      })
+      call.on('error', () => {})
+      call.end(CLIENTS.zot.write({ text: 'wait', session, id: '1' }))
+    })
+  }
+
+  test('are cancelled by the agent’s own verb, and its process goes on', async () => {
+    const pid = await leaveEarly('patient', 'polite')
+    await until(() => [...gateway.engine.turns].length === 0)
+    const next = await askHttp(gateway.url, 'zot', { text: 'quick', session: 'polite', agent: 'patient', id: '2' })
+    expect(next).toMatchObject({ ok: true, text: `pid ${pid}` })
+  })
+
+  test('of an agent that does not heed it are ended with its process; the session goes on with another', async () => {
+    const pid = await leaveEarly('deaf', 'rude')
+    await until(() => [...gateway.engine.turns].length === 0)
+    await until(() => !pidsOf('patient-zot.mjs\u0000deaf').includes(Number(pid)))
+    const next = await askHttp(gateway.url, 'zot', { text: 'quick', session: 'rude', agent: 'deaf', id: '2' })
+    expect(next.ok).toBe(true)
+    expect(next.text).not.toBe(`pid ${pid}`)
+  })
+
+  test('keep the sessions of 40 parallel clients apart', async () => {
+    const clients = Array.from({ length: 40 }, (_, index) => `client-${index}`)
+    await Promise.all(
+      clients.map(async (mark) => {
+        for (const turn of [1, 2]) {
+          const shown = await askHttp(gateway.url, 'zene', {
+            text: mark,
+            session: mark,
+            agent: 'helper',
+            id: `${turn}`,
+          })
+          expect(shown.text).toBe(`Turn ${turn} of this session. You said:\n> ${mark}`)
+        }
+      }),
+    )
+  })
+})
