@@ -1,0 +1,102 @@
+import type { Codec } from '../../src/contract/index.ts'
+import { type ErrorCode, type Fault, fault, type JsonText, object, parseObject, quote } from '../../src/model/index.ts'
+import { at, extOf, ownExt, text, unknownMembers } from './wire.ts'
+
+/** OpenHarness's code of every error (section 13), and the HTTP status of its endpoints. */
+export const errors: Codec['errors'] = {
+  'invalid-request': { code: 'invalid_request', http: 400 },
+  'payload-too-large': { code: 'payload_too_large', http: 413 },
+  'unsupported-version': { code: 'protocol_version_unsupported', http: 400 },
+  unauthenticated: { code: 'unauthenticated', http: 401 },
+  forbidden: { code: 'forbidden', http: 403 },
+  'agent-not-found': { code: 'not_found', http: 404 },
+  'session-not-found': { code: 'not_found', http: 404 },
+  'session-busy': { code: 'session_busy', http: 409 },
+  overloaded: { code: 'overloaded', http: 429 },
+  timeout: { code: 'engine_timeout', http: 504 },
+  cancelled: { code: 'cancelled', http: 499 },
+  'agent-unavailable': { code: 'engine_unavailable', http: 503 },
+  'agent-crashed': { code: 'engine_failed', http: 502 },
+  'protocol-violation': { code: 'protocol_violation', http: 502 },
+  'provider-auth': { code: 'provider_auth', http: 502 },
+  'provider-rate-limit': { code: 'provider_rate_limit', http: 429 },
+  'provider-down': { code: 'provider_down', http: 503 },
+  'lossy-refused': { code: 'translation_lossy', http: 422 },
+  internal: { code: 'internal', http: 500 },
+}
+
+/** The canonical error of every wire code; of those that share one, the first. */
+const CANONICAL = new Map<string, ErrorCode>()
+for (const [code, wire] of Object.entries(errors)) {
+  if (!CANONICAL.has(wire.code)) CANONICAL.set(wire.code, code as ErrorCode)
+}
+
+/** What an error with a code of the engine's own means, by the HTTP status it came with. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid-request',
+  401: 'provider-auth',
+  403: 'provider-auth',
+  404: 'agent-unavailable',
+  405: 'agent-unavailable',
+  408: 'timeout',
+  409: 'session-busy',
+  413: 'payload-too-large',
+  415: 'invalid-request',
+  422: 'invalid-request',
+  429: 'overloaded',
+  499: 'cancelled',
+  503: 'agent-unavailable',
+  504: 'timeout',
+}
+
+/** The code under which the public bridge reports every fault; its message may quote its upstream, secrets included. */
+const BRIDGE_ERROR = 'bridge_error'
+
+const ERROR_KEYS = new Set(['code', 'message', 'retryable'])
+
+/**
+ * The fault of an engine's `response.error` (raw JSON; undefined when it has none) under this HTTP status. The message
+ * is the engine's own, which the protocol makes for users; a code that is not in the table and all unknown fields ride
+ * in `ext`. Nothing but the code is kept of a `bridge_error`.
+ */
+export function faultOfError(error: JsonText | undefined, status: number): Fault {
+  const wire = error === undefined ? {} : (parseObject(error) ?? {})
+  const code = typeof wire['code'] === 'string' && wire['code'] !== '' ? wire['code'] : undefined
+  const known = code === undefined ? undefined : CANONICAL.get(code)
+  const canonical = known ?? BY_STATUS[status] ?? 'agent-crashed'
+  const ownCode = known === undefined ? text(code) : undefined
+  if (code === BRIDGE_ERROR) {
+    const message = 'The engine reported a fault of its own (bridge_error); its log says more.'
+    return fault(canonical, message, { ext: extOf([['code', ownCode]]) })
+  }
+  const message = typeof wire['message'] === 'string' ? wire['message'] : silentMessage(code, status)
+  const ext = extOf([['code', ownCode], ...unknownMembers(error, ERROR_KEYS)])
+  return fault(canonical, message, {
+    ...(typeof wire['retryable'] === 'boolean' && { retryable: wire['retryable'] }),
+    ...(ext && { ext }),
+  })
+}
+
+function silentMessage(code: string | undefined, status: number): string {
+  return `The engine answered with the error ${code ?? 'status'} (HTTP ${status}) and no message; its log says more.`
+}
+
+/** `response.error` of a fault, always valid by the schema: the code, message and details of an engine's own error are kept. */
+export function errorJson(found: Fault): JsonText {
+  const own = ownExt(found.ext)
+  const code = at(own, 'code')
+  const details = at(own, 'details')
+  return object([
+    ['code', code !== undefined && /^"[^"]/.test(code) ? code : quote(errors[found.code].code)],
+    ['message', quote(found.message)],
+    ['retryable', String(found.retryable)],
+    ['details', details?.startsWith('{') ? details : undefined],
+    ...unknownMembers(own, new Set([...ERROR_KEYS, 'details'])),
+  ])
+}
+
+/** A refusal of a request, naming the field in `error.details.field`. */
+export function invalidRequest(message: string, field?: string): Fault {
+  const ext = extOf([['details', field === undefined ? undefined : object([['field', quote(field)]])]])
+  return fault('invalid-request', message, ext && { ext })
+}

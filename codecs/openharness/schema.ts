@@ -1,0 +1,215 @@
+import * as v from 'valibot'
+import { ITEMS, isRecord } from '../../src/model/index.ts'
+
+/** An object with these known members; unknown ones are let through. Arrays are no objects. */
+function record<E extends v.ObjectEntries>(entries: E) {
+  return v.pipe(v.custom<Record<string, unknown>>(isRecord, 'must be an object.'), v.looseObject(entries))
+}
+
+const string = v.string('must be a string.')
+const id = v.pipe(string, v.minLength(1, 'must not be empty.'))
+const anyObject = v.custom<Record<string, unknown>>(isRecord, 'must be an object.')
+const count = v.pipe(
+  v.number('must be a number.'),
+  v.integer('must be a whole number.'),
+  v.minValue(0, 'must not be negative.'),
+)
+
+const attachment = record({
+  ref_id: v.optional(string),
+  uri: v.optional(string),
+  asset_id: v.optional(string),
+  mime_type: v.optional(string),
+  filename: v.optional(string),
+  size_bytes: v.optional(count),
+})
+
+/** `request.context.continuation` (section 9.2). */
+const continuation = record({
+  run_id: v.optional(string),
+  sop_id: v.optional(string),
+  continuation_token: v.optional(string),
+})
+
+const context = record({
+  session_id: v.optional(string),
+  conversation_id: v.optional(string),
+  user_intent: v.optional(
+    v.custom<string | Record<string, unknown>>(
+      (value) => typeof value === 'string' || isRecord(value),
+      'must be a string or an object.',
+    ),
+  ),
+  task_hint: v.optional(
+    record({ sop_id: v.optional(string), plugin_id: v.optional(string), business_key: v.optional(string) }),
+  ),
+  continuation: v.optional(continuation),
+  environment_state: v.optional(anyObject),
+  attachments: v.nullish(v.array(attachment, 'must be an array.')),
+  shell: v.optional(
+    record({
+      shell_kind: v.optional(id),
+      shell_version: v.optional(string),
+      locale: v.optional(string),
+      timezone: v.optional(string),
+    }),
+  ),
+  extensions: v.optional(anyObject),
+})
+
+/** A shell's message (sections 5.1 and 9). `null` for capabilities, context and attachments reads as absent. */
+export const requestMessage = v.looseObject({
+  request_id: v.optional(id),
+  correlation_id: v.optional(id),
+  capabilities: v.nullish(anyObject),
+  request: record({
+    auth: v.optional(
+      record({ tenant_id: v.optional(string), credential_ref: v.optional(string), session_id: v.optional(string) }),
+    ),
+    context: v.nullish(context),
+    extensions: v.optional(anyObject),
+  }),
+})
+export type RequestMessage = v.InferOutput<typeof requestMessage>
+
+/** The answer to an approval in `context.extensions` (a convention of this gateway). */
+export const approvalReply = v.looseObject({
+  approval_id: v.optional(v.string()),
+  option: v.string(),
+  message: v.optional(v.string()),
+  stop_turn: v.optional(v.boolean()),
+})
+
+/** What a member of a directive must be for the directive to be valid (section 10). */
+export const directiveMembers = {
+  action_type: v.pipe(v.string(), v.minLength(1)),
+  priority: v.picklist(['low', 'normal', 'high', 'critical']),
+  execution: v.picklist(['sequential', 'parallel']),
+  risk_tier: v.picklist(['safe', 'caution', 'dangerous']),
+  requires_user_approval: v.boolean(),
+  deadline_ms: count,
+  payload: anyObject,
+  extensions: anyObject,
+} as const
+
+/** A directive as an engine sends it: only its type is needed to carry it. */
+export const directive = v.looseObject({ action_type: directiveMembers.action_type })
+
+/** An engine's message (section 5.2). */
+export const responseMessage = v.looseObject({
+  protocol_version: v.string(),
+  response: record({
+    status: v.picklist(['success', 'error']),
+    action_directives: v.nullish(v.array(record(directive.entries))),
+  }),
+})
+
+/** The payload of a directive that shows text. */
+export const messagePayload = record({ text: v.string(), attachments: v.optional(v.array(attachment)) })
+
+const approvalOption = v.union([
+  v.pipe(v.string(), v.minLength(1)),
+  record({
+    id: v.pipe(v.string(), v.minLength(1)),
+    label: v.optional(v.string()),
+    kind: v.optional(v.picklist(['allow', 'deny'])),
+    scope: v.optional(v.picklist(['once', 'session', 'always'])),
+  }),
+])
+export type ApprovalOption = v.InferOutput<typeof approvalOption>
+
+/** The payload of a `request_approval` that can be gone on with. */
+export const approvalPayload = record({
+  approval_id: v.pipe(v.string(), v.minLength(1)),
+  options: v.pipe(v.array(approvalOption), v.minLength(1)),
+  message: v.optional(v.string()),
+  tool: v.optional(v.string()),
+  continuation: record({ run_id: v.optional(v.string()), continuation_token: v.pipe(v.string(), v.minLength(1)) }),
+})
+
+/** The part of a tool's result in the streaming profile. */
+const streamPart = v.variant('type', [
+  v.looseObject({ type: v.literal('text'), text: v.string() }),
+  v.looseObject({ type: v.picklist(['image', 'audio', 'file']), ...attachment.pipe[1].entries }),
+  v.looseObject({ type: v.literal('data'), mime_type: v.optional(v.string()) }),
+  v.looseObject({
+    type: v.literal('diff'),
+    path: v.string(),
+    before: v.nullable(v.string()),
+    after: v.string(),
+  }),
+])
+export type StreamPart = v.InferOutput<typeof streamPart>
+
+const lane = v.optional(v.string())
+const status = v.picklist(['ok', 'error', 'denied', 'cancelled'])
+const executor = v.picklist(['agent', 'client', 'provider'])
+const parts = v.optional(v.array(streamPart), [])
+
+/** Payloads of the streaming profile's events, by event name (text deltas have a hand-written guard). */
+export const streamEvents = {
+  message_start: v.looseObject({
+    message: v.string(),
+    role: v.picklist(['user', 'assistant', 'tool', 'system']),
+    phase: v.optional(v.picklist(['commentary', 'final'])),
+    lane,
+  }),
+  message_end: v.looseObject({
+    message: v.string(),
+    text: v.optional(v.string()),
+    attachments: v.optional(v.array(attachment)),
+    lane,
+  }),
+  message_retract: v.looseObject({ message: v.string(), keep_text: v.boolean(), lane }),
+  tool_start: v.looseObject({
+    tool: v.string(),
+    message: v.optional(v.string()),
+    name: v.string(),
+    kind: v.optional(v.string()),
+    title: v.optional(v.string()),
+    executor,
+    lane,
+  }),
+  tool_args_delta: v.looseObject({ tool: v.string(), text: v.string(), lane }),
+  tool_call: v.looseObject({ tool: v.string(), name: v.string(), executor, lane }),
+  tool_progress: v.looseObject({ tool: v.string(), parts, lane }),
+  tool_end: v.looseObject({ tool: v.string(), status, parts, lane }),
+  directive,
+  usage: v.looseObject({ scope: v.picklist(['call', 'turn', 'session']), lane }),
+  notice: v.looseObject({
+    severity: v.picklist(['info', 'warning', 'error']),
+    code: v.string(),
+    text: v.string(),
+    lane,
+  }),
+} as const
+
+/** What another gateway says of its turn in `response.extensions["urn:turnpike:turn"]`. */
+export const turnExtension = v.looseObject({
+  session: v.optional(v.string()),
+  stop: v.optional(
+    v.picklist([
+      'end',
+      'max-tokens',
+      'max-turns',
+      'tool-use',
+      'stop-sequence',
+      'refusal',
+      'content-filter',
+      'aborted',
+      'error',
+    ]),
+  ),
+  usage: v.optional(v.unknown()),
+  notices: v.optional(v.array(v.unknown())),
+  loss: v.optional(v.array(v.unknown())),
+})
+
+/** A loss that another gateway reports. */
+export const upstreamLoss = v.object({
+  kind: v.picklist(['dropped', 'weakened', 'invented', 'unparsed']),
+  item: v.picklist(ITEMS),
+  field: v.optional(v.string()),
+  why: v.picklist(['no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision']),
+  count: v.pipe(v.number(), v.integer(), v.minValue(1)),
+})

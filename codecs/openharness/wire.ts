@@ -1,0 +1,103 @@
+import {
+  type Ext,
+  type JsonText,
+  type Member,
+  member,
+  members,
+  object,
+  parseObject,
+  quote,
+} from '../../src/model/index.ts'
+
+/** The protocol's name in `ext` and `foreign`. */
+export const PROTOCOL = 'openharness'
+
+/** The wire version that is written, and the one line of versions that is read (section 3). */
+export const VERSION = '1.0.0'
+
+/** Key of what the gateway adds to an answer: `response.extensions[…]`. */
+export const TURN_EXTENSION = 'urn:turnpike:turn'
+
+/** Key of a client's answer to an approval: `request.context.extensions[…]`. */
+export const APPROVAL_EXTENSION = 'urn:turnpike:approval'
+
+/** The capability that, together with `Accept: text/event-stream`, asks for the streaming profile (section 15). */
+export const STREAMING = 'openharness.streaming'
+
+/** Marks the continuation tokens of parked turns, so that they are told from those of an engine behind the gateway. */
+const CONTINUATION_MARK = 'turnpike.'
+
+/** The token that a client sends back to go on with a parked turn. */
+export function markContinuation(continuation: string): string {
+  return CONTINUATION_MARK + continuation
+}
+
+/** The gateway's own continuation in a client's token, or undefined when the token is somebody else's. */
+export function ownContinuation(token: string | undefined): string | undefined {
+  return token?.startsWith(CONTINUATION_MARK) ? token.slice(CONTINUATION_MARK.length) : undefined
+}
+
+const SEMVER = /^(\d+)\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
+
+/** How a `protocol_version` relates to ours: `same` major line, `other` major line, or `invalid` (not three numbers). */
+export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
+  const major = typeof version === 'string' ? SEMVER.exec(version)?.[1] : undefined
+  if (major === undefined) return 'invalid'
+  return Number(major) === 1 ? 'same' : 'other'
+}
+
+/** The fields of an `ext` of this protocol, as the text of a JSON object; undefined for every other `ext`. */
+export function ownExt(ext: Ext | undefined): JsonText | undefined {
+  return ext?.protocol === PROTOCOL && parseObject(ext.json) ? ext.json : undefined
+}
+
+/** An `ext` of this protocol with these members, or undefined when none of them is set. */
+export function extOf(entries: Iterable<readonly [string, JsonText | undefined]>): Ext | undefined {
+  const json = object(entries)
+  return json === '{}' ? undefined : { protocol: PROTOCOL, json }
+}
+
+/** The raw value at a path of keys, or undefined where there is none. */
+export function at(json: JsonText | undefined, ...path: readonly string[]): JsonText | undefined {
+  let value = json
+  for (const key of path) value = value === undefined ? undefined : member(value, key)
+  return value
+}
+
+/** A string as raw JSON; undefined stays undefined, so that `object` leaves the member out. */
+export function text(value: string | undefined): JsonText | undefined {
+  return value === undefined ? undefined : quote(value)
+}
+
+/** Raw JSON of an object, or undefined when it has no members. */
+export function unlessEmpty(json: JsonText | undefined): JsonText | undefined {
+  return json === undefined || /^\s*\{\s*\}\s*$/.test(json) ? undefined : json
+}
+
+/**
+ * JSON on one line, whatever was spliced into it: raw line breaks stand only between tokens, and the three separators
+ * that some readers split lines at stand only inside strings.
+ */
+export function oneLine(json: JsonText): JsonText {
+  return json.replace(/[\r\n]+/g, ' ').replace(/[\u2028\u2029\u0085]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+/** True when an id can be mirrored in an HTTP header as it is. */
+export function headerSafe(value: string): boolean {
+  return value.length <= 256 && /^[\x21-\x7e]+$/.test(value)
+}
+
+/** Headers that mirror the ids of a message (HTTP profile); an id that no header can hold is left out. */
+export function idHeaders(ids: { request?: string; correlation?: string }): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (ids.request !== undefined && headerSafe(ids.request)) headers['x-request-id'] = ids.request
+  if (ids.correlation !== undefined && headerSafe(ids.correlation)) headers['x-correlation-id'] = ids.correlation
+  return headers
+}
+
+/** The members of a raw JSON object whose keys are not `known`; none for undefined. */
+export function unknownMembers(json: JsonText | undefined, known: ReadonlySet<string>): Member[] {
+  return json === undefined ? [] : members(json).filter(([key]) => !known.has(key))
+}
