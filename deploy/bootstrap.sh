@@ -7,14 +7,14 @@ set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
 
-# Node.js 22.15 or newer; an older one gets a Node.js 24 from npm beside it, in .node.
+# Node.js 22.19 or newer; an older one gets a Node.js 24 from npm beside it, in .node.
 use_own_node() {
   for bin in "$PWD"/.node/node_modules/node-*/bin; do
     [ -x "$bin/node" ] && PATH=$bin:$PATH && export PATH && return 0
   done
   return 1
 }
-if ! use_own_node && ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 22 || (+a === 22 && +b >= 15) ? 0 : 1)'; then
+if ! use_own_node && ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(+a > 22 || (+a === 22 && +b >= 19) ? 0 : 1)'; then
   platform=$(node -p '`${process.platform}-${process.arch}`')
   say "Node.js $(node -v) is too old; fetching Node.js 24 for $platform into .node (once)"
   npm install --prefix .node --no-save --no-package-lock --no-audit --no-fund --loglevel=error "node-$platform@24" >&2

@@ -20,6 +20,7 @@ export interface HttpParts {
   version: string
 }
 
+/** What Hono hands to every handler: Node's own request and answer. */
 export type HttpEnv = { Bindings: HttpBindings }
 
 /** Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. */

@@ -116,6 +116,7 @@ const approvalOption = v.union([
     scope: v.optional(v.picklist(['once', 'session', 'always'])),
   }),
 ])
+/** One choice of an approval: its id, or the id with more about it. */
 export type ApprovalOption = v.InferOutput<typeof approvalOption>
 
 /** The payload of a `request_approval` that can be gone on with. */

@@ -16,6 +16,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const { config, codecs, gateway, log, close } = await setUp(file, { quiet: false })
   const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
   const parts = { engine: gateway.engine, codecs: Object.values(codecs), version: version() }
+  await gateway.engine.recover()
   const server = await startServer(address, parts)
   const socket = await listenForStandIns(file, config.server.socket, parts, log)
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })

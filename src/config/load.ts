@@ -16,6 +16,7 @@ import type { AgentConfig, CodecInfos, Config } from './types.ts'
 /** The name of the file that is looked for in the working folder. */
 export const CONFIG_FILE = 'turnpike.yaml'
 
+/** Where a configuration comes from. */
 export interface LoadOptions {
   /** The file, from `cwd`. Absent: the variable TURNPIKE_CONFIG, else `turnpike.yaml` where there is one. */
   file?: string
@@ -51,6 +52,7 @@ function readConfig(path: string, file: string): string {
   }
 }
 
+/** What is needed beside the text of a configuration. */
 export interface ParseOptions {
   /** How the file is shown in messages. */
   file: string

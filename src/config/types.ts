@@ -87,6 +87,7 @@ export interface ServerKey {
   agents?: readonly string[]
 }
 
+/** Where the gateway listens, and whom it lets in. */
 export interface ServerConfig {
   host: string
   port: number
@@ -97,6 +98,7 @@ export interface ServerConfig {
   hosts?: readonly string[]
 }
 
+/** Where traces go (`otlp` is the URL of a collector) and what is in them. */
 export interface TelemetryConfig {
   otlp?: string
   headers?: Readonly<Record<string, string>>
@@ -109,6 +111,7 @@ export interface TelemetryConfig {
 /** From the fewest lines to the most. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
+/** What the log says. `pretty` is for people; absent, it is so on a terminal. */
 export interface LogConfig {
   level: (typeof LOG_LEVELS)[number]
   pretty?: boolean

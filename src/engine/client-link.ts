@@ -40,6 +40,7 @@ export interface ClientOptions {
 
 /** What a client's wire needs of the engine. */
 export interface ClientOwner {
+  now(): number
   readonly lineLimit: number
   readonly bodyLimit: number
   /** How long a client may refuse to read, in milliseconds. */
@@ -93,6 +94,7 @@ export class ClientLink implements ExchangeHost {
       report: (loss, exchange) => this.#exchanges.get(exchange)?.report(loss),
       losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
       newId: () => `${this.#id}-${++this.#ids}`,
+      now: () => owner.now(),
       close: (exitCode) => this.#close(exitCode),
     })
   }

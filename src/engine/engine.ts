@@ -15,6 +15,7 @@ import type { Exchange } from './exchange.ts'
 import { Idempotency } from './idempotency.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
 import { Recorder } from './recorder.ts'
+import { recoverTurns } from './recovery.ts'
 import { replay } from './replay.ts'
 import { chooseAgent, type RouteChoice } from './router.ts'
 import { Sessions } from './sessions.ts'
@@ -91,6 +92,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return this.#turns.values()
   }
 
+  /** Gives an honest ending to the turns that a gateway which is gone has left. Call it before the first client. */
+  async recover(): Promise<void> {
+    const lost = await recoverTurns(this.#store, this.now())
+    if (lost > 0) this.#log.warn('turns of a gateway that is gone were ended', { turns: lost })
+  }
+
   /** A client's wire. The caller feeds it and calls `open` first. */
   client(options: ClientOptions): ClientLink {
     const client = new ClientLink(this, options)
@@ -152,12 +159,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#turns.delete(turn.id)
     const session = this.#sessionOf.get(turn)
     this.#sessionOf.delete(turn)
-    if (session) void this.#recorder.end(turn, session.record.id)
+    if (session) this.#recorder.end(turn, session.record.id)
     if (this.#turns.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   delivered(turn: Turn): void {
-    void this.#recorder.delivered(turn)
+    this.#recorder.delivered(turn)
   }
 
   abandon(turn: Turn): void {

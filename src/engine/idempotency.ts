@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Store } from '../contract/index.ts'
+import type { Store, TurnRecord } from '../contract/index.ts'
 import { type Command, type ErrorCode, type Id, isRetryable, type TurnStart, textOf } from '../model/index.ts'
+import { ownerAlive } from './owner.ts'
 import type { Turn } from './turn.ts'
 
 /** How long an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
@@ -11,6 +12,7 @@ const WINDOW_MS: Readonly<Record<'undelivered' | 'success' | 'never', number>> =
 }
 
 const POLL_MS = 50
+const RECORDED_MS = 500
 
 /** What a request with an idempotency key gets. */
 export type Verdict = { do: 'run' } | { do: 'join'; turn: Turn } | { do: 'replay'; turn: Id }
@@ -37,7 +39,7 @@ export class Idempotency {
     if (!once) return { do: 'run' }
     const body = digest(command)
     const key = `${session} ${once.key}`
-    const found = await this.#store.claim(key, command.turn, body, this.#now(), WINDOW_MS[once.replay])
+    const found = await this.#store.claim(key, command.turn, body, this.#now(), once.ttlMs ?? WINDOW_MS[once.replay])
     if (found.state === 'new') return { do: 'run' }
     if (found.body === body) {
       const live = this.#live.get(found.turn)
@@ -52,17 +54,30 @@ export class Idempotency {
 
   /** Waits for a turn that another process runs, then says whether its recorded answer is to be given again. */
   async #replayable(turn: Id, replay: 'undelivered' | 'success' | 'never', totalMs = 120_000): Promise<boolean> {
-    const until = this.#now() + totalMs
-    let record = await this.#store.readTurn(turn)
-    while (record && record.outcome === undefined && this.#now() < until && !this.#live.has(turn)) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      record = await this.#store.readTurn(turn)
-    }
+    const record = await this.#awaitEnd(turn, this.#now() + totalMs)
     if (!record?.outcome || replay === 'never') return false
     if (replay === 'success') return record.outcome === 'completed'
     if (record.outcome === 'completed') return !record.delivered
-    return record.code !== undefined && !isRetryable(record.code as ErrorCode)
+    // Who cancelled, and who was told that trying again may help, means to have it run.
+    return record.outcome === 'failed' && record.code !== undefined && !isRetryable(record.code as ErrorCode)
   }
+
+  /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (milliseconds since the epoch). */
+  async #awaitEnd(turn: Id, until: number): Promise<TurnRecord | undefined> {
+    // A claim is made a moment before its turn is recorded.
+    const recordedBy = this.#now() + RECORDED_MS
+    for (;;) {
+      const record = await this.#store.readTurn(turn)
+      const waits = record ? isRunning(record) && this.#now() < until : this.#now() < recordedBy
+      if (!waits || this.#live.get(turn)?.ended === false) return record
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+}
+
+/** True while somebody may still bring the turn to its end. */
+function isRunning(record: TurnRecord | undefined): boolean {
+  return record !== undefined && record.outcome === undefined && ownerAlive(record.owner)
 }
 
 /** A digest of what the request asks for. */

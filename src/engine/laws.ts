@@ -8,6 +8,7 @@ import {
   type TurnEnd,
   type TurnEvent,
 } from '../model/index.ts'
+import { cancelledTurn, failedTurn } from './turn-events.ts'
 
 /** What the laws need to know of the turn they guard. */
 export interface LawContext {
@@ -93,8 +94,7 @@ class TurnGuard {
 
   /** The wire is done: a turn that has no end yet fails with this. */
   finish(why: Fault): void {
-    if (!this.ended)
-      this.#end({ type: 'turn-end', turn: this.#context.turn, outcome: 'failed', stop: 'error', fault: why })
+    if (!this.ended) this.#end(failedTurn(this.#context.turn, why))
   }
 
   #openMessage(message: Id, lane: string | undefined): void {
@@ -137,7 +137,7 @@ class TurnGuard {
   /** A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. */
   #judge(end: TurnEnd): TurnEnd {
     if (end.outcome !== 'failed' || !this.#context.cancelled()) return end
-    return { ...end, outcome: 'cancelled', stop: 'aborted', fault: fault('cancelled', 'The turn was cancelled.') }
+    return { ...end, ...cancelledTurn(end.turn) }
   }
 
   #closeGroups(end: TurnEnd): void {

@@ -1,6 +1,7 @@
 import type { Store } from '../contract/index.ts'
 import type { Message, Part, TurnEvent } from '../model/index.ts'
 import { Journal } from './journal.ts'
+import { ownOwner } from './owner.ts'
 import type { Turn } from './turn.ts'
 
 /** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
@@ -8,6 +9,8 @@ export class Recorder {
   readonly #store: Store
   readonly #journal: Journal
   readonly #failed: (error: unknown) => void
+  readonly #owner = ownOwner()
+  readonly #pending = new Set<Promise<void>>()
 
   /** `failed` hears of what could not be written. */
   constructor(store: Store, failed: (error: unknown) => void) {
@@ -25,6 +28,7 @@ export class Recorder {
       tenant: about.tenant,
       agent: turn.agent.name,
       front: about.front,
+      owner: this.#owner,
       startedAt: about.at,
       delivered: false,
       ...(request !== undefined && { request }),
@@ -36,31 +40,35 @@ export class Recorder {
   }
 
   /** A turn ended: its events are written, then its end, so that a recorded end always has its events. */
-  async end(turn: Turn, session: string): Promise<void> {
-    try {
-      await this.#journal.flush()
-      await this.#store.appendMessages(session, transcriptOf(turn))
-      const { end } = turn.view
-      await this.#store.endTurn(turn.id, {
-        endedAt: turn.view.at,
-        outcome: end!.outcome,
-        ...(end!.fault && { code: end!.fault.code }),
-      })
-    } catch (error) {
-      this.#failed(error)
-    }
+  end(turn: Turn, session: string): void {
+    this.#keep(this.#end(turn, session))
   }
 
-  async delivered(turn: Turn): Promise<void> {
-    try {
-      await this.#store.markDelivered(turn.id)
-    } catch (error) {
-      this.#failed(error)
-    }
+  /** A client holds the whole answer. */
+  delivered(turn: Turn): void {
+    this.#keep(Promise.resolve(this.#store.markDelivered(turn.id)))
   }
 
-  flush(): Promise<void> {
-    return this.#journal.flush()
+  /** Resolves when everything said so far is in the store. */
+  async flush(): Promise<void> {
+    await this.#journal.flush()
+    await Promise.all(this.#pending)
+  }
+
+  #keep(work: Promise<void>): void {
+    const kept = work.catch(this.#failed).finally(() => this.#pending.delete(kept))
+    this.#pending.add(kept)
+  }
+
+  async #end(turn: Turn, session: string): Promise<void> {
+    await this.#journal.flush()
+    await this.#store.appendMessages(session, transcriptOf(turn))
+    const { end } = turn.view
+    await this.#store.endTurn(turn.id, {
+      endedAt: turn.view.at,
+      outcome: end!.outcome,
+      ...(end!.fault && { code: end!.fault.code }),
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Store } from '../contract/index.ts'
 import { type Command, fault, type Id, LossLedger, type TurnEvent, type TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
+import { acceptedTurn } from './turn-events.ts'
 import { LiveView } from './view.ts'
 
 /** Answers an exchange from a turn's record, under the ids of the new request. */
@@ -17,12 +18,9 @@ export async function replay(
   }
   const identity = { turn: of.turn, session: of.session, agent: of.agent }
   const view = new LiveView({ ...identity, at: Date.now(), ledger: new LossLedger() })
-  const { request } = of.command
   for (const event of events) {
     const told: TurnEvent =
-      event.type === 'turn-accepted'
-        ? { type: 'turn-accepted', turn: of.turn, how: 'replayed', session: of.session, ...(request && { request }) }
-        : event
+      event.type === 'turn-accepted' ? acceptedTurn(of.turn, 'replayed', of.session, of.command.request) : event
     view.apply(told, Date.now())
     exchange.deliver(told, view)
   }

@@ -2,7 +2,6 @@ import type { TurnScope } from '../contract/index.ts'
 import {
   type Command,
   type Fault,
-  fault,
   type Id,
   type LinkEvent,
   type Loss,
@@ -17,6 +16,7 @@ import { carryStart } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import { turnLaws } from './laws.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
+import { acceptedTurn, cancelledTurn, failedTurn } from './turn-events.ts'
 import { TurnTimer } from './turn-timer.ts'
 import { LiveView } from './view.ts'
 
@@ -144,7 +144,7 @@ export class Turn {
   /** Ends it with a failure from outside: no link, no place, an internal error. */
   fail(why: Fault): void {
     if (this.ended) return
-    const end: TurnEnd = { type: 'turn-end', turn: this.id, outcome: 'failed', stop: 'error', fault: why }
+    const end = failedTurn(this.id, why)
     if (this.#abort) this.#abort(end)
     else this.#take(end)
   }
@@ -156,7 +156,7 @@ export class Turn {
     const link = this.#link
     if (!link) {
       this.#owner.abandon(this)
-      this.#take(this.#cancelledEnd())
+      this.#take(cancelledTurn(this.id))
       return
     }
     const { grace } = this.#limits
@@ -268,30 +268,18 @@ export class Turn {
   #expire(why: Fault): void {
     const link = this.#link
     if (!link) this.#owner.abandon(this)
-    this.fail(this.#cancelled ? this.#cancelledEnd().fault! : why)
+    this.fail(this.#cancelled ? cancelledTurn(this.id).fault! : why)
     void link?.stop('timeout', this.#limits.grace)
   }
 
   /** The agent did not heed the cancel. */
   #forceStop(link: AgentLink): void {
     void link.stop('cancelled', this.#limits.grace)
-    this.#force = setTimeout(() => this.#abort?.(this.#cancelledEnd()), 2 * this.#limits.grace)
+    this.#force = setTimeout(() => this.#abort?.(cancelledTurn(this.id)), 2 * this.#limits.grace)
   }
 
   #accepted(how: 'new' | 'joined'): TurnEvent {
-    const { request } = this.command
-    return {
-      type: 'turn-accepted',
-      turn: this.id,
-      how,
-      session: this.view.session,
-      ...(request !== undefined && { request }),
-    }
-  }
-
-  #cancelledEnd(): TurnEnd {
-    const why = fault('cancelled', 'The turn was cancelled.')
-    return { type: 'turn-end', turn: this.id, outcome: 'cancelled', stop: 'aborted', fault: why }
+    return acceptedTurn(this.id, how, this.view.session, this.command.request)
   }
 
   #newView(session: string): LiveView {

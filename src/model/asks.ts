@@ -1,6 +1,7 @@
 import type { JsonText } from './json.ts'
 import type { Id, Part, ToolStatus } from './parts.ts'
 
+/** What kind of question an agent asks. */
 export type AskKind = 'approval' | 'input' | 'client' | 'tool'
 
 /** One choice of an approval, with the agent's own id. */

@@ -100,6 +100,7 @@ export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
   | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault }
 )
 
+/** Everything that flows from an agent to a client. */
 export type AgentEvent = TurnEvent | LinkEvent
 
 /** The event of one type. */

@@ -19,9 +19,11 @@ export interface Blob {
   bytes?: number
 }
 
+/** How a tool's run ended. */
 export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
 /** Who runs a tool: only a `client` tool may leave as a call that the client is expected to run. */
 export type Executor = 'agent' | 'client' | 'provider'
+/** Whose message it is. */
 export type Role = 'user' | 'assistant' | 'tool' | 'system'
 
 /** One piece of content of a message, a prompt or a tool's result. */

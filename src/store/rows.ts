@@ -26,6 +26,7 @@ export function turnRecord(row: Row): TurnRecord {
     tenant: row['tenant'] as string,
     agent: row['agent'] as string,
     front: row['front'] as string,
+    owner: row['owner'] as string,
     ...optional('request', row['request']),
     startedAt: row['started_at'] as number,
     ...optional('endedAt', row['ended_at']),

@@ -34,6 +34,7 @@ const MIGRATIONS: readonly string[] = [
     tenant TEXT NOT NULL,
     agent TEXT NOT NULL,
     front TEXT NOT NULL,
+    owner TEXT NOT NULL,
     request TEXT,
     started_at INTEGER NOT NULL,
     ended_at INTEGER,

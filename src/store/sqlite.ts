@@ -77,6 +77,7 @@ class SqliteStore implements Store {
         turn.tenant,
         turn.agent,
         turn.front,
+        turn.owner,
         request,
         turn.startedAt,
         endedAt,

@@ -19,8 +19,8 @@ const SQL = {
   clearMessages: 'DELETE FROM messages WHERE session = ?',
 
   beginTurn: `
-    INSERT INTO turns (turn, session, tenant, agent, front, request, started_at, ended_at, outcome, code, delivered)
-    SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+    INSERT INTO turns (turn, session, tenant, agent, front, owner, request, started_at, ended_at, outcome, code, delivered)
+    SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
   endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ? WHERE turn = ?',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readTurn: 'SELECT * FROM turns WHERE turn = ?',

@@ -11,6 +11,7 @@ const TURN: TurnRecord = {
   tenant: 'acme',
   agent: 'coder',
   front: 'zene',
+  owner: 'host:1',
   startedAt: 100,
   delivered: false,
 }

@@ -138,6 +138,7 @@ describe('a batch that fails', () => {
       tenant: 'a',
       agent: 'b',
       front: 'zene',
+      owner: 'host:1',
       startedAt: 1,
       delivered: false,
     })

@@ -10,6 +10,7 @@ await store.beginTurn({
   tenant: 'a',
   agent: 'b',
   front: 'zene',
+  owner: 'host:1',
   startedAt: 1,
   delivered: false,
 })

@@ -1,0 +1,63 @@
+import { capabilities } from '../../src/contract/index.ts'
+
+/** What a Zene client can say and be shown. Text arrives as deltas in stream mode and whole in an answer. */
+export const frontCapabilities = capabilities({
+  full: [
+    'turn-start',
+    'turn-cancel',
+    'session-close',
+    'query',
+    'query.health',
+    'start.request',
+    'start.agent',
+    'start.once',
+    'option.streaming',
+    'option.totalMs',
+    'session.id',
+    'session.channel',
+    'part.text',
+    'turn-accepted',
+    'turn-started',
+    'turn-end',
+    'message-start',
+    'text-delta',
+    'message-end',
+    'usage',
+    'usage.input',
+    'usage.output',
+    'usage.total',
+    'usage.estimated',
+    'command-reply',
+    'ext',
+  ],
+  partial: ['message-retract', 'foreign'],
+})
+
+/** What a Zene agent takes and tells. */
+export const backCapabilities = capabilities({
+  full: [
+    'turn-start',
+    'turn-cancel',
+    'start.request',
+    'start.agent',
+    'option.streaming',
+    'option.totalMs',
+    'session.id',
+    'session.channel',
+    'part.text',
+    'turn-started',
+    'turn-end',
+    'message-start',
+    'text-delta',
+    'message-end',
+    'usage',
+    'usage.input',
+    'usage.output',
+    'usage.total',
+    'usage.estimated',
+    'agent-ready',
+    'foreign',
+    'ext',
+  ],
+  partial: ['session-close', 'session.conversation', 'option.systemPrompt'],
+})

@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  isRecord,
+  object,
+  parse,
+  quote,
+  rest,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { errors, safeMessage } from '../errors.ts'
+import { emptyAnswer, failureOf } from '../front-ending.ts'
+import { mayBeJson } from '../http.ts'
+import { isBlank } from '../text.ts'
+import { KNOWN, respondSchema } from './schema.ts'
+
+/** clawrun gives up after 30 seconds, the body included: the turn must end before. */
+const TOTAL_MS = 28_000
+
+/** Opens the client side of `POST /v1/respond`. */
+export function openClawrun(context: FrontContext, ports: FrontPorts): FrontLink {
+  return new ClawrunFront(context, ports)
+}
+
+/** One request and its answer: `{"text"}`, or `{"error"}` with a status of 4xx, 502 or 504. */
+class ClawrunFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  decode(frame: Frame): void {
+    const body = frameText(frame)
+    const json = parse(body)
+    const read = v.safeParse(respondSchema, json)
+    if (!mayBeJson(this.#context.headers['content-type'])) this.#refuse('send content-type application/json', 415)
+    else if (json === undefined) this.#refuse('the body is not valid JSON', 400)
+    else if (!isRecord(json)) this.#refuse('the body must be a JSON object', 422)
+    else if (!read.success) this.#refuse(read.issues[0].message, 422)
+    else this.#start(read.output, body)
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    if (event.type !== 'turn-end') return
+    const failed = failureOf(view) ?? (isBlank(view.text) ? emptyAnswer : undefined)
+    if (failed) this.#fail(failed, exchange, view)
+    else this.#answer('text', this.#text(view, exchange))
+  }
+
+  encodeFault(failed: Fault): void {
+    this.#answer('error', safeMessage(failed))
+  }
+
+  #fail(failed: Fault, exchange: Id, view: TurnView): void {
+    if (view.text !== '') {
+      this.#ports.report({ kind: 'dropped', item: 'text-delta', field: 'text', why: 'policy', count: 1 }, exchange)
+    }
+    this.#ports.fault(failed, exchange, statusOf(failed))
+  }
+
+  #start(request: v.InferOutput<typeof respondSchema>, body: string): void {
+    const exchange = this.#ports.newId()
+    const turn = this.#ports.newId()
+    if (rest(body, KNOWN) !== undefined) {
+      this.#ports.report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }, exchange)
+    }
+    const systemPrompt = request.system_prompt
+    this.#ports.command(
+      {
+        exchange,
+        type: 'turn-start',
+        turn,
+        task: 'prompt',
+        agent: request.agent,
+        input: [{ type: 'text', text: request.prompt }],
+        options: { totalMs: TOTAL_MS, ...(systemPrompt && !isBlank(systemPrompt) && { systemPrompt }) },
+        session: { id: request.session_id, channel: request.channel_id },
+      },
+      {
+        form: 'whole',
+        framing: 'body',
+        headers: { 'content-type': 'application/json' },
+        onDisconnect: 'cancel',
+        asks: 'never',
+      },
+    )
+  }
+
+  #text(view: TurnView, exchange: Id): string {
+    const text = view.text.toWellFormed()
+    if (text !== view.text) {
+      this.#ports.report({ kind: 'weakened', item: 'part.text', field: 'text', why: 'too-narrow', count: 1 }, exchange)
+    }
+    return text
+  }
+
+  #refuse(message: string, http: number): void {
+    this.#ports.fault(fault('invalid-request', message), undefined, http)
+  }
+
+  #answer(member: 'text' | 'error', text: string): void {
+    this.#ports.send(object([[member, quote(text)]]))
+    this.#ports.close(0)
+  }
+}
+
+/** The status of a turn that has no answer. What the client did keeps its 4xx; all else is 502, or 504 for time. */
+function statusOf({ code }: Fault): number {
+  const { http } = errors[code]
+  return http < 500 || http === 504 ? http : 502
+}

@@ -1,0 +1,32 @@
+import type { Codec } from '../../src/contract/index.ts'
+import { openBack } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { clawrunCapabilities } from './clawrun/capabilities.ts'
+import { openClawrun } from './clawrun/front.ts'
+import { errors } from './errors.ts'
+import { frontEnv, openFront } from './front.ts'
+import { type Options, optionsSchema } from './schema.ts'
+
+/** Zene Host Protocol v1, and `POST /v1/respond` as its neighbour clawrun calls it. */
+export const codec: Codec<Options> = {
+  name: 'zene',
+  dialects: {
+    host: {
+      wireVersion: '1',
+      framing: 'ndjson',
+      front: { capabilities: frontCapabilities, env: frontEnv, open: openFront },
+      back: { capabilities: backCapabilities, open: openBack },
+    },
+    clawrun: {
+      wireVersion: '1',
+      framing: 'body',
+      front: { capabilities: clawrunCapabilities, env: [], open: openClawrun },
+    },
+  },
+  errors,
+  endpoints: [
+    { method: 'POST', path: '/v1/zene', input: 'body' },
+    { method: 'POST', path: '/v1/respond', input: 'body', dialect: 'clawrun' },
+  ],
+  options: { schema: optionsSchema, keys: ['mode'] },
+}

@@ -1,0 +1,21 @@
+import type { Store } from '../contract/index.ts'
+import { fault, type Id } from '../model/index.ts'
+import { ownerAlive } from './owner.ts'
+import { failedTurn } from './turn-events.ts'
+
+const LOST = fault('internal', 'The gateway was stopped before the turn had ended; send the request again.')
+
+/** Gives an honest ending to every turn whose process is gone. Resolves with how many there were. */
+export async function recoverTurns(store: Store, now: number): Promise<number> {
+  const lost = (await store.unfinishedTurns()).filter(({ owner }) => !ownerAlive(owner))
+  for (const { turn } of lost) await endLostTurn(store, turn, now)
+  return lost.length
+}
+
+/** Ends one turn that nobody runs any more, in its journal and in its record. */
+export async function endLostTurn(store: Store, turn: Id, now: number): Promise<void> {
+  const seq = ((await store.readEvents(turn, 0)).at(-1)?.seq ?? 0) + 1
+  const end = failedTurn(turn, LOST)
+  await store.appendEvents([{ turn, seq, json: JSON.stringify(end) }])
+  await store.endTurn(turn, { endedAt: now, outcome: 'failed', code: LOST.code })
+}

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { filesOf, importsOf, ROOT, read, SOURCES } from './sources.ts'
+
+interface Manifest {
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  license?: string
+  repository?: string | { url: string }
+  scripts?: Record<string, string>
+  engines?: { node?: string }
+}
+
+interface Locked extends Manifest {
+  version: string
+  dev?: boolean
+  hasInstallScript?: boolean
+  deprecated?: string
+}
+
+const MANIFEST = JSON.parse(read('package.json')) as Manifest
+const LOCKED = (JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }).packages
+const DOCUMENT = read('docs/dependencies.md')
+const RUNTIME = Object.keys(MANIFEST.dependencies!)
+const DEVELOPMENT = Object.keys(MANIFEST.devDependencies!)
+
+/** Licences under which everything that is shipped may be used, changed and passed on with a notice alone. */
+const LICENCES = ['MIT', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', '0BSD', 'BlueOak-1.0.0']
+
+/** Packages that would run something when they are installed, and why they work without (`ignore-scripts`). */
+const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
+  protobufjs: 'prints a warning about version ranges; comes with the OpenTelemetry SDK',
+  esbuild: 'replaces its launcher by the platform package, which it finds without that too; for the build only',
+}
+
+/** Everything that `npm ci --omit=dev` installs, as places in `node_modules`. */
+function productionTree(): string[] {
+  const places = new Set<string>()
+  const visit = (from: string, { dependencies, optionalDependencies }: Manifest): void => {
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const place = resolved(from, name)
+      if (place === undefined || places.has(place)) continue
+      places.add(place)
+      visit(place, LOCKED[place]!)
+    }
+  }
+  visit('', { dependencies: MANIFEST.dependencies })
+  return [...places].sort()
+}
+
+/** Where a package finds another: beside itself, or in a folder above. */
+function resolved(from: string, name: string): string | undefined {
+  for (
+    let folder = from;
+    ;
+    folder = folder.split('node_modules/').slice(0, -1).join('node_modules/').replace(/\/$/, '')
+  ) {
+    const place = posix.join(folder, 'node_modules', name)
+    if (place in LOCKED) return place
+    if (folder === '') return undefined
+  }
+}
+
+const PRODUCTION = productionTree()
+
+function nameOf(place: string): string {
+  return place.split('node_modules/').at(-1)!
+}
+
+function manifestOf(place: string): Manifest {
+  const file = join(ROOT, place, 'package.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : LOCKED[place]!
+}
+
+/** Whether a range of `engines.node` takes `ours` and every later version: it has a floor, and that is not above. */
+function takes(range: string, ours: readonly number[]): boolean {
+  return range.split('||').some((alternative) => {
+    const [, operator, version = ''] = /^\s*(>=|\^)?\s*([\dx*.]+)\s*$/.exec(alternative) ?? []
+    const floor = version.split('.').map((digits) => Number(digits) || 0)
+    const difference = [0, 1, 2].map((at) => (ours[at] ?? 0) - (floor[at] ?? 0)).find((part) => part !== 0) ?? 0
+    return operator === '>=' && version !== '' && difference >= 0
+  })
+}
+
+/** The headings of the document with a package's name, and the text below each. */
+function described(name: string): string | undefined {
+  return DOCUMENT.split(/^### /m).find((section) =>
+    section
+      .split('\n')[0]!
+      .split(/[`,\s]+/)
+      .includes(name),
+  )
+}
+
+describe('the document', () => {
+  test.each([...RUNTIME, ...DEVELOPMENT])('says what %s is for, its version, licence and repository', (name) => {
+    const section = described(name)
+    expect(section, `docs/dependencies.md has no heading with ${name}`).toBeDefined()
+    const range = { ...MANIFEST.dependencies, ...MANIFEST.devDependencies }[name]!
+    expect(section).toContain(`\`${range}\``)
+    const { license, repository } = manifestOf(`node_modules/${name}`)
+    expect(section).toContain(license)
+    const url = typeof repository === 'string' ? repository : repository!.url
+    expect(section).toContain(/([^/:]+\/[^/]+?)(?:\.git)?$/.exec(url)![1])
+  })
+
+  test('describes nothing that is not there', () => {
+    const headings = [...DOCUMENT.matchAll(/^### (.*)$/gm)].flatMap(([, names]) => names!.match(/[^`,\s]+/g)!)
+    expect(headings.sort()).toEqual([...RUNTIME, ...DEVELOPMENT].sort())
+  })
+})
+
+describe('packages', () => {
+  test('the tree is found', () => {
+    expect(PRODUCTION).toEqual(expect.arrayContaining(RUNTIME.map((name) => `node_modules/${name}`)))
+    expect(PRODUCTION.filter((place) => LOCKED[place]!.dev)).toEqual([])
+  })
+
+  test('every one that is shipped has a permissive licence', () => {
+    const others = PRODUCTION.map((place) => ({ place, licence: manifestOf(place).license ?? 'none' }))
+      .filter(({ licence }) => !licence.split(/ OR /).some((one) => LICENCES.includes(one.replace(/[()]/g, ''))))
+      .map(({ place, licence }) => `${place}: ${licence}`)
+    expect(others).toEqual([])
+  })
+
+  test('none is deprecated', () => {
+    expect(
+      Object.entries(LOCKED)
+        .filter(([, { deprecated }]) => deprecated)
+        .map(([place]) => place),
+    ).toEqual([])
+  })
+
+  test('none runs anything when it is installed', () => {
+    expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
+    const locked = Object.entries(LOCKED).filter(([, { hasInstallScript }]) => hasInstallScript)
+    const own = PRODUCTION.filter((place) => {
+      const { preinstall, install, postinstall } = manifestOf(place).scripts ?? {}
+      return preinstall ?? install ?? postinstall
+    })
+    const names = new Set([...locked.map(([place]) => nameOf(place)), ...own.map(nameOf)])
+    expect([...names].sort()).toEqual(Object.keys(INSTALL_SCRIPTS).sort())
+  })
+
+  test('all that are shipped run on the oldest Node.js that we promise', () => {
+    const ours = /^>=(\d+)\.(\d+)(?:\.(\d+))?$/
+      .exec(MANIFEST.engines!.node!)!
+      .slice(1)
+      .map((part) => Number(part ?? 0))
+    const newer = PRODUCTION.map((place) => ({ place, range: manifestOf(place).engines?.node ?? '>=0' }))
+      .filter(({ range }) => !takes(range, ours))
+      .map(({ place, range }) => `${place} needs Node.js ${range}`)
+    expect(newer).toEqual([])
+  })
+
+  test('the code imports what package.json lists, and nothing else', () => {
+    const imported = SOURCES.flatMap(({ imports }) => imports.map(({ to }) => to))
+    const packages = imported.filter((to) => !to.startsWith('node:') && !to.endsWith('.ts'))
+    expect([...new Set(packages)].sort()).toEqual([...RUNTIME].sort())
+  })
+
+  test('every development package is used', () => {
+    const tests = [...filesOf(['test']), 'vitest.config.ts'].flatMap((path) => importsOf(path, read(path)))
+    const used = new Set(tests.map(({ to }) => to))
+    const scripts = [
+      ...filesOf(['deploy'], '.mjs'),
+      'deploy/test.sh',
+      'package.json',
+      'tsconfig.json',
+      'vitest.config.ts',
+    ]
+      .map(read)
+      .join('\n')
+    /** Where it is named when no test imports it. */
+    const signs: Readonly<Record<string, RegExp>> = {
+      '@biomejs/biome': /\bbiome check\b/,
+      '@types/node': /"types": \["node"\]/,
+      '@vitest/coverage-v8': /provider: 'v8'/,
+      esbuild: /from 'esbuild'/,
+      typescript: /\btsc --noEmit\b/,
+    }
+    expect(DEVELOPMENT.filter((name) => !used.has(name) && !signs[name]?.test(scripts))).toEqual([])
+  })
+})

@@ -1,0 +1,166 @@
+/** Who may import what, as data. `imports.test.ts` holds the code to it, `document.test.ts` the table of ARCHITECTURE.md. */
+
+/** One part of the tree and all that it may import beside itself. */
+export interface Part {
+  /** A folder or a file, from the root. `codecs/*` stands for each folder there on its own. */
+  readonly path: string
+  /** Parts, packages and `node:` modules. A scope's `/*` stands for all its packages. */
+  readonly may: readonly string[]
+  /** The same, by `import type` only: they are not there at run time. */
+  readonly types?: readonly string[]
+  /** The same, by `import()` where it is first needed, or as types: nobody pays for them at the start. */
+  readonly lazy?: readonly string[]
+}
+
+/** Every part. The first whose path covers a file is the file's. */
+export const PARTS: readonly Part[] = [
+  { path: 'src/model', may: [] },
+  { path: 'src/contract', may: ['src/model'] },
+  { path: 'src/framing', may: ['src/model', 'src/contract'] },
+  { path: 'codecs/index.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },
+  { path: 'codecs/*', may: ['src/model', 'src/contract', 'valibot'] },
+  {
+    path: 'src/backends',
+    may: [
+      'src/model',
+      'src/contract',
+      'node:child_process',
+      'node:crypto',
+      'node:fs',
+      'node:path',
+      'node:string_decoder',
+    ],
+    lazy: ['undici'],
+  },
+  { path: 'src/store', may: ['src/model', 'src/contract', 'node:fs', 'node:path'], lazy: ['node:sqlite'] },
+  { path: 'src/config', may: ['src/model', 'zod', 'yaml', 'node:fs', 'node:path'], types: ['src/contract'] },
+  { path: 'src/engine', may: ['src/model', 'src/contract', 'src/framing', 'rxjs', 'node:crypto', 'node:os'] },
+  {
+    path: 'routes',
+    may: ['src/model', 'src/contract', 'src/framing', 'src/engine', 'hono', '@hono/node-server', 'node:crypto'],
+    types: ['node:http'],
+  },
+  {
+    path: 'observability',
+    may: ['src/model', 'src/contract', '@opentelemetry/*', 'pino', 'node:http', 'node:https', 'node:path', 'node:tty'],
+  },
+  { path: 'src/gateway.ts', may: ['src/engine', 'src/backends', 'src/store'], types: ['src/config', 'src/contract'] },
+  {
+    path: 'src/server.ts',
+    may: ['routes', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path'],
+    types: ['src/config', 'src/contract', 'src/engine'],
+  },
+  { path: 'src/stdio.ts', may: ['src/engine'], types: ['src/contract'] },
+  {
+    path: 'src/cli',
+    may: [
+      'codecs/index.ts',
+      'src/contract',
+      'src/framing',
+      'src/config',
+      'src/gateway.ts',
+      'src/server.ts',
+      'src/stdio.ts',
+      'observability',
+      'node:crypto',
+      'node:fs',
+      'node:http',
+      'node:os',
+      'node:path',
+    ],
+    types: ['src/engine'],
+  },
+  { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine'] },
+]
+
+/** A folder is entered through its `index.ts`, but for these. */
+export const SIDE_DOORS: Readonly<Record<string, string>> = {
+  'src/engine/observables.ts': 'for users of the library alone: the gateway itself never loads it',
+}
+
+/** What a file must not load before something asks for it: all that it reaches by static imports of values. */
+export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] = [
+  {
+    // A stand-in on a running gateway is as quick as a small script.
+    from: 'src/cli/as.ts',
+    never: [
+      'zod',
+      'yaml',
+      'hono',
+      '@hono/node-server',
+      'rxjs',
+      'undici',
+      'valibot',
+      'pino',
+      '@opentelemetry/*',
+      'node:sqlite',
+    ],
+  },
+  { from: 'src/cli/main.ts', never: ['*', 'node:http', 'node:sqlite', 'node:crypto'] },
+  // A stand-in that runs its turn itself serves no HTTP, and telemetry may be off.
+  { from: 'src/cli/alone.ts', never: ['hono', '@hono/node-server', 'undici', '@opentelemetry/*', 'node:sqlite'] },
+  { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite'] },
+  // Programs that embed the engine choose their own HTTP server, store and telemetry.
+  {
+    from: 'src/index.ts',
+    never: [
+      'zod',
+      'yaml',
+      'hono',
+      '@hono/node-server',
+      'undici',
+      'valibot',
+      'pino',
+      'node:http',
+      'node:sqlite',
+      'node:child_process',
+    ],
+  },
+]
+
+/** Parts that know protocols by their codecs only, never by name. */
+export const NAMELESS: readonly string[] = [
+  'src/model',
+  'src/contract',
+  'src/framing',
+  'src/backends',
+  'src/store',
+  'src/engine',
+  'src/gateway.ts',
+  'src/server.ts',
+  'src/stdio.ts',
+  'src/index.ts',
+  'routes',
+  'observability',
+]
+
+/** Parts whose code does the same for the same input, at once: no clock, no chance, no I/O, no promises. */
+export const PURE: readonly string[] = ['src/model', 'src/contract', 'src/framing', 'codecs/*']
+
+/** How code would break that promise. */
+export const IMPURE: Readonly<Record<string, RegExp>> = {
+  'a promise': /\basync\b|\bawait\b|\bPromise\b|\.then\(/,
+  'a clock': /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/,
+  'a timer': /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\(/,
+  chance: /\bMath\.random\b|\brandomUUID\b/,
+  'the process or the network': /\bprocess\.(?:std(?:in|out|err)|exit|on|kill|nextTick)\b|\bfetch\(|\bconsole\./,
+}
+
+/** The part of a file (or of `codecs/<name>`), from the root. Undefined when there is none. */
+export function partOf(file: string): string | undefined {
+  const part = PARTS.find(({ path }) => covers(path, file))
+  return part?.path === 'codecs/*' ? file.split('/').slice(0, 2).join('/') : part?.path
+}
+
+/** The rule of a part that `partOf` named. */
+export function ruleOf(part: string): Part {
+  return PARTS.find(({ path }) => path === part || covers(path, part))!
+}
+
+/** Whether a path of the table covers a file, or a pattern of the table a package or module. */
+export function covers(pattern: string, name: string): boolean {
+  if (pattern === '*') return !name.startsWith('node:') && !/^(?:src|codecs|routes|observability)\b/.test(name)
+  if (pattern === 'codecs/*') return /^codecs\/[^/.]+(?:\/|$)/.test(name)
+  if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1))
+  return name === pattern || name.startsWith(`${pattern}/`)
+}

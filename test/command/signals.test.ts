@@ -1,0 +1,111 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CLIENTS, type ClientName, clientNames, type Ran } from '../kit/clients.ts'
+import { ROOT } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
+
+const AGENTS = join(import.meta.dirname, '../kit/agents')
+const MAIN = join(ROOT, 'src/cli/main.ts')
+
+/** zene answered a request that it could parse (0), OpenHarness answered with an error (1); the others end as told. */
+const EXIT_CODES: Record<ClientName, number> = { zene: 0, openharness: 1, zot: 143, agentproc: 143 }
+
+/** A stand-in under way: its input is open, its end is told once. */
+interface Running {
+  child: ChildProcessWithoutNullStreams
+  ended: Promise<Ran>
+}
+
+describe('a stand-in that is told to stop', () => {
+  let folder: string
+  let config: string
+  let gateway: ReturnType<typeof spawn>
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-signals-'))
+    config = join(folder, 'turnpike.yaml')
+    writeFileSync(
+      config,
+      `server: { port: 0 }
+default: silent
+limits: { grace: 300ms }
+agents: { silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: [] } }
+store: { kind: sqlite, path: ./turnpike.db }
+`,
+    )
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function start(front: ClientName): Running {
+    const client = CLIENTS[front]
+    const [protocol, ...own] = client.argv
+    const asked = { text: 'hi', session: 's', id: 'r1' }
+    const env = { ...process.env, ...('env' in client ? client.env(asked) : {}) }
+    const child = spawn(process.execPath, [MAIN, 'as', protocol!, '--config', config, ...own], { env })
+    const ran: Ran = { stdout: '', stderr: '', code: null }
+    child.stdout.on('data', (bytes: Buffer) => {
+      ran.stdout += String(bytes)
+    })
+    child.stderr.on('data', (bytes: Buffer) => {
+      ran.stderr += String(bytes)
+    })
+    if (front === 'openharness') child.stdin.end(client.write(asked))
+    else child.stdin.write('env' in client ? '' : client.write(asked))
+    return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ ...ran, code }))) }
+  }
+
+  const cancelled: Record<ClientName, (stdout: string) => unknown> = {
+    zene: (stdout) => (JSON.parse(stdout) as { error_code: string }).error_code,
+    openharness: (stdout) => (JSON.parse(stdout) as { response: { error: { code: string } } }).response.error.code,
+    zot: (stdout) =>
+      stdout
+        .trim()
+        .split('\n')
+        .slice(-1)
+        .map((line) => (JSON.parse(line) as { type: string }).type),
+    agentproc: (stdout) => stdout.includes('AGENT_ERROR:'),
+  }
+  const expected: Record<ClientName, unknown> = {
+    zene: 'CANCELED',
+    openharness: 'cancelled',
+    zot: ['done'],
+    agentproc: true,
+  }
+
+  async function stops(front: ClientName): Promise<void> {
+    const running = start(front)
+    await until(() => pidsOf('silent.sh').length === 1)
+    running.child.kill('SIGTERM')
+    const ran = await running.ended
+    expect(ran.code).toBe(EXIT_CODES[front])
+    expect(cancelled[front](ran.stdout)).toEqual(expected[front])
+    await until(() => pidsOf('silent.sh').length === 0)
+  }
+
+  test.each(clientNames)('alone: %s ends its turn honestly and leaves nothing behind', stops)
+
+  describe('with a running gateway', () => {
+    beforeAll(async () => {
+      gateway = spawn(process.execPath, [MAIN, 'serve', '--config', config], { stdio: ['ignore', 'pipe', 'inherit'] })
+      await new Promise((resolve) => gateway.stdout!.once('data', resolve))
+    })
+    afterAll(async () => {
+      const ended = new Promise((resolve) => gateway.once('exit', resolve))
+      gateway.kill('SIGTERM')
+      await ended
+    })
+
+    test.each(clientNames)('%s does the same', stops)
+
+    test('a stand-in that is killed takes its turn with it', async () => {
+      const running = start('zene')
+      await until(() => pidsOf('silent.sh').length === 1)
+      running.child.kill('SIGKILL')
+      await running.ended
+      await until(() => pidsOf('silent.sh').length === 0)
+    })
+  })
+})
