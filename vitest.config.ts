@@ -10,6 +10,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['codecs/**/*.ts'],
+      exclude: ['test/**'],
       thresholds: { 'codecs/**/*.ts': { lines: 100, branches: 100 } },
     },
   },

@@ -37,6 +37,12 @@ describe('requests', () => {
     })
   })
 
+  test('one wire is one envelope: a second one is not read', () => {
+    const drive = ask(body({ user_intent: 'Hello' }))
+    drive.link.decode(body({ user_intent: 'And again' }))
+    expect(drive.commands).toHaveLength(1)
+  })
+
   test('every field of a full request arrives', () => {
     const context = {
       session_id: 's',

@@ -1,0 +1,62 @@
+import { capabilities } from '../../src/contract/index.ts'
+import type { Item } from '../../src/model/index.ts'
+
+const BOTH: readonly Item[] = [
+  'turn-start',
+  'turn-cancel',
+  'session-clear',
+  'query',
+  'query.state',
+  'query.messages',
+  'query.models',
+  'query.health',
+  'start.compact',
+  'option.model',
+  'part.text',
+  'part.tool-call',
+  'part.tool-reply',
+  'turn-started',
+  'turn-end',
+  'step-start',
+  'step-end',
+  'message-start',
+  'text-delta',
+  'message-end',
+  'tool-start',
+  'tool-args-delta',
+  'tool-call',
+  'tool-progress',
+  'tool-end',
+  'usage',
+  'usage.input',
+  'usage.output',
+  'usage.reasoning',
+  'usage.cacheRead',
+  'usage.cacheWrite',
+  'usage.costUsd',
+  'notice',
+  'command-reply',
+  'foreign',
+  'ext',
+]
+
+/** What a client of this protocol can say and be shown. */
+export const frontCapabilities = capabilities({
+  full: [
+    ...BOTH,
+    'config-set',
+    'start.request',
+    'option.effort',
+    'option.systemPrompt',
+    'option.tools',
+    'session.id',
+    'turn-accepted',
+  ],
+  partial: ['part.image', 'part.data', 'message-retract'],
+})
+
+/** What an agent of this protocol can be told and can say. */
+export const backCapabilities = capabilities({
+  full: [...BOTH, 'agent-ready', 'usage.estimated'],
+  partial: ['config-set', 'option.systemPrompt', 'part.image', 'part.data'],
+})

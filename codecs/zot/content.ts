@@ -1,0 +1,118 @@
+import {
+  elements,
+  type Id,
+  type JsonText,
+  type Loss,
+  member,
+  object,
+  type Part,
+  parseObject,
+  quote,
+} from '../../src/model/index.ts'
+import { base64Bytes, numberJson } from './wire.ts'
+
+/** Content blocks of the wire read as parts. `exact` is false when a block held more than its part can say. */
+export interface Content {
+  parts: Part[]
+  exact: boolean
+}
+
+/** Gives the id under which the call of a `tool_call` block is known; the wire may use one id for several calls. */
+export type ToolName = (wireId: string) => Id
+
+/** Reads an array of content blocks from its raw text; `null` and absent are an empty one. */
+export function readContent(json: JsonText | undefined, toolName: ToolName): Content {
+  const content: Content = { parts: [], exact: true }
+  for (const raw of elements(json ?? '[]')) content.parts.push(readBlock(raw, toolName, content))
+  return content
+}
+
+type Block = Record<string, unknown>
+
+/** Reads one block. What is not understood becomes a data part, which is never exact. */
+function readBlock(raw: JsonText, toolName: ToolName, content: Content): Part {
+  const block = parseObject(raw) ?? {}
+  const only = (...keys: string[]): void => {
+    for (const key in block) if (key !== 'type' && !keys.includes(key)) content.exact = false
+  }
+  if (block['type'] === 'text' && typeof block['text'] === 'string') {
+    only('text')
+    return { type: 'text', text: block['text'] }
+  }
+  if (block['type'] === 'image') {
+    only('mime_type', 'bytes')
+    return readImage(block)
+  }
+  if (block['type'] === 'tool_call' && typeof block['id'] === 'string' && typeof block['name'] === 'string') {
+    only('id', 'name', 'args')
+    return { type: 'tool-call', tool: toolName(block['id']), name: block['name'], args: member(raw, 'args') ?? '{}' }
+  }
+  if (block['type'] === 'tool_result' && typeof block['call_id'] === 'string') {
+    only('call_id', 'is_error', 'content')
+    const inner = readContent(member(raw, 'content'), toolName)
+    content.exact &&= inner.exact
+    const status = block['is_error'] === true ? 'error' : 'ok'
+    return { type: 'tool-reply', tool: block['call_id'], status, parts: inner.parts }
+  }
+  content.exact = false
+  return { type: 'data', json: raw }
+}
+
+function readImage(block: Block): Part {
+  const mime = block['mime_type']
+  const bytes = block['bytes']
+  return {
+    type: 'image',
+    ...(typeof mime === 'string' && mime !== '' && { mime }),
+    ...(typeof bytes === 'number' && { bytes }),
+  }
+}
+
+/** Writes parts as an array of content blocks; what has no block is reported. */
+export function writeContent(parts: readonly Part[], report: (loss: Loss) => void): JsonText {
+  const blocks: JsonText[] = []
+  for (const part of parts) {
+    const block = writeBlock(part, report)
+    if (block !== undefined) blocks.push(block)
+  }
+  return `[${blocks.join(',')}]`
+}
+
+/** One text block. */
+export function textBlock(text: string): JsonText {
+  return `{"type":"text","text":${quote(text)}}`
+}
+
+function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefined {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text)
+    case 'image': {
+      const bytes = part.bytes ?? (part.base64 === undefined ? undefined : base64Bytes(part.base64))
+      if (bytes === undefined) {
+        report({ kind: 'invented', item: 'part.image', field: 'bytes', why: 'required', count: 1 })
+      }
+      return `{"type":"image","mime_type":${quote(part.mime ?? '')},"bytes":${numberJson(bytes ?? 0)}}`
+    }
+    case 'tool-call':
+      return object([
+        ['type', '"tool_call"'],
+        ['id', quote(part.tool)],
+        ['name', quote(part.name)],
+        ['args', part.args],
+      ])
+    case 'tool-reply':
+      return object([
+        ['type', '"tool_result"'],
+        ['call_id', quote(part.tool)],
+        ['is_error', String(part.status !== 'ok')],
+        ['content', writeContent(part.parts, report)],
+      ])
+    case 'data':
+      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      return textBlock(part.json)
+    default:
+      report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+      return undefined
+  }
+}

@@ -1,0 +1,29 @@
+import type { Codec } from '../../src/contract/index.ts'
+import { BackSession } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { errors } from './errors.ts'
+import { FrontSession } from './front.ts'
+import { Options } from './schema.ts'
+import { PROTOCOL, TOKEN_VARIABLE } from './wire.ts'
+
+export type { Options }
+
+/** zot RPC: lines of JSON between a client and `zot rpc`. */
+export const codec: Codec<Options> = {
+  name: PROTOCOL,
+  dialects: {
+    rpc: {
+      wireVersion: '1',
+      framing: 'ndjson',
+      front: {
+        capabilities: frontCapabilities,
+        env: [TOKEN_VARIABLE],
+        open: (context, ports) => new FrontSession(context, ports),
+      },
+      back: { capabilities: backCapabilities, open: (context, ports) => new BackSession(context, ports) },
+    },
+  },
+  errors,
+  endpoints: [{ method: 'POST', path: '/v1/zot', input: 'ndjson' }],
+  options: { schema: Options, keys: ['token'] },
+}
