@@ -1,0 +1,29 @@
+import type { Loss, Part } from '../../src/model/index.ts'
+
+/** A part that is a file of some kind. */
+export type FilePart = Extract<Part, { type: 'image' | 'audio' | 'file' }>
+
+/** True for the parts that are attached, not said. */
+export function isFile(part: Part): part is FilePart {
+  return part.type === 'image' || part.type === 'audio' || part.type === 'file'
+}
+
+/** Where a file is. Bytes become a `data:` URL, which is less; what has neither has no place (undefined). */
+export function urlOf(part: FilePart, report: (loss: Loss) => void): string | undefined {
+  const item = `part.${part.type}` as const
+  if (part.url !== undefined) return part.url
+  if (part.base64 === undefined) {
+    report({ kind: 'dropped', item, why: 'no-place', count: 1 })
+    return undefined
+  }
+  report({ kind: 'weakened', item, field: 'url', why: 'no-place', count: 1 })
+  return `data:${part.mime ?? 'application/octet-stream'};base64,${part.base64}`
+}
+
+/** There is no video part: a file with a media range says the same, both ways. */
+export const ANY_VIDEO = 'video/*'
+
+/** True for a file that is a video. */
+export function isVideo(part: FilePart): boolean {
+  return part.type === 'file' && part.mime?.startsWith('video/') === true
+}

@@ -1,0 +1,57 @@
+import { type Frame, type FrontContext, type FrontLink, type FrontPorts, frameText } from '../../src/contract/index.ts'
+import type { Fault, Id, Item, TurnEvent, TurnView } from '../../src/model/index.ts'
+import { wrongType } from './content-type.ts'
+import { openFront as openFront01 } from './v01/front.ts'
+import { isTurnOf04 } from './v01/schema.ts'
+import { openFront as openFront04 } from './v04/front.ts'
+
+/**
+ * The link of a body, whose shape says which wire it is: a turn object is 0.4, AGENT_ variables (and whatever else) are
+ * 0.1. The endpoint declares what 0.4 carries; what 0.1 cannot carry of that is a loss found here.
+ */
+class BodyLink implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  #link: FrontLink | undefined
+  #narrow = false
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  decode(frame: Frame): void {
+    const link = this.#chosen(frameText(frame))
+    const refusal = wrongType(this.#context)
+    if (refusal) this.#ports.fault(refusal.fault, undefined, refusal.http)
+    else link.decode(frame)
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    if (this.#narrow && event.type === 'turn-end') this.#reportUnshown(exchange, view)
+    this.#link?.encode(event, exchange, view)
+  }
+
+  encodeFault(found: Fault, exchange: Id | undefined): void {
+    this.#chosen('').encodeFault(found, exchange)
+  }
+
+  #chosen(body: string): FrontLink {
+    if (this.#link) return this.#link
+    this.#narrow = !isTurnOf04(body)
+    this.#link = (this.#narrow ? openFront01 : openFront04)(this.#context, this.#ports)
+    return this.#link
+  }
+
+  /** What the turn had beside its text. */
+  #reportUnshown(exchange: Id, { usage, messages }: TurnView): void {
+    const unshown: Item[] = usage ? ['usage'] : []
+    if (messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')
+    for (const item of unshown) this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
+  }
+}
+
+/** Opens a front whose requests are bodies of either wire. */
+export function openBodyFront(context: FrontContext, ports: FrontPorts): FrontLink {
+  return new BodyLink(context, ports)
+}

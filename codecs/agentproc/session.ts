@@ -1,0 +1,12 @@
+/**
+ * The gateway's session ids in the narrow alphabet of AGENT_SESSION: whatever is not a letter, a digit or one of
+ * `._~-` becomes `=` and the four hexadecimal digits of its UTF-16 unit.
+ */
+export function toWireSession(id: string): string {
+  return id.replace(/[^A-Za-z0-9._~-]/g, (unit) => `=${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The reverse of `toWireSession`; an id that another agent made up comes out as it is. */
+export function fromWireSession(id: string): string {
+  return id.replace(/=([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}

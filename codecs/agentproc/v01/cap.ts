@@ -1,0 +1,33 @@
+/** What a cap lets through of one text. `cut` says that some of it is missing. */
+export interface Capped {
+  text: string
+  /** Set on the text at which the cap was reached first. */
+  suffix: string
+  cut: boolean
+}
+
+/** Counts code points up to a limit over several texts; never splits a surrogate pair. */
+export class Cap {
+  readonly #suffix: string
+  #left: number
+  #reached = false
+
+  /** `limit` in code points; `suffix` is what marks the cut. */
+  constructor(limit: number, suffix: string) {
+    this.#left = limit
+    this.#suffix = suffix
+  }
+
+  /** The next text, as far as there is room. */
+  take(text: string): Capped {
+    let end = 0
+    while (end < text.length && this.#left > 0) {
+      end += text.codePointAt(end)! > 0xffff ? 2 : 1
+      this.#left -= 1
+    }
+    const cut = end < text.length
+    const suffix = cut && !this.#reached ? this.#suffix : ''
+    this.#reached ||= cut
+    return { text: cut ? text.slice(0, end) : text, suffix, cut }
+  }
+}

@@ -1,0 +1,41 @@
+import { capabilities } from '../../../src/contract/index.ts'
+
+/** What an agent of wire 0.1 can be given, and what it can say. */
+export const backCapabilities = capabilities({
+  full: [
+    'turn-start',
+    'turn-cancel',
+    'session.id',
+    'session.name',
+    'part.text',
+    'turn-accepted',
+    'turn-started',
+    'turn-end',
+    'message-start',
+    'text-delta',
+    'message-end',
+    'message-retract',
+    'notice',
+    'session-bound',
+  ],
+  partial: ['option.systemPrompt', 'part.image', 'part.audio', 'part.file', 'ext'],
+})
+
+/** What a runner of wire 0.1 can ask for, and what it can be told. */
+export const frontCapabilities = capabilities({
+  full: [
+    'turn-start',
+    'turn-cancel',
+    'session.id',
+    'session.name',
+    'option.streaming',
+    'turn-accepted',
+    'turn-started',
+    'turn-end',
+    'message-start',
+    'text-delta',
+    'message-end',
+    'session-bound',
+  ],
+  partial: ['part.text', 'part.image', 'part.audio', 'part.file', 'message-retract', 'ext'],
+})

@@ -1,0 +1,21 @@
+import type { Dialect, FrontContext, FrontLink, FrontPorts } from '../../../src/contract/index.ts'
+import type { AgentProcOptions } from '../options.ts'
+import { openFront as openFront04 } from '../v04/front.ts'
+import { openBack } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { accepts, openFront } from './front.ts'
+import { VARIABLES } from './front-request.ts'
+
+/** A stand-in that neither its environment nor a first line has told what it is answers as wire 0.4 does. */
+function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {
+  const untold = context.transport === 'stdio' && !accepts(undefined, context)
+  return (untold ? openFront04 : openFront)(context, ports)
+}
+
+/** Wire 0.1: AGENT_ variables in, sentinel lines out, a process per turn. */
+export const v01: Dialect<AgentProcOptions> = {
+  wireVersion: '0.1',
+  framing: 'text',
+  front: { capabilities: frontCapabilities, env: VARIABLES, accepts, open: openOnStdio },
+  back: { capabilities: backCapabilities, open: openBack },
+}

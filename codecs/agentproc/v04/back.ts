@@ -1,0 +1,121 @@
+import {
+  type BackContext,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  type Frame,
+  frameText,
+} from '../../../src/contract/index.ts'
+import { type Command, type CommandOf, fault, type Id } from '../../../src/model/index.ts'
+import { endingOf, failed, type TurnEnding } from '../endings.ts'
+import { secretsOf } from '../environment.ts'
+import type { AgentProcOptions } from '../options.ts'
+import { Permissions } from './back-asks.ts'
+import { Reply } from './back-reply.ts'
+import { prepare } from './back-turn.ts'
+
+/** A turn while its process runs. */
+interface Run {
+  turn: Id
+  reply: Reply
+  permissions: Permissions
+  secrets: readonly string[]
+  cancelled: boolean
+  /** No line has come yet. */
+  first: boolean
+}
+
+const OTHER_DIALECT = fault(
+  'protocol-violation',
+  'The agent speaks AgentProc 0.1, its configuration says 0.4; set `protocol: agentproc` for it.',
+)
+
+/** The runner of wire 0.4: a process per turn, a turn object on its stdin, events on its stdout. */
+class RunnerLink implements BackLink {
+  readonly #context: BackContext<AgentProcOptions>
+  readonly #ports: BackPorts
+  #run: Run | undefined
+
+  constructor(context: BackContext<AgentProcOptions>, ports: BackPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  encode(command: Command): void {
+    if (command.type === 'turn-start') this.#start(command)
+    else if (command.type === 'ask-reply') this.#run?.permissions.reply(command.ask, command.reply)
+    else if (command.type === 'turn-cancel' && this.#run) {
+      // The wire has no word for it: the engine stops the process. An agent that waits for an answer gets one.
+      this.#run.cancelled = true
+      this.#run.permissions.deny()
+    }
+  }
+
+  decode(frame: Frame): void {
+    const run = this.#run
+    if (!run) return
+    const line = frameText(frame)
+    if (run.first && /^AGENT_(SESSION|PARTIAL|ERROR):/.test(line)) {
+      this.#finish(run, failed(OTHER_DIALECT))
+      return
+    }
+    run.first = false
+    run.reply.line(line)
+  }
+
+  decodeEnd(end: CallEnd): void {
+    const run = this.#run
+    if (!run) return
+    const { reply, secrets, cancelled, turn } = run
+    const ending = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
+    if (ending.outcome === 'completed' && reply.blank) {
+      const text = 'The agent ended without an answer.'
+      this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })
+    }
+    this.#finish(run, ending)
+  }
+
+  #start(start: CommandOf<'turn-start'>): void {
+    const { turn, options } = start
+    const prepared = prepare(this.#context, start, (loss) => this.#ports.report(loss, turn))
+    if ('code' in prepared) {
+      this.#ports.emit({ type: 'turn-end', turn, ...failed(prepared) })
+      return
+    }
+    const permissions = new Permissions(turn, this.#ports)
+    const host = {
+      ports: this.#ports,
+      permission: permissions.request.bind(permissions),
+      answered: () => this.#answered(permissions),
+    }
+    const reply = new Reply(turn, this.#context.options, host, options.streaming !== false)
+    const secrets = secretsOf(this.#context, prepared.call.env)
+    this.#run = { turn, reply, permissions, secrets, cancelled: false, first: true }
+    this.#ports.emit({ type: 'turn-started', turn })
+    this.#ports.open(prepared.call)
+    this.#ports.send(prepared.line)
+  }
+
+  /** The agent may wait for the end of its input before it exits. */
+  #answered(permissions: Permissions): void {
+    if (!this.#context.options.permission) return
+    permissions.deny()
+    this.#ports.end()
+  }
+
+  #finish(run: Run, ending: TurnEnding): void {
+    const { turn, reply, permissions } = run
+    this.#run = undefined
+    permissions.abandon()
+    reply.close()
+    if (reply.session !== undefined) {
+      this.#ports.emit({ turn: null, type: 'session-bound', agentSession: reply.session })
+    }
+    this.#ports.emit({ type: 'turn-end', turn, ...(reply.ext && { ext: reply.ext }), ...ending })
+  }
+}
+
+/** Opens the back half of wire 0.4. */
+export function openBack(context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {
+  return new RunnerLink(context, ports)
+}

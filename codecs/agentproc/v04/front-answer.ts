@@ -1,0 +1,134 @@
+import type { FrontPorts } from '../../../src/contract/index.ts'
+import {
+  append,
+  type EventOf,
+  type Ext,
+  type Id,
+  type Item,
+  type JsonText,
+  type MessageView,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { isAnswer } from '../answers.ts'
+import { EXT_04 } from '../ext.ts'
+import type { Asks } from './front-asks.ts'
+import { errorLine, ownExt, partialLine, resultLine, type Shared } from './front-lines.ts'
+import { wireSession } from './session.ts'
+import { writeUsage } from './usage.ts'
+
+type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
+
+/**
+ * Writes one turn as events. Deltas are partials, and the result has the whole reply again, for runners that show no
+ * partials. Once partials were shown a runner passes the result's text over: a message that came whole becomes a partial
+ * then. The session id is on the first event and on errors.
+ */
+export class AnswerWriter {
+  readonly #ports: FrontPorts
+  readonly #asks: Asks
+  #session: string | undefined
+  #stamped = false
+  /** The message whose text was written last. */
+  #last: Id | undefined
+  /** Whole messages that no partial has shown. */
+  #whole: Id[] = []
+  /** Members of the usage without a place in the model. */
+  #usageExt: Ext | undefined
+
+  constructor(ports: FrontPorts, asks: Asks) {
+    this.#ports = ports
+    this.#asks = asks
+  }
+
+  /** One event of the turn. */
+  write(event: TurnEvent, exchange: Id, view: TurnView): void {
+    if (event.ext && event.ext.protocol !== EXT_04) this.#drop('ext', exchange)
+    if (event.type === 'text-delta' || event.type === 'reasoning-delta') this.#delta(event, exchange, view)
+    else if (event.type === 'message-end') this.#messageEnd(event, exchange, view)
+    else if (event.type === 'message-retract') this.#retract(event, exchange, view)
+    else if (event.type === 'ask') this.#ask(event, exchange)
+    else if (event.type === 'ask-settled') this.#asks.settled(event.ask, exchange)
+    else if (event.type === 'turn-accepted') this.#session = wireSession(event.session)
+    else if (event.type === 'usage') this.#usageExt = event.scope === 'turn' ? event.ext : this.#usageExt
+    else if (event.type === 'turn-end') this.#end(event, view)
+  }
+
+  #delta(event: Delta, exchange: Id, view: TurnView): void {
+    if (!isAnswer(view.message(event.message))) this.#drop(event.type, exchange)
+    else if (event.text === '') return
+    else if (event.type === 'text-delta') {
+      this.#wholeAsPartials(view)
+      this.#partial(event.message, event.text, event.ext)
+    } else this.#ports.send(partialLine(event.text, 'thinking', this.#shared(event.ext)))
+  }
+
+  #messageEnd(event: EventOf<'message-end'>, exchange: Id, view: TurnView): void {
+    const message = view.message(event.message)
+    if (!isAnswer(message)) return
+    this.#dropParts(message, exchange)
+    if (!message.streamed && message.text !== '') this.#whole.push(message.id)
+  }
+
+  #retract(event: EventOf<'message-retract'>, exchange: Id, view: TurnView): void {
+    if (event.keepText) return
+    this.#whole = this.#whole.filter((id) => id !== event.message)
+    const message = view.message(event.message)
+    if (!isAnswer(message) || !message.streamed) return
+    this.#ports.report({ kind: 'weakened', item: 'message-retract', why: 'no-place', count: 1 }, exchange)
+  }
+
+  #ask(event: EventOf<'ask'>, exchange: Id): void {
+    const line = this.#asks.ask(event, exchange, this.#stamp())
+    if (line !== undefined) this.#ports.send(line)
+  }
+
+  #end(end: TurnEnd, view: TurnView): void {
+    const completed = end.outcome === 'completed'
+    if (this.#last !== undefined || !completed) this.#wholeAsPartials(view)
+    const usage = this.#usage(view)
+    if (completed) {
+      this.#ports.send(resultLine(view.text, usage, this.#shared(end.ext)))
+      return
+    }
+    const message = end.fault?.message || 'The turn did not complete.'
+    this.#ports.send(errorLine(message, usage, { session: this.#session, ext: end.ext }))
+  }
+
+  #usage({ usage, usageEstimated }: TurnView): JsonText | undefined {
+    return usage && append(writeUsage(usage, usageEstimated), ownExt(this.#usageExt))
+  }
+
+  #wholeAsPartials(view: TurnView): void {
+    for (const id of this.#whole.splice(0)) this.#partial(id, view.message(id)!.text, undefined)
+  }
+
+  /** Separate messages are an empty line apart. */
+  #partial(message: Id, text: string, ext: Ext | undefined): void {
+    const gap = this.#last !== undefined && this.#last !== message ? '\n\n' : ''
+    this.#last = message
+    this.#ports.send(partialLine(gap + text, undefined, this.#shared(ext)))
+  }
+
+  #shared(ext: Ext | undefined): Shared {
+    return { session: this.#stamp(), ext }
+  }
+
+  /** The session id for the first event; undefined for the others. */
+  #stamp(): string | undefined {
+    if (this.#stamped) return undefined
+    this.#stamped = true
+    return this.#session
+  }
+
+  #dropParts(message: MessageView, exchange: Id): void {
+    for (const part of message.parts ?? []) {
+      if (part.type !== 'text' && part.type !== 'reasoning') this.#drop(`part.${part.type}`, exchange)
+    }
+  }
+
+  #drop(item: Item, exchange: Id): void {
+    this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
+  }
+}

@@ -1,0 +1,117 @@
+import * as v from 'valibot'
+import type { FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type AskOption,
+  type EventOf,
+  type Id,
+  type JsonText,
+  member,
+  parse,
+  parseObject,
+  type Question,
+  quote,
+} from '../../../src/model/index.ts'
+import { line } from './front-lines.ts'
+import { permissionResponseSchema, unpadded } from './schema.ts'
+
+type Approval = Extract<Question, { kind: 'approval' }>
+
+interface Open {
+  ask: Id
+  turn: Id
+  options: readonly AskOption[]
+}
+
+/** The approvals that a runner is asked for, by the request id on the wire. */
+export class Asks {
+  readonly #ports: FrontPorts
+  readonly #open = new Map<string, Open>()
+  /** True once nothing more can be read. */
+  closed = false
+
+  constructor(ports: FrontPorts) {
+    this.#ports = ports
+  }
+
+  /** The line of a request. A runner that cannot be asked any more has denied. */
+  ask(event: EventOf<'ask'>, exchange: Id, session: string | undefined): JsonText | undefined {
+    const { ask, turn, ext } = event
+    const question = event.question as Approval
+    if (this.closed) {
+      this.#reply(exchange, { ask, turn, options: question.options }, 'deny', undefined, undefined)
+      return undefined
+    }
+    // A runner takes an id without spaces only.
+    const request = /^\S+$/.test(ask) ? ask : this.#ports.newId()
+    this.#open.set(request, { ask, turn, options: question.options })
+    const known = parseObject(question.args) !== undefined
+    if (!known) this.#weakened(exchange, 'args')
+    const { tool, description } = question
+    return line(
+      'permission_request',
+      [
+        ['request_id', quote(request)],
+        ['tool_name', quote(question.name)],
+        ['input', known ? question.args : '{}'],
+        ['description', description === undefined ? undefined : quote(description)],
+        ['tool_use_id', tool === undefined ? undefined : quote(tool)],
+      ],
+      undefined,
+      { session, ext },
+    )
+  }
+
+  /** A line of the runner; only an answer to an open request means something. */
+  answer(text: string, exchange: Id): void {
+    const json = unpadded(text)
+    const { success, output } = v.safeParse(permissionResponseSchema, parse(json))
+    const open = success ? this.#open.get(output.request_id) : undefined
+    if (!success || !open) return
+    this.#open.delete(output.request_id)
+    const edited = member(json, 'updated_input')
+    this.#reply(exchange, open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
+  }
+
+  /** Somebody else has answered: this wire cannot take a request back. */
+  settled(ask: Id, exchange: Id): void {
+    for (const [request, open] of this.#open) {
+      if (open.ask !== ask) continue
+      this.#open.delete(request)
+      this.#ports.report({ kind: 'weakened', item: 'ask-settled', why: 'no-place', count: 1 }, exchange)
+    }
+  }
+
+  /** Nothing more can be read: what is open is denied. */
+  close(exchange: Id): void {
+    this.closed = true
+    for (const open of this.#open.values()) this.#reply(exchange, open, 'deny', undefined, undefined)
+    this.#open.clear()
+  }
+
+  #reply(
+    exchange: Id,
+    { ask, turn, options }: Open,
+    behavior: 'allow' | 'deny',
+    message: string | undefined,
+    edited: JsonText | undefined,
+  ): void {
+    const fitting = options.filter(({ kind }) => kind === behavior)
+    const option = fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
+    this.#ports.command({
+      exchange,
+      type: 'ask-reply',
+      target: { turn },
+      ask,
+      reply: {
+        kind: 'approval',
+        option: option?.id ?? behavior,
+        ...(edited !== undefined && { edited }),
+        ...(message !== undefined && { message }),
+      },
+    })
+  }
+
+  #weakened(exchange: Id, field: string): void {
+    this.#ports.report({ kind: 'weakened', item: 'ask.approval', field, why: 'too-narrow', count: 1 }, exchange)
+  }
+}

@@ -1,0 +1,35 @@
+import { type Ext, isRecord, type JsonText, object, parse, rest, type Usage } from '../../../src/model/index.ts'
+import { EXT_04 } from '../ext.ts'
+
+/** The wire's name of every count. */
+const NAMES: Readonly<Record<keyof Usage, string>> = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  total: 'total_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  cacheWrite: 'cache_creation_input_tokens',
+  reasoning: 'reasoning_tokens',
+  costUsd: 'cost_usd',
+}
+const ENTRIES = Object.entries(NAMES) as [keyof Usage, string][]
+const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES))
+
+/** A usage object with its other members; undefined when it says nothing, or nothing but zeros. */
+export function readUsage(json: JsonText): { usage: Usage; ext?: Ext } | undefined {
+  const value = parse(json)
+  if (!isRecord(value)) return undefined
+  const usage: Usage = {}
+  for (const [key, name] of ENTRIES) {
+    const count = value[name]
+    if (typeof count === 'number' && Number.isFinite(count) && count >= 0) usage[key] = count
+  }
+  if (Object.values(usage).every((count) => count === 0)) return undefined
+  const others = rest(json, KNOWN)
+  return others === undefined ? { usage } : { usage, ext: { protocol: EXT_04, json: others } }
+}
+
+/** The members of a usage object for what is known; an estimate says so. */
+export function writeUsage(usage: Usage, estimated: boolean): JsonText {
+  const counts = ENTRIES.map(([key, name]) => [name, usage[key]?.toString()] as const)
+  return object([...counts, ['estimated', estimated ? 'true' : undefined]])
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { replyTo } from './replies.ts'
+import { error, OK, open, outcome, partial, result, run } from './runs.ts'
+
+describe('endings', () => {
+  test('an error fails the turn on any exit code; the first one counts, an empty one does not', () => {
+    const back = run([
+      partial('before'),
+      error(''),
+      error('first', { code: 7 }),
+      error('second'),
+      partial('after'),
+      result('late'),
+    ])
+    expect(outcome(back.events)).toMatchObject({
+      deltas: ['before'],
+      said: undefined,
+      outcome: 'failed',
+      fault: { code: 'agent-crashed', message: 'first' },
+      ext: { json: '{"code":7}' },
+    })
+    expect(back.losses.map(({ item }) => item)).toEqual(['turn-end', 'text-delta', 'message-end'])
+    expect(outcome(run([error('bad')], { why: 'closed', exitCode: 3 }).events).fault?.ext?.json).toBe('{"exit_code":3}')
+  })
+
+  test('a non-zero exit fails the turn even after a result, which stands', () => {
+    expect(outcome(run([result('half')], { why: 'closed', exitCode: 2 }).events)).toMatchObject({
+      said: 'half',
+      outcome: 'failed',
+      fault: { message: 'The agent failed (exit code 2); its stderr is in the gateway log.' },
+    })
+  })
+
+  test('what was asked to cancel is cancelled', () => {
+    const back = open()
+    back.start('hi')
+    back.feed(partial('a'))
+    back.link.encode({ exchange: 'x', type: 'turn-cancel', target: 'running' })
+    back.link.decodeEnd(OK)
+    expect(outcome(back.events)).toMatchObject({ outcome: 'cancelled', fault: { code: 'cancelled' } })
+  })
+
+  test('an agent of wire 0.1 is told by its first line', () => {
+    const back = run(['AGENT_SESSION:x', result('y')])
+    expect(outcome(back.events).fault).toMatchObject({
+      code: 'protocol-violation',
+      message: 'The agent speaks AgentProc 0.1, its configuration says 0.4; set `protocol: agentproc` for it.',
+    })
+    expect(outcome(run([partial('a'), 'AGENT_ERROR:"x"']).events).outcome).toBe('completed')
+  })
+
+  test('nothing is said outside a turn', () => {
+    const back = run([result('x')])
+    const { length } = back.events
+    back.feed(partial('late'))
+    back.link.decodeEnd(OK)
+    back.link.encode({ exchange: 'x', type: 'turn-cancel', target: 'running' })
+    back.link.encode({ exchange: 'x', type: 'session-close' })
+    back.link.encode(replyTo('a1', { kind: 'approval', option: 'allow' }))
+    expect(back.events).toHaveLength(length)
+  })
+})
+
+test('whatever an agent prints, its turn ends once and last', () => {
+  const value = fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue())
+  const event = fc.record(
+    {
+      type: fc.constantFrom('partial', 'result', 'error', 'permission_request', 'other'),
+      text: value,
+      message: value,
+      role: value,
+      session_id: value,
+      usage: value,
+      request_id: fc.oneof(fc.constant('p'), value),
+      tool_name: value,
+      input: value,
+    },
+    { requiredKeys: ['type'] },
+  )
+  const line = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    event.map((one) => JSON.stringify(one)),
+  )
+  fc.assert(
+    fc.property(fc.array(line), fc.boolean(), fc.nat({ max: 2 }), (lines, permission, exitCode) => {
+      const { events, sent } = run(lines, { why: 'closed', exitCode }, { permission })
+      expect(events.filter(({ type }) => type === 'turn-end')).toHaveLength(1)
+      expect(events.at(-1)?.type).toBe('turn-end')
+      for (const frame of sent) expect(String(frame)).toMatch(/^[\x20-\x7e]+$/)
+    }),
+  )
+})

@@ -1,0 +1,6 @@
+import type { Reply } from '../../../../src/model/index.ts'
+
+/** The client's answer to an ask. */
+export function replyTo(ask: string | undefined, reply: Reply) {
+  return { exchange: 'x', type: 'ask-reply', target: 'running', ...(ask && { ask }), reply } as const
+}
