@@ -11,7 +11,13 @@ const AGENTS = join(import.meta.dirname, '../kit/agents')
 const MAIN = join(ROOT, 'src/cli/main.ts')
 
 /** zene answered a request that it could parse (0), OpenHarness answered with an error (1); the others end as told. */
-const EXIT_CODES: Record<ClientName, number> = { zene: 0, openharness: 1, zot: 143, agentproc: 143 }
+const EXIT_CODES: Record<ClientName, number> = {
+  zene: 0,
+  openharness: 1,
+  zot: 143,
+  agentproc: 143,
+  'agentproc@0.4': 143,
+}
 
 /** A stand-in under way: its input is open, its end is told once. */
 interface Running {
@@ -67,12 +73,14 @@ store: { kind: sqlite, path: ./turnpike.db }
         .slice(-1)
         .map((line) => (JSON.parse(line) as { type: string }).type),
     agentproc: (stdout) => stdout.includes('AGENT_ERROR:'),
+    'agentproc@0.4': (stdout) => stdout.includes('"type":"error"'),
   }
   const expected: Record<ClientName, unknown> = {
     zene: 'CANCELED',
     openharness: 'cancelled',
     zot: ['done'],
     agentproc: true,
+    'agentproc@0.4': true,
   }
 
   async function stops(front: ClientName): Promise<void> {

@@ -9,6 +9,7 @@ import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gat
 const ANSWERS: Record<string, (text: string, turn: number, session: string) => string> = {
   helper: (text, turn) => `Turn ${turn} of this session. You said:\n> ${text}`,
   coder: (text, turn) => `You said: ${text} (turn ${turn} of this session)`,
+  writer: (text, turn) => `You said: ${text} (turn ${turn} of this session)`,
   planner: (text, _turn, session) => `You said: ${text} (session ${session})`,
   engine: (text, turn) => `Turn ${turn} of this session. You said:\n> ${text}`,
 }
@@ -32,7 +33,7 @@ describe('stand-ins on stdio', () => {
   })
 
   const opened = (front: string, agent: string, kind: string): string =>
-    front === 'agentproc' || front === 'openharness' ? '' : `s-${kind}-${front}-${agent}`
+    front.startsWith('agentproc') || front === 'openharness' ? '' : `s-${kind}-${front}-${agent}`
 
   for (const front of clientNames) {
     test.each(Object.keys(ANSWERS))(`alone: ${front} → %s`, async (agent) => {

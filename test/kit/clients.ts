@@ -127,6 +127,18 @@ export const CLIENTS = {
     write: (asked) => JSON.stringify(variables(asked)),
     read: readSentinels,
   },
+  'agentproc@0.4': {
+    path: '/v1/agentproc',
+    argv: ['agentproc'],
+    write: ({ text, session }) =>
+      `${JSON.stringify({ type: 'turn', message: text, session_id: session, session_name: 'default', protocol_version: '0.4' })}\n`,
+    read: (raw, { session }) => {
+      const events = jsonLines(raw)
+      const last = events.at(-1)
+      const bound = events.findLast(({ session_id }) => typeof session_id === 'string')?.['session_id']
+      return { ok: last?.['type'] === 'result', text: String(last?.['text']), session: String(bound ?? session) }
+    },
+  },
 } satisfies Record<string, ClientKind>
 
 /** A protocol that there is a client of. */

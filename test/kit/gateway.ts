@@ -22,10 +22,11 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
-/** The three example agents, as YAML. */
+/** The example agents, as YAML. */
 export const EXAMPLE_AGENTS = `
   helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] }
   coder: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/coder.mjs, rpc] }
+  writer: { protocol: agentproc@0.4, command: ${process.execPath}, args: [${AGENTS}/writer.mjs] }
   planner: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/planner.mjs, host] }
 `
 

@@ -56,6 +56,7 @@ const TOLD: Record<ClientName, (raw: string) => unknown> = {
       .slice(-2)
       .map((line) => (JSON.parse(line) as { type: string }).type),
   agentproc: (raw) => raw.trim().split('\n').at(-1)!.startsWith('AGENT_ERROR:'),
+  'agentproc@0.4': (raw) => (JSON.parse(raw.trim().split('\n').at(-1)!) as { type: string }).type === 'error',
 }
 
 describe('agents that fail', () => {
@@ -100,11 +101,15 @@ ${engines}`)
 
   for (const front of clientNames) {
     test.each(Object.entries(FAILURES))(`${front} → %s is told %s`, async (agent, code) => {
-      const { codec } = (await import(`../../codecs/${front}/index.ts`)) as typeof import('../../codecs/zot/index.ts')
+      const { codec } = (await import(
+        `../../codecs/${front.split('@')[0]}/index.ts`
+      )) as typeof import('../../codecs/zot/index.ts')
       const { code: own, http } = codec.errors[code]
       const shown = await askHttp(gateway.url, front, { text: 'hi', session: `s-${front}-${agent}`, agent, id: 'r1' })
       expect(shown.ok).toBe(false)
-      const expected = { openharness: own, zene: own, zot: ['error', 'done'], agentproc: true }[front]
+      const expected = { openharness: own, zene: own, zot: ['error', 'done'], agentproc: true, 'agentproc@0.4': true }[
+        front
+      ]
       expect(TOLD[front](shown.raw)).toEqual(expected)
       // A stream that has begun keeps its 200; whole answers carry the error's status.
       if (front === 'openharness' || front === 'zene') expect(shown.status).toBe(http)
@@ -171,6 +176,8 @@ const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
     return first!.success === false ? rest.length === 0 : rest.map(({ type }) => type).join() === 'error,done'
   },
   agentproc: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
+  // What is no turn object is answered in the older wire, which every runner of either reads as an error.
+  'agentproc@0.4': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
 }
 
 describe('bad input gets the own error of the front', () => {

@@ -6,6 +6,7 @@ import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.t
 const AGENTS: Record<string, (text: string, turn: number, session: string) => string> = {
   helper: (text, turn) => `Turn ${turn} of this session. You said:\n> ${text}`,
   coder: (text, turn) => `You said: ${text} (turn ${turn} of this session)`,
+  writer: (text, turn) => `You said: ${text} (turn ${turn} of this session)`,
   planner: (text, _turn, session) => `You said: ${text} (session ${session})`,
   engine: (text, turn) => `Turn ${turn} of this session. You said:\n> ${text}`,
 }
@@ -27,7 +28,7 @@ describe('every front with every back, over HTTP', () => {
 
   for (const front of clientNames) {
     test.each(Object.keys(AGENTS))(`${front} → %s: a turn, and the next one of its session`, async (agent) => {
-      const opened = front === 'agentproc' || front === 'openharness' ? '' : `s-${front}-${agent}`
+      const opened = front.startsWith('agentproc') || front === 'openharness' ? '' : `s-${front}-${agent}`
       const first = await askHttp(near.url, front, { text: 'hello there', session: opened, agent, id: '1' })
       expect(first).toMatchObject({ ok: true, status: 200 })
       expect(first.text).toBe(AGENTS[agent]!('hello there', 1, first.session))
