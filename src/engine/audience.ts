@@ -1,4 +1,5 @@
-import type { LinkEvent, Loss, TurnEvent } from '../model/index.ts'
+import type { EventOf, LinkEvent, Loss, TurnEvent } from '../model/index.ts'
+import { carriesEvent } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveView } from './view.ts'
 
@@ -35,6 +36,14 @@ export class Audience {
   /** Somebody does not keep up. */
   get clogged(): boolean {
     return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.clogged)
+  }
+
+  /** Somebody can be shown this question and answer it while the turn runs. */
+  canBeAsked(event: EventOf<'ask'>): boolean {
+    return this.#members.some(
+      ({ exchange }) =>
+        !exchange.ended && exchange.answer.asks === 'inline' && carriesEvent(exchange.host.capabilities, event),
+    )
   }
 
   /** Hands an event on; `own` is the turn's view, which has it already. */

@@ -11,6 +11,7 @@ import {
 } from '../model/index.ts'
 import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
 import { type ControlCommand, Controls } from './controls.ts'
+import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
 import { Idempotency } from './idempotency.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
@@ -20,23 +21,11 @@ import { replay } from './replay.ts'
 import { chooseAgent, type RouteChoice } from './router.ts'
 import { Sessions } from './sessions.ts'
 import type { EngineSettings } from './settings.ts'
-import { Turn, type TurnOwner } from './turn.ts'
+import { Turn } from './turn.ts'
+import type { TurnOwner } from './turn-init.ts'
 
-/** Writes what operators should know. Never content. */
-export interface EngineLog {
-  debug(message: string, fields?: Record<string, unknown>): void
-  warn(message: string, fields?: Record<string, unknown>): void
-  error(message: string, fields?: Record<string, unknown>): void
-}
-
-/** What the engine stands on. `now` is milliseconds since the epoch. */
-export interface EngineParts {
-  settings: EngineSettings
-  store: Store
-  hooks: Hooks
-  log: EngineLog
-  now?: () => number
-}
+/** For a command about a turn or a question that is over. */
+const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
 export class Engine implements ClientOwner, TurnOwner, SessionOwner {
@@ -246,11 +235,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     exchange: Exchange | undefined,
   ): Promise<void> {
     const { tenant, allowed } = client.options
-    if (command.type === 'turn-cancel') {
-      const found = client.turnOf(command.target) ?? this.#turnOfTarget(client, command.target)
-      found?.cancel()
-      const missing = fault('invalid-request', 'No such turn is running; it may have ended already.')
-      exchange?.reply({ ...(!found && { fault: missing }) })
+    if (command.type === 'turn-cancel' || command.type === 'ask-reply') {
+      const turn = client.turnOf(command.target) ?? this.#turnOfTarget(client, command.target)
+      const done = command.type === 'ask-reply' ? turn?.answer(command) : turn?.cancel()
+      exchange?.reply(done ? {} : { fault: GONE })
       return
     }
     await this.#controls.run(command, { settings: this.settings, agent, tenant, allowed, at: this.now() }, exchange)

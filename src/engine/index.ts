@@ -1,4 +1,5 @@
 export { ClientLink, type ClientOptions } from './client-link.ts'
-export { Engine, type EngineLog, type EngineParts } from './engine.ts'
+export { Engine } from './engine.ts'
+export type { EngineLog, EngineParts } from './engine-parts.ts'
 export type { AgentSettings, EngineSettings, Limits, PoolSettings, Route } from './settings.ts'
 export { StandIn, type StandInOptions } from './stand-in.ts'

@@ -1,6 +1,7 @@
 import type { TurnScope } from '../contract/index.ts'
 import {
   type Command,
+  type CommandOf,
   type Fault,
   type Id,
   type LinkEvent,
@@ -16,39 +17,11 @@ import { carryStart } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import { turnLaws } from './laws.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
+import { TurnAsks } from './turn-asks.ts'
 import { acceptedTurn, cancelledTurn, failedTurn } from './turn-events.ts'
+import type { TurnInit, TurnOwner } from './turn-init.ts'
 import { TurnTimer } from './turn-timer.ts'
 import { LiveView } from './view.ts'
-
-/** What a turn is made of. */
-export interface TurnInit {
-  command: Command & TurnStart
-  agent: AgentSettings
-  route: Route
-  limits: Limits
-  /** The session's id as the client knows it. */
-  session: string
-  exchange: Exchange
-  scope: TurnScope
-  owner: TurnOwner
-}
-
-/** What a turn tells the engine. */
-export interface TurnOwner {
-  now(): number
-  /** An event was taken into the view: for the journal. */
-  record(turn: Turn, event: TurnEvent): void
-  /** An event without a turn came while it ran. */
-  linkEvent(turn: Turn, event: LinkEvent): void
-  /** It has its end. Called once, after every exchange got it. */
-  ended(turn: Turn): void
-  /** A fresh id for a session of the agent, remembered for later turns. */
-  freshSession(turn: Turn): string
-  /** It is to be cancelled while it still waits for its session. */
-  abandon(turn: Turn): void
-  /** A client holds the whole answer. */
-  delivered(turn: Turn): void
-}
 
 /** How long an agent may take to leave by itself after its answer, before it is told to. */
 const LINGER_MS = 1000
@@ -68,6 +41,7 @@ export class Turn {
   /** What a duplicate that joins later is shown; kept only for turns that can be joined. */
   readonly #past: TurnEvent[] | undefined
   readonly #audience = new Audience()
+  readonly #asks: TurnAsks
   #link: AgentLink | undefined
   #abort: ((end: TurnEnd) => void) | undefined
   #cancelled = false
@@ -88,6 +62,14 @@ export class Turn {
     this.view = this.#newView(init.session)
     this.#timer = new TurnTimer(init.agent.name, init.limits, init.command.options.totalMs, (why) => this.#expire(why))
     this.#add(init.exchange, this.view)
+    this.#asks = new TurnAsks({
+      turn: this.id,
+      exchange: init.command.exchange,
+      audience: this.#audience,
+      policy: init.route.approvals,
+      send: (command) => this.#link?.send(command),
+      take: (event) => this.#take(event),
+    })
   }
 
   get ended(): boolean {
@@ -149,9 +131,14 @@ export class Turn {
     else this.#take(end)
   }
 
-  /** Asks the agent to stop; after the grace its processes are killed. The end follows, also before the first event. */
-  cancel(): void {
-    if (this.#cancelled || this.ended) return
+  /** Asks the agent to stop; after the grace its processes are killed. The end follows, also before the first event. False when it has its end. */
+  cancel(): boolean {
+    if (this.ended) return false
+    if (!this.#cancelled) this.#stop()
+    return true
+  }
+
+  #stop(): void {
     this.#cancelled = true
     const link = this.#link
     if (!link) {
@@ -177,8 +164,15 @@ export class Turn {
 
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
   valve(): void {
-    this.#timer.hold(this.#audience.clogged)
+    this.#timer.hold(this.#audience.clogged || this.#asks.waiting)
     this.#link?.pause(this.#audience.clogged)
+  }
+
+  /** A client answers a question of the agent; false when it is not open here. */
+  answer(command: CommandOf<'ask-reply'>): boolean {
+    const taken = !this.ended && this.#asks.answer(command)
+    this.valve()
+    return taken
   }
 
   /** A client holds the whole answer. */
@@ -230,7 +224,10 @@ export class Turn {
       }
       this.#shown = true
     }
+    if (event.type === 'ask' && !this.#asks.asked(event)) return
+    if (event.type === 'ask-settled') this.#asks.settled(event.ask)
     this.#take(event)
+    if (event.type === 'ask') this.valve()
   }
 
   #mayRetry(end: TurnEnd): boolean {

@@ -1,0 +1,18 @@
+import type { Hooks, Store } from '../contract/index.ts'
+import type { EngineSettings } from './settings.ts'
+
+/** Writes what operators should know. Never content. */
+export interface EngineLog {
+  debug(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
+
+/** What the engine stands on. `now` is milliseconds since the epoch. */
+export interface EngineParts {
+  settings: EngineSettings
+  store: Store
+  hooks: Hooks
+  log: EngineLog
+  now?: () => number
+}
