@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { codecNames, loadCodec, loadCodecs } from '../../codecs/index.ts'
+import { ERROR_CODES, ITEMS } from '../../src/model/index.ts'
+
+describe('the list of codecs', () => {
+  test('gives every one under its own name, and nothing for others', async () => {
+    const codecs = await loadCodecs()
+    expect(Object.keys(codecs)).toEqual([...codecNames])
+    for (const [name, codec] of Object.entries(codecs)) expect(codec.name).toBe(name)
+    expect(await loadCodec('nothing')).toBeUndefined()
+    expect(await loadCodec('constructor')).toBeUndefined()
+  })
+})
+
+describe.each([...codecNames])('%s', (name) => {
+  test('maps every error of the closed list to a code and an HTTP error status', async () => {
+    const codec = await loadCodec(name)
+    expect(Object.keys(codec!.errors).sort()).toEqual([...ERROR_CODES].sort())
+    for (const { code, http } of Object.values(codec!.errors)) {
+      expect(code).not.toBe('')
+      expect(http).toBeGreaterThanOrEqual(400)
+    }
+  })
+
+  test('says of every item how well each of its halves carries it', async () => {
+    const codec = await loadCodec(name)
+    for (const { front, back } of Object.values(codec!.dialects)) {
+      for (const half of [front, back]) {
+        if (half) expect(Object.keys(half.capabilities).sort()).toEqual([...ITEMS].sort())
+      }
+    }
+  })
+
+  test('its endpoints belong to dialects that have a front', async () => {
+    const codec = await loadCodec(name)
+    for (const { dialect = Object.keys(codec!.dialects)[0]! } of codec!.endpoints) {
+      expect(codec!.dialects[dialect]?.front).toBeDefined()
+    }
+  })
+})
