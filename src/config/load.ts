@@ -7,6 +7,7 @@ import { ConfigError } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { reportIssues } from './issues.ts'
 import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
+import { pendingWarnings } from './pending.ts'
 import { createRedactor } from './redact.ts'
 import { resolveRoutes } from './routes.ts'
 import { type FileShape, fileSchema } from './schema.ts'
@@ -102,6 +103,8 @@ function resolveConfig(source: SourceDocument, file: FileShape, { folder, env, c
   }
   const names = Object.keys(file.agents)
   const server = resolveServer(source, file.server, env, names)
+  const routes = resolveRoutes(source, file, names, codecs)
+  warnings.push(...pendingWarnings(agents.values(), routes))
   const { socket } = file.server
   const { path } = file.store
   return {
@@ -109,7 +112,7 @@ function resolveConfig(source: SourceDocument, file: FileShape, { folder, env, c
     default: file.default,
     agents,
     limits,
-    routes: resolveRoutes(source, file, names, codecs),
+    routes,
     store: { kind: file.store.kind, path: path === ':memory:' ? path : resolve(folder, path) },
     telemetry: file.telemetry,
     log: file.log,

@@ -53,7 +53,11 @@ function matches(route: Route, { front, principal, command }: RouteQuery): boole
     session: command.session?.id,
     model: command.type === 'turn-start' ? command.options.model : undefined,
   }
-  return Object.entries(route.when).every(([key, pattern]) => covers(pattern, facts[key as keyof Route['when']]))
+  return Object.entries(route.when).every(([key, pattern]) => {
+    if (covers(pattern, facts[key as keyof Route['when']])) return true
+    // `agentproc` means its front in every dialect.
+    return key === 'front' && covers(pattern, front.split('@')[0])
+  })
 }
 
 /** An absent value matches nothing. */

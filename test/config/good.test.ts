@@ -137,7 +137,12 @@ describe('a whole file', () => {
       headers: { 'x-a': 'b' },
     })
     expect(config.log).toEqual({ level: 'debug', pretty: true })
-    expect(config.warnings).toEqual([])
+    // What is read but not acted upon yet is said.
+    expect(config.warnings).toEqual([
+      'agents.qwen.restore: replay is not acted upon yet; it begins anew, like fresh',
+      'routes[0].fallback is not acted upon yet; only the agent itself is tried',
+      'routes[0].loss: strict is not acted upon yet; losses are reported',
+    ])
   })
 
   it('hides what came from the environment in a text', () => {

@@ -29,6 +29,12 @@ describe('choosing the agent', () => {
     ["the protocol's own field", {}, { agent: 'coder' }, 'coder'],
     ["the protocol's own field that names none", {}, { agent: 'main' }, 'helper'],
     ['the first matching route', { front: 'zene' }, { session: { channel: 'qq_7' } }, 'coder'],
+    [
+      'a matching route, in another dialect of its front',
+      { front: 'zene@next' },
+      { session: { channel: 'qq_7' } },
+      'coder',
+    ],
     ['a route of another front', { front: 'zot' }, { session: { channel: 'qq_7' } }, 'helper'],
     ['a route by model', {}, { options: { model: 'big' } }, 'planner'],
     ['a key that may not', { explicit: 'coder', allowed: ['helper'] }, {}, 'forbidden'],
