@@ -6,6 +6,7 @@ const CODECS = {
   zot: () => import('./zot/index.ts'),
   openharness: () => import('./openharness/index.ts'),
   agentproc: () => import('./agentproc/index.ts'),
+  'qwen-code': () => import('./qwen/index.ts'),
 } satisfies Record<string, () => Promise<{ codec: AnyCodec }>>
 
 /** The names of all protocols. */

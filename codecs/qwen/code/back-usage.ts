@@ -1,0 +1,78 @@
+import type { Usage } from '../../../src/model/index.ts'
+import type { UsageFields } from './schema.ts'
+
+const FIELDS = [
+  ['input', 'input_tokens'],
+  ['output', 'output_tokens'],
+  ['cacheRead', 'cache_read_input_tokens'],
+  ['total', 'total_tokens'],
+] as const
+
+/** The tokens of a message or result; undefined when all are zero, which is how the CLI says that it does not know. */
+export function usageOf(fields: UsageFields | undefined): Usage | undefined {
+  const usage: Usage = {}
+  for (const [key, name] of FIELDS) {
+    const count = fields?.[name]
+    if (count !== undefined) usage[key] = count
+  }
+  return isUnknown(usage) ? undefined : usage
+}
+
+/** True when nothing was counted. */
+function isUnknown(usage: Usage): boolean {
+  return Object.values(usage).every((count) => count === 0)
+}
+
+/**
+ * Turns the CLI's usage, which counts up over the session and over resumptions of it, into that of single turns: the
+ * difference of two results where the one before is known, else the sum of the model calls that were shown, which leaves
+ * out side calls.
+ */
+export class UsageMeter {
+  #base: Usage | undefined
+  #sum: Usage | undefined
+
+  /** A process begins; `fresh` means that its session has no past. */
+  reset(fresh: boolean): void {
+    this.#base = fresh ? {} : undefined
+    this.#sum = undefined
+  }
+
+  /** A turn begins. */
+  begin(): void {
+    this.#sum = undefined
+  }
+
+  /** A model call of the turn was counted. */
+  add(call: Usage): void {
+    const sum: Usage = { ...this.#sum }
+    for (const [key] of FIELDS) if (call[key] !== undefined) sum[key] = (sum[key] ?? 0) + call[key]
+    this.#sum = sum
+  }
+
+  /** The turn ends with the session's count so far; gives the turn's own. */
+  end(session: Usage | undefined): Usage | undefined {
+    const base = this.#base
+    if (session) this.#base = session
+    const grown = session && base && difference(session, base)
+    if (grown) return isUnknown(grown) ? undefined : grown
+    return this.#sum
+  }
+
+  /** What the shown model calls sum up to. */
+  get sum(): Usage | undefined {
+    return this.#sum
+  }
+}
+
+/** What was counted since `base`; undefined when the count began anew in between. */
+function difference(session: Usage, base: Usage): Usage | undefined {
+  const grown: Usage = {}
+  for (const [key] of FIELDS) {
+    const count = session[key]
+    if (count === undefined) continue
+    grown[key] = count - (base[key] ?? 0)
+    if (grown[key] < 0) return undefined
+  }
+  return grown
+}

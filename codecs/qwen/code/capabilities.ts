@@ -1,0 +1,68 @@
+import { capabilities } from '../../../src/contract/index.ts'
+import type { Item } from '../../../src/model/index.ts'
+
+const BOTH: readonly Item[] = [
+  'turn-start',
+  'turn-cancel',
+  'ask-reply',
+  'query',
+  'query.models',
+  'option.model',
+  'option.effort',
+  'part.text',
+  'part.reasoning',
+  'turn-started',
+  'turn-end',
+  'message-start',
+  'text-delta',
+  'reasoning-delta',
+  'message-end',
+  'message-retract',
+  'tool-call',
+  'tool-end',
+  'usage',
+  'usage.input',
+  'usage.output',
+  'usage.cacheRead',
+  'usage.total',
+  'notice',
+  'ask',
+  'ask.approval',
+  'ask-settled',
+  'command-reply',
+  'foreign',
+  'ext',
+]
+
+/** What a client of this dialect can say and be shown. */
+export const frontCapabilities = capabilities({
+  full: [...BOTH, 'option.systemPrompt', 'option.outputSchema', 'option.streaming', 'session.id', 'turn-accepted'],
+  // A model call is known only by its number, a tool call only once it is whole.
+  partial: [
+    'part.data',
+    'step-start',
+    'step-end',
+    'tool-start',
+    'tool-args-delta',
+    'tool-progress',
+    'ask.input',
+    'ask.client',
+  ],
+})
+
+/** What an agent of this dialect can be told and can say. */
+export const backCapabilities = capabilities({
+  full: [
+    ...BOTH,
+    'config-set',
+    'start.invocation',
+    'agent-ready',
+    'session-bound',
+    'tool-start',
+    'tool-args-delta',
+    'tool-progress',
+    'ask.input',
+    'ask.client',
+  ],
+  partial: ['option.systemPrompt', 'part.data'],
+})

@@ -1,0 +1,208 @@
+import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type Command,
+  type Fault,
+  type Id,
+  isRecord,
+  type JsonText,
+  type LinkEvent,
+  member,
+  object,
+  parseObject,
+  quote,
+} from '../../../src/model/index.ts'
+import { isMode, MODES } from './front-args.ts'
+import type { ClientState } from './front-state.ts'
+import { messageLine, ownExt, PROTOCOL } from './wire.ts'
+
+/** A control request of the client: its id and its `request`. */
+interface Request {
+  id: string
+  subtype: string
+  fields: Record<string, unknown>
+}
+
+/** A request that the gateway or the agent answers. */
+interface Asked {
+  id: string
+  subtype: string
+  /** The payload when nobody knows better; undefined is an error. */
+  instead: JsonText | undefined
+}
+
+type Question = { type: 'query'; what: 'models' } | { type: 'foreign'; protocol: string; frame: string }
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
+const CAN =
+  '{"can_handle_can_use_tool":true,"can_handle_hook_callback":false,"can_set_permission_mode":true,"can_set_model":true,"can_set_effort":true,"can_get_context_usage":true,"can_get_available_models":true,"can_get_usage_info":true,"can_handle_mcp_message":false}'
+/** What `initialize` may bring that only the agent's own process could use. */
+const UNSERVED = ['sdkMcpServers', 'mcpServers', 'agents', 'hooks'] as const
+
+/** What an agent of the same dialect answers, and what is answered when there is none. */
+const HANDED_ON: ReadonlyMap<string, JsonText | undefined> = new Map([
+  ['mcp_server_status', '{"subtype":"mcp_server_status","status":{}}'],
+  ['supported_commands', '{"subtype":"supported_commands","commands":[]}'],
+  ['get_context_usage', undefined],
+  ['get_usage_info', undefined],
+])
+
+const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
+
+/** The control requests of one client, each answered once; most without anybody else. */
+export class FrontControls {
+  readonly #ports: FrontPorts
+  readonly #state: ClientState
+  readonly #cancel: () => void
+  readonly #asked = new Map<Id, Asked>()
+  readonly #own: ReadonlyMap<string, (request: Request) => void>
+
+  /** `cancel` stops the turn that runs. */
+  constructor(ports: FrontPorts, state: ClientState, cancel: () => void) {
+    this.#ports = ports
+    this.#state = state
+    this.#cancel = cancel
+    this.#own = new Map([
+      ['initialize', (request: Request) => this.#initialize(request)],
+      ['interrupt', (request: Request) => this.#interrupt(request)],
+      ['set_model', (request: Request) => this.#setModel(request)],
+      ['set_effort', (request: Request) => this.#setEffort(request)],
+      ['set_permission_mode', (request: Request) => this.#setMode(request)],
+      // A turn that was interrupted has its end here: there is nothing to go on with.
+      [
+        'continue_last_turn',
+        ({ id }: Request) =>
+          this.#success(id, '{"subtype":"continue_last_turn","accepted":false,"interruption":"none"}'),
+      ],
+    ])
+  }
+
+  /** True when nothing waits for an answer. */
+  get idle(): boolean {
+    return this.#asked.size === 0
+  }
+
+  /** A `control_request` line with an id. */
+  run(id: string, line: JsonText): void {
+    const request = member(line, 'request')!
+    const fields = parseObject(request) ?? {}
+    const said = fields['subtype']
+    const subtype = typeof said === 'string' ? said : 'undefined'
+    const own = this.#own.get(subtype)
+    if (own) own({ id, subtype, fields })
+    else if (subtype === 'get_available_models') this.#ask({ id, subtype, instead: undefined }, MODELS)
+    else if (HANDED_ON.has(subtype)) {
+      this.#ask({ id, subtype, instead: HANDED_ON.get(subtype) }, { type: 'foreign', protocol: PROTOCOL, frame: line })
+    } else this.#error(id, `Unknown control request subtype: ${subtype}`)
+  }
+
+  /** The answer to a request that was handed on; false when it is none. */
+  answer(exchange: Id, reply: Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault): boolean {
+    const asked = this.#asked.get(exchange)
+    if (!asked) return false
+    this.#asked.delete(exchange)
+    if ('code' in reply) {
+      if (asked.instead === undefined) this.#error(asked.id, reply.message)
+      else this.#success(asked.id, asked.instead)
+      return true
+    }
+    const models = reply.data === undefined ? undefined : member(reply.data, 'models')
+    const own = ownExt(reply.ext) ?? (models === undefined ? asked.instead : modelsPayload(models))
+    if (own === undefined) this.#error(asked.id, 'The agent did not answer this request.')
+    else this.#success(asked.id, own)
+    return true
+  }
+
+  #ask(asked: Asked, question: Question): void {
+    const exchange = this.#ports.newId()
+    this.#asked.set(exchange, asked)
+    const command: Command = { exchange, session: { id: this.#state.session }, ...question }
+    this.#ports.command(command, ANSWER)
+  }
+
+  #initialize({ id, fields }: Request): void {
+    this.#state.initialized = true
+    const { effort } = fields
+    if (typeof effort === 'string' && EFFORTS.includes(effort)) this.#state.effort = effort
+    for (const field of UNSERVED) {
+      if (isEmpty(fields[field])) continue
+      this.#state.losses.push({ kind: 'dropped', item: 'session-open', field, why: 'no-place', count: 1 })
+      this.#ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
+    }
+    const session = quote(this.#state.session)
+    this.#success(id, `{"subtype":"initialize","session_id":${session},"capabilities":${CAN}}`)
+  }
+
+  #interrupt({ id }: Request): void {
+    this.#success(id, '{"subtype":"interrupt"}')
+    this.#cancel()
+  }
+
+  #setModel({ id, fields }: Request): void {
+    const { model } = fields
+    if (typeof model !== 'string' || model === '') {
+      this.#error(id, 'Invalid model specified for set_model request')
+      return
+    }
+    this.#state.model = model
+    this.#success(id, `{"subtype":"set_model","model":${quote(model)}}`)
+  }
+
+  #setEffort({ id, fields }: Request): void {
+    const { effort } = fields
+    if (typeof effort !== 'string' || !EFFORTS.includes(effort)) {
+      this.#error(id, `Invalid effort value. Supported: ${EFFORTS.join(', ')}`)
+      return
+    }
+    this.#state.effort = effort
+    this.#success(id, `{"subtype":"set_effort","effort":${quote(effort)},"applied":true,"override":null}`)
+  }
+
+  #setMode({ id, fields }: Request): void {
+    const { mode } = fields
+    if (!isMode(mode)) {
+      this.#error(id, `Invalid permission mode: ${String(mode)}. Valid values are: ${MODES.join(', ')}`)
+      return
+    }
+    this.#state.mode = mode
+    this.#success(id, `{"status":"updated","mode":${quote(mode)}}`)
+  }
+
+  #success(id: string, payload: JsonText): void {
+    this.#respond([
+      ['subtype', '"success"'],
+      ['request_id', quote(id)],
+      ['response', payload],
+    ])
+  }
+
+  #error(id: string, message: string): void {
+    this.#respond([
+      ['subtype', '"error"'],
+      ['request_id', quote(id)],
+      ['error', quote(message)],
+    ])
+  }
+
+  #respond(entries: readonly (readonly [string, JsonText])[]): void {
+    this.#ports.send(
+      messageLine([
+        ['type', '"control_response"'],
+        ['response', object(entries)],
+      ]),
+    )
+  }
+}
+
+const MODELS: Question = { type: 'query', what: 'models' }
+
+function modelsPayload(models: JsonText): JsonText {
+  return object([
+    ['subtype', '"get_available_models"'],
+    ['models', models],
+  ])
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  return isRecord(value) ? Object.keys(value).length === 0 : true
+}

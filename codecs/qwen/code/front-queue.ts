@@ -1,0 +1,159 @@
+import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import type { FrontAsks } from './front-asks.ts'
+import { Lines } from './front-lines.ts'
+import { type Ending, exitCodeOf, messageOf } from './front-result.ts'
+import type { ClientState } from './front-state.ts'
+import { StreamWriter } from './front-turn.ts'
+
+/** A message of the client, before it has a turn. */
+export interface Waiting {
+  input: readonly Part[]
+  ext: Ext | undefined
+}
+
+interface Active {
+  exchange: Id
+  turn: Id
+  writer: StreamWriter | undefined
+  /** The lines of an answer that is one array. */
+  collected: string[]
+}
+
+/** More messages than this do not wait at once. */
+const LIMIT = 1000
+
+/** The messages of one client, one turn at a time: the next is issued only after the result of the one before. */
+export class TurnQueue {
+  readonly #ports: FrontPorts
+  readonly #state: ClientState
+  readonly #asks: FrontAsks
+  readonly #waiting: Waiting[] = []
+  #active: Active | undefined
+  #issuing = false
+  /** What a program that was started for one prompt exits with. */
+  exitCode = 0
+
+  constructor(ports: FrontPorts, state: ClientState, asks: FrontAsks) {
+    this.#ports = ports
+    this.#state = state
+    this.#asks = asks
+  }
+
+  /** True when nothing runs and nothing waits. */
+  get idle(): boolean {
+    return this.#active === undefined && this.#waiting.length === 0
+  }
+
+  /** Runs it when its time comes; false when too many wait already. */
+  add(waiting: Waiting): boolean {
+    if (this.#waiting.length >= LIMIT) return false
+    this.#waiting.push(waiting)
+    this.#next()
+    return true
+  }
+
+  /** Forgets what waits. */
+  drop(): void {
+    this.#waiting.length = 0
+  }
+
+  /** Cancels what runs, if anything does; what waits goes on waiting. */
+  cancel(): void {
+    const active = this.#active
+    if (!active) return
+    const exchange = this.#ports.newId()
+    const session = { id: this.#state.session }
+    this.#ports.command({ exchange, session, type: 'turn-cancel', target: { turn: active.turn } })
+  }
+
+  /** Writes an event of the turn that runs. */
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    const active = this.#active
+    if (active?.exchange !== exchange) return
+    active.writer?.encode(event, view)
+    if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
+    else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
+    else if (event.type === 'turn-end') {
+      if (!active.writer) this.#print(event, view.text)
+      this.#over(active, event)
+    }
+  }
+
+  /** The turn that runs failed without an end; false when it is not this one. */
+  fail(reason: Fault, exchange: Id): boolean {
+    const active = this.#active
+    if (active?.exchange !== exchange) return false
+    const ending: Ending = { outcome: 'failed', fault: reason }
+    active.writer?.fail(reason)
+    if (!active.writer) this.#print(ending, '')
+    this.#over(active, ending)
+    return true
+  }
+
+  /** A text answer; a failure is for stderr. */
+  #print(ending: Ending, text: string): void {
+    if (ending.outcome === 'completed') this.#ports.send(text)
+    else this.#ports.warn(messageOf(ending))
+  }
+
+  #over(active: Active, ending: Ending): void {
+    if (active.collected.length > 0) this.#ports.send(`[${active.collected.join(',')}]`)
+    this.#asks.forget()
+    this.exitCode = exitCodeOf(ending)
+    this.#active = undefined
+    this.#next()
+  }
+
+  /** A refused turn ends while it is issued: a loop, so that a long queue of them is no deep recursion. */
+  #next(): void {
+    if (this.#issuing) return
+    this.#issuing = true
+    while (this.#active === undefined && this.#waiting.length > 0) this.#issue(this.#waiting.shift()!)
+    this.#issuing = false
+  }
+
+  #issue({ input, ext }: Waiting): void {
+    const exchange = this.#ports.newId()
+    const turn = this.#ports.newId()
+    const { args, session, model, effort, losses } = this.#state
+    const collected: string[] = []
+    const write = args.output === 'json' ? (line: string) => collected.push(line) : this.#ports.send
+    const lines = new Lines(this.#ports, exchange, session, this.#state.ids, write)
+    const writer = args.output === 'text' ? undefined : new StreamWriter(lines, this.#state)
+    this.#active = { exchange, turn, writer, collected }
+    const options: TurnOptions = {
+      ...args.options,
+      streaming: args.partial,
+      ...(model !== undefined && { model }),
+      ...(effort !== undefined && { effort }),
+    }
+    for (const loss of losses.splice(0)) lines.report(loss)
+    if (args.appended) {
+      // Behind the gateway there is no telling where the agent's own system prompt would go on.
+      lines.report({ kind: 'weakened', item: 'option.systemPrompt', field: 'append', why: 'no-place', count: 1 })
+    }
+    this.#ports.command(
+      {
+        exchange,
+        session: { id: session },
+        type: 'turn-start',
+        turn,
+        task: 'prompt',
+        input,
+        options,
+        ...(ext && { ext }),
+      },
+      this.#answer(writer !== undefined),
+    )
+  }
+
+  #answer(stream: boolean): Answer {
+    return {
+      form: stream ? 'stream' : 'whole',
+      framing: 'ndjson',
+      onDisconnect: 'cancel',
+      asks: stream && this.#asks.available ? 'inline' : 'never',
+    }
+  }
+}

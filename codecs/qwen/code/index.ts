@@ -1,0 +1,20 @@
+import type { Dialect } from '../../../src/contract/index.ts'
+import type { Options } from '../options.ts'
+import { BackSession } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { FrontSession } from './front.ts'
+import { accepts } from './front-accepts.ts'
+
+/** The CLI as it shipped (0.24 and 0.15): lines of `system`, `assistant`, `user`, `result` and control messages. */
+export const dialect: Dialect<Options> = {
+  wireVersion: '0.24',
+  // Raw lines: a prompt in text mode keeps its blank ones.
+  framing: 'text',
+  front: {
+    capabilities: frontCapabilities,
+    env: [],
+    accepts,
+    open: (context, ports) => new FrontSession(context, ports),
+  },
+  back: { capabilities: backCapabilities, open: (context, ports) => new BackSession(context, ports) },
+}

@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'vitest'
+import type { Ask, Question, Reply, TurnEvent } from '../../../../src/model/index.ts'
+import { driveFront, type FrontDrive } from '../../../kit/drive.ts'
+import { codec, control, controlError, controlSuccess, SESSION, STREAM, say, sentObjects, streamClient } from './kit.ts'
+
+const OPTIONS = [
+  { id: 'always', kind: 'allow', scope: 'always' },
+  { id: 'yes', kind: 'allow', scope: 'once', label: 'Yes' },
+  { id: 'never', kind: 'deny', scope: 'always' },
+  { id: 'no', kind: 'deny', scope: 'once' },
+] as const
+const consent: Question = {
+  kind: 'approval',
+  tool: 'c1',
+  name: 'edit',
+  args: '{"n":1.0}',
+  description: 'Edit it',
+  options: OPTIONS,
+}
+
+/** A client that said `initialize` and has a turn with a question. */
+function asked(question: Question, more: Partial<Ask> & { ext?: object } = {}, ...argv: string[]): FrontDrive {
+  const front = streamClient(...argv)
+  front.feed(control('i', { subtype: 'initialize' }), say('hi'))
+  front.play([{ type: 'ask', turn: 't1', ask: 'a1', question, ...more } as TurnEvent])
+  return front
+}
+
+function request(front: FrontDrive): { id: string; request: Record<string, unknown> } {
+  const line = sentObjects(front).findLast(({ type }) => type === 'control_request')
+  if (!line) throw new Error('nothing was asked')
+  return { id: String(line['request_id']), request: line['request'] as Record<string, unknown> }
+}
+
+function replies(front: FrontDrive): Reply[] {
+  return front.commands.flatMap((command) => (command.type === 'ask-reply' ? [command.reply] : []))
+}
+
+/** What the client's payload means to the agent. */
+function reply(question: Question, payload: unknown): Reply | undefined {
+  const front = asked(question)
+  front.feed(controlSuccess(request(front).id, payload))
+  return replies(front)[0]
+}
+
+describe('consent', () => {
+  test('is a control request behind the call', () => {
+    const front = streamClient()
+    front.feed(control('i', { subtype: 'initialize' }), say('hi'))
+    expect(front.answers.get(front.commands[0]!.exchange)!.asks).toBe('inline')
+    const address = { turn: 't1' }
+    front.play([
+      { ...address, type: 'message-start', message: 'm1', role: 'assistant' },
+      { ...address, type: 'text-delta', message: 'm1', text: 'I will.' },
+      { ...address, type: 'ask', ask: 'a1', question: consent },
+    ])
+    expect(sentObjects(front).map(({ type }) => type)).toEqual([
+      'control_response',
+      'system',
+      'assistant',
+      'control_request',
+    ])
+    expect(request(front).request).toEqual({
+      subtype: 'can_use_tool',
+      tool_name: 'edit',
+      tool_use_id: 'c1',
+      input: { n: 1 },
+      permission_suggestions: [
+        { type: 'allow', label: 'Allow', description: 'Edit it' },
+        { type: 'allow', label: 'Yes', description: 'Edit it' },
+        { type: 'deny', label: 'Deny' },
+        { type: 'deny', label: 'Deny' },
+      ],
+      blocked_path: null,
+    })
+    expect(String(front.sent.at(-1))).toContain('"input":{"n":1.0}')
+  })
+
+  test('without a call or arguments', () => {
+    const bare: Question = {
+      kind: 'approval',
+      name: 'f',
+      args: '[]',
+      options: [{ id: 'y', kind: 'allow', scope: 'once' }],
+    }
+    expect(request(asked(bare)).request).toMatchObject({
+      tool_use_id: 'a1',
+      input: {},
+      permission_suggestions: [{ type: 'allow', label: 'Allow' }],
+    })
+  })
+
+  test('is answered once, for the turn that asked', () => {
+    const front = asked(consent)
+    const { id } = request(front)
+    front.feed(controlSuccess(id, { behavior: 'allow' }), controlSuccess(id, { behavior: 'deny' }))
+    expect(front.commands.slice(1)).toEqual([
+      {
+        exchange: 'f4',
+        session: { id: SESSION },
+        type: 'ask-reply',
+        target: { turn: 'f3' },
+        ask: 'a1',
+        reply: { kind: 'approval', option: 'yes' },
+      },
+    ])
+  })
+
+  test.each([
+    [{ behavior: 'ALLOW', updatedInput: { n: 1 } }, { option: 'yes' }],
+    [
+      { behavior: 'allow', updatedInput: { n: 2 } },
+      { option: 'yes', edited: '{"n":2}' },
+    ],
+    [{ behavior: 'allow', updatedInput: [] }, { option: 'yes' }],
+    [{ behavior: 'deny' }, { option: 'no' }],
+    [
+      { behavior: 'deny', message: 'not today', interrupt: true },
+      { option: 'no', message: 'not today', stopTurn: true },
+    ],
+    [{ behavior: 'approve' }, { option: 'no' }],
+    [{}, { option: 'no' }],
+    ['yes', { option: 'no' }],
+  ])('%j is %j', (payload, meaning) => {
+    expect(reply(consent, payload)).toEqual({ kind: 'approval', ...meaning })
+  })
+
+  test('of the widest scope where there is no other, and none where none is offered', () => {
+    const wide = { ...consent, options: [OPTIONS[0], OPTIONS[2]] }
+    expect(reply(wide, { behavior: 'allow' })).toEqual({ kind: 'approval', option: 'always' })
+    expect(reply(wide, { behavior: 'deny' })).toEqual({ kind: 'approval', option: 'never' })
+    const none = { ...consent, options: [] }
+    expect(reply(none, { behavior: 'allow' })).toEqual({
+      kind: 'approval',
+      option: 'deny',
+      message: 'The agent offers no consent.',
+    })
+  })
+
+  test.each([
+    ['broken', 'broken'],
+    [{ message: 'broken' }, 'broken'],
+    [7, undefined],
+  ])('an error (%j) is a refusal', (error, message) => {
+    const front = asked(consent)
+    front.feed(controlError(request(front).id, error))
+    expect(replies(front)).toEqual([{ kind: 'approval', option: 'no', ...(message && { message }) }])
+  })
+
+  test('a success without a payload too', () => {
+    const front = asked(consent)
+    const response = { subtype: 'success', request_id: request(front).id }
+    front.feed(JSON.stringify({ type: 'control_response', response }))
+    expect(replies(front)).toEqual([{ kind: 'approval', option: 'no' }])
+  })
+
+  test('that is settled, or whose turn is over, is not answered any more', () => {
+    const settled = asked(consent)
+    settled.play([{ type: 'ask-settled', turn: 't1', ask: 'a0', how: 'timeout' }], 'f2')
+    settled.play([{ type: 'ask-settled', turn: 't1', ask: 'a1', how: 'timeout' }], 'f2')
+    settled.feed(controlSuccess(request(settled).id, { behavior: 'allow' }))
+    const ended = asked(consent)
+    ended.play([{ type: 'turn-end', turn: 't1', outcome: 'completed' }], 'f2')
+    ended.feed(controlSuccess(request(ended).id, { behavior: 'allow' }))
+    expect([replies(settled), replies(ended)]).toEqual([[], []])
+  })
+
+  test('is refused when the input ends, at once from then on', () => {
+    const front = asked(consent)
+    front.link.decodeEnd!('eof')
+    front.play([{ type: 'ask', turn: 't1', ask: 'a2', question: consent }], 'f2')
+    const refused = { kind: 'approval', option: 'no', message: 'Input closed' }
+    expect(replies(front)).toEqual([refused, refused])
+    expect(sentObjects(front).filter(({ type }) => type === 'control_request')).toHaveLength(1)
+  })
+
+  test('nobody is asked who did not say initialize', () => {
+    const front = driveFront(codec, { argv: STREAM })
+    front.feed(say('hi'))
+    expect(front.answers.get('f2')!.asks).toBe('never')
+    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: consent }])
+    expect(replies(front)).toEqual([{ kind: 'approval', option: 'no', message: 'Input closed' }])
+  })
+})
+
+describe('the approval mode', () => {
+  const decided = (mode: string, name: string) => {
+    const front = driveFront(codec, { argv: [...STREAM, '--approval-mode', mode] })
+    front.feed(say('hi'))
+    const { asks } = front.answers.get('f2')!
+    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: { ...consent, name } }])
+    return [asks, ...replies(front)]
+  }
+
+  test.each([
+    ['yolo', 'run_shell_command', 'inline', { option: 'yes' }],
+    ['plan', 'edit', 'inline', { option: 'no', message: 'Only plans are made in this mode.' }],
+    ['auto-edit', 'write_file', 'never', { option: 'yes' }],
+    ['auto-edit', 'run_shell_command', 'never', { option: 'no', message: 'Input closed' }],
+  ])('%s decides on %s', (mode, name, asks, meaning) => {
+    expect(decided(mode, name)).toEqual([asks, { kind: 'approval', ...meaning }])
+  })
+
+  test('changes with a control request', () => {
+    const front = streamClient('-y')
+    front.feed(control('m', { subtype: 'set_permission_mode', mode: 'default' }))
+    front.feed(control('i', { subtype: 'initialize' }), say('hi'))
+    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: consent }])
+    expect(request(front).request['subtype']).toBe('can_use_tool')
+  })
+})
+
+describe('other questions', () => {
+  const question: Question = { kind: 'input', message: 'Which?' }
+  const ext = { protocol: 'qwen-code', json: '{"questions":[{"question":"Which?","n":1.0}]}' }
+
+  test('to the user are the tool that asks them', () => {
+    expect(request(asked(question)).request).toEqual({
+      subtype: 'can_use_tool',
+      tool_name: 'ask_user_question',
+      tool_use_id: 'a1',
+      input: { questions: [{ question: 'Which?', header: '', options: [], multiSelect: false }] },
+      permission_suggestions: null,
+      blocked_path: null,
+    })
+    const front = asked(question, { ext })
+    expect(String(front.sent.at(-1))).toContain(`"input":${ext.json}`)
+  })
+
+  test.each([
+    [{ behavior: 'allow', updatedInput: { answers: { '0': 'Blue' } } }, '{"0":"Blue"}'],
+    [{ behavior: 'allow', updatedInput: { answers: 'Blue' } }, '{}'],
+    [{ behavior: 'allow', updatedInput: {} }, '{}'],
+    [{ behavior: 'allow' }, '{}'],
+    [{ behavior: 'deny', updatedInput: { answers: { '0': 'Blue' } } }, '{}'],
+  ])('answered with %j are %s', (payload, values) => {
+    expect(reply(question, payload)).toEqual({ kind: 'input', values })
+  })
+
+  test('that end unanswered are empty', () => {
+    const front = asked(question)
+    front.link.decodeEnd!('eof')
+    expect(replies(front)).toEqual([{ kind: 'input', values: '{}' }])
+  })
+
+  const mcp: Question = { kind: 'client', method: 'mcp_message', params: '{"server_name":"lab","message":{"id":1.0}}' }
+  const noPlace = { kind: 'client', error: '{"code":-32601,"message":"The client has no place for this request."}' }
+
+  test('to an MCP server of the client', () => {
+    const front = asked(mcp)
+    expect(String(front.sent.at(-1))).toContain(
+      '"request":{"subtype":"mcp_message","server_name":"lab","message":{"id":1.0}}',
+    )
+    expect(reply(mcp, { mcp_response: { id: 1 } })).toEqual({ kind: 'client', result: '{"id":1}' })
+    expect(reply(mcp, {})).toEqual(noPlace)
+    front.feed(controlError(request(front).id, 'no'))
+    expect(replies(front)).toEqual([noPlace])
+  })
+
+  test('outside of a turn', () => {
+    const front = streamClient()
+    front.feed(control('i', { subtype: 'initialize' }))
+    front.link.encodeLink!({ turn: null, type: 'ask', ask: 'a1', question: mcp })
+    front.link.encodeLink!({ turn: null, type: 'ask', ask: 'a2', question: { ...mcp, method: 'fs/read' } })
+    const { id } = request(front)
+    front.link.encodeLink!({ turn: null, type: 'ask-settled', ask: 'a1', how: 'timeout' })
+    front.feed(controlSuccess(id, { mcp_response: {} }))
+    expect(front.commands).toMatchObject([{ type: 'ask-reply', target: 'running', ask: 'a2', reply: noPlace }])
+  })
+
+  test('that have no place are answered so, and reported', () => {
+    const front = asked({ kind: 'client', method: 'fs/read', params: '{}' })
+    expect(replies(front)).toEqual([noPlace])
+    expect(front.losses).toContainEqual({ kind: 'dropped', item: 'ask', field: 'client', why: 'no-place', count: 1 })
+  })
+})
+
+describe('a tool that the client should run has no place here', () => {
+  const question: Question = { kind: 'tool', tool: 'x1' }
+
+  test('it is refused, and the loss is told', () => {
+    const front = streamClient()
+    front.feed(control('i', { subtype: 'initialize' }), say('hi'))
+    const { exchange } = front.commands[0]!
+    front.link.encode({ type: 'ask', turn: 't1', ask: 'a1', question }, exchange, undefined as never)
+    expect(replies(front)).toMatchObject([{ kind: 'client' }])
+    expect(front.losses).toContainEqual({ kind: 'dropped', item: 'ask', field: 'tool', why: 'no-place', count: 1 })
+  })
+
+  test('a client that cannot be asked denies it', () => {
+    const front = streamClient()
+    front.feed(say('hi'))
+    const { exchange } = front.commands[0]!
+    front.link.encode({ type: 'ask', turn: 't1', ask: 'a1', question }, exchange, undefined as never)
+    expect(replies(front)).toEqual([{ kind: 'tool', status: 'denied', parts: [] }])
+  })
+})
