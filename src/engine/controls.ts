@@ -1,6 +1,14 @@
 import type { SessionRecord, Store } from '../contract/index.ts'
 import type { Item } from '../model/index.ts'
-import { type Command, fault, type Id, type LinkEvent, type TurnStart } from '../model/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type TurnStart,
+} from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveSession } from './live-session.ts'
 import { answerQuery } from './queries.ts'
@@ -104,6 +112,9 @@ export class Controls {
         if (live && !live.busy) this.#sessions.forget(live)
         exchange?.reply({})
         return
+      case 'config-set':
+        exchange?.reply(configured(command, context.agent))
+        return
       default:
         exchange?.reply({
           fault: fault('invalid-request', `The agent "${context.agent.name}" has no place for "${command.type}".`),
@@ -121,4 +132,14 @@ export class Controls {
 /** Some questions are about the gateway or the agent: they make no session. */
 function needsSession(command: ControlCommand): boolean {
   return command.type !== 'query' || command.what === 'messages' || command.what === 'state'
+}
+
+/** Without a live agent a setting is taken when every turn can bring it along: the front sends it with each. */
+function configured({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): { fault?: Fault } {
+  const { capabilities } = agent.dialect.back!
+  const carried =
+    mode === undefined &&
+    (model === undefined || capabilities['option.model'] !== 'none') &&
+    (effort === undefined || capabilities['option.effort'] !== 'none')
+  return carried ? {} : { fault: fault('invalid-request', `The agent "${agent.name}" cannot be set to this.`) }
 }

@@ -1,5 +1,6 @@
 import type { Answer, Capabilities } from '../contract/index.ts'
 import {
+  type Ext,
   type Fault,
   type Id,
   type JsonText,
@@ -67,15 +68,16 @@ export class Exchange {
   }
 
   /** Ends it with the answer to a command that started no turn. */
-  reply(answer: { data?: JsonText; fault?: Fault }): void {
+  reply(answer: { data?: JsonText; fault?: Fault; ext?: Ext }): void {
     if (this.ended) return
-    const { data, fault } = answer
+    const { data, fault, ext } = answer
     this.host.encodeLink({
       turn: null,
       type: 'command-reply',
       exchange: this.id,
       ...(data !== undefined && { data }),
       ...(fault && { fault }),
+      ...(ext && { ext }),
     })
     this.drop()
   }

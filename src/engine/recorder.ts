@@ -78,7 +78,8 @@ function transcriptOf(turn: Turn): Message[] {
   const messages: Message[] = []
   if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
   for (const message of view.messages) {
-    if (message.lane !== undefined) continue
+    // The agent's own echo of the prompt is the prompt.
+    if (message.lane !== undefined || message.role === 'user') continue
     const parts: readonly Part[] = message.parts ?? (message.text === '' ? [] : [{ type: 'text', text: message.text }])
     if (parts.length > 0) messages.push({ role: message.role, parts, at: view.at })
   }

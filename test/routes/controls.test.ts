@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway(`default: helper\nagents:${EXAMPLE_AGENTS}`)
+})
+afterAll(() => gateway.close())
+
+/** Commands of one zot client, and the answers to them. */
+async function zot(agent: string, session: string, ...commands: object[]): Promise<Record<string, unknown>[]> {
+  const response = await fetch(`${gateway.url}/v1/zot/${agent}?session=${session}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: commands.map((command) => `${JSON.stringify(command)}\n`).join(''),
+  })
+  const lines = (await response.text()).trim().split('\n')
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ type }) => type === 'response')
+}
+
+/** Who said what, of a `get_messages` answer. */
+function transcript([answer]: Record<string, unknown>[]): [string, string][] {
+  const { messages } = answer!['data'] as { messages: { role: string; content: { text: string }[] }[] }
+  return messages.map(({ role, content }) => [role, content.map(({ text }) => text).join('')])
+}
+
+test.each([
+  ['helper', 'Turn 1 of this session. You said:\n> hello'],
+  ['coder', 'You said: hello (turn 1 of this session)'],
+  ['planner', 'You said: hello (session m-planner)'],
+])('the transcript of a session with %s is asked for by the protocol’s own command', async (agent, answer) => {
+  await zot(agent, `m-${agent}`, { id: '1', type: 'prompt', message: 'hello' })
+  expect(transcript(await zot(agent, `m-${agent}`, { id: '2', type: 'get_messages' }))).toEqual([
+    ['user', 'hello'],
+    ['assistant', answer],
+  ])
+})
+
+test('clear begins the conversation anew', async () => {
+  for (const agent of ['helper', 'coder']) {
+    await zot(agent, 'cleared', { id: '1', type: 'prompt', message: 'hello' })
+    expect(await zot(agent, 'cleared', { id: '2', type: 'clear' })).toMatchObject([{ id: '2', success: true }])
+    expect(transcript(await zot(agent, 'cleared', { id: '3', type: 'get_messages' }))).toEqual([])
+  }
+})
+
+test.each([
+  ['coder', true],
+  ['planner', false],
+])('set_model as the first command, of %s: %s', async (agent, success) => {
+  const answers = await zot(agent, 'model', { id: '1', type: 'set_model', model: 'example-1' })
+  expect(answers).toMatchObject([{ id: '1', command: 'set_model', success }])
+})
