@@ -43,7 +43,7 @@ export class AgentPool {
     return this.#start(scope, owner)
   }
 
-  /** Starts what is missing of the warm processes; called when a turn has shown its first sign of life, not before. */
+  /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     this.#sweep()
     while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {

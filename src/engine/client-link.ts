@@ -212,7 +212,10 @@ export class ClientLink implements ExchangeHost {
     const exchange = id === undefined ? undefined : this.#exchanges.get(id)
     if (exchange) exchange.ended = true
     this.#output.during(exchange, http ?? this.#statusOf(found), () => this.#link.encodeFault(found, id))
-    if (exchange) this.exchangeEnded(exchange)
+    if (!exchange) return
+    // Nobody hears the rest of a turn whose answer has ended.
+    if (exchange.turn?.ended === false) exchange.turn.leave(exchange)
+    this.exchangeEnded(exchange)
   }
 
   /** The frame boundary is lost: the link hears it, and nothing more is read. */

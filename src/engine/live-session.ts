@@ -102,6 +102,7 @@ export class LiveSession implements LinkOwner {
     }
     await turn.run(link, this.record.bound)
     this.used = true
+    this.pool.refill()
     if (link.dead) this.release()
   }
 

@@ -20,6 +20,7 @@ agents:${EXAMPLE_AGENTS}
   diary: { protocol: agentproc, command: ${AGENTS}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/diary" } }
   silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: [], env: { MARK: "\${TEST_FOLDER}" } }
   patient: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs] }
+  warm: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, warm], pool: { warm: 1, max: 2 } }
   deaf: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, deaf] }
 `)
   })
@@ -119,6 +120,20 @@ agents:${EXAMPLE_AGENTS}
     const next = await askHttp(gateway.url, 'zot', { text: 'quick', session: 'rude', agent: 'deaf', id: '2' })
     expect(next.ok).toBe(true)
     expect(next.text).not.toBe(`pid ${pid}`)
+  })
+
+  test('find a process that was started ahead, which is replaced; a full pool gives up an idle session', async () => {
+    const warm = () => pidsOf('patient-zot.mjs\u0000warm')
+    await until(() => warm().length === 1)
+    const [ahead] = warm()
+    const ask = (session: string) => askHttp(gateway.url, 'zot', { text: 'quick', session, agent: 'warm', id: '1' })
+    expect((await ask('first')).text).toBe(`pid ${ahead}`)
+    await until(() => warm().length === 2)
+    const next = warm().find((pid) => pid !== ahead)
+    expect((await ask('second')).text).toBe(`pid ${next}`)
+    expect((await ask('third')).ok).toBe(true)
+    expect(warm().length).toBeLessThanOrEqual(3)
+    await until(() => warm().length === 2)
   })
 
   test('keep the sessions of 40 parallel clients apart', async () => {

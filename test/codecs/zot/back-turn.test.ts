@@ -209,6 +209,35 @@ describe('a prompt read from a zot agent', () => {
     expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'message-end', why: 'unknown', count: 1 }])
   })
 
+  test('what is absent or null stays absent', () => {
+    expect(
+      eventsOf([
+        { type: 'assistant_message' },
+        '{"type":"assistant_message","content":[{"type":"tool_call","id":"c","name":"n"}]}',
+        '{"type":"tool_call","id":"c","name":"n"}',
+        '{"type":"tool_result","id":"c","content":[{"type":"tool_result","call_id":"d"},{"type":"tool_result","call_id":"e","content":[7]}]}',
+        { type: 'usage', input: null, output: 2, cache_read: null },
+        { type: 'usage', input: 1 },
+      ]).filter((event) => !('type' in event && event.type === 'message-start')),
+    ).toEqual([
+      { type: 'message-end', message: 'b3', parts: [] },
+      { type: 'message-end', message: 'b4', parts: [{ type: 'tool-call', tool: 'c', name: 'n', args: '{}' }] },
+      { type: 'tool-call', tool: 'c', name: 'n', args: '{}', executor: 'agent' },
+      {
+        type: 'tool-end',
+        tool: 'c',
+        status: 'ok',
+        parts: [
+          { type: 'tool-reply', tool: 'd', status: 'ok', parts: [] },
+          { type: 'tool-reply', tool: 'e', status: 'ok', parts: [{ type: 'data', json: '7' }] },
+        ],
+        ...ext('{"content":[{"type":"tool_result","call_id":"d"},{"type":"tool_result","call_id":"e","content":[7]}]}'),
+      },
+      { type: 'usage', scope: 'call', usage: { output: 2 } },
+      { type: 'usage', scope: 'call', usage: { input: 1 } },
+    ])
+  })
+
   test('messages of another shape are losses and nothing else', () => {
     const odd: [string, string][] = [
       ['{"type":"text_delta","delta":5}', 'text-delta'],
@@ -222,6 +251,7 @@ describe('a prompt read from a zot agent', () => {
       ['{"type":"ext_display","text":1}', 'notice'],
       ['{"type":"response","id":"nobody","success":true}', 'command-reply'],
       ['{"type":"response","id":5}', 'command-reply'],
+      ['{"type":"response","command":"","success":false,"error":"malformed json"}', 'command-reply'],
       ['not json', 'foreign'],
       ['[1]', 'foreign'],
     ]
