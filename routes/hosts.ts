@@ -1,10 +1,4 @@
-/** Names that always mean this machine. */
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]', '::1'])
-
-/** True for addresses that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
+import { isLoopback } from '../src/model/index.ts'
 
 /**
  * Guards a gateway on loopback against web pages that reach it through a name of their own (DNS rebinding): the Host

@@ -1,3 +1,4 @@
+import { isLoopback } from '../model/index.ts'
 import type { SourceDocument } from './document.ts'
 import { suggest } from './errors.ts'
 import type { Environment } from './expand.ts'
@@ -50,13 +51,4 @@ function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: r
       source.report([...path, 'agents', position], `there is no agent "${agent}"`, suggest(agent, agents))
     }
   }
-}
-
-/** Whether only this machine can reach the host. A name other than `localhost` may mean anything. */
-export function isLoopback(host: string): boolean {
-  const address = host
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/^::ffff:/, '')
-  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS, isLoopback, parseConfig } from '../../src/config/index.ts'
+import { DEFAULT_LIMITS, parseConfig } from '../../src/config/index.ts'
+import { isLoopback } from '../../src/model/index.ts'
 import { CODECS, parse } from './codecs.ts'
 
 const WHOLE = `

@@ -1,0 +1,8 @@
+/** Whether only this machine can reach the host. A name other than `localhost` may mean anything. */
+export function isLoopback(host: string): boolean {
+  const address = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/^::ffff:/, '')
+  return address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address)
+}
