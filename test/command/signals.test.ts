@@ -8,6 +8,8 @@ import { ROOT } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const AGENTS = join(import.meta.dirname, '../kit/agents')
+/** The argument by which this file's agents are told from those of others. */
+const MARK = '1001'
 const MAIN = join(ROOT, 'src/cli/main.ts')
 
 /** zene answered a request that it could parse (0), OpenHarness answered with an error (1); the others end as told. */
@@ -38,7 +40,7 @@ describe('a stand-in that is told to stop', () => {
       `server: { port: 0 }
 default: silent
 limits: { grace: 300ms }
-agents: { silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: [] } }
+agents: { silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: ["${MARK}"] } }
 store: { kind: sqlite, path: ./turnpike.db }
 `,
     )
@@ -85,12 +87,12 @@ store: { kind: sqlite, path: ./turnpike.db }
 
   async function stops(front: ClientName): Promise<void> {
     const running = start(front)
-    await until(() => pidsOf('silent.sh').length === 1)
+    await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 1)
     running.child.kill('SIGTERM')
     const ran = await running.ended
     expect(ran.code).toBe(EXIT_CODES[front])
     expect(cancelled[front](ran.stdout)).toEqual(expected[front])
-    await until(() => pidsOf('silent.sh').length === 0)
+    await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 0)
   }
 
   test.each(clientNames)('alone: %s ends its turn honestly and leaves nothing behind', stops)
@@ -110,10 +112,10 @@ store: { kind: sqlite, path: ./turnpike.db }
 
     test('a stand-in that is killed takes its turn with it', async () => {
       const running = start('zene')
-      await until(() => pidsOf('silent.sh').length === 1)
+      await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 1)
       running.child.kill('SIGKILL')
       await running.ended
-      await until(() => pidsOf('silent.sh').length === 0)
+      await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 0)
     })
   })
 })

@@ -78,17 +78,17 @@ limits: { start: 500ms, firstEvent: 500ms, idle: 500ms, total: 5s, grace: 200ms 
 agents:${EXAMPLE_AGENTS}
   zot-missing: { protocol: zot, command: /nowhere/zot }
   zot-exits: { protocol: zot, command: ${AGENTS}/exits.sh }
-  zot-silent: { protocol: zot, command: ${AGENTS}/silent.sh }
+  zot-silent: { protocol: zot, command: ${AGENTS}/silent.sh, args: ["1003"] }
   zot-rubbish: { protocol: zot, command: ${AGENTS}/rubbish.sh }
   zot-dies: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, zot], limits: { start: 10s } }
   zene-missing: { protocol: zene, command: /nowhere/zene }
   zene-exits: { protocol: zene, command: ${AGENTS}/exits.sh }
-  zene-silent: { protocol: zene, command: ${AGENTS}/silent.sh }
+  zene-silent: { protocol: zene, command: ${AGENTS}/silent.sh, args: ["1003"] }
   zene-rubbish: { protocol: zene, command: ${AGENTS}/rubbish.sh }
   zene-dies: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, zene], limits: { firstEvent: 10s } }
   agentproc-missing: { protocol: agentproc, command: /nowhere/agent }
   agentproc-exits: { protocol: agentproc, command: ${AGENTS}/exits.sh }
-  agentproc-silent: { protocol: agentproc, command: ${AGENTS}/silent.sh }
+  agentproc-silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: ["1003"] }
   agentproc-dies: { protocol: agentproc, command: ${process.execPath}, args: [${AGENTS}/dies.mjs, agentproc], limits: { firstEvent: 10s } }
   openharness-missing: { protocol: openharness, url: "http://127.0.0.1:9/" }
 ${engines}`)
@@ -120,7 +120,7 @@ ${engines}`)
   }
 
   test('nothing of them is left running', async () => {
-    await until(() => pidsOf(AGENTS).length === 0)
+    await until(() => pidsOf('silent.sh\u00001003').length === 0 && pidsOf('sleep\u00001003').length === 0)
   })
 })
 

@@ -18,7 +18,7 @@ default: helper
 limits: { grace: 300ms, queue: 2 }
 agents:${EXAMPLE_AGENTS}
   diary: { protocol: agentproc, command: ${AGENTS}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/diary" } }
-  silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: [], env: { MARK: "\${TEST_FOLDER}" } }
+  silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: ["1002"] }
   patient: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs] }
   warm: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, warm], pool: { warm: 1, max: 2 } }
   deaf: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, deaf] }
@@ -79,10 +79,10 @@ agents:${EXAMPLE_AGENTS}
       body: CLIENTS.zene.write(asked),
       signal: leaving.signal,
     })
-    await until(() => pidsOf('silent.sh').length === 1 && pidsOf('sleep\u00001000').length >= 1)
+    await until(() => pidsOf('silent.sh\u00001002').length === 1 && pidsOf('sleep\u00001002').length >= 1)
     leaving.abort()
     await expect(answer).rejects.toThrow()
-    await until(() => pidsOf('silent.sh').length === 0 && pidsOf('sleep\u00001000').length === 0)
+    await until(() => pidsOf('silent.sh\u00001002').length === 0 && pidsOf('sleep\u00001002').length === 0)
     await until(() => [...gateway.engine.turns].length === 0)
     const next = await askHttp(gateway.url, 'zene', { text: 'hello', session: 'leaving', agent: 'helper' })
     expect(next.ok).toBe(true)
