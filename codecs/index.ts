@@ -6,7 +6,8 @@ const CODECS = {
   zot: () => import('./zot/index.ts'),
   openharness: () => import('./openharness/index.ts'),
   agentproc: () => import('./agentproc/index.ts'),
-  'qwen-code': () => import('./qwen/index.ts'),
+  qwen: () => import('./qwen/index.ts'),
+  'qwen-code': async () => ({ codec: (await import('./qwen/index.ts')).shipped }),
 } satisfies Record<string, () => Promise<{ codec: AnyCodec }>>
 
 /** The names of all protocols. */

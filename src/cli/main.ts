@@ -11,7 +11,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
 }
 
 /** Programs that a link of this name stands in for, with the protocol's name. */
-const STAND_INS: Readonly<Record<string, string>> = { zene: 'zene', zot: 'zot', qwen: 'qwen-code' }
+const STAND_INS: Readonly<Record<string, string>> = { zene: 'zene', zot: 'zot', qwen: 'qwen' }
 
 function help(): number {
   process.stdout.write(USAGE)

@@ -82,7 +82,8 @@ export class StandIn {
   #decide(frame: Frame | undefined): void {
     if (this.#client) return
     this.#first = undefined
-    this.#connect((frame === undefined ? undefined : this.#takenBy(frame)) ?? this.#fronts[0]!)
+    // Nothing came: whichever takes an empty first line.
+    this.#connect(this.#takenBy(frame ?? '') ?? this.#fronts[0]!)
   }
 
   #connect([name, dialect]: Named): void {

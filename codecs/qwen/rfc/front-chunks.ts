@@ -1,0 +1,133 @@
+import {
+  append,
+  type EventOf,
+  type Ext,
+  type Id,
+  type JsonText,
+  object,
+  quote,
+  type TurnView,
+  type Usage,
+} from '../../../src/model/index.ts'
+import { type AnswerWriter, type Call, type Delta, type Ending, isAnswer } from './front-answer.ts'
+import type { Lines } from './front-lines.ts'
+import { toolCallJson } from './messages.ts'
+import { writeUsage } from './usage.ts'
+import { extMember, MESSAGE_GAP } from './wire.ts'
+
+/** A call as its pieces number it. */
+interface Numbered {
+  index: number
+  /** True once some of its arguments were written. */
+  args: boolean
+}
+
+/**
+ * An answer as `chat.completion.chunk` lines: the role first, pieces of text and of calls as they come, and one last
+ * line without content. The wire has one text: messages are parted by a piece that
+ * names the role again and whose content is an empty line.
+ */
+export class ChunksWriter implements AnswerWriter {
+  readonly #lines: Lines
+  readonly #calls = new Map<Id, Numbered>()
+  /** The constant beginning of a piece of text. */
+  #head = ''
+  #message: Id | undefined
+  #callsOpen = false
+  #usage: Usage | undefined
+
+  constructor(lines: Lines) {
+    this.#lines = lines
+  }
+
+  begin(at: number): void {
+    this.#head = `{"object":"chat.completion.chunk",${object(this.#lines.head(at)).slice(1, -1)},"choices":[{"index":0,"delta":{"content":`
+    this.#lines.completion('{"index":0,"delta":{"role":"assistant"},"finish_reason":null}', { at })
+  }
+
+  before(view: TurnView): void {
+    if (!this.#callsOpen) return
+    this.#callsOpen = false
+    const usage = this.#usage && writeUsage(this.#usage, (loss) => this.#lines.report(loss))
+    this.#usage = undefined
+    this.#lines.completion('{"index":0,"delta":{},"finish_reason":"tool_calls"}', { at: view.at, usage })
+  }
+
+  text(event: Delta, view: TurnView): void {
+    if (event.text === '') return
+    if (event.message !== this.#message) {
+      if (!isAnswer(event.message, view)) return
+      this.#piece(event.message, event.text, event.ext, view)
+    } else if (event.ext || this.#callsOpen) this.#piece(event.message, event.text, event.ext, view)
+    else this.#lines.send(`${this.#head}${quote(event.text)}},"finish_reason":null}]}`)
+  }
+
+  endMessage(event: EventOf<'message-end'>, view: TurnView): void {
+    const message = view.message(event.message)
+    if (!isAnswer(event.message, view) || message?.streamed || message?.text === '') return
+    this.#piece(event.message, message!.text, event.ext, view)
+  }
+
+  retract(message: Id, view: TurnView): boolean {
+    return message !== this.#message && !view.message(message)?.streamed
+  }
+
+  toolStart({ tool, name, ext }: EventOf<'tool-start'>, view: TurnView): void {
+    const call = this.#open(tool)
+    this.#piecesOfCall(
+      call,
+      `"id":${quote(tool)},"type":"function","function":{"name":${quote(name)},"arguments":""}`,
+      ext,
+      view,
+    )
+  }
+
+  toolArgs({ tool, text, ext }: EventOf<'tool-args-delta'>, view: TurnView): void {
+    const call = this.#calls.get(tool)
+    if (!call) return
+    call.args = true
+    this.#piecesOfCall(call, `"function":{"arguments":${quote(text)}}`, ext, view)
+  }
+
+  toolCall({ tool, name, args, ext }: Call, view: TurnView): void {
+    const known = this.#calls.get(tool)
+    if (!known) this.#piecesOfCall(this.#open(tool), toolCallJson(tool, name, args).slice(1, -1), ext, view)
+    else if (!known.args) this.#piecesOfCall(known, `"function":{"arguments":${quote(args)}}`, ext, view)
+  }
+
+  /** Only the line behind a round of calls has room for the usage of one model call; the last line has the total. */
+  usage(usage: Usage): void {
+    this.#usage = usage
+  }
+
+  finish(reason: string | undefined, { usage, ext }: Ending, view: TurnView): void {
+    const choice = `{"index":0,"delta":{},"finish_reason":${quote(reason ?? 'stop')}}`
+    this.#lines.completion(choice, { at: view.at, usage, ext })
+  }
+
+  #piece(message: Id, text: string, ext: Ext | undefined, view: TurnView): void {
+    this.before(view)
+    if (this.#message !== undefined && this.#message !== message) {
+      this.#chunk(`{"role":"assistant","content":${quote(MESSAGE_GAP)}}`, view)
+    }
+    this.#message = message
+    const delta = append(`{"content":${quote(text)}}`, extMember(ext, 'delta'))
+    this.#chunk(delta, view, ext)
+  }
+
+  #open(tool: Id): Numbered {
+    const call = { index: this.#calls.size, args: false }
+    this.#calls.set(tool, call)
+    return call
+  }
+
+  #piecesOfCall({ index }: Numbered, members: string, ext: Ext | undefined, view: TurnView): void {
+    this.#callsOpen = true
+    const call = append(`{"index":${index},${members}}`, extMember(ext, 'call'))
+    this.#chunk(append(`{"tool_calls":[${call}]}`, extMember(ext, 'delta')), view, ext)
+  }
+
+  #chunk(delta: JsonText, view: TurnView, ext?: Ext): void {
+    this.#lines.completion(`{"index":0,"delta":${delta},"finish_reason":null}`, { at: view.at, ext })
+  }
+}

@@ -1,0 +1,20 @@
+import type { Dialect } from '../../../src/contract/index.ts'
+import type { Options } from '../options.ts'
+import { BackSession } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { FrontSession } from './front.ts'
+import { accepts } from './front-args.ts'
+import { PROTOCOL_VERSION } from './wire.ts'
+
+/** The RFC's dialect: OpenAI-like completions, Qwen Chat Requests and a control channel. */
+export const dialect: Dialect<Options> = {
+  wireVersion: PROTOCOL_VERSION,
+  framing: 'ndjson',
+  front: {
+    capabilities: frontCapabilities,
+    env: [],
+    accepts,
+    open: (context, ports) => new FrontSession(context, ports),
+  },
+  back: { capabilities: backCapabilities, open: (context, ports) => new BackSession(context, ports) },
+}
