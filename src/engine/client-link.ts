@@ -15,7 +15,6 @@ import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../model/index.ts'
 import { ClientOutput } from './client-output.ts'
 import { Exchange, type ExchangeHost } from './exchange.ts'
-import type { Turn } from './turn.ts'
 import type { LiveView } from './view.ts'
 
 /** A client's wire as a route or a stand-in hands it over. */
@@ -133,7 +132,7 @@ export class ClientLink implements ExchangeHost {
     if (this.#finished) return
     if (why === 'signal') {
       this.#exitCode ??= TERMINATED
-      for (const exchange of [...this.#exchanges.values()]) exchange.turn?.cancel()
+      for (const exchange of [...this.#exchanges.values()]) exchange.cancel()
     }
     if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
     if (this.#inputEnded) this.#maybeFinish()
@@ -174,13 +173,9 @@ export class ClientLink implements ExchangeHost {
     this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeLink?.(event))
   }
 
-  /** The turn of this wire that a target means. */
-  turnOf(target: Target): Turn | undefined {
-    const turns = [...this.#exchanges.values()].flatMap(({ turn }) => turn ?? [])
-    if (target === 'running') return turns.at(0)
-    if ('turn' in target) return turns.find(({ id }) => id === target.turn)
-    if ('request' in target) return turns.find(({ command }) => command.request === target.request)
-    return undefined
+  /** The exchange of this wire whose turn a target means. */
+  exchangeOf(target: Target): Exchange | undefined {
+    return [...this.#exchanges.values()].find((exchange) => exchange.isMeantBy(target))
   }
 
   exchangeEnded(exchange: Exchange): void {
@@ -201,7 +196,7 @@ export class ClientLink implements ExchangeHost {
 
   #command(command: Command, answer: Answer | undefined): void {
     if (this.#finished) return
-    const exchange = answer && new Exchange(command.exchange, answer, this)
+    const exchange = answer && new Exchange(command, answer, this)
     if (exchange) this.#exchanges.set(exchange.id, exchange)
     this.#owner.dispatch(this, command, exchange)
   }
@@ -236,7 +231,7 @@ export class ClientLink implements ExchangeHost {
     this.#exitCode = exitCode
     this.#inputEnded = true
     for (const exchange of [...this.#exchanges.values()]) {
-      exchange.turn?.cancel()
+      exchange.cancel()
       exchange.drop()
     }
     this.#maybeFinish()

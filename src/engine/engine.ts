@@ -204,7 +204,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     const record = await this.#store.openSession(key, this.newLinkId(), at)
     const verdict = await this.#idempotency.claim(record.id, command)
     if (exchange.ended) return
-    if (verdict.do === 'join') return verdict.turn.join(exchange)
+    if (verdict.do === 'join') {
+      verdict.turn.join(exchange)
+      exchange.settleCancel()
+      return
+    }
     if (verdict.do === 'replay') {
       return replay(this.#store, { turn: verdict.turn, session: id, agent: agent.name, command }, exchange)
     }
@@ -225,7 +229,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     await this.#recorder.begin(turn, { session: record.id, tenant, front, at })
     if (turn.ended) return
     turn.accept()
-    session.enqueue(turn)
+    if (!exchange.settleCancel()) session.enqueue(turn)
   }
 
   async #control(
@@ -236,8 +240,9 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   ): Promise<void> {
     const { tenant, allowed } = client.options
     if (command.type === 'turn-cancel' || command.type === 'ask-reply') {
-      const turn = client.turnOf(command.target) ?? this.#turnOfTarget(client, command.target)
-      const done = command.type === 'ask-reply' ? turn?.answer(command) : turn?.cancel()
+      const meant = client.exchangeOf(command.target)
+      const turn = meant?.turn ?? this.#turnOfTarget(client, command.target)
+      const done = command.type === 'ask-reply' ? turn?.answer(command) : (meant ?? turn)?.cancel()
       exchange?.reply(done ? {} : { fault: GONE })
       return
     }

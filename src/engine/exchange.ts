@@ -1,5 +1,6 @@
 import type { Answer, Capabilities } from '../contract/index.ts'
 import {
+  type Command,
   type Ext,
   type Fault,
   type Id,
@@ -7,6 +8,7 @@ import {
   type LinkEvent,
   type Loss,
   LossLedger,
+  type Target,
   type TurnEvent,
 } from '../model/index.ts'
 import { carriesEvent, dropped, IN_VIEW } from './carry.ts'
@@ -36,12 +38,17 @@ export class Exchange {
   readonly answer: Answer
   readonly host: ExchangeHost
   readonly ledger = new LossLedger()
+  /** The command that opened it. */
+  readonly command: Command
   /** The turn it is about, once there is one. */
   turn: Turn | undefined
+  /** Somebody cancelled it before it had a turn. */
+  #cancelled = false
   ended = false
 
-  constructor(id: Id, answer: Answer, host: ExchangeHost) {
-    this.id = id
+  constructor(command: Command, answer: Answer, host: ExchangeHost) {
+    this.id = command.exchange
+    this.command = command
     this.answer = answer
     this.host = host
   }
@@ -57,6 +64,27 @@ export class Exchange {
       this.host.encode(event, this, view)
     }
     if (last) this.host.exchangeEnded(this)
+  }
+
+  /** Cancels its turn: now, or as soon as it has one. False when it is over. */
+  cancel(): boolean {
+    if (this.turn) return this.turn.cancel()
+    this.#cancelled = true
+    return !this.ended
+  }
+
+  /** Cancels the turn that it follows when that was asked for earlier. True when it was. */
+  settleCancel(): boolean {
+    if (this.#cancelled) this.turn?.cancel()
+    return this.#cancelled
+  }
+
+  /** True when a client that names this means the turn of this exchange. */
+  isMeantBy(target: Target): boolean {
+    if (this.command.type !== 'turn-start') return false
+    if (target === 'running') return true
+    if ('turn' in target) return target.turn === this.command.turn || target.turn === this.turn?.id
+    return 'request' in target && target.request === this.command.request
   }
 
   /** Ends it with a failure that no turn owns. */

@@ -79,7 +79,7 @@ export function encode$(
     }
     const link = front.open(of.context, {
       command: (command, answer) => {
-        if (answer) exchange = new Exchange(command.exchange, answer, host)
+        if (answer) exchange = new Exchange(command, answer, host)
       },
       send: (frame) => subscriber.next(frame),
       warn() {},
