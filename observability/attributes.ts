@@ -57,6 +57,9 @@ export const EVENT = {
   queued: 'turnpike.queued',
   firstEvent: 'turnpike.first_event',
   loss: 'turnpike.loss',
+  /** Followed by what happened. */
+  note: 'turnpike.',
+  moved: 'turnpike.fallback',
   end: 'turnpike.end',
 } as const
 
@@ -69,6 +72,7 @@ export const EVENT_ATTR = {
   lossField: 'turnpike.loss.field',
   lossWhy: 'turnpike.loss.why',
   lossCount: 'turnpike.loss.count',
+  about: 'turnpike.about',
   outcome: 'turnpike.outcome',
   stop: 'turnpike.stop',
 } as const

@@ -1,7 +1,7 @@
 /** The engine's hooks as OpenTelemetry spans: request, turn and calls, at most a handful a turn and none per event. */
 
 import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { Carrier, Hooks, RequestInfo, RequestScope, TurnInfo, TurnScope } from '../src/contract/index.ts'
+import type { Carrier, Hooks, RequestInfo, RequestScope, TurnInfo, TurnNote, TurnScope } from '../src/contract/index.ts'
 import { type Fault, type Loss, lossSummary, type TurnView, type Usage } from '../src/model/index.ts'
 import {
   ATTR,
@@ -121,6 +121,15 @@ class SpanTurn implements TurnScope {
     if (this.#lossesSeen.has(key)) return
     this.#lossesSeen.add(key)
     this.#span.addEvent(EVENT.loss, lossAttributes(loss))
+  }
+
+  note(what: TurnNote, about?: string): void {
+    this.#span.addEvent(`${EVENT.note}${what}`, about === undefined ? {} : { [EVENT_ATTR.about]: about })
+  }
+
+  moved({ agent, back }: Pick<TurnInfo, 'agent' | 'back'>): void {
+    this.#span.addEvent(EVENT.moved, { [ATTR.agent]: agent, [ATTR.back]: back })
+    this.#span.setAttributes({ [ATTR.agent]: agent, [ATTR.back]: back })
   }
 
   end(view: TurnView): void {

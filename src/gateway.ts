@@ -15,32 +15,61 @@ export interface GatewayParts {
 /** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
 export interface Gateway {
   engine: Engine
+  /** Takes another configuration for all that begins from now on; the store and what listens stay as they are. */
+  reload(config: Config): void
   close(drainMs: number): Promise<void>
 }
 
 /** Builds the engine that a configuration describes. Throws when the store cannot be opened. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
-  const settings = engineSettings(config, parts)
+  const built = new BuiltAgents(parts)
   const store = openStore(config.store)
-  const engine = new Engine({ settings, store, hooks: parts.hooks, log: parts.log })
+  const engine = new Engine({ settings: built.settings(config), store, hooks: parts.hooks, log: parts.log })
   return {
     engine,
+    reload: (next) => engine.reload(built.settings(next)),
     async close(drainMs) {
       await engine.close(drainMs)
-      const { grace } = config.limits
-      await Promise.all([...settings.agents.values()].map(({ backend }) => backend.close(grace)))
+      await built.close(config.limits.grace)
     },
   }
 }
 
-/** What the engine knows of a configuration: codecs chosen, backends open, everything that can be reloaded. */
-function engineSettings(config: Config, parts: GatewayParts): EngineSettings {
-  const agents = new Map([...config.agents].map(([name, agent]) => [name, agentSettings(agent, config, parts)]))
-  return {
-    agents,
-    ...(config.default !== undefined && { default: config.default }),
-    routes: config.routes,
-    limits: config.limits,
+/** The agents built so far. One whose configuration is the same after a reload stays the same object, with its processes. */
+class BuiltAgents {
+  readonly #parts: GatewayParts
+  readonly #all: AgentSettings[] = []
+  #current = new Map<string, { text: string; settings: AgentSettings }>()
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts
+  }
+
+  /** What the engine knows of a configuration: codecs chosen, backends open, everything that can be reloaded. */
+  settings(config: Config): EngineSettings {
+    const next = new Map([...config.agents].map(([name, agent]) => [name, this.#built(agent, config)]))
+    this.#current = next
+    return {
+      agents: new Map([...next].map(([name, { settings }]) => [name, settings])),
+      ...(config.default !== undefined && { default: config.default }),
+      routes: config.routes,
+      limits: config.limits,
+      retention: config.store.retention,
+    }
+  }
+
+  /** Ends what runs on any of them. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.all(this.#all.map(({ backend }) => backend.close(graceMs)))
+  }
+
+  #built(agent: AgentConfig, config: Config): { text: string; settings: AgentSettings } {
+    const text = JSON.stringify([agent, config.withheld])
+    const known = this.#current.get(agent.name)
+    if (known?.text === text) return known
+    const settings = agentSettings(agent, config, this.#parts)
+    this.#all.push(settings)
+    return { text, settings }
   }
 }
 
@@ -66,6 +95,8 @@ function agentSettings(agent: AgentConfig, config: Config, { codecs, env }: Gate
     limits: agent.limits,
     pool: agent.pool,
     restore: agent.restore,
+    breaker: agent.breaker,
+    ...(agent.health && { health: agent.health }),
     target: agent.kind === 'process' ? { kind: 'process', command } : { kind: 'http', url: agent.url ?? '' },
   }
 }

@@ -55,6 +55,7 @@ function redacting(log: Log, { redact }: Config): EngineLog {
     )
   return {
     debug: (message, fields) => log.debug(message, clean(fields)),
+    info: (message, fields) => log.info(message, clean(fields)),
     warn: (message, fields) => log.warn(message, clean(fields)),
     error: (message, fields) => log.error(message, clean(fields)),
   }

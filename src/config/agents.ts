@@ -64,6 +64,8 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
     limits: overlayLimits(limits, entry.limits),
     options,
     restore: entry.restore,
+    breaker: entry.breaker,
+    ...(entry.health && { health: entry.health }),
   }
   if (entry.url === undefined) {
     const globs = entry.inherit ?? profileInherits(written, profile)

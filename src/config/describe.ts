@@ -20,7 +20,7 @@ export function describeConfig(config: Config): string {
     agents: Object.fromEntries([...config.agents].map(([name, agent]) => [name, describeAgent(agent)])),
     limits: describeLimits(config.limits),
     routes: config.routes.map((route) => ({ ...route, limits: route.limits && describeLimits(route.limits) })),
-    store: config.store,
+    store: { ...config.store, retention: formatDuration(config.store.retention) },
     telemetry: telemetry && { ...telemetry, otlp: maskUrl(telemetry.otlp), headers: hideValues(telemetry.headers) },
     log: config.log,
   }
@@ -37,7 +37,7 @@ function describeServer(server: ServerConfig): unknown {
 }
 
 function describeAgent(agent: AgentConfig): unknown {
-  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, ...rest } = agent
+  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, breaker, health, ...rest } = agent
   return {
     protocol: `${protocol}@${dialect}`,
     ...rest,
@@ -48,6 +48,8 @@ function describeAgent(agent: AgentConfig): unknown {
     headers: hideValues(headers),
     pool: describePool(pool),
     limits: describeLimits(limits),
+    breaker: { failures: breaker.failures, cooldown: formatDuration(breaker.cooldown) },
+    health: health && { every: formatDuration(health.every), timeout: formatDuration(health.timeout) },
     options: hideSecrets(options),
   }
 }

@@ -6,6 +6,7 @@ export const DEFAULT_LIMITS: Limits = {
   firstEvent: 60_000,
   idle: 120_000,
   total: 1_800_000,
+  ask: 300_000,
   grace: 5000,
   line: 16 * 1024 * 1024,
   body: 10 * 1024 * 1024,

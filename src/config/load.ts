@@ -7,7 +7,6 @@ import { ConfigError } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { reportIssues } from './issues.ts'
 import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
-import { pendingWarnings } from './pending.ts'
 import { createRedactor } from './redact.ts'
 import { resolveRoutes } from './routes.ts'
 import { type FileShape, fileSchema } from './schema.ts'
@@ -104,16 +103,15 @@ function resolveConfig(source: SourceDocument, file: FileShape, { folder, env, c
   const names = Object.keys(file.agents)
   const server = resolveServer(source, file.server, env, names)
   const routes = resolveRoutes(source, file, names, codecs)
-  warnings.push(...pendingWarnings(agents.values(), routes))
   const { socket } = file.server
-  const { path } = file.store
+  const { kind, path, retention } = file.store
   return {
     server: { ...server, socket: typeof socket === 'string' ? resolve(folder, socket) : socket },
     default: file.default,
     agents,
     limits,
     routes,
-    store: { kind: file.store.kind, path: path === ':memory:' ? path : resolve(folder, path) },
+    store: { kind, path: path === ':memory:' ? path : resolve(folder, path), retention },
     telemetry: file.telemetry,
     log: file.log,
     warnings,

@@ -52,7 +52,16 @@ const agentName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is no name of an agent: letters, digits, ".", "_" and "-" make one')
 
-const LIMITS = { start: time, firstEvent: time, idle: time, total: time, grace: timeOrZero, line: size, body: size }
+const LIMITS = {
+  start: time,
+  firstEvent: time,
+  idle: time,
+  total: time,
+  ask: time,
+  grace: timeOrZero,
+  line: size,
+  body: size,
+}
 
 const limits = table({
   ...z.object(LIMITS).partial().shape,
@@ -79,6 +88,8 @@ export const agentSchema = z.looseObject({
     .prefault({}),
   limits: limits.optional(),
   restore: z.enum(['fresh', 'fail', 'replay']).default('fresh'),
+  breaker: table({ failures: whole(1, 1000).default(5), cooldown: time.default(15_000) }).prefault({}),
+  health: table({ every: time, timeout: time.default(5_000) }).optional(),
 })
 
 /** The names of these keys. */
@@ -124,6 +135,7 @@ const route = table({
   fallback: z.array(text).default([]),
   approvals: z.enum(['deny', 'allow']).default('deny'),
   loss: z.enum(['report', 'strict']).default('report'),
+  busy: z.enum(['queue', 'reject', 'steer']).default('queue'),
   onDisconnect: z.enum(['cancel', 'drain']).optional(),
   limits: limits.optional(),
 })
@@ -135,7 +147,11 @@ export const fileSchema = table({
   agents: z.record(agentName, agentSchema).default({}),
   limits: limits.optional(),
   routes: z.array(route).default([]),
-  store: table({ kind: z.enum(['sqlite']).default('sqlite'), path: text.default('./data/turnpike.db') }).prefault({}),
+  store: table({
+    kind: z.enum(['sqlite']).default('sqlite'),
+    path: text.default('./data/turnpike.db'),
+    retention: time.default(604_800_000),
+  }).prefault({}),
   telemetry: table({
     otlp: url.optional(),
     headers: headers.optional(),

@@ -10,6 +10,8 @@ export interface Limits {
   idle: number
   /** The whole turn. */
   total: number
+  /** From a question of an agent to its answer. */
+  ask: number
   /** From SIGTERM to SIGKILL. */
   grace: number
   /** One line of an agent or client. */
@@ -53,6 +55,10 @@ export interface AgentConfig {
   folder: string
   /** What becomes of a session whose process is lost. */
   restore: 'fresh' | 'fail' | 'replay'
+  /** After this many failures in a row the agent gets no turns for `cooldown` milliseconds. */
+  breaker: { failures: number; cooldown: number }
+  /** How often the agent is asked whether it works, and how long it may take to answer, in milliseconds. */
+  health?: { every: number; timeout: number }
 }
 
 /** Which turns a route takes; `*` stands for any text, and what is absent for everything. */
@@ -74,6 +80,8 @@ export interface Route {
   approvals: 'deny' | 'allow'
   /** `strict` refuses a pair that would lose something, before anything runs. */
   loss: 'report' | 'strict'
+  /** What a turn does that comes while another one of its session runs. */
+  busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'
   limits?: Partial<Limits>
 }
@@ -124,7 +132,8 @@ export interface Config {
   agents: ReadonlyMap<string, AgentConfig>
   limits: Limits
   routes: readonly Route[]
-  store: { kind: 'sqlite'; path: string }
+  /** `retention`: how long ended turns are kept, in milliseconds. */
+  store: { kind: 'sqlite'; path: string; retention: number }
   telemetry?: TelemetryConfig
   log: LogConfig
   /** What was ignored, one line each. */

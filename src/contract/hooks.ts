@@ -36,6 +36,9 @@ export interface CallScope {
   end(end: CallEnd): void
 }
 
+/** What may happen to a turn beside its events. */
+export type TurnNote = 'cancel' | 'retry' | 'parked' | 'asked' | 'settled' | 'session-reset'
+
 /** Observes one turn. */
 export interface TurnScope {
   readonly carrier: Carrier
@@ -44,6 +47,10 @@ export interface TurnScope {
   queued(ms: number): void
   firstEvent(event: AgentEvent): void
   loss(loss: Loss): void
+  /** Something happened to it that is worth a mark on its span; `about` is no content. */
+  note(what: TurnNote, about?: string): void
+  /** Its agent could not be used; this one takes it. */
+  moved(to: Pick<TurnInfo, 'agent' | 'back'>): void
   end(view: TurnView): void
 }
 
@@ -64,7 +71,7 @@ export interface Hooks {
 export const silentHooks: Hooks = {
   request: ({ carrier }) => {
     const call: CallScope = { carrier, started() {}, head() {}, ready() {}, end() {} }
-    const turn: TurnScope = { carrier, call: () => call, queued() {}, firstEvent() {}, loss() {}, end() {} }
+    const turn: TurnScope = { carrier, call: () => call, queued() {}, firstEvent() {}, loss() {}, note() {}, moved() {}, end() {} }
     return { carrier, turn: () => turn, fault() {}, end() {} }
   },
 }

@@ -1,4 +1,4 @@
-import type { Id, JsonText, Message, Usage } from '../model/index.ts'
+import type { Id, JsonText, Loss, Message, Usage } from '../model/index.ts'
 
 /** A value now or later: embedded drivers answer at once, shared ones do not. */
 export type Awaitable<T> = T | Promise<T>
@@ -39,6 +39,8 @@ export interface TurnRecord {
   code?: string
   /** True once an answer was written to a client to its end. */
   delivered: boolean
+  /** What did not survive between its client and its agent. */
+  losses?: readonly Loss[]
 }
 
 /** One canonical event of a turn, as JSON. `seq` counts from 1. */
@@ -59,6 +61,8 @@ export interface Store {
   /** The newest first, at most `limit`. */
   listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>
   bindSession(id: Id, bound: string | undefined): Awaitable<void>
+  /** Adds a turn's usage to the session's. */
+  addUsage(id: Id, usage: Usage): Awaitable<void>
   /** Deletes the session, its transcript, its turns and their events. */
   deleteSession(id: Id): Awaitable<void>
 
@@ -68,10 +72,14 @@ export interface Store {
   clearMessages(session: Id): Awaitable<void>
 
   beginTurn(turn: TurnRecord): Awaitable<void>
-  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code'>): Awaitable<void>
+  /** Another agent takes a turn that runs. */
+  moveTurn(turn: Id, session: Id, agent: string): Awaitable<void>
+  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses'>): Awaitable<void>
   /** An answer of the turn was written to a client to its end. */
   markDelivered(turn: Id): Awaitable<void>
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
+  /** The newest first, at most `limit`. */
+  listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]>
   /** Turns without an outcome: after a restart, those that the last process left. */
   unfinishedTurns(): Awaitable<TurnRecord[]>
 

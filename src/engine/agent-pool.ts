@@ -22,6 +22,7 @@ export class AgentPool {
   readonly #evict: EvictIdle
   readonly #live = new Set<AgentLink>()
   readonly #warm: AgentLink[] = []
+  #retired = false
 
   constructor(agent: AgentSettings, evict: EvictIdle) {
     this.agent = agent
@@ -46,11 +47,18 @@ export class AgentPool {
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     this.#sweep()
+    if (this.#retired) return
     while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {
       const link = this.#start(silentTurnScope(), { idleEvent() {}, callFailed() {} })
       if (!link.persistent) return
       this.#warm.push(link)
     }
+  }
+
+  /** Starts nothing ahead any more, and ends what was. */
+  retire(): void {
+    this.#retired = true
+    for (const link of this.#warm.splice(0)) this.release(link)
   }
 
   /** Ends a link; its place is free at once. */

@@ -3,10 +3,18 @@ import { carriesEvent } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveView } from './view.ts'
 
+/** An event with its number within the turn. */
+export interface Numbered {
+  seq: number
+  event: TurnEvent
+}
+
 /** An exchange with its own fold of the turn (the first one shares the turn's). */
 interface Member {
   exchange: Exchange
   view: LiveView
+  /** What came while it is still being shown the past; absent once it is up to date. */
+  later?: Numbered[]
 }
 
 /** The exchanges that follow one turn. A plain array: events are handed on in one synchronous loop. */
@@ -17,6 +25,21 @@ export class Audience {
   add(exchange: Exchange, view: LiveView): void {
     this.#first ??= exchange
     this.#members.push({ exchange, view })
+  }
+
+  /**
+   * Adds an exchange that has missed something. What happens from now on waits until the returned function has been
+   * given the events that it missed, as far as they are recorded.
+   */
+  addLate(exchange: Exchange, view: LiveView, at: () => number): (missed: readonly Numbered[]) => void {
+    const member: Member = { exchange, view, later: [] }
+    this.#members.push(member)
+    return (missed) => {
+      const last = missed.at(-1)?.seq ?? 0
+      const rest = member.later!.filter(({ seq }) => seq > last)
+      delete member.later
+      for (const { event } of [...missed, ...rest]) show(member, event, at())
+    }
   }
 
   remove(exchange: Exchange): void {
@@ -41,16 +64,26 @@ export class Audience {
   /** Somebody can be shown this question and answer it while the turn runs. */
   canBeAsked(event: EventOf<'ask'>): boolean {
     return this.#members.some(
+      ({ exchange }) => !exchange.ended && exchange.answer.asks === 'inline' && carriesAsk(exchange, event),
+    )
+  }
+
+  /** Somebody's next request can answer this question. */
+  canAnswerLater(event: EventOf<'ask'>): boolean {
+    return this.#members.some(
       ({ exchange }) =>
-        !exchange.ended && exchange.answer.asks === 'inline' && carriesEvent(exchange.host.capabilities, event),
+        exchange.answer.asks === 'next-request' &&
+        carriesAsk(exchange, event) &&
+        (!exchange.ended || exchange.answer.form === 'accepted'),
     )
   }
 
   /** Hands an event on; `own` is the turn's view, which has it already. */
   deliver(event: TurnEvent, own: LiveView, at: number): void {
-    for (const { exchange, view } of this.#members) {
-      if (view !== own) view.apply(event, at)
-      exchange.deliver(event, view)
+    for (const member of this.#members) {
+      if (member.later) member.later.push({ seq: own.seq, event })
+      else if (member.view === own) member.exchange.deliver(event, own)
+      else show(member, event, at)
     }
   }
 
@@ -62,4 +95,13 @@ export class Audience {
   report(loss: Loss): void {
     for (const { exchange } of this.#members) exchange.report(loss)
   }
+}
+
+function show({ exchange, view }: Member, event: TurnEvent, at: number): void {
+  view.apply(event, at)
+  exchange.deliver(event, view)
+}
+
+function carriesAsk({ host }: Exchange, event: EventOf<'ask'>): boolean {
+  return carriesEvent(host.capabilities, event)
 }

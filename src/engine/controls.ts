@@ -11,12 +11,16 @@ import {
 } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveSession } from './live-session.ts'
+import type { LiveTurns } from './live-turns.ts'
 import { answerQuery } from './queries.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
 
-/** Every command that does not start a turn. */
-export type ControlCommand = Exclude<Command, TurnStart>
+/** Every command that neither starts a turn nor is about one. */
+export type ControlCommand = Exclude<
+  Command,
+  TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply' }
+>
 
 /** Where a control command comes from and whom it means. */
 export interface ControlContext {
@@ -38,11 +42,13 @@ const ANSWER_MS = 3000
 export class Controls {
   readonly #store: Store
   readonly #sessions: Sessions
+  readonly #turns: LiveTurns
   readonly #waiting = new Map<Id, { exchange: Exchange; instead: NodeJS.Timeout }>()
 
-  constructor(store: Store, sessions: Sessions) {
+  constructor(store: Store, sessions: Sessions, turns: LiveTurns) {
     this.#store = store
     this.#sessions = sessions
+    this.#turns = turns
   }
 
   /** Does what the command says. */
@@ -100,9 +106,14 @@ export class Controls {
   ): Promise<void> {
     switch (command.type) {
       case 'query': {
-        const { settings, agent, allowed } = context
-        const subject = { settings, agent, allowed, session: command.session?.id ?? '', live, record: record?.id }
-        const answer = await answerQuery(this.#store, command, subject)
+        const { settings, agent, allowed, tenant } = context
+        const session = command.session?.id ?? ''
+        const subject = { settings, agent, allowed, tenant, session, live, record: record?.id }
+        const answer = await answerQuery(
+          { store: this.#store, sessions: this.#sessions, turns: this.#turns },
+          command,
+          subject,
+        )
         exchange?.reply(typeof answer === 'string' ? { data: answer } : { fault: answer })
         return
       }
@@ -112,6 +123,9 @@ export class Controls {
         if (live && !live.busy) this.#sessions.forget(live)
         exchange?.reply({})
         return
+      case 'session-delete':
+        exchange?.reply(await this.#delete(command.id, context.tenant))
+        return
       case 'config-set':
         exchange?.reply(configured(command, context.agent))
         return
@@ -120,6 +134,17 @@ export class Controls {
           fault: fault('invalid-request', `The agent "${context.agent.name}" has no place for "${command.type}".`),
         })
     }
+  }
+
+  /** Ends what runs in the session, then deletes everything that is kept of it. */
+  async #delete(id: Id, tenant: string): Promise<{ fault?: Fault }> {
+    const record = await this.#store.readSession(id)
+    if (record?.tenant !== tenant) return { fault: fault('session-not-found', 'There is no such session.') }
+    const live = this.#sessions.get(id)
+    if (live?.busy) return { fault: fault('session-busy', 'A turn of this session runs; cancel it first.') }
+    if (live) this.#sessions.forget(live)
+    await this.#store.deleteSession(id)
+    return {}
   }
 
   /** The conversation begins anew: no transcript, no session of the agent's own. */

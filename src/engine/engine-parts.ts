@@ -4,6 +4,7 @@ import type { EngineSettings } from './settings.ts'
 /** Writes what operators should know. Never content. */
 export interface EngineLog {
   debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
   warn(message: string, fields?: Record<string, unknown>): void
   error(message: string, fields?: Record<string, unknown>): void
 }

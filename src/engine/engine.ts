@@ -1,31 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import type { CallEnd, Hooks, RequestScope, Store } from '../contract/index.ts'
-import {
-  type Command,
-  type Fault,
-  fault,
-  type Id,
-  type LinkEvent,
-  type TurnEvent,
-  type TurnStart,
-} from '../model/index.ts'
+import type { CallEnd, Hooks, JournalEntry, RequestScope, Store } from '../contract/index.ts'
+import { type Command, type Fault, fault, type LinkEvent, type Message, type TurnEvent } from '../model/index.ts'
+import { Admission } from './admission.ts'
+import { Breakers } from './breakers.ts'
 import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
-import { type ControlCommand, Controls } from './controls.ts'
+import { Controls } from './controls.ts'
 import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
-import { Idempotency } from './idempotency.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
+import { LiveTurns } from './live-turns.ts'
 import { Recorder } from './recorder.ts'
 import { recoverTurns } from './recovery.ts'
-import { replay } from './replay.ts'
-import { chooseAgent, type RouteChoice } from './router.ts'
+import { chooseAgent } from './router.ts'
 import { Sessions } from './sessions.ts'
-import type { EngineSettings } from './settings.ts'
-import { Turn } from './turn.ts'
+import type { AgentSettings, EngineSettings } from './settings.ts'
+import type { Turn } from './turn.ts'
+import type { AskAudit } from './turn-asks.ts'
+import { TurnCommands } from './turn-commands.ts'
 import type { TurnOwner } from './turn-init.ts'
 
-/** For a command about a turn or a question that is over. */
-const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
+/** How often what is older than the retention is deleted, in milliseconds. */
+const PRUNE_MS = 3_600_000
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
 export class Engine implements ClientOwner, TurnOwner, SessionOwner {
@@ -35,11 +30,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #recorder: Recorder
   readonly #sessions: Sessions
   readonly #controls: Controls
-  readonly #idempotency: Idempotency
-  readonly #turns = new Map<Id, Turn>()
-  readonly #sessionOf = new Map<Turn, LiveSession>()
+  readonly #turns = new LiveTurns()
+  readonly #turnCommands: TurnCommands
+  readonly #admission: Admission
   readonly #clients = new Set<ClientLink>()
-  readonly #idle: (() => void)[] = []
+  readonly #pruning: NodeJS.Timeout
+  readonly breakers: Breakers
   readonly now: () => number
   settings: EngineSettings
   #closing = false
@@ -54,9 +50,22 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       log.error('the record could not be written', { error: String(error) }),
     )
     this.#sessions = new Sessions(this)
-    this.#controls = new Controls(store, this.#sessions)
-    this.#idempotency = new Idempotency(store, now, this.#turns)
+    this.breakers = new Breakers(now)
+    this.#controls = new Controls(store, this.#sessions, this.#turns)
+    this.#turnCommands = new TurnCommands(store, this.#turns, this.#recorder)
+    this.#admission = new Admission({
+      store,
+      sessions: this.#sessions,
+      turns: this.#turns,
+      recorder: this.#recorder,
+      breakers: this.breakers,
+      owner: this,
+      settings: () => this.settings,
+      newId: () => this.newLinkId(),
+    })
     this.#sessions.warm(settings.agents.values())
+    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS)
+    this.#pruning.unref()
   }
 
   get lineLimit(): number {
@@ -77,7 +86,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   /** Turns that run or wait, the oldest first. */
-  get turns(): Iterable<Turn> {
+  get turns(): readonly Turn[] {
     return this.#turns.values()
   }
 
@@ -85,6 +94,14 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   async recover(): Promise<void> {
     const lost = await recoverTurns(this.#store, this.now())
     if (lost > 0) this.#log.warn('turns of a gateway that is gone were ended', { turns: lost })
+    await this.#prune()
+  }
+
+  /** New settings for everything that begins from now on; agents that are the same object keep their processes. */
+  reload(settings: EngineSettings): void {
+    this.settings = settings
+    this.#sessions.retire(settings.agents)
+    this.#sessions.warm(settings.agents.values())
   }
 
   /** A client's wire. The caller feeds it and calls `open` first. */
@@ -97,10 +114,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true
-    await this.#untilIdle(drainMs)
-    for (const turn of [...this.#turns.values()]) turn.cancel()
+    clearInterval(this.#pruning)
+    await this.#turns.untilIdle(drainMs)
+    for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
-    await this.#untilIdle(3 * grace)
+    await this.#turns.untilIdle(3 * grace)
     await this.#sessions.close(grace)
     await this.#recorder.flush()
     await this.#store.close()
@@ -116,13 +134,13 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void {
-    const choice = this.#choose(client, command)
-    if ('code' in choice) exchange?.fail(choice)
-    else if (command.type === 'turn-start') {
-      this.#guard(exchange, this.#start(client, command, choice, exchange))
-    } else {
-      this.#guard(exchange, this.#control(client, command, choice, exchange))
-    }
+    this.#dispatch(client, command, exchange).catch((error: unknown) => {
+      // Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged.
+      this.#log.error('a command failed', { error: String(error) })
+      const why = fault('internal', 'The gateway could not do this; see its log.')
+      if (exchange?.turn && !exchange.follows) exchange.turn.fail(why)
+      exchange?.fail(why)
+    })
   }
 
   closed(client: ClientLink): void {
@@ -133,8 +151,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#recorder.event(turn, event)
   }
 
+  recorded(turn: Turn, after: number): Promise<readonly JournalEntry[]> {
+    return this.#recorder.events(turn, after)
+  }
+
   linkEvent(turn: Turn, event: LinkEvent): void {
-    const session = this.#sessionOf.get(turn)
+    const session = this.#turns.sessionOf(turn)
     if (session) this.idleEvent(session, event)
   }
 
@@ -145,11 +167,9 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   ended(turn: Turn): void {
-    this.#turns.delete(turn.id)
-    const session = this.#sessionOf.get(turn)
-    this.#sessionOf.delete(turn)
+    this.breakers.told(turn.agent, turn.view.end?.fault)
+    const session = this.#turns.delete(turn)
     if (session) this.#recorder.end(turn, session.record.id)
-    if (this.#turns.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   delivered(turn: Turn): void {
@@ -157,14 +177,41 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   abandon(turn: Turn): void {
-    this.#sessionOf.get(turn)?.abandon(turn)
+    this.#turns.sessionOf(turn)?.abandon(turn)
+  }
+
+  audit(turn: Turn, { ask, about, how, option, by }: AskAudit): void {
+    const agent = turn.agent.name
+    this.#log.info('a question of an agent was settled', { turn: turn.id, agent, ask, about, how, option, by })
+  }
+
+  usable(agents: readonly AgentSettings[]): AgentSettings | undefined {
+    return agents.find((agent) => this.breakers.admit(agent))
+  }
+
+  failed(agent: AgentSettings, why: Fault): void {
+    this.breakers.told(agent, why)
+    this.#log.warn('a turn is given to another agent', { agent: agent.name, code: why.code })
+  }
+
+  moved(turn: Turn): void {
+    const tenant = this.#turns.sessionOf(turn)?.record.tenant ?? ''
+    this.#admission.move(turn, { tenant }).catch((error: unknown) => {
+      this.#log.error('a turn could not be given to another agent', { error: String(error) })
+      turn.fail(fault('internal', 'The gateway could not do this; see its log.'))
+    })
   }
 
   freshSession(turn: Turn): string {
     const id = this.newLinkId()
-    const session = this.#sessionOf.get(turn)
+    const session = this.#turns.sessionOf(turn)
     if (session) void this.#bind(session, id)
     return id
+  }
+
+  async transcript({ record }: LiveSession): Promise<readonly Message[]> {
+    await this.#recorder.flush()
+    return this.#store.readMessages(record.id)
   }
 
   callFailed({ pool, record }: LiveSession, { why, exitCode, signal, stderr, fault: found }: CallEnd): void {
@@ -183,81 +230,18 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#sessions.forget(session)
   }
 
-  #choose(client: ClientLink, command: Command): RouteChoice | Fault {
-    const { front, agent: explicit, context, allowed } = client.options
-    return chooseAgent(this.settings, { front, explicit, principal: context.principal, allowed, command })
-  }
-
-  async #start(
-    client: ClientLink,
-    asked: Command & TurnStart,
-    { agent, route }: RouteChoice,
-    exchange: Exchange | undefined,
-  ): Promise<void> {
+  async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
+    const { front, agent: explicit, context, allowed, tenant } = client.options
+    if (TurnCommands.takes(command)) return this.#turnCommands.run(client, command, exchange)
+    const choice = chooseAgent(this.settings, { front, explicit, principal: context.principal, allowed, command })
+    if ('code' in choice) return exchange?.fail(choice)
+    if (command.type !== 'turn-start') {
+      const about = { settings: this.settings, agent: choice.agent, tenant, allowed, at: this.now() }
+      return this.#controls.run(command, about, exchange)
+    }
     if (!exchange) return
     if (this.#closing) return exchange.fail(fault('overloaded', 'The gateway is stopping; try again in a moment.'))
-    const { tenant, front } = client.options
-    const at = this.now()
-    const id = asked.session?.id ?? this.newLinkId()
-    const command = { ...asked, session: { ...asked.session, id } }
-    const key = { tenant, agent: agent.name, session: id, conversation: command.session?.conversation ?? '' }
-    const record = await this.#store.openSession(key, this.newLinkId(), at)
-    const verdict = await this.#idempotency.claim(record.id, command)
-    if (exchange.ended) return
-    if (verdict.do === 'join') {
-      verdict.turn.join(exchange)
-      exchange.settleCancel()
-      return
-    }
-    if (verdict.do === 'replay') {
-      return replay(this.#store, { turn: verdict.turn, session: id, agent: agent.name, command }, exchange)
-    }
-    const session = this.#sessions.open(record, agent, record.createdAt !== at)
-    const limits = { ...agent.limits, ...route.limits }
-    const full = session.refusal(limits.queue)
-    if (full) return exchange.fail(full)
-    const scope = client.scope.turn({
-      turn: command.turn,
-      agent: agent.name,
-      back: agent.protocol,
-      session: id,
-      ...(command.options.model !== undefined && { model: command.options.model }),
-    })
-    const turn = new Turn({ command, agent, route, limits, session: id, exchange, scope, owner: this })
-    this.#turns.set(turn.id, turn)
-    this.#sessionOf.set(turn, session)
-    await this.#recorder.begin(turn, { session: record.id, tenant, front, at })
-    if (turn.ended) return
-    turn.accept()
-    if (!exchange.settleCancel()) session.enqueue(turn)
-  }
-
-  async #control(
-    client: ClientLink,
-    command: ControlCommand,
-    { agent }: RouteChoice,
-    exchange: Exchange | undefined,
-  ): Promise<void> {
-    const { tenant, allowed } = client.options
-    if (command.type === 'turn-cancel' || command.type === 'ask-reply') {
-      const meant = client.exchangeOf(command.target)
-      const turn = meant?.turn ?? this.#turnOfTarget(client, command.target)
-      const done = command.type === 'ask-reply' ? turn?.answer(command) : (meant ?? turn)?.cancel()
-      exchange?.reply(done ? {} : { fault: GONE })
-      return
-    }
-    await this.#controls.run(command, { settings: this.settings, agent, tenant, allowed, at: this.now() }, exchange)
-  }
-
-  /** A turn of the same tenant that another of its wires started. */
-  #turnOfTarget(client: ClientLink, target: unknown): Turn | undefined {
-    if (typeof target !== 'object' || target === null) return undefined
-    const { turn: id, request } = target as { turn?: Id; request?: string }
-    for (const turn of this.#turns.values()) {
-      if (this.#sessionOf.get(turn)?.record.tenant !== client.options.tenant) continue
-      if (turn.id === id || (request !== undefined && turn.command.request === request)) return turn
-    }
-    return undefined
+    return this.#admission.start(client, command, choice, exchange)
   }
 
   async #bind(session: LiveSession, bound: string): Promise<void> {
@@ -270,24 +254,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     }
   }
 
-  /** Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged. */
-  #guard(exchange: Exchange | undefined, work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      this.#log.error('a command failed', { error: String(error) })
-      const why = fault('internal', 'The gateway could not do this; see its log.')
-      if (exchange?.turn) exchange.turn.fail(why)
-      else exchange?.fail(why)
-    })
-  }
-
-  #untilIdle(ms: number): Promise<void> {
-    if (this.#turns.size === 0 || ms <= 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#idle.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+  async #prune(): Promise<void> {
+    try {
+      await this.#store.prune(this.now() - this.settings.retention)
+    } catch (error) {
+      this.#log.error('old turns could not be deleted', { error: String(error) })
+    }
   }
 }

@@ -53,6 +53,11 @@ export class Exchange {
     this.host = host
   }
 
+  /** It only looks on: the turn is not its own. */
+  get follows(): boolean {
+    return this.command.type === 'turn-follow'
+  }
+
   /** One event of its turn: what the front has no place for is a loss, what its form leaves out is in the view. */
   deliver(event: TurnEvent, view: LiveView): void {
     if (this.ended) return
@@ -122,8 +127,10 @@ export class Exchange {
   }
 
   #isLast(event: TurnEvent): boolean {
-    if (event.type === 'turn-end' || event.type === 'turn-parked') return true
-    if (event.type !== 'turn-accepted') return false
+    if (event.type === 'turn-end') return true
+    // Who follows the turn goes on following it while it waits.
+    if (event.type === 'turn-parked') return this.answer.asks === 'next-request' && !this.follows
+    if (event.type !== 'turn-accepted' || this.follows) return false
     return this.answer.form === 'accepted' || (event.how === 'joined' && this.turn?.tellsDuplicates(this) === true)
   }
 }

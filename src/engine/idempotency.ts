@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Store, TurnRecord } from '../contract/index.ts'
 import { type Command, type ErrorCode, type Id, isRetryable, type TurnStart, textOf } from '../model/index.ts'
+import type { LiveTurns } from './live-turns.ts'
 import { ownerAlive } from './owner.ts'
 import type { Turn } from './turn.ts'
 
@@ -21,9 +22,9 @@ export type Verdict = { do: 'run' } | { do: 'join'; turn: Turn } | { do: 'replay
 export class Idempotency {
   readonly #store: Store
   readonly #now: () => number
-  readonly #live: ReadonlyMap<Id, Turn>
+  readonly #live: LiveTurns
 
-  constructor(store: Store, now: () => number, live: ReadonlyMap<Id, Turn>) {
+  constructor(store: Store, now: () => number, live: LiveTurns) {
     this.#store = store
     this.#now = now
     this.#live = live

@@ -1,5 +1,5 @@
 import type { CallEnd, SessionRecord } from '../contract/index.ts'
-import { type Fault, fault, type LinkEvent } from '../model/index.ts'
+import { type Fault, fault, type LinkEvent, type Message } from '../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { AgentPool } from './agent-pool.ts'
 import type { Turn } from './turn.ts'
@@ -9,6 +9,8 @@ export interface SessionOwner {
   /** An event without a turn that came while none ran. */
   idleEvent(session: LiveSession, event: LinkEvent): void
   callFailed(session: LiveSession, end: CallEnd): void
+  /** What was said in it so far. */
+  transcript(session: LiveSession): Promise<readonly Message[]>
   /** It has no work and has been so for its agent's idle time. */
   expired(session: LiveSession): void
 }
@@ -21,6 +23,8 @@ export class LiveSession implements LinkOwner {
   readonly #queue: Turn[] = []
   #current: Turn | undefined
   #link: AgentLink | undefined
+  /** The link that has had a turn, and so knows the conversation. */
+  #told: AgentLink | undefined
   #idle: NodeJS.Timeout | undefined
   /** The conversation has had turns before. */
   used: boolean
@@ -48,6 +52,7 @@ export class LiveSession implements LinkOwner {
   /** Why no more turns can wait for this session, when `limit` wait already. */
   refusal(limit: number): Fault | undefined {
     if (!this.busy || this.#queue.length < limit) return undefined
+    if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
     return fault('session-busy', `${limit} turns wait for this session already; try again when they are done.`)
   }
 
@@ -100,7 +105,11 @@ export class LiveSession implements LinkOwner {
       turn.fail(link)
       return
     }
-    await turn.run(link, this.record.bound)
+    const { bound } = this.record
+    const lost = link !== this.#told && link.persistent && this.used
+    this.#told = link
+    const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
+    await turn.run(link, { ...(bound !== undefined && { bound }), ...(history.length > 0 && { history }) })
     this.used = true
     this.pool.refill()
     if (link.dead) this.release()
@@ -116,7 +125,7 @@ export class LiveSession implements LinkOwner {
       this.release()
       return fault('session-not-found', 'The process of this session is gone; begin a new session.')
     }
-    turn.notice('warning', 'session-reset', 'The process of this session was gone: the agent begins anew.')
+    turn.reset(this.pool.agent.restore === 'replay')
     return link
   }
 }

@@ -1,18 +1,40 @@
-import type { Store } from '../contract/index.ts'
+import type { SessionRecord, Store, TurnRecord } from '../contract/index.ts'
 import {
   type AgentsReply,
   type CommandOf,
   type Fault,
   fault,
   type HealthReply,
+  isRecord,
   type JsonText,
   type MessagesReply,
   type ModelsReply,
+  parse,
   replyData,
+  type SessionInfo,
+  type SessionReply,
+  type SessionsReply,
   type StateReply,
+  type TurnEvent,
+  type TurnInfoReply,
+  type TurnReply,
+  type TurnsReply,
 } from '../model/index.ts'
 import type { LiveSession } from './live-session.ts'
+import type { LiveTurns } from './live-turns.ts'
+import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
+import { viewOf } from './view.ts'
+
+/** The most sessions or turns that a list has. */
+const LIST_LIMIT = 200
+
+/** What is kept and what is in memory. */
+export interface Known {
+  store: Store
+  sessions: Sessions
+  turns: LiveTurns
+}
 
 /** What a query is about. */
 export interface QuerySubject {
@@ -20,6 +42,8 @@ export interface QuerySubject {
   agent: AgentSettings
   /** The agents that the client may use. */
   allowed?: readonly string[]
+  /** Whose sessions and turns it may be told of. */
+  tenant: string
   /** The client's id of the session. */
   session: string
   live: LiveSession | undefined
@@ -29,10 +53,11 @@ export interface QuerySubject {
 
 /** Answers what a front asks of the gateway itself: the data of a `command-reply`, or why it cannot be answered. */
 export async function answerQuery(
-  store: Store,
+  known: Known,
   command: CommandOf<'query'>,
   subject: QuerySubject,
 ): Promise<JsonText | Fault> {
+  const { store } = known
   switch (command.what) {
     case 'health':
       return replyData({ ok: true } satisfies HealthReply)
@@ -47,7 +72,13 @@ export async function answerQuery(
     case 'state':
       return replyData(await state(store, subject))
     case 'sessions':
+      return replyData(await sessions(known, subject.tenant))
+    case 'session':
+      return session(known, subject.tenant, argument(command, 'id'))
+    case 'turns':
+      return replyData(await turns(known, subject.tenant))
     case 'turn':
+      return turn(known, subject.tenant, argument(command, 'turn'))
     case 'hints':
       return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
   }
@@ -74,4 +105,68 @@ async function state(store: Store, { agent, session, live, record }: QuerySubjec
     ...(live?.link?.model !== undefined && { model: live.link.model }),
     ...(kept?.usage && { usage: kept.usage }),
   }
+}
+
+function argument({ args }: CommandOf<'query'>, name: string): string {
+  const given = args === undefined ? undefined : parse(args)
+  return isRecord(given) ? String(given[name]) : ''
+}
+
+async function sessions({ store, sessions: live }: Known, tenant: string): Promise<SessionsReply> {
+  const records = await store.listSessions(tenant, LIST_LIMIT)
+  return { sessions: records.map((record) => sessionInfo(record, live)) }
+}
+
+async function session({ store, sessions: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+  const record = await store.readSession(id)
+  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
+  const messages = await store.readMessages(id)
+  return replyData({ ...sessionInfo(record, live), messages } satisfies SessionReply)
+}
+
+function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
+  const { tenant: _tenant, bound: _bound, ...info } = record
+  return { ...info, busy: live.get(record.id)?.busy ?? false }
+}
+
+async function turns({ store }: Known, tenant: string): Promise<TurnsReply> {
+  const records = await store.listTurns(tenant, LIST_LIMIT)
+  const infos = records.map(async (record) => turnInfo(record, (await store.readSession(record.session))?.session ?? ''))
+  return { turns: await Promise.all(infos) }
+}
+
+function turnInfo(record: TurnRecord, session: string): TurnInfoReply {
+  const { turn: id, agent, front, request, startedAt, endedAt, outcome, code, losses } = record
+  return {
+    turn: id,
+    state: outcome ?? 'running',
+    agent,
+    front,
+    session,
+    ...(request !== undefined && { request }),
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    ...(code !== undefined && { code }),
+    ...(losses && { losses }),
+  }
+}
+
+async function turn({ store, turns: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+  const record = await store.readTurn(id)
+  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
+  const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '')
+  const view = live.get(id)?.view ?? viewOf(info, (await store.readEvents(id, 0)).map(eventOf))
+  return replyData({
+    ...info,
+    seq: view.seq,
+    text: view.text,
+    ...(view.asks.length > 0 && { asks: view.asks }),
+    ...(view.usage && { usage: view.usage }),
+    ...(view.end?.stop && { stop: view.end.stop }),
+    ...(view.end?.fault && { fault: view.end.fault }),
+  } satisfies TurnReply)
+}
+
+function eventOf({ json }: { json: JsonText }): TurnEvent {
+  return JSON.parse(json) as TurnEvent
 }

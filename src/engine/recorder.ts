@@ -1,4 +1,4 @@
-import type { Store } from '../contract/index.ts'
+import type { JournalEntry, Store } from '../contract/index.ts'
 import type { Message, Part, TurnEvent } from '../model/index.ts'
 import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
@@ -49,6 +49,12 @@ export class Recorder {
     this.#keep(Promise.resolve(this.#store.markDelivered(turn.id)))
   }
 
+  /** Every event so far behind number `after`. */
+  async events(turn: Turn, after: number): Promise<readonly JournalEntry[]> {
+    await this.#journal.flush()
+    return this.#store.readEvents(turn.id, after)
+  }
+
   /** Resolves when everything said so far is in the store. */
   async flush(): Promise<void> {
     await this.#journal.flush()
@@ -63,11 +69,13 @@ export class Recorder {
   async #end(turn: Turn, session: string): Promise<void> {
     await this.#journal.flush()
     await this.#store.appendMessages(session, transcriptOf(turn))
-    const { end } = turn.view
+    const { end, usage } = turn.view
+    if (usage) await this.#store.addUsage(session, usage)
     await this.#store.endTurn(turn.id, {
       endedAt: turn.view.at,
       outcome: end!.outcome,
       ...(end!.fault && { code: end!.fault.code }),
+      losses: turn.losses,
     })
   }
 }

@@ -38,6 +38,19 @@ export class Sessions {
     if (this.#live.get(session.record.id) === session) this.#live.delete(session.record.id)
   }
 
+  /** Gives up what belongs to agents that are no longer configured like this; turns that run end first. */
+  retire(agents: ReadonlyMap<string, AgentSettings>): void {
+    for (const session of this.#live.values()) {
+      const { agent } = session.pool
+      if (agents.get(agent.name) !== agent && !session.busy) this.forget(session)
+    }
+    for (const [name, pool] of this.#pools) {
+      if (agents.get(name) === pool.agent) continue
+      pool.retire()
+      this.#pools.delete(name)
+    }
+  }
+
   /** Ends every link; resolves when no agent runs. */
   async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close(graceMs)))

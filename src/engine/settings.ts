@@ -10,6 +10,8 @@ export interface Limits {
   idle: number
   /** The whole turn; a client's own limit is bounded by it. */
   total: number
+  /** A question that waits for its answer. */
+  ask: number
   /** Between asking an agent to stop and killing it. */
   grace: number
   /** One frame of a line protocol. */
@@ -38,6 +40,10 @@ export interface AgentSettings {
   context: BackContext<unknown>
   limits: Limits
   pool: PoolSettings
+  /** After this many failures in a row it gets no turns for `cooldown` milliseconds. */
+  breaker: { failures: number; cooldown: number }
+  /** How often the agent is asked whether it works, and how long it may take to answer, in milliseconds. */
+  health?: { every: number; timeout: number }
   /** What becomes of a session whose process is gone. */
   restore: 'fresh' | 'fail' | 'replay'
   /** For observers: what is started or called. */
@@ -51,6 +57,8 @@ export interface Route {
   fallback: readonly string[]
   approvals: 'deny' | 'allow'
   loss: 'report' | 'strict'
+  /** What a turn does that comes while another one of its session runs. */
+  busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'
   limits?: Partial<Limits>
 }
@@ -61,4 +69,6 @@ export interface EngineSettings {
   default?: string
   routes: readonly Route[]
   limits: Limits
+  /** How long ended turns are kept, in milliseconds. */
+  retention: number
 }

@@ -15,6 +15,8 @@ export interface StandInOptions {
   agent?: string
   /** The agents that the client's key may use. */
   allowed?: readonly string[]
+  /** A person is at standard input: nobody writes a first frame there before we say something. */
+  interactive?: boolean
   sink: ClientSink
 }
 
@@ -24,6 +26,7 @@ type Named = readonly [name: string, dialect: Dialect]
 /**
  * A program's standard input and output as a client's wire. The dialect that takes the client is asked without a frame
  * first (its arguments and environment may say enough), then with the first frame; what came before is kept for it.
+ * A dialect whose environment may be stale (`peekMs`) takes the client only once stdin had its chance to say otherwise.
  */
 export class StandIn {
   readonly #options: StandInOptions
@@ -31,12 +34,16 @@ export class StandIn {
   #client: ClientLink | undefined
   #first: FrameDecoder | undefined
   #waiting = ''
+  /** How long stdin may be silent before the dialect is decided without it; absent when it must speak. */
+  #peekMs: number | undefined
+  #silence: NodeJS.Timeout | undefined
 
   constructor(options: StandInOptions) {
     this.#options = options
     this.#fronts = Object.entries(options.codec.dialects).filter(([, dialect]) => dialect.front)
     const taken = this.#takenBy(undefined)
-    if (taken) {
+    const peekMs = options.interactive ? undefined : taken?.[1].front?.peekMs
+    if (taken && peekMs === undefined) {
       this.#connect(taken)
       return
     }
@@ -45,6 +52,8 @@ export class StandIn {
       frame: (frame) => this.#decide(frame),
       fault: () => this.#decide(undefined),
     })
+    this.#peekMs = peekMs
+    this.#awaitSilence()
   }
 
   /** Text of standard input. */
@@ -54,6 +63,7 @@ export class StandIn {
       return
     }
     this.#waiting += text
+    this.#awaitSilence()
     this.#first?.push(text)
   }
 
@@ -79,8 +89,16 @@ export class StandIn {
     return this.#fronts.find(([, dialect]) => dialect.front!.accepts?.(frame, this.#context(dialect)) ?? true)
   }
 
+  /** A long first line comes in pieces: what counts is that nothing comes any more. */
+  #awaitSilence(): void {
+    clearTimeout(this.#silence)
+    if (this.#peekMs === undefined) return
+    this.#silence = setTimeout(() => this.#decide(undefined), this.#peekMs)
+  }
+
   #decide(frame: Frame | undefined): void {
     if (this.#client) return
+    clearTimeout(this.#silence)
     this.#first = undefined
     // Nothing came: whichever takes an empty first line.
     this.#connect(this.#takenBy(frame ?? '') ?? this.#fronts[0]!)

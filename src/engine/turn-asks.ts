@@ -1,4 +1,5 @@
-import type { Command, CommandOf, EventOf, Id, Question, Reply, TurnEvent } from '../model/index.ts'
+import { randomBytes } from 'node:crypto'
+import type { Ask, Command, CommandOf, EventOf, Id, Question, Reply, TurnEvent } from '../model/index.ts'
 import type { Audience } from './audience.ts'
 import type { Route } from './settings.ts'
 
@@ -8,19 +9,44 @@ export interface AskHost {
   readonly exchange: Id
   readonly audience: Audience
   readonly policy: Route['approvals']
+  /** How long a question waits for its answer, in milliseconds. */
+  readonly askMs: number
+  /** The time, in milliseconds since the epoch. */
+  now(): number
   /** Hands a command to the agent. */
   send(command: Command): void
   /** Says something to the clients and the journal. */
   take(event: TurnEvent): void
+  /** A question has its answer: for the audit log. */
+  audit(entry: AskAudit): void
+  /** Whether somebody is waited for has changed. */
+  changed(): void
+}
+
+/** Who answered a question, and how. Nothing in it is content but the tool's name. */
+export interface AskAudit {
+  ask: Id
+  about: string
+  how: 'answered' | 'timeout' | 'cancelled'
+  option?: string
+  by: string
+}
+
+interface OpenAsk {
+  ask: Ask
+  timer: NodeJS.Timeout
 }
 
 /**
- * The questions of one turn. A client that can be asked is asked, and the first answer counts; for one that cannot, the
- * route's policy answers at once, and the answer says so.
+ * The questions of one turn. A client that can be asked is asked, and the first answer counts. Where only a client's
+ * next request can bring the answer, the turn is parked until then. For a client that can neither, the route's policy
+ * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
  */
 export class TurnAsks {
   readonly #host: AskHost
-  readonly #open = new Set<Id>()
+  readonly #open = new Map<Id, OpenAsk>()
+  #parking = false
+  #continuation: string | undefined
 
   constructor(host: AskHost) {
     this.#host = host
@@ -31,38 +57,111 @@ export class TurnAsks {
     return this.#open.size > 0
   }
 
+  /** The token of the park that it is in. */
+  get continuation(): string | undefined {
+    return this.#continuation
+  }
+
   /** The agent asks. True when a client is to be shown the question. */
   asked(event: EventOf<'ask'>): boolean {
-    if (this.#host.audience.canBeAsked(event)) {
-      this.#open.add(event.ask)
+    const { audience } = this.#host
+    if (audience.canBeAsked(event)) {
+      this.#wait(event)
       return true
     }
-    const { question, ask } = event
-    const reply = policyReply(question, this.#host.policy)
-    // Not from within the agent's own event: its link is in the middle of a frame.
-    queueMicrotask(() => this.#send(ask, reply))
-    this.#host.take({
-      type: 'notice',
-      turn: this.#host.turn,
-      severity: 'warning',
-      code: 'ask-policy',
-      text: `The agent asked (${describe(question)}); this client cannot be asked, so the route's policy answered: ${this.#host.policy}.`,
-    })
+    if (this.#continuation !== undefined || audience.canAnswerLater(event)) {
+      this.#wait(event)
+      if (this.#continuation === undefined) this.#park()
+      return true
+    }
+    this.#answerByPolicy(event)
     return false
   }
 
   /** A client answers; false when nothing of that name is open (it was answered, or never asked here). */
-  answer(command: CommandOf<'ask-reply'>): boolean {
-    const ask = command.ask ?? (this.#open.size === 1 ? [...this.#open][0]! : undefined)
-    if (ask === undefined || !this.#open.delete(ask)) return false
-    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how: 'answered' })
+  answer(command: CommandOf<'ask-reply'>, by: string): boolean {
+    const ask = command.ask ?? (this.#open.size === 1 ? [...this.#open.keys()][0]! : undefined)
+    if (ask === undefined || !this.#open.has(ask)) return false
+    const parked = this.#continuation !== undefined
+    this.#settle(ask, 'answered', by, command.reply)
     this.#send(ask, command.reply)
+    // What else is open is asked again of whoever brought this answer.
+    if (parked && this.waiting) this.#park()
     return true
   }
 
-  /** The agent took a question back, or the turn ended. */
-  settled(ask: Id): void {
+  /** The agent took a question back. */
+  settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): void {
+    const known = this.#close(ask)
+    if (known) this.#host.audit({ ask, about: describe(known.question), how, by })
+  }
+
+  /** The turn ends: what is open is told to be over. */
+  cancel(): void {
+    for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn', undefined)
+  }
+
+  #wait(ask: EventOf<'ask'>): void {
+    const ms = Math.max(0, Math.min(this.#host.askMs, (ask.deadline ?? Number.POSITIVE_INFINITY) - this.#host.now()))
+    const timer = setTimeout(() => this.#expire(ask.ask), ms)
+    const { question } = ask
+    this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline: this.#host.now() + ms }, timer })
+  }
+
+  /** At the end of this step: an agent that asks several things at once is parked once, with all of them. */
+  #park(): void {
+    if (this.#parking) return
+    this.#parking = true
+    queueMicrotask(() => {
+      this.#parking = false
+      if (!this.waiting) return
+      const asks = [...this.#open.values()].map(({ ask }) => ask)
+      this.#continuation = `${this.#host.turn}.${randomBytes(18).toString('base64url')}`
+      this.#host.take({
+        type: 'turn-parked',
+        turn: this.#host.turn,
+        asks,
+        continuation: this.#continuation,
+        deadline: Math.min(...asks.map(({ deadline }) => deadline!)),
+      })
+    })
+  }
+
+  #expire(ask: Id): void {
+    const { question } = this.#open.get(ask)!.ask
+    const reply = policyReply(question, 'deny')
+    this.#settle(ask, 'timeout', 'policy', reply)
+    this.#send(ask, reply)
+    this.#host.changed()
+  }
+
+  #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
+    const { policy, turn } = this.#host
+    const reply = policyReply(question, policy)
+    // Not from within the agent's own event: its link is in the middle of a frame.
+    queueMicrotask(() => this.#send(ask, reply))
+    this.#host.audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
+    this.#host.take({
+      type: 'notice',
+      turn,
+      severity: 'warning',
+      code: 'ask-policy',
+      text: `The agent asked (${describe(question)}); this client cannot be asked, so the route's policy answered: ${policy}.`,
+    })
+  }
+
+  #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: Reply | undefined): void {
+    const known = this.#close(ask)!
+    this.#host.audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
+    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how, by })
+  }
+
+  #close(ask: Id): Ask | undefined {
+    const open = this.#open.get(ask)
+    clearTimeout(open?.timer)
     this.#open.delete(ask)
+    if (!this.waiting) this.#continuation = undefined
+    return open?.ask
   }
 
   #send(ask: Id, reply: Reply): void {
@@ -90,4 +189,8 @@ function policyReply(question: Question, policy: Route['approvals']): Reply {
 
 function describe(question: Question): string {
   return question.kind === 'approval' ? `approval of ${question.name}` : question.kind
+}
+
+function optionOf(reply: Reply): { option?: string } {
+  return reply.kind === 'approval' ? { option: reply.option } : {}
 }

@@ -1,15 +1,17 @@
-import type { TurnScope } from '../contract/index.ts'
-import type { Command, LinkEvent, TurnEvent, TurnStart } from '../model/index.ts'
+import type { JournalEntry, TurnScope } from '../contract/index.ts'
+import type { Command, Fault, LinkEvent, Message, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
-import type { AgentSettings, Limits, Route } from './settings.ts'
+import type { AgentSettings, Route } from './settings.ts'
 import type { Turn } from './turn.ts'
+import type { AskAudit } from './turn-asks.ts'
 
 /** What a turn is made of. */
 export interface TurnInit {
   command: Command & TurnStart
   agent: AgentSettings
+  /** The agents that may take it when the first one cannot, in order. */
+  others: readonly AgentSettings[]
   route: Route
-  limits: Limits
   /** The session's id as the client knows it. */
   session: string
   exchange: Exchange
@@ -17,11 +19,19 @@ export interface TurnInit {
   owner: TurnOwner
 }
 
+/** What the agent is to know of the conversation: its own id of it, or, when it has lost it, what was said. */
+export interface AgentSession {
+  bound?: string
+  history?: readonly Message[]
+}
+
 /** What a turn tells the engine. */
 export interface TurnOwner {
   now(): number
   /** An event was taken into the view: for the journal. */
   record(turn: Turn, event: TurnEvent): void
+  /** Every event so far behind number `after`, in order. */
+  recorded(turn: Turn, after: number): Promise<readonly JournalEntry[]>
   /** An event without a turn came while it ran. */
   linkEvent(turn: Turn, event: LinkEvent): void
   /** It has its end. Called once, after every exchange got it. */
@@ -32,4 +42,12 @@ export interface TurnOwner {
   abandon(turn: Turn): void
   /** A client holds the whole answer. */
   delivered(turn: Turn): void
+  /** A question of its agent has its answer. */
+  audit(turn: Turn, entry: AskAudit): void
+  /** The first of these agents that may be tried now. */
+  usable(agents: readonly AgentSettings[]): AgentSettings | undefined
+  /** An agent failed without ending the turn. */
+  failed(agent: AgentSettings, fault: Fault): void
+  /** It waits for its new agent. */
+  moved(turn: Turn): void
 }

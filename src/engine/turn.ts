@@ -7,48 +7,41 @@ import {
   type LinkEvent,
   type Loss,
   LossLedger,
+  type Part,
   type TurnEnd,
   type TurnEvent,
   type TurnStart,
 } from '../model/index.ts'
 import type { AgentLink } from './agent-link.ts'
 import { Audience } from './audience.ts'
-import { carryStart } from './carry.ts'
 import type { Exchange } from './exchange.ts'
-import { turnLaws } from './laws.ts'
+import { retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
 import { TurnAsks } from './turn-asks.ts'
 import { acceptedTurn, cancelledTurn, failedTurn } from './turn-events.ts'
-import type { TurnInit, TurnOwner } from './turn-init.ts'
+import type { AgentSession, TurnInit, TurnOwner } from './turn-init.ts'
+import { TurnRun } from './turn-run.ts'
+import { TurnStop } from './turn-stop.ts'
 import { TurnTimer } from './turn-timer.ts'
 import { LiveView } from './view.ts'
-
-/** How long an agent may take to leave by itself after its answer, before it is told to. */
-const LINGER_MS = 1000
 
 /** One piece of work from acceptance to its one end, for one or more exchanges. */
 export class Turn {
   readonly id: Id
-  readonly agent: AgentSettings
   readonly route: Route
   readonly command: Command & TurnStart
   readonly view: LiveView
   readonly scope: TurnScope
   readonly #owner: TurnOwner
-  readonly #limits: Limits
   readonly #ledger = new LossLedger()
   readonly #timer: TurnTimer
-  /** What a duplicate that joins later is shown; kept only for turns that can be joined. */
-  readonly #past: TurnEvent[] | undefined
   readonly #audience = new Audience()
   readonly #asks: TurnAsks
-  #link: AgentLink | undefined
-  #abort: ((end: TurnEnd) => void) | undefined
+  readonly #stop: TurnStop
+  readonly #run: TurnRun
+  agent: AgentSettings
+  #limits: Limits
   #cancelled = false
-  #shown = false
-  #retrying = false
-  #announced = false
-  #force: NodeJS.Timeout | undefined
 
   constructor(init: TurnInit) {
     this.id = init.command.turn
@@ -57,18 +50,43 @@ export class Turn {
     this.command = init.command
     this.scope = init.scope
     this.#owner = init.owner
-    this.#limits = init.limits
-    this.#past = init.command.once ? [] : undefined
+    this.#limits = limitsOf(init.agent, init.route)
     this.view = this.#newView(init.session)
-    this.#timer = new TurnTimer(init.agent.name, init.limits, init.command.options.totalMs, (why) => this.#expire(why))
-    this.#add(init.exchange, this.view)
+    this.#timer = new TurnTimer(init.agent.name, this.#limits, init.command.options.totalMs, (why) => this.#expire(why))
+    init.exchange.turn = this
+    this.#audience.add(init.exchange, this.view)
+    this.#stop = new TurnStop({
+      turn: this.id,
+      exchange: init.command.exchange,
+      grace: this.#limits.grace,
+      ended: () => this.ended,
+      give: () => this.#finish(cancelledTurn(this.id)),
+    })
+    this.#run = new TurnRun({
+      turn: this,
+      others: init.others,
+      timer: this.#timer,
+      owner: init.owner,
+      event: (event) => this.#fromAgent(event),
+      end: (end) => this.#take(end),
+      grace: () => this.#limits.grace,
+      cancelled: () => this.#cancelled,
+      settled: () => this.#stop.done(),
+    })
     this.#asks = new TurnAsks({
       turn: this.id,
       exchange: init.command.exchange,
       audience: this.#audience,
       policy: init.route.approvals,
-      send: (command) => this.#link?.send(command),
+      askMs: this.#limits.ask,
+      now: () => this.#owner.now(),
+      send: (command) => this.#run.link?.send(command),
       take: (event) => this.#take(event),
+      audit: (entry) => {
+        this.scope.note('settled', entry.how)
+        this.#owner.audit(this, entry)
+      },
+      changed: () => this.valve(),
     })
   }
 
@@ -76,21 +94,51 @@ export class Turn {
     return this.view.end !== undefined
   }
 
-  /** The engine took it: tells the client. */
-  accept(): void {
-    this.#take(this.#accepted('new'))
+  get losses(): readonly Loss[] {
+    return this.#ledger.list
   }
 
-  /** A duplicate joins: it is shown what has been shown, then the rest as it comes. */
-  join(exchange: Exchange): void {
+  /** It waits for the request that brings this token back. */
+  isParkedAs(continuation: string): boolean {
+    return this.#asks.continuation === continuation
+  }
+
+  /** The engine took it: tells the client. */
+  accept(): void {
+    this.#take(acceptedTurn(this.id, 'new', this.view.session, this.command.request))
+  }
+
+  /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
+  async join(exchange: Exchange, after: number): Promise<void> {
     const view = this.#newView(this.view.session)
-    this.#add(exchange, view)
+    view.seq = after
+    exchange.turn = this
     for (const loss of this.#ledger.list) exchange.report(loss)
-    for (const event of this.#past ?? []) {
-      const told = event.type === 'turn-accepted' ? this.#accepted('joined') : event
-      view.apply(told, this.#owner.now())
-      exchange.deliver(told, view)
-    }
+    const catchUp = this.#audience.addLate(exchange, view, () => this.#owner.now())
+    const entries = await this.#owner.recorded(this, after)
+    catchUp(entries.map((entry) => retold(entry, 'joined', joinedAs(exchange))))
+  }
+
+  /** Gives the running agent what a client says meanwhile; false when it cannot be told. */
+  tellAgent({ exchange, input }: { exchange: Id; input: readonly Part[] }): boolean {
+    if (this.ended || !this.steerable) return false
+    this.#run.link!.send({ type: 'turn-steer', exchange, target: { turn: this.id }, input })
+    return true
+  }
+
+  /** True when the running agent can be told something meanwhile. */
+  get steerable(): boolean {
+    return this.#run.link?.ready === true && this.agent.dialect.back!.capabilities['turn-steer'] !== 'none'
+  }
+
+  /** A request for a turn of its own steers this one instead, and gets the rest of it. */
+  steer(exchange: Exchange, command: Command & TurnStart): void {
+    this.tellAgent(command)
+    const view = this.#newView(this.view.session)
+    view.seq = this.view.seq
+    exchange.turn = this
+    this.#audience.add(exchange, view)
+    exchange.deliver(acceptedTurn(this.id, 'joined', this.view.session, command.request), view)
   }
 
   /** True when this duplicate asked only to be told of the running turn. */
@@ -108,56 +156,54 @@ export class Turn {
     this.#audience.tell(event)
   }
 
-  /** Runs it on a link; resolves when it has its end and the agent is done with it. */
-  async run(link: AgentLink, bound: string | undefined): Promise<void> {
+  /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
+  async run(link: AgentLink, session: AgentSession): Promise<void> {
     if (this.ended) return
-    this.#link = link
     this.scope.queued(this.#owner.now() - this.view.startedAt)
-    this.#timer.enter(link.ready ? this.#silencePhase : 'start')
-    await this.#attempt(link, bound)
-    if (this.#retrying) {
-      await link.quiet()
-      this.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
-      await this.#attempt(link, this.#owner.freshSession(this))
-    }
-    await this.#settle(link)
+    await this.#run.on(link, session)
   }
 
   /** Ends it with a failure from outside: no link, no place, an internal error. */
   fail(why: Fault): void {
-    if (this.ended) return
-    const end = failedTurn(this.id, why)
-    if (this.#abort) this.#abort(end)
-    else this.#take(end)
+    this.#finish(failedTurn(this.id, why))
+  }
+
+  /** The agent's process of this session was gone, and with it what it knew. */
+  reset(retold: boolean): void {
+    this.scope.note('session-reset')
+    const now = retold ? 'the agent was told the conversation so far' : 'the agent begins anew'
+    this.notice('warning', 'session-reset', `The process of this session was gone: ${now}.`)
+  }
+
+  /** Another agent takes it, from the beginning. */
+  moveTo(agent: AgentSettings): void {
+    const from = this.agent.name
+    this.agent = agent
+    this.#limits = limitsOf(agent, this.route)
+    this.scope.moved({ agent: agent.name, back: agent.protocol })
+    this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
+    this.#owner.moved(this)
   }
 
   /** Asks the agent to stop; after the grace its processes are killed. The end follows, also before the first event. False when it has its end. */
   cancel(): boolean {
     if (this.ended) return false
-    if (!this.#cancelled) this.#stop()
-    return true
-  }
-
-  #stop(): void {
+    if (this.#cancelled) return true
     this.#cancelled = true
-    const link = this.#link
-    if (!link) {
+    this.scope.note('cancel')
+    if (this.#run.link) {
+      this.#stop.begin(this.#run.link)
+    } else {
       this.#owner.abandon(this)
       this.#take(cancelledTurn(this.id))
-      return
     }
-    const { grace } = this.#limits
-    const polite = this.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
-    if (polite) link.send({ type: 'turn-cancel', exchange: this.command.exchange, target: { turn: this.id } })
-    if (this.ended) return
-    if (!polite || !link.ready) void link.stop('cancelled', grace)
-    this.#force = setTimeout(() => this.#forceStop(link), polite ? grace : 2 * grace)
+    return true
   }
 
   /** An exchange goes without its answer; the last one takes the turn with it unless its answer says `drain`. */
   leave(exchange: Exchange): void {
     this.#audience.remove(exchange)
-    const policy = this.route.onDisconnect ?? exchange.answer.onDisconnect
+    const policy = exchange.follows ? 'drain' : (this.route.onDisconnect ?? exchange.answer.onDisconnect)
     if (policy === 'cancel' && this.#audience.deserted) this.cancel()
     this.valve()
   }
@@ -165,12 +211,12 @@ export class Turn {
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
   valve(): void {
     this.#timer.hold(this.#audience.clogged || this.#asks.waiting)
-    this.#link?.pause(this.#audience.clogged)
+    this.#run.link?.pause(this.#audience.clogged)
   }
 
-  /** A client answers a question of the agent; false when it is not open here. */
-  answer(command: CommandOf<'ask-reply'>): boolean {
-    const taken = !this.ended && this.#asks.answer(command)
+  /** A client answers a question of the agent; false when it is not open here. `by` is who it is, for the record. */
+  answer(command: CommandOf<'ask-reply'>, by: string): boolean {
+    const taken = !this.ended && this.#asks.answer(command, by)
     this.valve()
     return taken
   }
@@ -187,63 +233,23 @@ export class Turn {
     this.#audience.report(loss)
   }
 
-  /** Only agents that speak while they work can be told from dead ones by their silence. */
-  get #silencePhase(): 'firstEvent' | 'waiting' {
-    return this.agent.dialect.back!.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
-  }
-
-  #attempt(link: AgentLink, bound: string | undefined): Promise<void> {
-    const start = carryStart(this.agent.dialect.back!.capabilities, this.command, (loss) => this.loss(loss))
-    const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
-    const events = link.run({ command, scope: this.scope, loss: (loss) => this.loss(loss) }).pipe(
-      turnLaws({
-        turn: this.id,
-        link: (event) => this.#linkEvent(event),
-        missingEnd: () => link.missingEnd,
-        cancelled: () => this.#cancelled,
-        abortable: (abort) => {
-          this.#abort = abort
-        },
-      }),
-    )
-    return new Promise((resolve) => {
-      events.subscribe({ next: (event) => this.#fromAgent(event), complete: resolve })
-    })
+  #finish(end: TurnEnd): void {
+    if (!this.ended && !this.#run.abort(end)) this.#take(end)
   }
 
   #fromAgent(event: TurnEvent): void {
-    if (event.type === 'turn-started') {
-      if (this.#announced) return
-      this.#announced = true
-    } else {
-      if (this.#silencePhase === 'firstEvent') this.#timer.touch()
-      if (!this.#shown) this.scope.firstEvent(event)
-      if (event.type === 'turn-end' && this.#mayRetry(event)) {
-        this.#retrying = true
-        return
-      }
-      this.#shown = true
-    }
     if (event.type === 'ask' && !this.#asks.asked(event)) return
-    if (event.type === 'ask-settled') this.#asks.settled(event.ask)
+    if (event.type === 'ask-settled') this.#asks.settled(event)
+    if (event.type === 'ask') this.scope.note('asked', event.question.kind)
     this.#take(event)
     if (event.type === 'ask') this.valve()
   }
 
-  #mayRetry(end: TurnEnd): boolean {
-    return end.fault?.retry === 'fresh-session' && !this.#shown && !this.#retrying && !this.#cancelled
-  }
-
-  #linkEvent(event: LinkEvent): void {
-    if (event.type === 'agent-ready') this.#timer.enter(this.#silencePhase)
-    this.#owner.linkEvent(this, event)
-  }
-
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. */
   #take(event: TurnEvent): void {
+    if (event.type === 'turn-end') this.#asks.cancel()
     const at = this.#owner.now()
     this.view.apply(event, at)
-    this.#past?.push(event)
     this.#owner.record(this, event)
     if (event.type === 'turn-end') this.#timer.stop()
     this.#audience.deliver(event, this.view, at)
@@ -252,40 +258,25 @@ export class Turn {
     this.#owner.ended(this)
   }
 
-  /** After the answer an agent's own process may leave by itself for a moment; then it is told to. */
-  async #settle(link: AgentLink): Promise<void> {
-    clearTimeout(this.#force)
-    if (link.persistent && !link.dead) return
-    const linger = setTimeout(() => void link.stop('closed', this.#limits.grace), this.#cancelled ? 0 : LINGER_MS)
-    await link.quiet()
-    clearTimeout(linger)
-  }
-
   /** A time limit passed: the client is told at once, the agent is stopped behind its back. */
   #expire(why: Fault): void {
-    const link = this.#link
+    const { link } = this.#run
     if (!link) this.#owner.abandon(this)
     this.fail(this.#cancelled ? cancelledTurn(this.id).fault! : why)
     void link?.stop('timeout', this.#limits.grace)
-  }
-
-  /** The agent did not heed the cancel. */
-  #forceStop(link: AgentLink): void {
-    void link.stop('cancelled', this.#limits.grace)
-    this.#force = setTimeout(() => this.#abort?.(cancelledTurn(this.id)), 2 * this.#limits.grace)
-  }
-
-  #accepted(how: 'new' | 'joined'): TurnEvent {
-    return acceptedTurn(this.id, how, this.view.session, this.command.request)
   }
 
   #newView(session: string): LiveView {
     const identity = { turn: this.id, session, agent: this.agent.name }
     return new LiveView({ ...identity, at: this.#owner.now(), ledger: this.#ledger })
   }
+}
 
-  #add(exchange: Exchange, view: LiveView): void {
-    exchange.turn = this
-    this.#audience.add(exchange, view)
-  }
+function limitsOf(agent: AgentSettings, route: Route): Limits {
+  return { ...agent.limits, ...route.limits }
+}
+
+/** The client's id of the request that an exchange has joined with. */
+function joinedAs({ command }: Exchange): string | undefined {
+  return command.type === 'turn-start' ? command.request : undefined
 }

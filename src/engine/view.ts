@@ -1,16 +1,16 @@
-import type {
-  Ask,
-  Id,
-  JsonText,
-  Loss,
+import {
+  type Ask,
+  type Id,
+  type JsonText,
+  type Loss,
   LossLedger,
-  MessageView,
-  Part,
-  ToolView,
-  TurnEnd,
-  TurnEvent,
-  TurnView,
-  Usage,
+  type MessageView,
+  type Part,
+  type ToolView,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnView,
+  type Usage,
 } from '../model/index.ts'
 
 /** A message view that the fold may write to. `commentary` is text beside the answer. */
@@ -195,4 +195,14 @@ function joined(parts: readonly Part[], type: 'text' | 'reasoning'): string {
   let text = ''
   for (const part of parts) if (part.type === type) text += part.text
   return text
+}
+
+/** The fold of a recorded turn. */
+export function viewOf(
+  of: { turn: Id; session: string; agent: string; startedAt: number },
+  events: readonly TurnEvent[],
+): LiveView {
+  const view = new LiveView({ ...of, at: of.startedAt, ledger: new LossLedger() })
+  for (const event of events) view.apply(event, of.startedAt)
+  return view
 }

@@ -70,16 +70,30 @@ export interface TurnStart {
 }
 
 /** What a front may ask of the gateway itself; `query.ts` has the shape of each answer. */
-export type QueryWhat = 'state' | 'messages' | 'models' | 'agents' | 'sessions' | 'turn' | 'hints' | 'health'
+export type QueryWhat =
+  | 'state'
+  | 'messages'
+  | 'models'
+  | 'agents'
+  | 'sessions'
+  | 'session'
+  | 'turns'
+  | 'turn'
+  | 'hints'
+  | 'health'
 
 /** What flows from a client to an agent. `exchange` names the request it came with. */
 export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | TurnStart
   | { type: 'turn-cancel'; target: Target }
+  /** Its exchange is shown the turn from its first event on, also when the turn has ended. */
+  | { type: 'turn-follow'; target: Target }
   | { type: 'turn-steer'; target: Target; input: readonly Part[] }
   | { type: 'ask-reply'; target: Target; ask?: Id; reply: Reply }
   | { type: 'session-open'; mcpServers?: readonly string[] }
   | { type: 'session-close' | 'session-clear' }
+  /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */
+  | { type: 'session-delete'; id: Id }
   | { type: 'config-set'; model?: string; mode?: string; effort?: string }
   | { type: 'query'; what: QueryWhat; args?: JsonText }
   | { type: 'foreign'; protocol: string; frame: string }

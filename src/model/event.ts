@@ -36,7 +36,8 @@ export type TurnEnd = OfTurn & {
 type Shared =
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; code: string; text: string }
   | ({ type: 'ask' } & Ask)
-  | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled' }
+  /** `by`: who answered, `client NAME OF ITS KEY`, `policy` or `agent`. */
+  | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled'; by?: string }
   | { type: 'foreign'; protocol: string; frame: string }
 
 /** Why a capability that the client asked for is not given. */

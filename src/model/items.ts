@@ -8,11 +8,13 @@ export const ITEMS = [
   // commands
   'turn-start',
   'turn-cancel',
+  'turn-follow',
   'turn-steer',
   'ask-reply',
   'session-open',
   'session-close',
   'session-clear',
+  'session-delete',
   'config-set',
   'query',
   // what a turn-start may hold
@@ -44,6 +46,8 @@ export const ITEMS = [
   'query.models',
   'query.agents',
   'query.sessions',
+  'query.session',
+  'query.turns',
   'query.turn',
   'query.hints',
   'query.health',

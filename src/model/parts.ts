@@ -60,3 +60,12 @@ export function textOf(parts: readonly Part[]): string {
   for (const part of parts) if (part.type === 'text') text += (text === '' ? '' : '\n') + part.text
   return text
 }
+
+/** The sum of two usages; what neither knows stays absent. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  const sum: Usage = { ...a }
+  for (const [key, value] of Object.entries(b) as [keyof Usage, number | undefined][]) {
+    if (value !== undefined) sum[key] = (sum[key] ?? 0) + value
+  }
+  return sum
+}

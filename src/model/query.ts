@@ -1,5 +1,9 @@
+import type { Ask } from './asks.ts'
+import type { Fault } from './errors.ts'
+import type { Stop } from './event.ts'
 import type { JsonText } from './json.ts'
-import type { Message, Usage } from './parts.ts'
+import type { Loss } from './loss.ts'
+import type { Id, Message, Usage } from './parts.ts'
 
 /** Answer data of `query state`. */
 export interface StateReply {
@@ -42,8 +46,73 @@ export interface AgentsReply {
   agents: readonly { name: string; protocol: string }[]
 }
 
+/** A session as it is listed. `id` is the gateway's own id of it, `session` the client's. Times: milliseconds since the epoch. */
+export interface SessionInfo {
+  id: Id
+  agent: string
+  session: string
+  conversation: string
+  createdAt: number
+  usedAt: number
+  /** A turn of it runs now. */
+  busy: boolean
+  usage?: Usage
+}
+
+/** Answer data of `query sessions`: the newest first. */
+export interface SessionsReply {
+  sessions: readonly SessionInfo[]
+}
+
+/** Answer data of `query session` (args: `{"id"}`, the gateway's own id of it): with its transcript, oldest first. */
+export interface SessionReply extends SessionInfo {
+  messages: readonly Message[]
+}
+
+/** A turn as it is listed. `state` is `running` until it has its end. Times: milliseconds since the epoch. */
+export interface TurnInfoReply {
+  turn: Id
+  state: 'running' | 'completed' | 'failed' | 'cancelled'
+  agent: string
+  /** The client's protocol. */
+  front: string
+  /** The client's id of the session. */
+  session: string
+  request?: string
+  startedAt: number
+  endedAt?: number
+  /** The code of the error of a failed turn. */
+  code?: string
+  losses?: readonly Loss[]
+}
+
+/** Answer data of `query turns`: the newest first. */
+export interface TurnsReply {
+  turns: readonly TurnInfoReply[]
+}
+
+/** Answer data of `query turn` (args: `{"turn"}`): what it has come to so far. */
+export interface TurnReply extends TurnInfoReply {
+  /** The last event's number. */
+  seq: number
+  text: string
+  asks?: readonly Ask[]
+  usage?: Usage
+  stop?: Stop
+  fault?: Fault
+}
+
 /** `command-reply.data` is the JSON text of one of these. */
-export type ReplyData = StateReply | MessagesReply | ModelsReply | HealthReply | AgentsReply
+export type ReplyData =
+  | StateReply
+  | MessagesReply
+  | ModelsReply
+  | HealthReply
+  | AgentsReply
+  | SessionsReply
+  | SessionReply
+  | TurnsReply
+  | TurnReply
 
 /** The JSON text of an answer's data. */
 export function replyData(data: ReplyData): JsonText {

@@ -15,6 +15,7 @@ export function sessionRecord(row: Row): SessionRecord {
     ...optional('bound', row['bound']),
     createdAt: row['created_at'] as number,
     usedAt: row['used_at'] as number,
+    ...parsed('usage', row['usage']),
   }
 }
 
@@ -33,9 +34,14 @@ export function turnRecord(row: Row): TurnRecord {
     ...optional('outcome', row['outcome']),
     ...optional('code', row['code']),
     delivered: row['delivered'] === 1,
+    ...parsed('losses', row['losses']),
   }
 }
 
 function optional(key: string, value: SQLOutputValue | undefined): Record<string, SQLOutputValue> {
   return value === null || value === undefined ? {} : { [key]: value }
+}
+
+function parsed(key: string, value: SQLOutputValue | undefined): Record<string, unknown> {
+  return typeof value === 'string' ? { [key]: JSON.parse(value) } : {}
 }

@@ -62,6 +62,11 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX claims_by_expiry ON claims (expires_at);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN usage TEXT;
+  ALTER TABLE turns ADD COLUMN losses TEXT;
+  CREATE INDEX turns_by_start ON turns (tenant, started_at);
+  `,
 ]
 
 /** The version of the tables that this code reads and writes. */

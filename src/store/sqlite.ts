@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
-import type { Id, Message } from '../model/index.ts'
+import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase } from './database.ts'
 import { storeError } from './errors.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
@@ -50,6 +50,14 @@ class SqliteStore implements Store {
     this.#do(() => this.#sql.bindSession.run(bound ?? null, id))
   }
 
+  addUsage(id: Id, usage: Usage): void {
+    this.#transaction(() => {
+      const known = this.#sql.readUsage.get(id)?.['usage'] as string | null | undefined
+      const sum = addUsage(known ? (JSON.parse(known) as Usage) : {}, usage)
+      this.#sql.writeUsage.run(JSON.stringify(sum), id)
+    })
+  }
+
   deleteSession(id: Id): void {
     this.#do(() => this.#sql.deleteSession.run(id))
   }
@@ -89,8 +97,14 @@ class SqliteStore implements Store {
     )
   }
 
-  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code'>): void {
-    this.#do(() => this.#sql.endTurn.run(end.endedAt ?? null, end.outcome ?? null, end.code ?? null, turn))
+  moveTurn(turn: Id, session: Id, agent: string): void {
+    this.#do(() => this.#sql.moveTurn.run(session, agent, turn))
+  }
+
+  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses'>): void {
+    const { endedAt = null, outcome = null, code = null, losses = [] } = end
+    const lost = losses.length === 0 ? null : JSON.stringify(losses)
+    this.#do(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, turn))
   }
 
   markDelivered(turn: Id): void {
@@ -100,6 +114,10 @@ class SqliteStore implements Store {
   readTurn(turn: Id): TurnRecord | undefined {
     const row = this.#do(() => this.#sql.readTurn.get(turn))
     return row && turnRecord(row)
+  }
+
+  listTurns(tenant: string, limit: number): TurnRecord[] {
+    return this.#do(() => this.#sql.listTurns.all(tenant, limit)).map(turnRecord)
   }
 
   unfinishedTurns(): TurnRecord[] {

@@ -12,6 +12,8 @@ const SQL = {
   readSession: 'SELECT * FROM sessions WHERE id = ?',
   listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
   bindSession: 'UPDATE sessions SET bound = ? WHERE id = ?',
+  readUsage: 'SELECT usage FROM sessions WHERE id = ?',
+  writeUsage: 'UPDATE sessions SET usage = ? WHERE id = ?',
   deleteSession: 'DELETE FROM sessions WHERE id = ?',
 
   appendMessage: 'INSERT INTO messages (session, json) SELECT id, ? FROM sessions WHERE id = ?',
@@ -21,9 +23,11 @@ const SQL = {
   beginTurn: `
     INSERT INTO turns (turn, session, tenant, agent, front, owner, request, started_at, ended_at, outcome, code, delivered)
     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
-  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ? WHERE turn = ?',
+  moveTurn: 'UPDATE turns SET session = ?, agent = ? WHERE turn = ?',
+  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ? WHERE turn = ?',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readTurn: 'SELECT * FROM turns WHERE turn = ?',
+  listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
 
   appendEvent: `

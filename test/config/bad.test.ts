@@ -18,7 +18,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a key of another codec',
     'agents:\n  coder: { protocol: zot, command: zot, stdin: message }\n',
-    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, env, inherit, profile, url, headers, pool, limits, restore, token, retries',
+    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, env, inherit, profile, url, headers, pool, limits, restore, breaker, health, token, retries',
   ],
   [
     'unknown keys at several depths, in the order of their lines',
@@ -27,7 +27,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:3:3 server.hosst: unknown key; did you mean "host"?',
     'turnpike.yaml:4:8 log.levle: unknown key; did you mean "level"?',
     'turnpike.yaml:6:13 routes[0].when.chanel: unknown key; did you mean "channel"?',
-    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path',
+    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path, retention',
   ],
   [
     'a key that every object has',

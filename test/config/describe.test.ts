@@ -37,6 +37,7 @@ describe('describeConfig', () => {
       firstEvent: '1m',
       idle: '2m',
       total: '30m',
+      ask: '5m',
       grace: '5s',
       line: '16MiB',
       body: '10MiB',
@@ -67,6 +68,7 @@ describe('describeConfig', () => {
           options: { token: { env: 'ZOT_TOKEN' } },
           folder: '/etc/turnpike',
           restore: 'fresh',
+          breaker: { failures: 5, cooldown: '15s' },
         },
         b: {
           protocol: 'openharness@v1',
@@ -81,13 +83,14 @@ describe('describeConfig', () => {
           options: {},
           folder: '/etc/turnpike',
           restore: 'fresh',
+          breaker: { failures: 5, cooldown: '15s' },
         },
       },
       limits,
       routes: [
-        { when: {}, agent: 'b', fallback: [], approvals: 'deny', loss: 'report', limits: { idle: '90s', queue: 3 } },
+        { when: {}, agent: 'b', fallback: [], approvals: 'deny', loss: 'report', busy: 'queue', limits: { idle: '90s', queue: 3 } },
       ],
-      store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db' },
+      store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db', retention: '7d' },
       telemetry: { otlp: 'http://localhost:4318', headers: { 'x-key': '***' }, content: false },
       log: { level: 'info' },
     })

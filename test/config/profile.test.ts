@@ -50,6 +50,7 @@ streaming: false
       options: { stdin: 'none', timeout_secs: 60, streaming: false, expand: true },
       folder: join(folder, 'agents'),
       restore: 'fresh',
+      breaker: { failures: 5, cooldown: 15_000 },
     })
   })
 

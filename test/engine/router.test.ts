@@ -8,7 +8,7 @@ const route = (when: Route['when'], to: string): Route => ({
   agent: to,
   fallback: [],
   approvals: 'deny',
-  loss: 'report',
+  loss: 'report', busy: 'queue',
 })
 const settings = {
   agents: new Map([agent('helper'), agent('coder'), agent('planner')]),

@@ -69,5 +69,5 @@ function recordingLog(lines: string[]): EngineLog {
   const write = (message: string, fields?: Record<string, unknown>): void => {
     lines.push(fields ? `${message} ${JSON.stringify(fields)}` : message)
   }
-  return { debug: write, warn: write, error: write }
+  return { debug: write, info: write, warn: write, error: write }
 }

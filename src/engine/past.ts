@@ -1,0 +1,67 @@
+import type { JournalEntry, Store, TurnRecord } from '../contract/index.ts'
+import { fault, type Id, LossLedger, type TurnEvent } from '../model/index.ts'
+import type { Numbered } from './audience.ts'
+import type { Exchange } from './exchange.ts'
+import { ownerAlive } from './owner.ts'
+import { endLostTurn } from './recovery.ts'
+import { acceptedTurn } from './turn-events.ts'
+import { LiveView } from './view.ts'
+
+/** How often the record of a turn that another process runs is looked at, in milliseconds. */
+const POLL_MS = 100
+
+const GONE = fault('internal', 'The record of this turn is gone; send the request with a new key.')
+
+/** A recorded event as it is shown to a further exchange: accepted under that exchange's own request. */
+export function retold(entry: JournalEntry, how: 'joined' | 'replayed', request: string | undefined): Numbered {
+  const event = JSON.parse(entry.json) as TurnEvent
+  const told = event.type === 'turn-accepted' ? acceptedTurn(event.turn, how, event.session, request) : event
+  return { seq: entry.seq, event: told }
+}
+
+/** What an exchange is shown of a turn that no turn of this process is. */
+export interface Past {
+  record: TurnRecord
+  /** The session's id as the client knows it. */
+  session: string
+  /** The last event that it has been shown before; 0 for none. */
+  after: number
+  /** The client's id of the request. */
+  request: string | undefined
+}
+
+/**
+ * Shows an exchange the recorded turn, and goes on as more is recorded while another process runs it. A turn whose
+ * process is gone is ended first, so that nobody waits for ever.
+ */
+export async function showPast(store: Store, of: Past, exchange: Exchange): Promise<void> {
+  const { record } = of
+  const ledger = new LossLedger()
+  for (const loss of record.losses ?? []) {
+    ledger.add(loss)
+    exchange.report(loss)
+  }
+  const view = new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
+  view.seq = of.after
+  for (let after = of.after; ; ) {
+    const over = await isOver(store, record.turn)
+    const entries = await store.readEvents(record.turn, after)
+    for (const entry of entries) {
+      const { event } = retold(entry, 'replayed', of.request)
+      view.apply(event, Date.now())
+      exchange.deliver(event, view)
+    }
+    if (exchange.ended) return
+    if (over) return exchange.fail(GONE)
+    after = entries.at(-1)?.seq ?? after
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+/** True when nothing more will be recorded of the turn: it has its end, which is recorded after its events. */
+async function isOver(store: Store, turn: Id): Promise<boolean> {
+  const record = await store.readTurn(turn)
+  if (!record || record.outcome !== undefined) return true
+  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, Date.now())
+  return false
+}

@@ -1,0 +1,182 @@
+import type { ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent } from '../model/index.ts'
+import type { AgentLink } from './agent-link.ts'
+import { carryStart } from './carry.ts'
+import { withHistory } from './history.ts'
+import { turnLaws } from './laws.ts'
+import type { AgentSettings } from './settings.ts'
+import type { Turn } from './turn.ts'
+import { cancelledTurn } from './turn-events.ts'
+import type { AgentSession, TurnOwner } from './turn-init.ts'
+import type { TurnTimer } from './turn-timer.ts'
+
+/** How long an agent may take to leave by itself after its answer, before it is told to. */
+const LINGER_MS = 1000
+
+/** What another agent may help against, as long as the client was shown nothing. */
+const MOVES_ON: ReadonlySet<ErrorCode> = new Set([
+  'agent-unavailable',
+  'agent-crashed',
+  'overloaded',
+  'provider-down',
+  'provider-rate-limit',
+])
+
+/** What running a turn needs of it. */
+export interface RunHost {
+  readonly turn: Turn
+  /** The agents that may take the turn when its own cannot, in order. */
+  readonly others: readonly AgentSettings[]
+  readonly timer: TurnTimer
+  readonly owner: TurnOwner
+  /** An event for the clients. */
+  event(event: TurnEvent): void
+  /** The end, where no agent runs that could bring it. */
+  end(end: TurnEnd): void
+  grace(): number
+  cancelled(): boolean
+  /** The agent is done. */
+  settled(): void
+}
+
+/**
+ * A turn on its agent's link: under the laws, tried once more where the agent's session was lost, given to another
+ * agent where this one could not be used; both only while the client was shown nothing.
+ */
+export class TurnRun {
+  readonly #host: RunHost
+  #others: readonly AgentSettings[]
+  #abort: ((end: TurnEnd) => void) | undefined
+  #shown = false
+  #retrying = false
+  #announced = false
+  #movingTo: AgentSettings | undefined
+  /** The link that it runs on; absent while it waits for one. */
+  link: AgentLink | undefined
+
+  constructor(host: RunHost) {
+    this.#host = host
+    this.#others = host.others
+  }
+
+  /** Runs the turn; resolves when the agent is done with it. */
+  async on(link: AgentLink, session: AgentSession): Promise<void> {
+    const { turn, timer, owner } = this.#host
+    this.link = link
+    timer.enter(link.ready ? this.#silencePhase : 'start')
+    await this.#attempt(link, session)
+    if (this.#retrying) {
+      await link.quiet()
+      if (turn.ended || this.link !== link) return
+      turn.scope.note('retry')
+      turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
+      await this.#attempt(link, { ...session, bound: owner.freshSession(turn) })
+    }
+    await this.#settle(link)
+    if (!this.#movingTo || turn.ended) return
+    if (this.#host.cancelled()) this.#host.end(cancelledTurn(turn.id))
+    else this.#moveOn(this.#movingTo)
+  }
+
+  /** Ends the turn from outside, or has another agent take it. False when it does not run: its end is the caller's. */
+  abort(end: TurnEnd): boolean {
+    if (this.#abort) {
+      this.#abort(end)
+      return true
+    }
+    if (this.#movingTo) return false
+    const other = this.#otherAgent(end)
+    if (other) this.#moveOn(other)
+    return other !== undefined
+  }
+
+  /** Only agents that speak while they work can be told from dead ones by their silence. */
+  get #silencePhase(): 'firstEvent' | 'waiting' {
+    return this.#host.turn.agent.dialect.back!.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
+  }
+
+  #attempt(link: AgentLink, { bound, history }: AgentSession): Promise<void> {
+    const { turn, cancelled } = this.#host
+    const { capabilities } = turn.agent.dialect.back!
+    const report = turn.loss.bind(turn)
+    const full = history ? withHistory(capabilities, turn.command, history, report) : turn.command
+    const start = carryStart(capabilities, full, report)
+    const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
+    const events = link.run({ command, scope: turn.scope, loss: report }).pipe(
+      turnLaws({
+        turn: turn.id,
+        link: (event) => this.#linkEvent(event),
+        missingEnd: () => link.missingEnd,
+        cancelled,
+        abortable: (abort) => {
+          this.#abort = abort
+        },
+      }),
+    )
+    return new Promise((resolve) => {
+      events.subscribe({ next: (event) => this.#fromAgent(event), complete: resolve })
+    })
+  }
+
+  #fromAgent(event: TurnEvent): void {
+    const { turn, timer } = this.#host
+    if (event.type === 'turn-started') {
+      if (this.#announced) return
+      this.#announced = true
+    } else {
+      if (this.#silencePhase === 'firstEvent') timer.touch()
+      if (!this.#shown) turn.scope.firstEvent(event)
+      if (event.type === 'turn-end' && this.#goesOn(event)) return
+      this.#shown = true
+    }
+    this.#host.event(event)
+  }
+
+  /** An end that is none: the turn is tried again, or by another agent. */
+  #goesOn(end: TurnEnd): boolean {
+    if (this.#shown || this.#host.cancelled()) return false
+    if (end.fault?.retry === 'fresh-session' && !this.#retrying) {
+      this.#retrying = true
+      this.#abort = undefined
+      return true
+    }
+    this.#movingTo = this.#otherAgent(end)
+    if (this.#movingTo) this.#abort = undefined
+    return this.#movingTo !== undefined
+  }
+
+  /** The agent that takes over after such an end, if one may. */
+  #otherAgent({ fault }: TurnEnd): AgentSettings | undefined {
+    if (this.#shown || this.#host.cancelled() || !fault || !MOVES_ON.has(fault.code)) return undefined
+    const other = this.#host.owner.usable(this.#others)
+    if (other) this.#failed(fault)
+    return other
+  }
+
+  #failed(fault: Fault): void {
+    const { owner, turn } = this.#host
+    owner.failed(turn.agent, fault)
+  }
+
+  #moveOn(other: AgentSettings): void {
+    this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
+    this.link = this.#abort = this.#movingTo = undefined
+    this.#retrying = this.#announced = false
+    this.#host.timer.enter('waiting')
+    this.#host.turn.moveTo(other)
+  }
+
+  #linkEvent(event: LinkEvent): void {
+    if (event.type === 'agent-ready') this.#host.timer.enter(this.#silencePhase)
+    this.#host.owner.linkEvent(this.#host.turn, event)
+  }
+
+  /** After the answer an agent's own process may leave by itself for a moment; then it is told to. */
+  async #settle(link: AgentLink): Promise<void> {
+    this.#host.settled()
+    if (link.persistent && !link.dead) return
+    const wait = this.#host.cancelled() ? 0 : LINGER_MS
+    const linger = setTimeout(() => void link.stop('closed', this.#host.grace()), wait)
+    await link.quiet()
+    clearTimeout(linger)
+  }
+}

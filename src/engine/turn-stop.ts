@@ -1,0 +1,46 @@
+import type { Id } from '../model/index.ts'
+import type { AgentLink } from './agent-link.ts'
+
+/** What stopping a turn needs of it. */
+export interface StopHost {
+  readonly turn: Id
+  readonly exchange: Id
+  /** Between asking an agent to stop and killing it, in milliseconds. */
+  readonly grace: number
+  /** The turn has its end. */
+  ended(): boolean
+  /** The agent did not end the turn by itself. */
+  give(): void
+}
+
+/** Stops the agent of a cancelled turn: by its protocol's own word where it has one, then by force. */
+export class TurnStop {
+  readonly #host: StopHost
+  #force: NodeJS.Timeout | undefined
+
+  constructor(host: StopHost) {
+    this.#host = host
+  }
+
+  /** Asks the link's agent to stop; after the grace its processes are ended, after two more the turn is. */
+  begin(link: AgentLink): void {
+    const { turn, exchange, grace } = this.#host
+    const polite = link.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
+    if (polite) link.send({ type: 'turn-cancel', exchange, target: { turn } })
+    if (this.#host.ended()) return
+    if (!polite || !link.ready) void link.stop('cancelled', grace)
+    this.#force = setTimeout(() => this.#forceStop(link), polite ? grace : 2 * grace)
+  }
+
+  /** The turn has its end and the agent is done with it. */
+  done(): void {
+    clearTimeout(this.#force)
+  }
+
+  /** The agent did not heed the cancel. */
+  #forceStop(link: AgentLink): void {
+    const { grace } = this.#host
+    void link.stop('cancelled', grace)
+    this.#force = setTimeout(() => this.#host.give(), 2 * grace)
+  }
+}
