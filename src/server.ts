@@ -12,6 +12,8 @@ import type { Engine } from './engine/index.ts'
 /** A server that listens. `close` stops listening and cuts what is still open. */
 export interface HttpServer {
   url: string
+  /** Takes other keys and names from now on; the address stays as it is. */
+  reload(config: ServerConfig): void
   close(): Promise<void>
 }
 
@@ -27,11 +29,16 @@ const HEADERS_MS = 20_000
 
 /** Serves the gateway over HTTP. Rejects when the address cannot be bound. */
 export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
-  const server = httpServer({ ...parts, keys: config.keys.map(keyRule), bound: config.host, hosts: config.hosts ?? [] })
+  const access = { ...parts, ...accessOf(config), bound: config.host }
+  const server = httpServer(access)
   await listen(server, { host: config.host, port: config.port })
   const { port, address } = server.address() as { port: number; address: string }
   const host = address.includes(':') ? `[${address}]` : address
-  return { url: `http://${host}:${port}`, close: () => closeServer(server) }
+  return {
+    url: `http://${host}:${port}`,
+    reload: (next) => void Object.assign(access, accessOf(next)),
+    close: () => closeServer(server),
+  }
 }
 
 /**
@@ -48,7 +55,7 @@ export async function startSocket(path: string, parts: ServerParts): Promise<Htt
   const server = httpServer({ ...parts, keys: [], bound: 'localhost', hosts: [] })
   await listen(server, { path })
   chmodSync(path, 0o600)
-  return { url: `unix:${path}`, close: () => closeServer(server) }
+  return { url: `unix:${path}`, reload() {}, close: () => closeServer(server) }
 }
 
 function httpServer(parts: HttpParts): ReturnType<typeof createServer> {
@@ -97,6 +104,11 @@ function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
     server.close(() => resolve())
     server.closeAllConnections()
   })
+}
+
+/** Who is let in, of a configuration. */
+function accessOf({ keys, hosts }: ServerConfig): Pick<HttpParts, 'keys' | 'hosts'> {
+  return { keys: keys.map(keyRule), hosts: hosts ?? [] }
 }
 
 function keyRule({ name, secret = '', hash, agents }: ServerKey): KeyRule {

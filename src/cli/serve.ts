@@ -1,8 +1,9 @@
 import type { Log } from '../../observability/index.ts'
+import type { Config } from '../config/index.ts'
 import { type HttpServer, type ServerParts, startServer, startSocket } from '../server.ts'
 import { takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { setUp } from './setup.ts'
+import { readConfig, type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
 import { version } from './version.ts'
 
@@ -13,7 +14,8 @@ const DRAIN_MS = 30_000
 export async function serveCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config', 'port'])
   const file = configFile(options.config)
-  const { config, codecs, gateway, log, close } = await setUp(file, { quiet: false })
+  const setup = await setUp(file, { quiet: false })
+  const { config, codecs, gateway, log, close } = setup
   const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
   const parts = { engine: gateway.engine, codecs: Object.values(codecs), version: version() }
   await gateway.engine.recover()
@@ -21,12 +23,40 @@ export async function serveCommand(args: string[]): Promise<number> {
   const socket = await listenForStandIns(file, config.server.socket, parts, log)
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(welcome(server.url, [...config.agents.keys()]))
+  process.on('SIGHUP', () => reload(file, setup, server))
   const drainMs = await stopped()
   log.info('stopping', { drainMs })
   const impatient = stopped().then(() => close(0))
   await Promise.race([close(drainMs), impatient])
   await Promise.all([server.close(), socket?.close()])
   return 0
+}
+
+/** Reads the file again. What is wrong with it is told, and everything stays as it was; turns that run are not touched. */
+function reload(file: string, { config, codecs, gateway, log }: Setup, server: HttpServer): void {
+  try {
+    const next = readConfig(codecs, file)
+    for (const warning of [...next.warnings, ...needRestart(config, next)]) log.warn(warning)
+    gateway.reload(next)
+    server.reload(next.server)
+    log.info('the configuration was read again', { agents: [...next.agents.keys()] })
+  } catch (error) {
+    log.error('the configuration was not taken; the one before it goes on', { error: String(error) })
+  }
+}
+
+/** A warning for each part that a running gateway cannot change. */
+function needRestart(before: Config, after: Config): string[] {
+  const parts = (config: Config): Record<string, unknown> => ({
+    'server.host and server.port': [config.server.host, config.server.port],
+    'server.socket': config.server.socket,
+    'store.path': config.store.path,
+    telemetry: config.telemetry,
+    log: config.log,
+  })
+  const [old, now] = [parts(before), parts(after)]
+  const changed = Object.keys(old).filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
+  return changed.map((name) => `${name} has changed; restart the gateway for it`)
 }
 
 /** Stand-ins find the gateway by its configuration file; without their socket everything else still works. */

@@ -151,8 +151,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#recorder.event(turn, event)
   }
 
-  recorded(turn: Turn, after: number): Promise<readonly JournalEntry[]> {
-    return this.#recorder.events(turn, after)
+  recorded(turn: Turn): Promise<readonly JournalEntry[]> {
+    return this.#recorder.events(turn)
   }
 
   linkEvent(turn: Turn, event: LinkEvent): void {

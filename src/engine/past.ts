@@ -19,6 +19,12 @@ export function retold(entry: JournalEntry, how: 'joined' | 'replayed', request:
   return { seq: entry.seq, event: told }
 }
 
+/** The view of a recorded turn up to event number `last`, taken into `view`. */
+export function foldUpTo(view: LiveView, entries: readonly JournalEntry[], last: number): LiveView {
+  for (const { seq, json } of entries) if (seq <= last) view.apply(JSON.parse(json) as TurnEvent, view.startedAt)
+  return view
+}
+
 /** What an exchange is shown of a turn that no turn of this process is. */
 export interface Past {
   record: TurnRecord
@@ -41,8 +47,10 @@ export async function showPast(store: Store, of: Past, exchange: Exchange): Prom
     ledger.add(loss)
     exchange.report(loss)
   }
-  const view = new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
-  view.seq = of.after
+  const newView = (): LiveView =>
+    new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
+  const view = newView()
+  if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
   for (let after = of.after; ; ) {
     const over = await isOver(store, record.turn)
     const entries = await store.readEvents(record.turn, after)

@@ -49,10 +49,10 @@ export class Recorder {
     this.#keep(Promise.resolve(this.#store.markDelivered(turn.id)))
   }
 
-  /** Every event so far behind number `after`. */
-  async events(turn: Turn, after: number): Promise<readonly JournalEntry[]> {
+  /** Every event so far, in order. */
+  async events(turn: Turn): Promise<readonly JournalEntry[]> {
     await this.#journal.flush()
-    return this.#store.readEvents(turn.id, after)
+    return this.#store.readEvents(turn.id, 0)
   }
 
   /** Resolves when everything said so far is in the store. */

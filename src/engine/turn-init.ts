@@ -30,8 +30,8 @@ export interface TurnOwner {
   now(): number
   /** An event was taken into the view: for the journal. */
   record(turn: Turn, event: TurnEvent): void
-  /** Every event so far behind number `after`, in order. */
-  recorded(turn: Turn, after: number): Promise<readonly JournalEntry[]>
+  /** Every event so far, in order. */
+  recorded(turn: Turn): Promise<readonly JournalEntry[]>
   /** An event without a turn came while it ran. */
   linkEvent(turn: Turn, event: LinkEvent): void
   /** It has its end. Called once, after every exchange got it. */

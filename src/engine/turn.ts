@@ -15,7 +15,7 @@ import {
 import type { AgentLink } from './agent-link.ts'
 import { Audience } from './audience.ts'
 import type { Exchange } from './exchange.ts'
-import { retold } from './past.ts'
+import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
 import { TurnAsks } from './turn-asks.ts'
 import { acceptedTurn, cancelledTurn, failedTurn } from './turn-events.ts'
@@ -111,12 +111,13 @@ export class Turn {
   /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
   async join(exchange: Exchange, after: number): Promise<void> {
     const view = this.#newView(this.view.session)
-    view.seq = after
     exchange.turn = this
     for (const loss of this.#ledger.list) exchange.report(loss)
     const catchUp = this.#audience.addLate(exchange, view, () => this.#owner.now())
-    const entries = await this.#owner.recorded(this, after)
-    catchUp(entries.map((entry) => retold(entry, 'joined', joinedAs(exchange))))
+    const entries = await this.#owner.recorded(this)
+    if (after > 0) view.continue(foldUpTo(this.#newView(this.view.session), entries, after))
+    const missed = entries.filter(({ seq }) => seq > after)
+    catchUp(missed.map((entry) => retold(entry, 'joined', joinedAs(exchange))))
   }
 
   /** Gives the running agent what a client says meanwhile; false when it cannot be told. */

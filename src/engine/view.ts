@@ -16,6 +16,8 @@ import {
 /** A message view that the fold may write to. `commentary` is text beside the answer. */
 interface LiveMessage extends MessageView {
   commentary: boolean
+  /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
+  told?: string
 }
 
 /** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
@@ -45,6 +47,23 @@ export class LiveView implements TurnView {
     this.startedAt = identity.at
     this.at = identity.at
     this.#ledger = identity.ledger
+  }
+
+  /** Makes this the view of what follows `before`: what was open there goes on here, without what was said of it. */
+  continue(before: LiveView): void {
+    this.seq = before.seq
+    for (const message of before.messages) {
+      if (message.closed) continue
+      const rest: LiveMessage = { ...message, text: '', reasoning: '', streamed: false, told: message.text }
+      this.messages.push(rest)
+      this.#messageById.set(rest.id, rest)
+    }
+    for (const tool of before.tools) {
+      if (tool.status !== undefined) continue
+      this.tools.push(tool)
+      this.#toolById.set(tool.id, tool)
+    }
+    for (const ask of before.asks) this.#asks.set(ask.ask, ask)
   }
 
   get asks(): readonly Ask[] {
@@ -129,9 +148,15 @@ export class LiveView implements TurnView {
     if (!message) return
     message.closed = true
     if (parts === undefined) return
-    message.parts = parts
-    message.text = joined(parts, 'text')
+    const text = joined(parts, 'text')
     message.reasoning = joined(parts, 'reasoning') || message.reasoning
+    if (message.told === undefined) {
+      message.parts = parts
+      message.text = text
+    } else if (!message.streamed) {
+      // The whole repeats what an earlier answer has shown, unless the agent has changed its mind about it.
+      message.text = text.startsWith(message.told) ? text.slice(message.told.length) : text
+    }
   }
 
   #applyRare(event: TurnEvent): void {

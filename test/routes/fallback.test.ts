@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp, clientNames } from '../kit/clients.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+
+const AGENTS = join(import.meta.dirname, '../kit/agents')
+
+describe('a route with fallbacks', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    gateway = await startGateway(`
+default: helper
+limits: { grace: 300ms }
+agents:${EXAMPLE_AGENTS}
+  missing: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 } }
+  exits: { protocol: zot, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
+  broken: { protocol: agentproc, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 2, cooldown: 1h } }
+routes:
+  - { when: { front: "*", session: "fall-*" }, agent: missing, fallback: [exits, helper] }
+  - { when: { session: "dead-*" }, agent: missing, fallback: [exits] }
+  - { when: { session: "open-*" }, agent: broken, fallback: [helper] }
+`)
+  })
+  afterAll(() => gateway.close())
+
+  test.each(clientNames.filter((name) => name !== 'agentproc@0.4'))(
+    'gives the turn of a %s client to the next agent while nothing was shown',
+    async (name) => {
+      const shown = await askHttp(gateway.url, name, { text: 'hi', session: `fall-${name}`, id: `f-${name}` })
+      expect(shown).toMatchObject({ ok: true })
+      expect(shown.text).toContain('hi')
+    },
+  )
+
+  test('ends as the last agent ended when none can', async () => {
+    const shown = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'dead-1' })
+    expect(JSON.parse(shown.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
+    expect([...gateway.engine.turns]).toEqual([])
+  })
+
+  test('passes an agent by whose circuit is open, and refuses in its place where there is no other', async () => {
+    const ask = (session: string, agent?: string) =>
+      askHttp(gateway.url, 'zene', { text: 'hi', session, id: session, ...(agent && { agent }) })
+    const [agent] = [gateway.engine.settings.agents.get('broken')!]
+    expect(gateway.engine.breakers.state(agent)).toBe('closed')
+    for (const session of ['open-1', 'open-2']) expect(await ask(session)).toMatchObject({ ok: true })
+    expect(gateway.engine.breakers.state(agent)).toBe('open')
+    expect(await ask('open-3')).toMatchObject({ ok: true })
+    const refused = await ask('open-4', 'broken')
+    expect(refused.ok).toBe(true)
+    const alone = await ask('alone', 'broken')
+    expect(JSON.parse(alone.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
+    expect(JSON.parse(alone.raw).error_message ?? alone.raw).toContain('failed 2 times in a row')
+  })
+})

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
+
+const AGENTS = join(import.meta.dirname, '../kit/agents')
+
+interface Approval {
+  approval_id: string
+  tool: string
+  options: { id: string; kind: string }[]
+  continuation: { run_id: string; continuation_token: string }
+}
+
+interface Answer {
+  status: number
+  response: {
+    status: string
+    error?: { code: string }
+    action_directives?: { action_type: string; payload: Approval & { text?: string } }[]
+  }
+}
+
+/** A shell of an OpenHarness gateway: it can only answer a question with its next request. */
+describe('a turn whose client can only answer with its next request', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    const agent = (name: string, more = ''): string =>
+      `{ protocol: agentproc@0.4, command: ${process.execPath}, args: [${AGENTS}/${name}.mjs, parking], permission: true ${more} }`
+    gateway = await startGateway(`
+default: careful
+limits: { grace: 300ms }
+agents:
+  careful: ${agent('careful')}
+  twice: ${agent('asks-twice')}
+  hasty: ${agent('careful', ', limits: { ask: 300ms }')}
+`)
+  })
+  afterAll(() => gateway.close())
+
+  const send = async (context: object, { agent = 'careful', id = 'r1' } = {}): Promise<Answer> => {
+    const response = await fetch(`${gateway.url}/v1/openharness/${agent}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ protocol_version: '1.0.0', request_id: id, request: { context } }),
+    })
+    return { ...((await response.json()) as Answer), status: response.status }
+  }
+  const approvalOf = ({ response }: Answer): Approval =>
+    response.action_directives!.find(({ action_type }) => action_type === 'request_approval')!.payload
+  const textOf = ({ response }: Answer): string =>
+    (response.action_directives ?? []).map(({ payload }) => payload.text ?? '').join('')
+  const reply = (session: string, { continuation, options }: Approval, kind: 'allow' | 'deny') => ({
+    session_id: session,
+    user_intent: options.find((option) => option.kind === kind)!.id,
+    continuation,
+  })
+
+  test.each(['allow', 'deny'] as const)('is parked with its question, and goes on with the answer: %s', async (kind) => {
+    const session = `one-${kind}`
+    const parked = await send({ session_id: session, user_intent: 'hi' }, { id: `${session}-1` })
+    expect(parked).toMatchObject({ status: 200, response: { status: 'success' } })
+    const approval = approvalOf(parked)
+    expect(approval).toMatchObject({ tool: 'rm' })
+    const done = await send(reply(session, approval, kind), { id: `${session}-2` })
+    expect(done.response.status).toBe('success')
+    expect(textOf(done)).toBe(`told: ${kind}`)
+    expect(gateway.logged.filter((line) => line.includes(approval.continuation.run_id)).at(-1)).toMatch(
+      new RegExp(`^a question of an agent was settled .*"about":"approval of rm","how":"answered".*"by":"client local"`),
+    )
+  })
+
+  test('is parked again for the next question; each answer has what was said since', async () => {
+    const first = await send({ session_id: 's2', user_intent: 'hi' }, { agent: 'twice', id: 't1' })
+    expect([textOf(first), approvalOf(first).tool]).toEqual(['thinking. ', 'tool-p1'])
+    const second = await send(reply('s2', approvalOf(first), 'allow'), { agent: 'twice', id: 't2' })
+    expect([textOf(second), approvalOf(second).tool]).toEqual(['', 'tool-p2'])
+    const last = await send(reply('s2', approvalOf(second), 'deny'), { agent: 'twice', id: 't3' })
+    expect(textOf(last)).toContain('told: allow, deny')
+  })
+
+  test('is answered with no when nobody answers in time; the late answer gets what became of it', async () => {
+    const parked = await send({ session_id: 's3', user_intent: 'hi' }, { agent: 'hasty', id: 'h1' })
+    await until(() => gateway.engine.turns.length === 0)
+    const late = await send(reply('s3', approvalOf(parked), 'allow'), { agent: 'hasty', id: 'h2' })
+    expect(textOf(late)).toBe('told: deny')
+    expect(pidsOf('careful.mjs parking')).toEqual([])
+  })
+
+  test('takes one answer: the second one gets the same end', async () => {
+    const parked = await send({ session_id: 's4', user_intent: 'hi' }, { id: 'f1' })
+    const answers = await Promise.all([
+      send(reply('s4', approvalOf(parked), 'allow'), { id: 'f2' }),
+      send(reply('s4', approvalOf(parked), 'deny'), { id: 'f3' }),
+    ])
+    expect(answers.map(textOf)).toEqual(['told: allow', 'told: allow'])
+  })
+
+  test('is not found under another token', async () => {
+    const parked = await send({ session_id: 's5', user_intent: 'hi' }, { id: 'g1' })
+    const approval = approvalOf(parked)
+    const forged = { ...approval.continuation, continuation_token: `${approval.continuation.continuation_token}x` }
+    const answer = await send(reply('s5', { ...approval, continuation: forged }, 'allow'), { id: 'g2' })
+    expect(answer).toMatchObject({ status: 404, response: { status: 'error', error: { code: 'not_found' } } })
+    await send(reply('s5', approval, 'deny'), { id: 'g3' })
+    await until(() => gateway.engine.turns.length === 0)
+  })
+})
