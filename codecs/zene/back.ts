@@ -21,6 +21,7 @@ import {
 import { type AgentAnswer, readAnswer, readError } from './back-answer.ts'
 import { faultOfExit } from './back-exit.ts'
 import { cancelLine, closeLine, launch, pingLine, requestOf, runLine, sessionOf } from './back-request.ts'
+import { SelfTest } from './back-self-test.ts'
 import { ackSchema, eventSchema, type Options } from './schema.ts'
 
 /** Opens the agent side: a process for every turn, or with `mode: stream` one that takes them all. */
@@ -49,6 +50,7 @@ class ZeneBack implements BackLink {
   readonly #stream: boolean
   readonly #args: readonly string[] | undefined
   #turn: Turn | undefined
+  #selfTest: SelfTest | undefined
   /** The process has not written a line. */
   #silent = true
   #ready = false
@@ -68,6 +70,7 @@ class ZeneBack implements BackLink {
   encode(command: Command): void {
     if (command.type === 'turn-start') this.#start(command)
     else if (command.type === 'turn-cancel') this.#cancel()
+    else if (command.type === 'query') this.#selfTest = new SelfTest(this.#ports, command.exchange, this.#args)
     else if (command.type === 'session-close' && this.#stream) {
       const session = command.session?.bound ?? command.session?.id
       if (session !== undefined) this.#ports.send(closeLine(this.#ports.newId(), session))
@@ -88,6 +91,8 @@ class ZeneBack implements BackLink {
   }
 
   decodeEnd(end: CallEnd): void {
+    this.#selfTest?.end(end)
+    this.#selfTest = undefined
     const turn = this.#turn
     if (!turn) return
     if (turn.cancelled || end.why === 'cancelled') this.#finish(turn, cancelled)

@@ -38,6 +38,9 @@ export const backCapabilities = capabilities({
   full: [
     'turn-start',
     'turn-cancel',
+    'query',
+    'query.health',
+    'command-reply',
     'start.request',
     'start.agent',
     'option.streaming',

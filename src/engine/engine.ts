@@ -8,6 +8,7 @@ import { Controls } from './controls.ts'
 import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
+import { HealthChecks } from './health.ts'
 import { LiveTurns } from './live-turns.ts'
 import { Recorder } from './recorder.ts'
 import { recoverTurns } from './recovery.ts'
@@ -35,6 +36,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #admission: Admission
   readonly #clients = new Set<ClientLink>()
   readonly #pruning: NodeJS.Timeout
+  readonly #health: HealthChecks
   readonly breakers: Breakers
   readonly now: () => number
   settings: EngineSettings
@@ -64,6 +66,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       newId: () => this.newLinkId(),
     })
     this.#sessions.warm(settings.agents.values())
+    this.#health = new HealthChecks((agent, found) => this.#checked(agent, found))
+    this.#health.watch(settings.agents.values())
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS)
     this.#pruning.unref()
   }
@@ -102,6 +106,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.settings = settings
     this.#sessions.retire(settings.agents)
     this.#sessions.warm(settings.agents.values())
+    this.#health.watch(settings.agents.values())
   }
 
   /** A client's wire. The caller feeds it and calls `open` first. */
@@ -115,6 +120,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   async close(drainMs: number): Promise<void> {
     this.#closing = true
     clearInterval(this.#pruning)
+    this.#health.close()
     await this.#turns.untilIdle(drainMs)
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
@@ -252,6 +258,14 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     } catch (error) {
       this.#log.error('the session binding could not be written', { error: String(error) })
     }
+  }
+
+  /** A health check opens or closes the agent's circuit as turns do. */
+  #checked(agent: AgentSettings, found: Fault | undefined): void {
+    const before = this.breakers.state(agent)
+    this.breakers.told(agent, found && fault('agent-unavailable', found.message))
+    if (found) this.#log.warn('an agent failed its health check', { agent: agent.name, why: found.message })
+    else if (before !== 'closed') this.#log.info('an agent works again', { agent: agent.name })
   }
 
   async #prune(): Promise<void> {
