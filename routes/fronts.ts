@@ -31,10 +31,20 @@ export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
       const dialect = codec.dialects[name]!
       const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
       const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
-      for (const path of [endpoint.path, `${endpoint.path}/:agent`]) app.on(endpoint.method, path, handler)
-      for (const path of [endpoint.path, `${endpoint.path}/:agent`]) app.all(path, (c) => wrongMethod(c, endpoint))
+      for (const path of pathsOf(endpoint)) app.on(endpoint.method, path, handler)
     }
   }
+  // Behind all of them: one path may have several methods.
+  const all = parts.codecs.flatMap(({ endpoints }) => endpoints)
+  for (const path of new Set(all.flatMap(pathsOf))) {
+    const methods = all.filter((endpoint) => pathsOf(endpoint).includes(path)).map(({ method }) => method)
+    app.all(path, (c) => wrongMethod(c, methods))
+  }
+}
+
+/** An endpoint that is given work also takes the agent's name as a further path segment. */
+function pathsOf({ method, path }: Endpoint): string[] {
+  return method === 'POST' && !path.includes(':') ? [path, `${path}/:agent`] : [path]
 }
 
 interface FrontRoute {
@@ -57,6 +67,7 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
     method: c.req.method,
     path: route.endpoint.path,
     query: new URL(c.req.url).search.slice(1),
+    params: c.req.param(),
     headers,
     argv: [],
     env: {},
@@ -106,9 +117,8 @@ function carrierOf(headers: Readonly<Record<string, string>>): Carrier {
   return { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }), ...(baggage && { baggage }) }
 }
 
-function wrongMethod(c: Context<HttpEnv>, endpoint: Endpoint): Response {
-  if (c.req.method === 'OPTIONS') return c.body(null, 204, { Allow: `${endpoint.method}, OPTIONS` })
-  return c.json({ error: { code: 'method_not_allowed', message: `Use ${endpoint.method} here.` } }, 405, {
-    Allow: `${endpoint.method}, OPTIONS`,
-  })
+function wrongMethod(c: Context<HttpEnv>, methods: readonly string[]): Response {
+  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') }
+  if (c.req.method === 'OPTIONS') return c.body(null, 204, headers)
+  return c.json({ error: { code: 'method_not_allowed', message: `Use ${methods.join(' or ')} here.` } }, 405, headers)
 }

@@ -37,7 +37,8 @@ function describeServer(server: ServerConfig): unknown {
 }
 
 function describeAgent(agent: AgentConfig): unknown {
-  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, breaker, health, ...rest } = agent
+  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, breaker, health, ...rest } =
+    agent
   return {
     protocol: `${protocol}@${dialect}`,
     ...rest,

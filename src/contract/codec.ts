@@ -31,6 +31,8 @@ export interface FrontHalf {
   readonly env: readonly string[]
   /** On stdio, whether this dialect takes the client: asked before any frame (`first` undefined), then with the first one. Absent means yes. */
   accepts?(first: Frame | undefined, context: FrontContext): boolean
+  /** The first frame may still contradict what `accepts` said without one: that is final when stdin is silent for this many milliseconds, or ends. */
+  readonly peekMs?: number
   open(context: FrontContext, ports: FrontPorts): FrontLink
 }
 
@@ -48,7 +50,7 @@ export interface Dialect<O = unknown> {
   readonly back?: BackHalf<O>
 }
 
-/** An HTTP endpoint of a front. `input` is how the request's body is framed; `dialect` defaults to the first one. */
+/** An HTTP endpoint of a front. `path` may have `:name` segments, which the front finds in `FrontContext.params`; `input` is how the request's body is framed; `dialect` defaults to the first one. */
 export interface Endpoint {
   readonly method: string
   readonly path: string

@@ -6,6 +6,8 @@ export interface Answer {
   /** `whole`: only `turn-*` events reach `encode`, which reads the view. `accepted`: the exchange ends with `turn-accepted`. */
   form: 'whole' | 'stream' | 'accepted'
   framing: Framing
+  /** HTTP status of an answer that is no failure; 200 when absent. */
+  status?: number
   /** Extra HTTP headers of the answer, lower-case names. */
   headers?: Readonly<Record<string, string>>
   /** What becomes of the turn when the client goes away. */
@@ -65,6 +67,8 @@ export interface FrontContext {
   method: string
   path: string
   query: string
+  /** What stands in the path where the endpoint's path has `:name`, decoded. */
+  params?: Readonly<Record<string, string>>
   headers: Readonly<Record<string, string>>
   argv: readonly string[]
   env: Readonly<Record<string, string>>

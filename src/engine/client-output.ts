@@ -45,7 +45,7 @@ export class ClientOutput {
   /** Runs an encoder of the link: frames that it sends belong to this exchange and, when they are the first, have this status. */
   during(exchange: Exchange | undefined, status: number, encode: () => void): void {
     this.#current = exchange
-    if (this.#framing === undefined) this.status = status
+    if (this.#framing === undefined) this.status = status === 200 ? (exchange?.answer.status ?? 200) : status
     encode()
     this.#current = undefined
   }

@@ -43,7 +43,10 @@ export class HealthChecks {
     const busy = [...this.#running].some((link) => link.agent === agent)
     if (busy) return
     const { timeout } = agent.health!
-    const late = fault('agent-unavailable', `The agent "${agent.name}" did not answer its health check in ${timeout} ms.`)
+    const late = fault(
+      'agent-unavailable',
+      `The agent "${agent.name}" did not answer its health check in ${timeout} ms.`,
+    )
     const found = await new Promise<Fault | undefined | 'none'>((resolve) => {
       const timer = setTimeout(() => resolve(late), timeout)
       const done = (result: Fault | undefined | 'none'): void => {

@@ -131,7 +131,9 @@ function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
 
 async function turns({ store }: Known, tenant: string): Promise<TurnsReply> {
   const records = await store.listTurns(tenant, LIST_LIMIT)
-  const infos = records.map(async (record) => turnInfo(record, (await store.readSession(record.session))?.session ?? ''))
+  const infos = records.map(async (record) =>
+    turnInfo(record, (await store.readSession(record.session))?.session ?? ''),
+  )
   return { turns: await Promise.all(infos) }
 }
 

@@ -36,13 +36,16 @@ agents:
 
   const state = (name: string): string => gateway.engine.breakers.state(gateway.engine.settings.agents.get(name)!)
 
-  test.each(['zot', 'oneshot'])('open the circuit of %s when it is sick, and close it when it is well', async (name) => {
-    writeFileSync(join(folder, 'agent.sh.sick'), '')
-    await until(() => state(name) === 'open')
-    rmSync(join(folder, 'agent.sh.sick'))
-    await until(() => state(name) === 'closed')
-    expect(gateway.logged.some((line) => line.startsWith('an agent works again') && line.includes(name))).toBe(true)
-  })
+  test.each(['zot', 'oneshot'])(
+    'open the circuit of %s when it is sick, and close it when it is well',
+    async (name) => {
+      writeFileSync(join(folder, 'agent.sh.sick'), '')
+      await until(() => state(name) === 'open')
+      rmSync(join(folder, 'agent.sh.sick'))
+      await until(() => state(name) === 'closed')
+      expect(gateway.logged.some((line) => line.startsWith('an agent works again') && line.includes(name))).toBe(true)
+    },
+  )
 
   test('open the circuit of an HTTP agent that cannot be reached', async () => {
     expect(state('far')).toBe('closed')

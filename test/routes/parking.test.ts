@@ -57,19 +57,22 @@ agents:
     continuation,
   })
 
-  test.each(['allow', 'deny'] as const)('is parked with its question, and goes on with the answer: %s', async (kind) => {
-    const session = `one-${kind}`
-    const parked = await send({ session_id: session, user_intent: 'hi' }, { id: `${session}-1` })
-    expect(parked).toMatchObject({ status: 200, response: { status: 'success' } })
-    const approval = approvalOf(parked)
-    expect(approval).toMatchObject({ tool: 'rm' })
-    const done = await send(reply(session, approval, kind), { id: `${session}-2` })
-    expect(done.response.status).toBe('success')
-    expect(textOf(done)).toBe(`told: ${kind}`)
-    expect(gateway.logged.filter((line) => line.includes(approval.continuation.run_id)).at(-1)).toMatch(
-      new RegExp(`^a question of an agent was settled .*"about":"approval of rm","how":"answered".*"by":"client local"`),
-    )
-  })
+  test.each(['allow', 'deny'] as const)(
+    'is parked with its question, and goes on with the answer: %s',
+    async (kind) => {
+      const session = `one-${kind}`
+      const parked = await send({ session_id: session, user_intent: 'hi' }, { id: `${session}-1` })
+      expect(parked).toMatchObject({ status: 200, response: { status: 'success' } })
+      const approval = approvalOf(parked)
+      expect(approval).toMatchObject({ tool: 'rm' })
+      const done = await send(reply(session, approval, kind), { id: `${session}-2` })
+      expect(done.response.status).toBe('success')
+      expect(textOf(done)).toBe(`told: ${kind}`)
+      expect(gateway.logged.filter((line) => line.includes(approval.continuation.run_id)).at(-1)).toMatch(
+        /^a question of an agent was settled .*"about":"approval of rm","how":"answered".*"by":"client local"/,
+      )
+    },
+  )
 
   test('is parked again for the next question; each answer has what was said since', async () => {
     const first = await send({ session_id: 's2', user_intent: 'hi' }, { agent: 'twice', id: 't1' })
