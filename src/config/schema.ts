@@ -135,6 +135,7 @@ const route = table({
   fallback: z.array(text).default([]),
   approvals: z.enum(['deny', 'allow']).default('deny'),
   loss: z.enum(['report', 'strict']).default('report'),
+  journal: z.enum(['full', 'shape']).default('full'),
   busy: z.enum(['queue', 'reject', 'steer']).default('queue'),
   onDisconnect: z.enum(['cancel', 'drain']).optional(),
   limits: limits.optional(),

@@ -80,6 +80,8 @@ export interface Route {
   approvals: 'deny' | 'allow'
   /** `strict` refuses a pair that would lose something, before anything runs. */
   loss: 'report' | 'strict'
+  /** `shape` keeps of a turn that it was and how it ended, not what was said. */
+  journal: 'full' | 'shape'
   /** What a turn does that comes while another one of its session runs. */
   busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'

@@ -2,6 +2,7 @@ import type { JournalEntry, Store } from '../contract/index.ts'
 import type { Message, Part, TurnEvent } from '../model/index.ts'
 import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
+import { shapeOf } from './shape.ts'
 import type { Turn } from './turn.ts'
 
 /** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
@@ -11,6 +12,8 @@ export class Recorder {
   readonly #failed: (error: unknown) => void
   readonly #owner = ownOwner()
   readonly #pending = new Set<Promise<void>>()
+  /** The events of running turns whose content is not kept: for those who join them. */
+  readonly #unkept = new Map<Turn, JournalEntry[]>()
 
   /** `failed` hears of what could not be written. */
   constructor(store: Store, failed: (error: unknown) => void) {
@@ -36,11 +39,20 @@ export class Recorder {
   }
 
   event(turn: Turn, event: TurnEvent): void {
-    this.#journal.append(turn.id, turn.view.seq, event)
+    const { seq } = turn.view
+    if (keepsContent(turn)) {
+      this.#journal.append(turn.id, seq, event)
+      return
+    }
+    this.#journal.append(turn.id, seq, shapeOf(event))
+    const unkept = this.#unkept.get(turn) ?? []
+    unkept.push({ turn: turn.id, seq, json: JSON.stringify(event) })
+    this.#unkept.set(turn, unkept)
   }
 
   /** A turn ended: its events are written, then its end, so that a recorded end always has its events. */
   end(turn: Turn, session: string): void {
+    this.#unkept.delete(turn)
     this.#keep(this.#end(turn, session))
   }
 
@@ -51,6 +63,8 @@ export class Recorder {
 
   /** Every event so far, in order. */
   async events(turn: Turn): Promise<readonly JournalEntry[]> {
+    const unkept = this.#unkept.get(turn)
+    if (unkept) return [...unkept]
     await this.#journal.flush()
     return this.#store.readEvents(turn.id, 0)
   }
@@ -68,7 +82,7 @@ export class Recorder {
 
   async #end(turn: Turn, session: string): Promise<void> {
     await this.#journal.flush()
-    await this.#store.appendMessages(session, transcriptOf(turn))
+    if (keepsContent(turn)) await this.#store.appendMessages(session, transcriptOf(turn))
     const { end, usage } = turn.view
     if (usage) await this.#store.addUsage(session, usage)
     await this.#store.endTurn(turn.id, {
@@ -78,6 +92,11 @@ export class Recorder {
       losses: turn.losses,
     })
   }
+}
+
+/** Whether what is said in a turn may be written down: its route says so, and its client does not call it secret. */
+function keepsContent({ route, command }: Turn): boolean {
+  return route.journal === 'full' && command.environment?.privacy !== 'secret'
 }
 
 /** What a turn adds to its session's transcript: the prompt, and what the agent said, as far as it came. */

@@ -57,6 +57,8 @@ export interface Route {
   fallback: readonly string[]
   approvals: 'deny' | 'allow'
   loss: 'report' | 'strict'
+  /** `shape` keeps of a turn that it was and how it ended, not what was said. */
+  journal: 'full' | 'shape'
   /** What a turn does that comes while another one of its session runs. */
   busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'

@@ -88,7 +88,16 @@ describe('describeConfig', () => {
       },
       limits,
       routes: [
-        { when: {}, agent: 'b', fallback: [], approvals: 'deny', loss: 'report', busy: 'queue', limits: { idle: '90s', queue: 3 } },
+        {
+          when: {},
+          agent: 'b',
+          fallback: [],
+          approvals: 'deny',
+          loss: 'report',
+          busy: 'queue',
+          journal: 'full',
+          limits: { idle: '90s', queue: 3 },
+        },
       ],
       store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db', retention: '7d' },
       telemetry: { otlp: 'http://localhost:4318', headers: { 'x-key': '***' }, content: false },

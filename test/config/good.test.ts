@@ -131,10 +131,11 @@ describe('a whole file', () => {
         approvals: 'allow',
         loss: 'strict',
         busy: 'queue',
+        journal: 'full',
         onDisconnect: 'drain',
         limits: { total: 60_000 },
       },
-      { when: {}, agent: 'engine', fallback: [], approvals: 'deny', loss: 'report', busy: 'reject' },
+      { when: {}, agent: 'engine', fallback: [], approvals: 'deny', loss: 'report', busy: 'reject', journal: 'full' },
     ])
     expect(config.store).toEqual({ kind: 'sqlite', path: '/etc/turnpike/data/my.db', retention: 86_400_000 })
     expect(config.telemetry).toEqual({

@@ -8,7 +8,9 @@ const route = (when: Route['when'], to: string): Route => ({
   agent: to,
   fallback: [],
   approvals: 'deny',
-  loss: 'report', busy: 'queue',
+  loss: 'report',
+  busy: 'queue',
+  journal: 'full',
 })
 const settings = {
   agents: new Map([agent('helper'), agent('coder'), agent('planner')]),

@@ -1,0 +1,44 @@
+import type { Part, TurnEvent } from '../model/index.ts'
+
+/**
+ * An event without its content: what happened stays (kinds, ids, names, order, endings, usage), what was said goes.
+ * For the journal of turns whose content must not be kept.
+ */
+export function shapeOf(event: TurnEvent): TurnEvent {
+  const { ext: _ext, ...plain } = event
+  switch (plain.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-args-delta':
+    case 'terminal-output':
+    case 'notice':
+      return { ...plain, text: '' }
+    case 'message-end':
+      return { ...plain, ...(plain.parts && { parts: withoutContent(plain.parts) }) }
+    case 'tool-end':
+    case 'tool-progress':
+      return { ...plain, parts: [] }
+    case 'tool-call':
+      return { ...plain, args: '{}' }
+    case 'directive':
+    case 'plan':
+      return { ...plain, json: '{}' }
+    case 'ask':
+      return { ...plain, question: { kind: 'client', method: plain.question.kind, params: '{}' } }
+    case 'turn-parked':
+      return { ...plain, asks: [] }
+    case 'foreign':
+      return { ...plain, frame: '' }
+    case 'turn-end': {
+      const { summary: _summary, ...end } = plain
+      return end
+    }
+    default:
+      return plain
+  }
+}
+
+/** A message's parts as one empty text, so that it still counts as one that was said. */
+function withoutContent(parts: readonly Part[]): readonly Part[] {
+  return parts.length === 0 ? [] : [{ type: 'text', text: '' }]
+}

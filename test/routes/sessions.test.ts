@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askHttp } from '../kit/clients.ts'
+import { AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
+
+const KIT = new URL('../kit/agents', import.meta.url).pathname
+
+describe('a session', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    const coder = (name: string): string =>
+      `{ protocol: zot, command: ${process.execPath}, args: [${AGENTS}/coder.mjs, rpc, restore-${name}], restore: ${name} }`
+    gateway = await startGateway(`
+default: fresh
+limits: { grace: 300ms }
+agents:
+  fresh: ${coder('fresh')}
+  fail: ${coder('fail')}
+  replay: ${coder('replay')}
+  patient: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs] }
+routes:
+  - { when: { session: "rejecting-*" }, agent: patient, busy: reject }
+  - { when: { session: "steering-*" }, agent: fresh, busy: steer }
+`)
+  })
+  afterAll(() => gateway.close())
+
+  const kill = async (name: string): Promise<void> => {
+    const [pid] = pidsOf(`coder.mjs rpc restore-${name}`.replaceAll(' ', '\0'))
+    process.kill(pid!, 'SIGKILL')
+    await until(() => gateway.logged.some((line) => line.startsWith('an agent failed') && line.includes(`"${name}"`)))
+  }
+  const ask = (agent: string, text: string, session = 's') =>
+    askHttp(gateway.url, 'zene', { text, session, agent, id: `${agent}-${text}` })
+
+  test('whose process is gone begins anew, and the clients that can be told are', async () => {
+    expect((await ask('fresh', 'one')).text).toBe('You said: one (turn 1 of this session)')
+    await kill('fresh')
+    const zot = await askHttp(gateway.url, 'zot', { text: 'two', session: 's', agent: 'fresh' })
+    expect(zot.text).toBe('You said: two (turn 1 of this session)')
+    expect(zot.raw).toContain('The process of this session was gone: the agent begins anew.')
+  })
+
+  test('whose process is gone is refused where the agent says so', async () => {
+    expect(await ask('fail', 'one')).toMatchObject({ ok: true })
+    await kill('fail')
+    const refused = await ask('fail', 'two')
+    expect(refused).toMatchObject({ ok: false, status: 404 })
+    expect(refused.raw).toContain('The process of this session is gone')
+  })
+
+  test('whose process is gone is told again, where the agent says so, and the loss of form is reported', async () => {
+    expect(await ask('replay', 'one')).toMatchObject({ ok: true })
+    await kill('replay')
+    const response = await fetch(`${gateway.url}/v1/zene/replay`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ request_id: 'r2', session_id: 's', prompt: 'two' }),
+    })
+    expect(response.headers.get('turnpike-loss')).toContain('weakened=1')
+    const { text } = (await response.json()) as { text: string }
+    expect(text).toBe(
+      'You said: The conversation so far:\n\nUser: one\n\nAssistant: You said: one (turn 1 of this session)\n\n' +
+        'It goes on with this message:\ntwo (turn 1 of this session)',
+    )
+  })
+
+  test('takes no second turn meanwhile where its route rejects them', async () => {
+    const running = new AbortController()
+    const first = fetch(`${gateway.url}/v1/zene`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ request_id: 'r1', session_id: 'rejecting-1', prompt: 'wait' }),
+      signal: running.signal,
+    })
+    await until(() => gateway.engine.turns.length === 1)
+    const refused = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'rejecting-1', id: 'r2' })
+    expect(JSON.parse(refused.raw)).toMatchObject({ ok: false, error_code: 'BUSY' })
+    running.abort()
+    await first.catch(() => {})
+    await until(() => gateway.engine.turns.length === 0)
+    const next = await askHttp(gateway.url, 'zene', { text: 'quick', session: 'rejecting-1', id: 'r3' })
+    expect(next.text).toMatch(/^pid \d+$/)
+  })
+
+  test('queues a second turn where it is to be steered, but its agent cannot be', async () => {
+    const shown = await Promise.all(
+      ['one', 'two'].map((text) => askHttp(gateway.url, 'zene', { text, session: 'steering-1', id: text })),
+    )
+    expect(shown.map(({ text }) => text)).toEqual([
+      'You said: one (turn 1 of this session)',
+      'You said: two (turn 2 of this session)',
+    ])
+  })
+})
