@@ -139,7 +139,7 @@ function understand(body: string, message: RequestMessage, context: Context, ids
     start: {
       ...(ids.request !== undefined && {
         request: ids.request,
-        once: { key: ids.request, duplicate: 'join', replay: 'undelivered' },
+        once: { key: ids.request, duplicate: 'join', replay: 'undelivered', other: 'refuse' },
       }),
       ...(context.task_hint?.plugin_id && { agent: context.task_hint.plugin_id }),
       input: inputOf(intent, context),

@@ -15,6 +15,11 @@ import type { AgentSettings, EngineSettings } from './settings.ts'
 import { Turn } from './turn.ts'
 import type { TurnOwner } from './turn-init.ts'
 
+const OTHER_BODY = fault(
+  'invalid-request',
+  'A request with this id and another body runs; send this one under a new id.',
+)
+
 /** What admission stands on. */
 export interface AdmissionParts {
   store: Store
@@ -62,6 +67,7 @@ export class Admission {
     const record = await this.#record(entry, choice.agent, at)
     const verdict = await this.#idempotency.claim(record.id, command)
     if (exchange.ended) return
+    if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)
     if (verdict.do === 'join') {
       await verdict.turn.join(exchange, 0)
       exchange.settleCancel()

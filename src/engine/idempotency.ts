@@ -16,7 +16,7 @@ const POLL_MS = 50
 const RECORDED_MS = 500
 
 /** What a request with an idempotency key gets. */
-export type Verdict = { do: 'run' } | { do: 'join'; turn: Turn } | { do: 'replay'; turn: Id }
+export type Verdict = { do: 'run' } | { do: 'join'; turn: Turn } | { do: 'replay'; turn: Id } | { do: 'refuse' }
 
 /** The claims on idempotency keys: one run per key at a time, across processes that share the store. */
 export class Idempotency {
@@ -42,9 +42,11 @@ export class Idempotency {
     const key = `${session} ${once.key}`
     const found = await this.#store.claim(key, command.turn, body, this.#now(), once.ttlMs ?? WINDOW_MS[once.replay])
     if (found.state === 'new') return { do: 'run' }
+    const live = this.#live.get(found.turn)
+    const runs = live !== undefined && !live.ended
+    if (found.body !== body && runs && once.other === 'refuse') return { do: 'refuse' }
     if (found.body === body) {
-      const live = this.#live.get(found.turn)
-      if (live && !live.ended) return { do: 'join', turn: live }
+      if (runs) return { do: 'join', turn: live }
       if (await this.#replayable(found.turn, once.replay, command.options.totalMs)) {
         return { do: 'replay', turn: found.turn }
       }

@@ -48,6 +48,17 @@ agents:${EXAMPLE_AGENTS}
     await until(() => diary().filter((line) => /^end [a-e]$/.test(line)).length === 3)
   })
 
+  test('with another body under the id of a running one are refused where the protocol says so, else they run', async () => {
+    const ask = (text: string) =>
+      askHttp(gateway.url, 'openharness', { text, session: 'bodies', agent: 'diary', id: 'b1' })
+    const first = ask('long')
+    await until(() => diary().includes('begin long'))
+    const second = await ask('other')
+    expect(JSON.parse(second.raw)).toMatchObject({ response: { status: 'error', error: { code: 'invalid_request' } } })
+    expect(await first).toMatchObject({ ok: true, text: 'done: long' })
+    expect(await ask('other')).toMatchObject({ ok: true, text: 'done: other' })
+  })
+
   test('with the same idempotency key share one run, each under its own ids', async () => {
     const ask = async (id: string) => {
       const body = { request_id: id, session_id: 'same', prompt: 'once', idempotency_key: 'k1' }

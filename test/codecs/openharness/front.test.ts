@@ -83,7 +83,7 @@ describe('requests', () => {
         type: 'turn-start',
         task: 'prompt',
         request: 'q1',
-        once: { key: 'q1', duplicate: 'join', replay: 'undelivered' },
+        once: { key: 'q1', duplicate: 'join', replay: 'undelivered', other: 'refuse' },
         agent: 'helper',
         session: { id: 's', conversation: 'c', continuation: 'theirs' },
         input: [
