@@ -242,6 +242,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     const choice = chooseAgent(this.settings, { front, explicit, principal: context.principal, allowed, command })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type !== 'turn-start') {
+      // What has just ended is part of the answer.
+      if (command.type === 'query') await this.#recorder.flush()
       const about = { settings: this.settings, agent: choice.agent, tenant, allowed, at: this.now() }
       return this.#controls.run(command, about, exchange)
     }
