@@ -61,7 +61,7 @@ export class Admission {
     const strict = choice.route.loss === 'strict' ? lossy(client, asked, choice.agent) : undefined
     if (strict) return exchange.fail(strict)
     const session = asked.session?.id ?? this.#parts.newId()
-    const command = { ...asked, session: { ...asked.session, id: session } }
+    const command = { ...asked, options: optionsFor(asked, choice.agent), session: { ...asked.session, id: session } }
     const entry = { client, command, exchange, choice, session }
     const at = owner.now()
     const record = await this.#record(entry, choice.agent, at)
@@ -156,4 +156,10 @@ export class Admission {
 function lossy({ options }: ClientLink, command: Command & TurnStart, agent: AgentSettings): Fault | undefined {
   const same = options.dialect === agent.dialect
   return strictRefusal(options.dialect.front!.capabilities, agent.dialect.back!.capabilities, command, same)
+}
+
+/** A model that was only the agent's name in the client's words is no wish that the agent should hear. */
+function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {
+  const { model, ...rest } = options
+  return named === agent.name && model === named ? rest : options
 }

@@ -1,8 +1,8 @@
 import { type ErrorCode, type Fault, fault } from '../model/index.ts'
 import type { AgentSettings } from './settings.ts'
 
-/** Failures that say something of the agent, not of the request. */
-const AGENT_FAILS: ReadonlySet<ErrorCode> = new Set(['agent-unavailable', 'agent-crashed', 'provider-down'])
+/** The failure that says something of the agent, not of the request: it cannot be started or reached. */
+const AGENT_FAILS: ErrorCode = 'agent-unavailable'
 
 /** Whether an agent can be used: `closed` as usual, `open` not for a while, `half-open` one turn tries it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
@@ -43,7 +43,7 @@ export class Breakers {
   /** How a turn on the agent ended; `undefined` for anything but a failure. */
   told(agent: AgentSettings, found: Fault | undefined): void {
     if (!found) this.#byAgent.delete(agent.name)
-    else if (AGENT_FAILS.has(found.code)) this.#failed(agent)
+    else if (found.code === AGENT_FAILS) this.#failed(agent)
     else this.release(agent)
   }
 

@@ -1,5 +1,5 @@
 import type { Store } from '../contract/index.ts'
-import { fault, type Id } from '../model/index.ts'
+import { fault, type Id, type TurnEvent } from '../model/index.ts'
 import { ownerAlive } from './owner.ts'
 import { failedTurn } from './turn-events.ts'
 
@@ -12,10 +12,11 @@ export async function recoverTurns(store: Store, now: number): Promise<number> {
   return lost.length
 }
 
-/** Ends one turn that nobody runs any more, in its journal and in its record. */
+/** Ends one turn that nobody runs any more, in its journal and in its record; one whose end was written keeps it. */
 export async function endLostTurn(store: Store, turn: Id, now: number): Promise<void> {
-  const seq = ((await store.readEvents(turn, 0)).at(-1)?.seq ?? 0) + 1
-  const end = failedTurn(turn, LOST)
-  await store.appendEvents([{ turn, seq, json: JSON.stringify(end) }])
-  await store.endTurn(turn, { endedAt: now, outcome: 'failed', code: LOST.code })
+  const last = (await store.readEvents(turn, 0)).at(-1)
+  const said = last && (JSON.parse(last.json) as TurnEvent)
+  const end = said?.type === 'turn-end' ? said : failedTurn(turn, LOST)
+  if (end !== said) await store.appendEvents([{ turn, seq: (last?.seq ?? 0) + 1, json: JSON.stringify(end) }])
+  await store.endTurn(turn, { endedAt: now, outcome: end.outcome, ...(end.fault && { code: end.fault.code }) })
 }

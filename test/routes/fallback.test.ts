@@ -15,7 +15,7 @@ limits: { grace: 300ms }
 agents:${EXAMPLE_AGENTS}
   missing: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 } }
   exits: { protocol: zot, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
-  broken: { protocol: agentproc, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 2, cooldown: 1h } }
+  broken: { protocol: agentproc, command: /nowhere/either, args: [], breaker: { failures: 2, cooldown: 1h } }
 routes:
   - { when: { front: "*", session: "fall-*" }, agent: missing, fallback: [exits, helper] }
   - { when: { session: "dead-*" }, agent: missing, fallback: [exits] }
