@@ -14,11 +14,12 @@ interface About {
   argv: string[]
   env: Record<string, string>
   agent?: string
+  interactive: boolean
 }
 
 /**
  * Mounts the endpoint of thin stand-ins: JSON lines both ways in one exchange. The first line of the request is
- * `{"argv","env","agent"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`; the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`.
+ * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`; the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`.
  */
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post('/v1/stdio/:protocol', (c) => serveStandIn(c, parts))
@@ -34,7 +35,7 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
   const { incoming, outgoing } = c.env
   const sink = new LinesSink(outgoing)
   let standIn: StandIn | undefined
-  const begin = ({ argv, env, agent }: About): StandIn =>
+  const begin = ({ argv, env, agent, interactive }: About): StandIn =>
     new StandIn({
       engine: parts.engine,
       codec,
@@ -42,6 +43,7 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
       env,
       carrier: carrierOf(env),
       tenant: caller.tenant,
+      interactive,
       sink,
       ...(agent !== undefined && { agent }),
       ...(caller.allowed && { allowed: caller.allowed }),
@@ -72,11 +74,12 @@ function refuse(c: Context<HttpEnv>, status: 401 | 403 | 404, message: string): 
 }
 
 function aboutOf(line: Record<string, unknown>): About {
-  const { argv, env, agent } = line
+  const { argv, env, agent, interactive } = line
   return {
     argv: Array.isArray(argv) ? argv.map(String) : [],
     env: isRecord(env) ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])) : {},
     ...(typeof agent === 'string' && { agent }),
+    interactive: interactive === true,
   }
 }
 

@@ -12,7 +12,8 @@ export interface Streams {
 export function serveStdio(options: Omit<StandInOptions, 'sink'>, streams: Streams): Promise<number> {
   const { stdin, stdout } = streams
   return new Promise((resolve) => {
-    const standIn = new StandIn({ ...options, sink: new StdioSink(streams, resolve) })
+    const interactive = stdin.isTTY === true
+    const standIn = new StandIn({ ...options, interactive, sink: new StdioSink(streams, resolve) })
     stdout.on('drain', () => standIn.drained())
     // Whoever started us has stopped reading (EPIPE).
     stdout.on('error', () => standIn.disconnect())

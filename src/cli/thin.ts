@@ -27,7 +27,7 @@ const LINE_LIMIT = 256 * 1024 * 1024
  */
 export function runThin(address: GatewayAddress, options: ThinOptions, streams: Streams): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const call = open(address, options)
+    const call = open(address, options, streams)
     call.once('error', () => resolve(undefined))
     call.once('response', (response) => {
       call.removeAllListeners('error')
@@ -45,9 +45,15 @@ export function runThin(address: GatewayAddress, options: ThinOptions, streams: 
   })
 }
 
-function open(address: GatewayAddress, { protocol, argv, agent, env }: ThinOptions): ClientRequest {
+function open(address: GatewayAddress, { protocol, argv, agent, env }: ThinOptions, { stdin }: Streams): ClientRequest {
   const forwarded = Object.entries(env).filter(([name]) => FORWARDED.test(name))
-  const about = JSON.stringify({ argv, agent, env: Object.fromEntries(forwarded), version: version() })
+  const about = JSON.stringify({
+    argv,
+    agent,
+    env: Object.fromEntries(forwarded),
+    interactive: stdin.isTTY === true,
+    version: version(),
+  })
   const target =
     'socket' in address
       ? { socketPath: address.socket, path: `/v1/stdio/${protocol}` }

@@ -84,6 +84,12 @@ export interface BackContext<O> {
   folder: string
   /** The configured process, before any substitution; `args` is undefined when the configuration has none. */
   process?: { command: string; args?: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
+  /**
+   * The frames are a recording of what the agent said to another client: no handshake is waited for, nothing is set
+   * before a turn, and an answer is taken by what it answers (its id is that client's). What only that client asked is
+   * `foreign` when it is not recorded (`agent`), and was answered by its front when it is (`both`).
+   */
+  recorded?: 'agent' | 'both'
 }
 
 /** Why a call that ended without its turn's answer did so, as the fault of that turn. */

@@ -57,13 +57,13 @@ export function target(from: string, specifier: string): string {
     .join('/')
 }
 
-/** The files below folders of the root with an ending, as paths from it. Samples are data. */
+/** The files below folders of the root with an ending, as paths from it. Samples are data, installed packages are others'. */
 export function filesOf(folders: readonly string[], ending = '.ts'): string[] {
   return folders
     .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
-    .filter((path) => !path.includes('/samples/'))
+    .filter((path) => !/\/(samples|node_modules)\//.test(path))
     .sort()
 }
 

@@ -1,6 +1,6 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../src/model/index.ts'
-import { isAnswer } from '../answers.ts'
+import { isAnswer, isBytes } from '../answers.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './front-lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
@@ -110,7 +110,7 @@ export class AnswerWriter {
   }
 
   #dropParts(message: MessageView, exchange: Id): void {
-    for (const part of message.parts ?? []) if (part.type !== 'text') this.#drop(`part.${part.type}`, exchange)
+    for (const part of message.parts ?? []) if (isBytes(part)) this.#drop(`part.${part.type}`, exchange)
   }
 
   #drop(item: Item, exchange: Id): void {

@@ -20,10 +20,17 @@ const STDIN_WAIT_MS = 5000
 
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** True when the environment is that of an agent of wire 0.1; a turn object on stdin says otherwise. */
+/** How long a stand-in with AGENT_ variables looks for a turn object on its stdin, in milliseconds of silence. */
+export const PEEK_MS = 200
+
+/**
+ * True when the environment is that of an agent of wire 0.1. A turn object on stdin says otherwise: a runner of 0.4 may
+ * hand on stale variables. It is no turn object when it is the message itself, which 0.1 has on stdin as well.
+ */
 export function accepts(first: Frame | undefined, { env }: FrontContext): boolean {
-  if (first !== undefined && isTurnOf04(frameText(first))) return false
-  return env['AGENT_MESSAGE'] !== undefined || env['AGENT_PROTOCOL_VERSION'] !== undefined
+  const message = env['AGENT_MESSAGE']
+  if (first !== undefined && isTurnOf04(frameText(first))) return message?.split('\n', 1)[0] === frameText(first)
+  return message !== undefined || env['AGENT_PROTOCOL_VERSION'] !== undefined
 }
 
 /** The agent of wire 0.1: one request, from the environment or from a body, and its sentinel lines. */

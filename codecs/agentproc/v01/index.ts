@@ -3,7 +3,7 @@ import type { AgentProcOptions } from '../options.ts'
 import { openFront as openFront04 } from '../v04/front.ts'
 import { openBack } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
-import { accepts, openFront } from './front.ts'
+import { accepts, openFront, PEEK_MS } from './front.ts'
 import { VARIABLES } from './front-request.ts'
 
 /** A stand-in that neither its environment nor a first line has told what it is answers as wire 0.4 does. */
@@ -16,6 +16,6 @@ function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {
 export const v01: Dialect<AgentProcOptions> = {
   wireVersion: '0.1',
   framing: 'text',
-  front: { capabilities: frontCapabilities, env: VARIABLES, accepts, open: openOnStdio },
+  front: { capabilities: frontCapabilities, env: VARIABLES, accepts, peekMs: PEEK_MS, open: openOnStdio },
   back: { capabilities: backCapabilities, open: openBack },
 }

@@ -1,7 +1,7 @@
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Ext, type Id, type Item, member } from '../../../src/model/index.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { type AgentLine, isSessionId, type PartialEvent, type ReadLine, readLine, unpadded } from './schema.ts'
+import { type AgentLine, isCutOff, isSessionId, type PartialEvent, type ReadLine, readLine, unpadded } from './schema.ts'
 import { readUsage } from './usage.ts'
 
 type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
@@ -31,6 +31,8 @@ export class Reply {
   #warned = false
   /** The first error with a text. */
   error: string | undefined
+  /** The last line is the beginning of an event: the agent was cut off. */
+  cut = false
   /** The first valid session id. */
   session: string | undefined
   /** Members of the result or the error without a place in the model. */
@@ -52,6 +54,8 @@ export class Reply {
   /** One line of stdout. */
   line(line: string): void {
     const read = readLine(line)
+    // Once there is an answer, what is cut off behind it belongs to no answer.
+    this.cut = !read && this.#result === undefined && isCutOff(line)
     if (!read) {
       this.#malformed()
       return

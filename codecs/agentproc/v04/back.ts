@@ -30,6 +30,8 @@ const OTHER_DIALECT = fault(
   'The agent speaks AgentProc 0.1, its configuration says 0.4; set `protocol: agentproc` for it.',
 )
 
+const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an event; see its stderr in the gateway log.')
+
 /** The runner of wire 0.4: a process per turn, a turn object on its stdin, events on its stdout. */
 class RunnerLink implements BackLink {
   readonly #context: BackContext<AgentProcOptions>
@@ -67,7 +69,8 @@ class RunnerLink implements BackLink {
     const run = this.#run
     if (!run) return
     const { reply, secrets, cancelled, turn } = run
-    const ending = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
+    const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
+    const ending = told.outcome === 'completed' && reply.cut ? failed(CUT_OFF) : told
     if (ending.outcome === 'completed' && reply.blank) {
       const text = 'The agent ended without an answer.'
       this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })

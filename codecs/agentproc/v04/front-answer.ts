@@ -11,7 +11,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { isAnswer } from '../answers.ts'
+import { isAnswer, isBytes } from '../answers.ts'
 import { EXT_04 } from '../ext.ts'
 import type { Asks } from './front-asks.ts'
 import { errorLine, ownExt, partialLine, resultLine, type Shared } from './front-lines.ts'
@@ -123,9 +123,7 @@ export class AnswerWriter {
   }
 
   #dropParts(message: MessageView, exchange: Id): void {
-    for (const part of message.parts ?? []) {
-      if (part.type !== 'text' && part.type !== 'reasoning') this.#drop(`part.${part.type}`, exchange)
-    }
+    for (const part of message.parts ?? []) if (isBytes(part)) this.#drop(`part.${part.type}`, exchange)
   }
 
   #drop(item: Item, exchange: Id): void {

@@ -1,6 +1,7 @@
-import type { Dialect } from '../../../src/contract/index.ts'
+import { type Dialect, frameText } from '../../../src/contract/index.ts'
 import { openBodyFront } from '../body-front.ts'
 import type { AgentProcOptions } from '../options.ts'
+import { isTurnOf04 } from '../v01/schema.ts'
 import { openBack } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { openFront } from './front.ts'
@@ -12,8 +13,7 @@ export const v04: Dialect<AgentProcOptions> = {
   front: {
     capabilities: frontCapabilities,
     env: [],
-    // Whoever is not an agent of wire 0.1 by its environment is told on its first line what is missing.
-    accepts: (first) => first !== undefined,
+    accepts: (first) => first !== undefined && isTurnOf04(frameText(first)),
     open: (context, ports) => (context.transport === 'stdio' ? openFront : openBodyFront)(context, ports),
   },
   back: { capabilities: backCapabilities, open: openBack },

@@ -49,6 +49,12 @@ export function readLine(line: string): ReadLine | undefined {
   return success ? { event: output, ext: extOf(json, value, KNOWN[output.type]) } : undefined
 }
 
+/** True for a line that begins as an object and is none: what is left of an event whose writer was stopped. */
+export function isCutOff(line: string): boolean {
+  const json = unpadded(line)
+  return json.startsWith('{') && parse(json) === undefined
+}
+
 /** The hottest event, without a schema. */
 function partial({ text, role, session_id }: Record<string, unknown>): PartialEvent {
   return {

@@ -27,6 +27,10 @@ describe('who is accepted', () => {
     [undefined, { AGENT_IMAGE_URL: 'https://stale.example' }, false],
     ['{"type":"turn","message":"x"}', { AGENT_MESSAGE: 'stale' }, false],
     ['text on stdin', { AGENT_MESSAGE: 'x' }, true],
+    ['text on stdin', {}, false],
+    // The message is on stdin as well, and happens to look like a turn.
+    ['{"type":"turn"}', { AGENT_MESSAGE: '{"type":"turn"}\nmore' }, true],
+    ['{"type":"turn"}', { AGENT_PROTOCOL_VERSION: '0.1' }, false],
   ])('%j with %j: %s', (first, env, expected) => {
     expect(accepts?.(first, context(env))).toBe(expected)
   })

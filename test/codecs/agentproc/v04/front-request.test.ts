@@ -85,7 +85,8 @@ describe('the turn object', () => {
   test('no turn at all is an error, whatever dialect was asked first', () => {
     const { accepts } = codec.dialects['0.4']!.front!
     const context = { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {} } as const
-    expect([accepts?.(undefined, context), accepts?.('x', context)]).toEqual([false, true])
+    const lines = [undefined, 'x', '{"type":"result"}', '\ufeff {"type":"turn"} ']
+    expect(lines.map((first) => accepts?.(first, context))).toEqual([false, false, false, true])
     for (const dialect of ['0.1', '0.4']) {
       const front = driveFront(codec, { dialect })
       front.link.decodeEnd?.('eof')

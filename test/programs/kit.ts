@@ -1,0 +1,67 @@
+/** Where the programs of others are, and how a test is started that runs them. */
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe } from 'vitest'
+import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
+
+/** What the test command installs here. */
+const INSTALLED = join(import.meta.dirname, 'node_modules')
+
+/** The path of a file of an installed package. */
+export function installed(path: string): string {
+  return join(INSTALLED, path)
+}
+
+/** The scripted model provider that agents are run against. It is not part of this project. */
+export const PROVIDER = join(ROOT, '../shared/tools/fake-openai.mjs')
+
+/** A suite that runs files from outside of this repository: skipped when one of them is not there, with its name. */
+export function describeWith(name: string, files: readonly string[], tests: () => void): void {
+  const missing = files.filter((file) => !existsSync(file))
+  const why =
+    missing.length > 0 ? ` (not there: ${missing.map((file) => file.replace(`${ROOT}/`, '')).join(', ')})` : ''
+  describe.skipIf(missing.length > 0)(`${name}${why}`, tests)
+}
+
+/** A folder with a configuration for stand-ins. */
+export interface Place {
+  folder: string
+  /** The configuration's path. */
+  config: string
+  /** A program of this name that is this project's launcher. */
+  link(name: string): string
+  remove(): void
+}
+
+/** Agents of the tests beside the examples: one that asks before it acts, one that fails, one that says nothing. */
+const KIT = join(ROOT, 'test/kit/agents')
+export const AGENTS = `${EXAMPLE_AGENTS}
+  careful: { protocol: agentproc@0.4, command: ${process.execPath}, args: [${KIT}/careful.mjs], permission: true }
+  failing: { protocol: agentproc, command: ${KIT}/exits.sh, args: [] }
+  silent: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["MARK"] }
+`
+
+/** Makes a folder with a configuration of these agents. `mark` tells the silent agent's processes from those of other tests. */
+export function makePlace(agents: string = AGENTS, mark = 'none'): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-programs-'))
+  const config = join(folder, 'turnpike.yaml')
+  writeFileSync(
+    config,
+    `default: helper
+limits: { grace: 300ms }
+agents:${agents.replace('MARK', mark)}
+store: { kind: sqlite, path: ./turnpike.db }
+`,
+  )
+  return {
+    folder,
+    config,
+    link(name) {
+      const path = join(folder, name)
+      if (!existsSync(path)) symlinkSync(join(ROOT, 'src/cli/turnpike.sh'), path)
+      return path
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
