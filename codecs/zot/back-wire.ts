@@ -20,7 +20,7 @@ export class AgentWire {
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #onBroken: (reason: Fault) => void
-  readonly #requests = new Map<string, (reply: Reply) => void>()
+  readonly #requests = new Map<string, { type: string; take: (reply: Reply) => void }>()
   /** What waits for the answer to hello; undefined once it came. */
   #waiting: (() => void)[] | undefined = []
 
@@ -29,6 +29,7 @@ export class AgentWire {
     this.#context = context
     this.#ports = ports
     this.#onBroken = onBroken
+    if (context.recorded) this.#waiting = undefined
   }
 
   /** Starts the process and greets it. */
@@ -58,20 +59,21 @@ export class AgentWire {
       return
     }
     const id = this.#ports.newId()
-    this.#requests.set(id, then)
+    this.#requests.set(id, { type, take: then })
     this.#ports.send(messageLine([['type', quote(type)], ['id', quote(id)], ...fields], ext, REPLACEABLE))
   }
 
-  /** Takes a `response`; false when nothing waits for it. */
-  response(value: Record<string, unknown>, line: string): boolean {
+  /** Takes a `response`: `stray` when nothing waits for it. */
+  response(value: Record<string, unknown>, line: string): 'taken' | 'stray' | 'misfit' {
     const { success, output } = v.safeParse(Response, value)
-    const id = success ? (output.id ?? '') : ''
-    const then = this.#requests.get(id)
-    if (!success || !then) return false
+    if (!success) return 'misfit'
+    const id = this.#requestOf(output)
+    const request = this.#requests.get(id)
+    if (!request) return 'stray'
     this.#requests.delete(id)
     const raw = isRecord(output.data) ? member(line, 'data') : undefined
-    then(raw === undefined ? output : { ...output, raw })
-    return true
+    request.take(raw === undefined ? output : { ...output, raw })
+    return 'taken'
   }
 
   /** Why the end of the process leaves its turn unanswered. */
@@ -88,8 +90,14 @@ export class AgentWire {
     const waiting = this.#waiting ?? []
     this.#requests.clear()
     this.#waiting = undefined
-    for (const then of requests) then(undefined)
+    for (const { take } of requests) take(undefined)
     for (const step of waiting) step()
+  }
+
+  /** The id of the request that a response answers: in a recording, of the oldest of its command. */
+  #requestOf({ id, command }: Response): string {
+    if (!this.#context.recorded) return id ?? ''
+    return [...this.#requests].find(([, { type }]) => type === command)?.[0] ?? ''
   }
 
   /** The token to say; '' for none, undefined when the configuration names a variable that is not set. */
@@ -126,9 +134,9 @@ export class AgentWire {
       ...(output.version && { version: output.version }),
       json: reply.raw!,
     })
-    const waiting = this.#waiting!
+    const waiting = this.#waiting
     this.#waiting = undefined
-    for (const step of waiting) step()
+    for (const step of waiting ?? []) step()
   }
 
   #break(code: 'agent-unavailable' | 'unsupported-version', message: string): void {

@@ -44,10 +44,13 @@ export class BackSession implements BackLink {
   readonly #ports: BackPorts
   readonly #wire: AgentWire
   readonly #asks: Asks
+  /** What it hears was said to another client. */
+  readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
+    this.#recorded = context.recorded
     this.#wire = new AgentWire(context, ports, (reason) => this.#die(reason, false))
     this.#asks = new Asks(context.agent, this.#wire, ports)
   }
@@ -88,13 +91,20 @@ export class BackSession implements BackLink {
   #decodeOther(value: Record<string, unknown>, line: string): void {
     const type = value['type']
     if (type === 'response') {
-      if (!this.#wire.response(value, line)) this.#unparsed('command-reply')
+      this.#response(value, line)
     } else if (type === 'ext_notify' || type === 'ext_display') {
       const notice = noticeOf(this.#turnId(), value, line)
       if (notice) this.#ports.emit(notice)
       else this.#unparsed('notice')
     } else if (typeof type === 'string' && READERS.has(type)) this.#decodeEvent(type, value, line)
     else this.#foreign(line)
+  }
+
+  #response(value: Record<string, unknown>, line: string): void {
+    const outcome = this.#wire.response(value, line)
+    if (outcome === 'stray' && this.#recorded) {
+      if (this.#recorded === 'agent') this.#foreign(line)
+    } else if (outcome !== 'taken') this.#unparsed('command-reply')
   }
 
   #decodeEvent(type: string, value: Record<string, unknown>, line: string): void {
@@ -124,10 +134,10 @@ export class BackSession implements BackLink {
     this.#wire.ready(() => this.#setModel(work))
   }
 
-  /** A prompt cannot name a model: another one than the agent's is set first. */
+  /** A prompt cannot name a model: another one than the agent's is set first (in a recording it was, or was not needed). */
   #setModel(work: Work): void {
     if (this.#work !== work) return
-    const model = work.start.options.model
+    const model = this.#recorded ? undefined : work.start.options.model
     if (model === undefined || model === this.#wire.model) {
       this.#prompt(work)
       return
@@ -135,9 +145,16 @@ export class BackSession implements BackLink {
     this.#wire.request('set_model', [['model', quote(model)]], (reply) => {
       if (reply?.success) this.#wire.model = model
       if (!reply || this.#work !== work) return
-      if (!reply.success) this.#report(work, { kind: 'dropped', item: 'option.model', why: 'unknown', count: 1 })
+      if (!reply.success) this.#keepModel(work, reply.error ?? `The agent does not take the model "${model}"`)
       this.#prompt(work)
     })
+  }
+
+  /** The client may have been told that its model is set, so the loss alone would leave it with answers of another one. */
+  #keepModel(work: Work, refusal: string): void {
+    this.#report(work, { kind: 'dropped', item: 'option.model', why: 'unknown', count: 1 })
+    const text = `${refusal}; the agent goes on with ${this.#wire.model ? `"${this.#wire.model}"` : 'its own model'}.`
+    this.#ports.emit({ turn: work.decoder.turn, type: 'notice', severity: 'warning', code: 'model-refused', text })
   }
 
   #prompt(work: Work): void {

@@ -26,7 +26,6 @@ const BOTH: readonly Item[] = [
   'tool-args-delta',
   'tool-call',
   'tool-progress',
-  'tool-end',
   'usage',
   'usage.input',
   'usage.output',
@@ -36,8 +35,6 @@ const BOTH: readonly Item[] = [
   'usage.costUsd',
   'notice',
   'command-reply',
-  'foreign',
-  'ext',
 ]
 
 /** What a client of this protocol can say and be shown. */
@@ -52,11 +49,11 @@ export const frontCapabilities = capabilities({
     'session.id',
     'turn-accepted',
   ],
-  partial: ['part.image', 'part.data', 'message-retract'],
+  partial: ['part.image', 'part.data', 'message-retract', 'tool-end'],
 })
 
 /** What an agent of this protocol can be told and can say. */
 export const backCapabilities = capabilities({
-  full: [...BOTH, 'agent-ready', 'usage.estimated'],
+  full: [...BOTH, 'agent-ready', 'tool-end', 'usage.estimated'],
   partial: ['config-set', 'option.systemPrompt', 'part.image', 'part.data'],
 })

@@ -61,7 +61,7 @@ export class ToolWriter {
   progress(event: Event<'tool-progress'>): void {
     for (const part of event.parts) {
       if (part.type !== 'text') {
-        this.#lines.drop('tool-progress', part.type)
+        this.#lines.drop(`part.${part.type}`, 'tool_progress')
         continue
       }
       const entries: Entry[] = [

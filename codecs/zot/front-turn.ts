@@ -257,7 +257,6 @@ export class TurnWriter {
     else if (event.scope === 'call' || !this.#counted) {
       this.#counted ||= event.scope === 'call'
       this.#tools.closeDrafts()
-      if (event.estimated) this.#lines.drop('usage.estimated')
       const line = this.#usage.line(event.usage, event.ext, (loss) => this.#lines.report(loss))
       if (line !== undefined) this.#lines.send(line)
     }

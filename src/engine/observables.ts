@@ -1,12 +1,24 @@
 import { Observable } from 'rxjs'
 import type { BackContext, CallEnd, Dialect, Frame, FrontContext } from '../contract/index.ts'
-import type { AgentEvent, Command, TurnEvent, TurnStart } from '../model/index.ts'
-import { Exchange, type ExchangeHost } from './exchange.ts'
-import { turnLaws } from './laws.ts'
-import { LiveView } from './view.ts'
+import type { Command, Fault, Loss, TurnEvent, TurnStart } from '../model/index.ts'
+import type { Exchange } from './exchange.ts'
+import { RecordedAgent } from './recorded-agent.ts'
+import { RecordedClient } from './recorded-client.ts'
+
+export { carryStart, dropped } from './carry.ts'
+export type { Exchange } from './exchange.ts'
+export { type AgentEar, type Direction, RecordedAgent } from './recorded-agent.ts'
+export { type ClientEar, RecordedClient } from './recorded-client.ts'
+export { acceptedTurn } from './turn-events.ts'
+
+/** Hears what did not survive, and what could not be read. */
+export interface Listener {
+  loss?(loss: Loss): void
+  fault?(fault: Fault): void
+}
 
 /** What an agent said, and which turn it answered. `end` is how its wire ended (default: exit code 0). */
-export interface Recorded<O> {
+export interface Recorded<O> extends Listener {
   context: BackContext<O>
   start: Command & TurnStart
   end?: CallEnd
@@ -17,90 +29,57 @@ export interface Recorded<O> {
  * the frames ends its wire. The laws of a turn hold: exactly one `turn-end`, last.
  */
 export function decode$<O>(dialect: Dialect<O>, frames: Observable<Frame>, of: Recorded<O>): Observable<TurnEvent> {
-  const events = new Observable<AgentEvent>((subscriber) => {
-    let ids = 0
-    const link = dialect.back!.open(of.context, {
-      emit: (event) => subscriber.next(event),
-      open() {},
-      send() {},
-      end() {},
-      fault: () => subscriber.complete(),
-      report() {},
-      newId: () => `${++ids}`,
-    })
-    link.open?.()
-    link.encode(of.start)
-    return frames.subscribe({
-      next: (frame) => link.decode(frame),
-      error: (error: unknown) => subscriber.error(error),
-      complete: () => {
-        link.decodeEnd(of.end ?? { why: 'closed', exitCode: 0 })
-        subscriber.complete()
+  return new Observable((subscriber) => {
+    const agent = new RecordedAgent(dialect, of.context, {
+      event: (event) => {
+        subscriber.next(event)
+        if (event.type === 'turn-end') subscriber.complete()
       },
+      loss: (loss) => of.loss?.(loss),
+      fault: (fault) => of.fault?.(fault),
+    })
+    agent.open()
+    agent.start(of.start)
+    if (subscriber.closed) return
+    return frames.subscribe({
+      next: (frame) => agent.decode(frame),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => agent.end(of.end ?? { why: 'closed', exitCode: 0 }),
     })
   })
-  const unfinished = {
-    code: 'protocol-violation',
-    message: 'The wire has no end of this turn.',
-    retryable: false,
-  } as const
-  return events.pipe(
-    turnLaws({
-      turn: of.start.turn,
-      link() {},
-      missingEnd: () => unfinished,
-      cancelled: () => false,
-      abortable() {},
-    }),
-  )
+}
+
+/** A client that reads a turn: its codec's context, and what it wrote, as frames (none where its request comes with the context). */
+export interface Reading extends Listener {
+  context: FrontContext
+  request: readonly Frame[]
+  agent: string
 }
 
 /**
- * The frames that a client reads for one turn: `request` is what it wrote, as frames (none for fronts whose request
- * comes with the context). Events go to the last exchange that the request opened.
+ * The frames that a client reads for one turn. Events go to the last exchange that its request opened; what it has no
+ * place for is told to `of.loss` at the end.
  */
-export function encode$(
-  dialect: Dialect,
-  events: Observable<TurnEvent>,
-  of: { context: FrontContext; request: readonly Frame[]; agent: string },
-): Observable<Frame> {
+export function encode$(dialect: Dialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
   return new Observable((subscriber) => {
-    const front = dialect.front!
-    let ids = 0
     let exchange: Exchange | undefined
-    const host: ExchangeHost = {
-      capabilities: front.capabilities,
-      gone: false,
-      clogged: false,
-      encode: (event, { id }, view) => link.encode(event, id, view),
-      encodeFault: (fault, { id }) => link.encodeFault(fault, id),
-      encodeLink: (event) => link.encodeLink?.(event),
-      exchangeEnded() {},
-    }
-    const link = front.open(of.context, {
-      command: (command, answer) => {
-        if (answer) exchange = new Exchange(command, answer, host)
+    const client = new RecordedClient(dialect, of.context, of.agent, {
+      command: (_command, opened) => {
+        exchange = opened ?? exchange
       },
       send: (frame) => subscriber.next(frame),
-      warn() {},
-      fault: (fault, id) => link.encodeFault(fault, id),
-      report: (loss) => exchange?.report(loss),
-      losses: () => exchange?.ledger.list ?? [],
-      newId: () => `${++ids}`,
-      close() {},
+      loss: (loss) => of.loss?.(loss),
+      fault: (fault) => of.fault?.(fault),
     })
-    link.open?.()
-    for (const frame of of.request) link.decode(frame)
-    let view: LiveView | undefined
+    client.open()
+    for (const frame of of.request) client.decode(frame)
     return events.subscribe({
-      next: (event) => {
-        if (!exchange) return
-        view ??= new LiveView({ turn: event.turn, session: '', agent: of.agent, at: 0, ledger: exchange.ledger })
-        view.apply(event, 0)
-        exchange.deliver(event, view)
-      },
+      next: (event) => exchange && client.deliver(event, exchange),
       error: (error: unknown) => subscriber.error(error),
-      complete: () => subscriber.complete(),
+      complete: () => {
+        client.settle()
+        subscriber.complete()
+      },
     })
   })
 }

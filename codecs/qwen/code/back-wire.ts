@@ -1,6 +1,15 @@
 import * as v from 'valibot'
 import type { BackContext, BackPorts, CallEnd, Frame } from '../../../src/contract/index.ts'
-import { type Fault, fault, isRecord, type JsonText, member, quote, type Stop } from '../../../src/model/index.ts'
+import {
+  type Fault,
+  fault,
+  isRecord,
+  type JsonText,
+  member,
+  parseObject,
+  quote,
+  type Stop,
+} from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
 import { pinsSession, processArgs, resumesSession } from './back-args.ts'
 import { reasonOfExit } from './back-errors.ts'
@@ -40,7 +49,7 @@ export class AgentWire {
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #configured: readonly string[]
-  readonly #requests = new Map<string, (reply: Reply) => void>()
+  readonly #requests = new Map<string, { subtype: string; take: (reply: Reply) => void }>()
   /** What waits for the answer to `initialize`; undefined once it came. */
   #waiting: (() => void)[] | undefined = []
   #resuming: string | undefined
@@ -50,6 +59,7 @@ export class AgentWire {
     this.#context = context
     this.#ports = ports
     this.#configured = context.process?.args ?? []
+    if (context.recorded) this.#waiting = undefined
   }
 
   /** The handshake is done. */
@@ -82,6 +92,7 @@ export class AgentWire {
 
   /** True when the process cannot serve the session that the gateway remembers, or is not to be trusted. */
   isElsewhere(bound: string | undefined): boolean {
+    if (this.#context.recorded) return false
     if (this.suspect) return true
     return bound !== undefined && bound !== this.session && bound !== this.#resuming && !pinsSession(this.#configured)
   }
@@ -135,7 +146,7 @@ export class AgentWire {
       return
     }
     const id = `turnpike-${this.#ports.newId()}`
-    this.#requests.set(id, then)
+    this.#requests.set(id, { subtype: String(parseObject(request)?.['subtype']), take: then })
     this.send(`{"type":"control_request","request_id":${quote(id)},"request":${request}}`)
   }
 
@@ -151,16 +162,29 @@ export class AgentWire {
     this.send(`{"type":"control_response","response":{"subtype":"error","request_id":${id},"error":${quote(error)}}}`)
   }
 
-  /** Takes a `control_response`; false when nothing waits for it. */
-  response(value: Record<string, unknown>, json: string): boolean {
+  /** Takes a `control_response`: `stray` when nothing waits for it. */
+  response(value: Record<string, unknown>, json: string): 'taken' | 'stray' | 'misfit' {
     const { success, output } = v.safeParse(ControlResponse, value)
-    const then = success ? this.#requests.get(output.response.request_id) : undefined
-    if (!success || !then) return false
-    const { request_id: id, subtype, error } = output.response
-    this.#requests.delete(id)
+    if (!success) return 'misfit'
+    const { subtype, error } = output.response
     const raw = member(member(json, 'response')!, 'response') ?? '{}'
-    then(subtype === 'success' ? { success: true, raw } : { success: false, error: errorText(error) })
-    return true
+    const id = this.#context.recorded ? this.#recordedId(raw) : output.response.request_id
+    const request = this.#requests.get(id)
+    if (!request) return 'stray'
+    this.#requests.delete(id)
+    request.take(subtype === 'success' ? { success: true, raw } : { success: false, error: errorText(error) })
+    return 'taken'
+  }
+
+  /**
+   * The id of the request that a recorded answer is about: the oldest of the subtype that it names. One that names none
+   * answers the oldest, but never the greeting, which always names it.
+   */
+  #recordedId(raw: JsonText): string {
+    const named = parseObject(raw)?.['subtype']
+    const waiting = [...this.#requests]
+    const fits = (subtype: string): boolean => (named === undefined ? subtype !== 'initialize' : subtype === named)
+    return waiting.find(([, { subtype }]) => fits(subtype))?.[0] ?? ''
   }
 
   /** Why the end of the process leaves its turn unanswered. */
@@ -187,7 +211,7 @@ export class AgentWire {
   #forget(): void {
     const requests = [...this.#requests.values()]
     this.#requests.clear()
-    for (const then of requests) then(undefined)
+    for (const { take } of requests) take(undefined)
   }
 
   #greet(reply: Reply): void {
@@ -201,9 +225,9 @@ export class AgentWire {
     const known = v.safeParse(Initialized, JSON.parse(reply.raw))
     if (known.success) this.session = known.output.session_id
     this.#ports.emit({ turn: null, type: 'agent-ready', json: reply.raw })
-    const waiting = this.#waiting!
+    const waiting = this.#waiting
     this.#waiting = undefined
-    for (const step of waiting) step()
+    for (const step of waiting ?? []) step()
   }
 }
 

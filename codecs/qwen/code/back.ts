@@ -51,12 +51,15 @@ export class BackSession implements BackLink {
   readonly #wire: AgentWire
   readonly #asks: Asks
   readonly #commands: Commands
+  /** What it hears was said to another client. */
+  readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
   #bound: string | undefined
   #heard = false
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
+    this.#recorded = context.recorded
     this.#wire = new AgentWire(context, ports)
     this.#asks = new Asks(ports, this.#wire)
     this.#commands = new Commands(this.#wire, ports)
@@ -120,7 +123,10 @@ export class BackSession implements BackLink {
     }
     this.#heard = true
     if (type === 'control_response') {
-      if (!this.#wire.response(line.value, line.json)) this.#unparsed('command-reply')
+      const outcome = this.#wire.response(line.value, line.json)
+      if (outcome === 'stray' && this.#recorded) {
+        if (this.#recorded === 'agent') this.#foreign(line)
+      } else if (outcome !== 'taken') this.#unparsed('command-reply')
     } else if (type === 'control_request') {
       if (this.#asks.read(turn, line) === 'misfit') this.#unparsed('ask')
     } else if (type === 'result') this.#result(line, turn)
@@ -206,7 +212,8 @@ export class BackSession implements BackLink {
       work.decoder.fail(dead.reason, dead.stop)
       return
     }
-    const { model, effort } = work.start.options
+    // In a recording they were set, or did not need to be.
+    const { model, effort } = this.#recorded ? {} : work.start.options
     if (model !== undefined && model !== this.#wire.model) this.#set(work, 'option.model', modelStep(model, this.#wire))
     else if (effort !== undefined && effort !== this.#wire.effort) {
       this.#set(work, 'option.effort', effortStep(effort, this.#wire))

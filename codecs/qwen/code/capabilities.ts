@@ -18,7 +18,6 @@ const BOTH: readonly Item[] = [
   'reasoning-delta',
   'message-end',
   'message-retract',
-  'tool-call',
   'tool-end',
   'usage',
   'usage.input',
@@ -30,8 +29,6 @@ const BOTH: readonly Item[] = [
   'ask.approval',
   'ask-settled',
   'command-reply',
-  'foreign',
-  'ext',
 ]
 
 /** What a client of this dialect can say and be shown. */
@@ -39,7 +36,9 @@ export const frontCapabilities = capabilities({
   full: [...BOTH, 'option.systemPrompt', 'option.outputSchema', 'option.streaming', 'session.id', 'turn-accepted'],
   // A model call is known only by its number, a tool call only once it is whole.
   partial: [
+    'tool-call',
     'part.data',
+    'part.diff',
     'step-start',
     'step-end',
     'tool-start',
@@ -54,6 +53,7 @@ export const frontCapabilities = capabilities({
 export const backCapabilities = capabilities({
   full: [
     ...BOTH,
+    'tool-call',
     'config-set',
     'start.invocation',
     'agent-ready',

@@ -57,11 +57,8 @@ export class AnswerWriter {
     if (!this.#partial) return
     if (category === 'text' && extra === undefined) this.#lines.textDelta(this.#index, event.text)
     else {
-      const words =
-        category === 'text'
-          ? `{"type":"text_delta","text":${quote(event.text)}}`
-          : `{"type":"thinking_delta","thinking":${quote(event.text)}}`
-      this.#lines.event(`{"type":"content_block_delta","index":${this.#index},"delta":${words}}`, extra)
+      const delta = deltaOf(category, event.text)
+      this.#lines.event(`{"type":"content_block_delta","index":${this.#index},"delta":${delta}}`, extra)
     }
   }
 
@@ -123,10 +120,7 @@ export class AnswerWriter {
     if (category === 'thinking') this.#thought = message
     const { text, reasoning } = view.message(message)!
     this.#run = { category, message, from: (category === 'text' ? text : reasoning).length - first.length, id }
-    const block = category === 'text' ? '{"type":"text","text":""}' : '{"type":"thinking","thinking":"","signature":""}'
-    if (this.#partial) {
-      this.#lines.event(`{"type":"content_block_start","index":${this.#index},"content_block":${block}}`)
-    }
+    if (this.#partial) this.#startBlock(category)
   }
 
   #close(view: TurnView, extra?: JsonText): void {
@@ -141,13 +135,31 @@ export class AnswerWriter {
 
   #part(part: Part, message: Id, extra: JsonText | undefined): void {
     if (part.type === 'text') {
-      if (part.text !== '') this.#line([textBlock(part.text)], null, this.#begin(message), extra)
+      if (part.text !== '') this.#whole('text', part.text, textBlock(part.text), message, extra)
     } else if (part.type === 'reasoning') {
       if (this.#thought === message) return
-      this.#line([thinkingBlock(part.text, part.seal?.data ?? '')], null, this.#begin(message), extra)
+      this.#whole('thinking', part.text, thinkingBlock(part.text, part.seal?.data ?? ''), message, extra)
     }
     // A call is shown when it is made, with an event of its own.
     else if (part.type !== 'tool-call') this.#lines.drop(`part.${part.type}`)
+  }
+
+  /** Words that came at once: a client that shows pieces gets them in one. */
+  #whole(category: Run['category'], words: string, block: JsonText, message: Id, extra: JsonText | undefined): void {
+    const id = this.#begin(message)
+    this.#toolsInRow = 0
+    if (this.#partial) {
+      this.#startBlock(category)
+      this.#lines.event(`{"type":"content_block_delta","index":0,"delta":${deltaOf(category, words)}}`)
+      this.#lines.event('{"type":"content_block_stop","index":0}')
+    }
+    this.#line([block], null, id, extra)
+  }
+
+  #startBlock(category: Run['category']): void {
+    this.#index = 0
+    const block = category === 'text' ? '{"type":"text","text":""}' : '{"type":"thinking","thinking":"","signature":""}'
+    this.#lines.event(`{"type":"content_block_start","index":0,"content_block":${block}}`)
   }
 
   /** The id of the next line; the first one of an answer announces it. */
@@ -170,6 +182,12 @@ export class AnswerWriter {
     this.#lines.assistant(blocks, stop, { id, model: this.#model(), lane: undefined, usage: this.#usage, extra })
     this.#usage = undefined
   }
+}
+
+function deltaOf(category: Run['category'], words: string): JsonText {
+  return category === 'text'
+    ? `{"type":"text_delta","text":${quote(words)}}`
+    : `{"type":"thinking_delta","thinking":${quote(words)}}`
 }
 
 /** A block of text. */

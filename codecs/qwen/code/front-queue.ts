@@ -140,6 +140,7 @@ export class TurnQueue {
         type: 'turn-start',
         turn,
         task: 'prompt',
+        ...(options.model !== undefined && { agent: options.model }),
         input,
         options,
         ...(ext && { ext }),

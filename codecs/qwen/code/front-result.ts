@@ -7,7 +7,6 @@ import {
   quote,
   type TurnEnd,
   type TurnView,
-  type Usage,
 } from '../../../src/model/index.ts'
 import { errors } from '../errors.ts'
 import { usageJson } from './front-lines.ts'
@@ -61,11 +60,6 @@ export function lastText(view: TurnView): string {
     ({ role, lane, text }) => role === 'assistant' && lane === undefined && text !== '',
   )
   return said?.text ?? ''
-}
-
-/** What of a turn's tokens has no place in a result. */
-export function uncounted(usage: Usage | undefined): (keyof Usage)[] {
-  return (['reasoning', 'cacheWrite', 'costUsd'] as const).filter((key) => usage?.[key] !== undefined)
 }
 
 /** The exit code of a program that was started for this turn alone. */

@@ -48,7 +48,7 @@ export class ToolWriter {
   /** `tool_progress`, which is one of the pieces. */
   progress(event: Event<'tool-progress'>, extra: JsonText | undefined): void {
     for (const part of event.parts) {
-      if (part.type !== 'data' && part.type !== 'text') this.#lines.drop('tool-progress', part.type)
+      if (part.type !== 'data' && part.type !== 'text') this.#lines.drop(`part.${part.type}`, 'tool_progress')
       else if (this.#state.args.partial) {
         const content = part.type === 'data' ? part.json : textBlock(part.text)
         this.#lines.event(`{"type":"tool_progress","tool_use_id":${quote(event.tool)},"content":${content}}`, extra)

@@ -10,7 +10,7 @@ import {
 } from '../../../src/model/index.ts'
 import { AnswerWriter, textBlock, thinkingBlock } from './front-answer.ts'
 import type { Lines } from './front-lines.ts'
-import { type Ending, lastText, resultEntries, uncounted } from './front-result.ts'
+import { type Ending, lastText, resultEntries } from './front-result.ts'
 import { addUsage, type ClientState, VERSION } from './front-state.ts'
 import { ToolWriter } from './front-tools.ts'
 import { type Entry, ownExt, PROTOCOL } from './wire.ts'
@@ -217,8 +217,6 @@ export class StreamWriter {
 
   #end(event: Event<'turn-end'>, view: TurnView, extra: JsonText | undefined): void {
     this.#answer.end(view)
-    for (const field of uncounted(view.usage)) this.#lines.drop(`usage.${field}`)
-    if (view.usageEstimated) this.#lines.drop('usage.estimated')
     this.#state.usage = addUsage(this.#state.usage, view.usage)
     this.#faultExt(event.fault?.ext)
     this.#result(event, lastText(view), view.at - view.startedAt, extra)

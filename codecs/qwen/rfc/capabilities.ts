@@ -29,7 +29,6 @@ const BOTH: readonly Item[] = [
   'tool-args-delta',
   'tool-call',
   'tool-progress',
-  'tool-end',
   'terminal-output',
   'usage',
   'usage.input',
@@ -42,8 +41,6 @@ const BOTH: readonly Item[] = [
   'ask.approval',
   'ask.client',
   'command-reply',
-  'foreign',
-  'ext',
 ]
 
 /** What a client of this dialect can say and be shown. */
@@ -62,11 +59,11 @@ export const frontCapabilities = capabilities({
     'ask.tool',
     'ask-settled',
   ],
-  partial: ['part.image', 'part.audio', 'part.file', 'part.data', 'part.diff', 'message-retract'],
+  partial: ['part.image', 'part.audio', 'part.file', 'part.data', 'part.diff', 'message-retract', 'tool-end'],
 })
 
 /** What an agent of this dialect can be told and can say. */
 export const backCapabilities = capabilities({
-  full: [...BOTH, 'agent-ready', 'session-bound', 'ask-settled', 'part.image', 'part.audio', 'part.file'],
+  full: [...BOTH, 'tool-end', 'agent-ready', 'session-bound', 'ask-settled', 'part.image', 'part.audio', 'part.file'],
   partial: ['option.systemPrompt', 'option.tools', 'option.outputSchema', 'part.data', 'part.diff', 'part.tool-reply'],
 })

@@ -48,7 +48,7 @@ export class ChunksWriter implements AnswerWriter {
   before(view: TurnView): void {
     if (!this.#callsOpen) return
     this.#callsOpen = false
-    const usage = this.#usage && writeUsage(this.#usage, (loss) => this.#lines.report(loss))
+    const usage = this.#usage && writeUsage(this.#usage)
     this.#usage = undefined
     this.#lines.completion('{"index":0,"delta":{},"finish_reason":"tool_calls"}', { at: view.at, usage })
   }

@@ -79,7 +79,7 @@ export class CompletionsWriter implements AnswerWriter {
     this.#usage = undefined
     if (!usage) return undefined
     this.#counted = true
-    return writeUsage(usage, (loss) => this.#lines.report(loss))
+    return writeUsage(usage)
   }
 
   #message(text: string, reason: string | null, ext: Ext | undefined, usage: string | undefined, view: TurnView): void {

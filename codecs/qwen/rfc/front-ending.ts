@@ -99,7 +99,7 @@ export class EndWriter {
     if (end.outcome === 'completed') this.#compacted(end, view)
     const stop = end.outcome === 'cancelled' ? 'aborted' : (end.stop ?? 'end')
     const { reason, event } = ENDS[stop]
-    const usage = view.usage && writeUsage(view.usage, (loss) => this.#lines.report(loss))
+    const usage = view.usage && writeUsage(view.usage)
     if (this.#lines.chunked) {
       // The last line of this format is the last piece: an event other than the usual one goes before it.
       this.#answer.before(view)

@@ -266,8 +266,7 @@ export class TurnWriter {
     this.#lines.write('x-qwen-terminal', entries, ext)
   }
 
-  #count({ scope, usage, estimated }: EventOf<'usage'>): void {
-    if (estimated) this.#lines.drop('usage.estimated')
+  #count({ scope, usage }: EventOf<'usage'>): void {
     if (scope === 'session') this.#lines.drop('usage', 'session')
     else if (scope === 'call') this.#answer.usage(usage)
   }

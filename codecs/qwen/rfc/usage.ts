@@ -1,4 +1,4 @@
-import { type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
+import { type JsonText, object, type Usage } from '../../../src/model/index.ts'
 import type { UsageJson } from './schema.ts'
 
 /** The tokens of a `usage` object. All zeros mean that nothing was counted: then undefined. */
@@ -15,11 +15,8 @@ export function readUsage(json: UsageJson | null | undefined): Usage | undefined
   return Object.values(usage).some((count) => count > 0) ? usage : undefined
 }
 
-/** A `usage` object; undefined when it would be empty. What is unknown is left out, what has no place is reported. */
-export function writeUsage(usage: Usage, report: (loss: Loss) => void): JsonText | undefined {
-  for (const field of ['cacheWrite', 'costUsd'] as const) {
-    if (usage[field] !== undefined) report({ kind: 'dropped', item: `usage.${field}`, why: 'no-place', count: 1 })
-  }
+/** A `usage` object; undefined when it would be empty. What is unknown is left out. */
+export function writeUsage(usage: Usage): JsonText | undefined {
   const { input, output, reasoning, cacheRead } = usage
   const sum = input === undefined || output === undefined ? undefined : input + output
   const json = object([

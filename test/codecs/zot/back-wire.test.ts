@@ -178,12 +178,26 @@ describe('the model', () => {
     expect(sentLines(drive).filter((line) => line['type'] === 'set_model')).toHaveLength(1)
   })
 
-  test('one that the agent does not know is a loss; the prompt runs', () => {
+  test('one that the agent does not know is a loss and a notice; the prompt runs', () => {
     const drive = readyBack()
     drive.start('hi', { options: { model: 'nope' } })
-    answer(drive, 'set_model', { success: false, error: 'unknown model' })
+    answer(drive, 'set_model', { success: false, error: 'unknown model "nope"' })
     expect(sentLines(drive).at(-1)!['type']).toBe('prompt')
     expect(drive.losses).toEqual([{ kind: 'dropped', item: 'option.model', why: 'unknown', count: 1 }])
+    const text = 'unknown model "nope"; the agent goes on with "gpt-4.1".'
+    expect(drive.events.slice(1)).toEqual([
+      { turn: 't1', type: 'notice', severity: 'warning', code: 'model-refused', text },
+    ])
+  })
+
+  test('a refusal without a reason, of an agent that never named its own', () => {
+    const drive = driveBack(codec)
+    drive.link.open!()
+    answer(drive, 'hello', { data: { protocol_version: 1 } })
+    drive.start('hi', { options: { model: 'nope' } })
+    answer(drive, 'set_model', { success: false })
+    const text = 'The agent does not take the model "nope"; the agent goes on with its own model.'
+    expect(drive.events.at(-1)).toMatchObject({ type: 'notice', code: 'model-refused', text })
   })
 
   test('the process may end while it is set', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zot/index.ts'
-import type { AgentEvent, TurnEvent, TurnStart } from '../../../src/model/index.ts'
+import type { TurnStart } from '../../../src/model/index.ts'
 import { type BackDrive, driveFront } from '../../kit/drive.ts'
+import { recordingsAreThere } from '../../kit/recordings.ts'
 import { answer, ended, endsOf, type Line, readyBack, sentLines, serve } from './kit.ts'
-import { recordedLines, recordingsAreThere, type Scenario, scenarios } from './recorded.ts'
+import { recordedLines, type Scenario, scenarios } from './recorded.ts'
 
 interface Replay {
   drive: BackDrive
@@ -19,7 +20,7 @@ const QUERIES: Record<string, 'state' | 'messages' | 'models' | 'health'> = {
 
 /** Plays what the agent wrote to a back that asked for it: every response stands for the command that it answers. */
 function replay(scenario: Scenario): Replay {
-  const lines = recordedLines(scenario.file)
+  const lines = recordedLines(scenario)
   const drive = readyBack()
   const turns: Replay['turns'] = []
   const prompts = new Map<unknown, Line>()
@@ -67,11 +68,6 @@ function parsed(line: string): Line | undefined {
     return undefined
   }
 }
-
-const isOf =
-  (turn: string) =>
-  (event: AgentEvent): event is TurnEvent =>
-    event.turn === turn
 
 /** How the turns of the interesting recordings end; all others are completed. */
 const ENDS: Record<string, string[]> = {
@@ -127,19 +123,6 @@ const NOTICES: Record<string, string[]> = {
   'ext-notify-tool-intercept.jsonl': ['ext-notify', 'ext-notify', 'ext-notify'],
 }
 
-/** A line without what is written otherwise on purpose: the stop of a normal end. */
-function normal(line: Line): Line {
-  return line['type'] === 'turn_end' && line['stop'] === 'end' ? { ...line, stop: 'end_turn' } : line
-}
-
-/** Without the zeros that say "unknown", and without the ends of arguments, whose place is the writer's choice. */
-function comparable(lines: readonly Line[]): Line[] {
-  return lines.filter(
-    (line) =>
-      line['type'] !== 'tool_use_end' && !(line['type'] === 'usage' && line['input'] === 0 && line['output'] === 0),
-  )
-}
-
 describe.skipIf(!recordingsAreThere)('recorded wires of zot', () => {
   const all = recordingsAreThere ? scenarios() : []
 
@@ -151,7 +134,7 @@ describe.skipIf(!recordingsAreThere)('recorded wires of zot', () => {
     if (file === 'prompt-image-odd-shapes.jsonl')
       expect(shapes.filter((shape) => shape === 'failed error')).toHaveLength(3)
     else expect(shapes).toEqual(ENDS[file] ?? turns.map(() => 'completed end'))
-    if (!scenario.text_mode && !scenario.broken_on_purpose) {
+    if (!scenario.textMode && !scenario.brokenOnPurpose) {
       expect(drive.losses.filter((loss) => loss.kind === 'unparsed')).toEqual([])
     }
     expect(drive.events.some((event) => event.type === 'foreign')).toBe(false)
@@ -168,31 +151,12 @@ describe.skipIf(!recordingsAreThere)('recorded wires of zot', () => {
     )
   })
 
-  test.each(all.map((scenario) => [scenario.file, scenario] as const))('%s, back and out again', (_file, scenario) => {
-    const { drive, turns } = replay(scenario)
-    for (const { turn, id, start, outs } of turns) {
-      const front = driveFront(codec)
-      front.feed(JSON.stringify({ id, type: start.task, message: (start.input![0] as { text: string }).text }))
-      front.play(drive.events.filter(isOf(turn)))
-      const written = sentLines(front)
-      expect(written.at(-1)).toEqual({ type: 'done' })
-      const end = endsOf(drive.events).find((event) => event.turn === turn)!
-      // A turn that went as usual comes out line by line as it was; other ends are written in one form.
-      if (end.outcome !== 'completed' || start.task === 'compact') continue
-      const original = outs.map((line) => normal(JSON.parse(line) as Line))
-      const done = original.findIndex((line) => line['type'] === 'done')
-      const doubt = (line: Line): boolean => line['extension'] !== 'turnpike'
-      expect(comparable(written.slice(1)).filter(doubt)).toEqual(comparable(original.slice(0, done + 1)))
-      expect(front.losses).toEqual([])
-    }
-  })
-
   test.each(all.map((scenario) => [scenario.file, scenario] as const))('%s through the front', (file, scenario) => {
     const env = Object.fromEntries(
       scenario.env.filter((name) => name.includes('=')).map((pair) => pair.split('=') as [string, string]),
     )
     const drive = driveFront(codec, { argv: scenario.args, env })
-    const ins = recordedLines(file).filter(({ dir, cut }) => dir === 'in' && !cut)
+    const ins = recordedLines(scenario).filter(({ dir, cut }) => dir === 'in' && !cut)
     let answered = 0
     for (const { line } of ins) {
       if (line.trim() === '') continue
@@ -200,14 +164,14 @@ describe.skipIf(!recordingsAreThere)('recorded wires of zot', () => {
       serve(drive, answered)
       answered = drive.commands.length
     }
-    const written = scenario.text_mode ? [] : sentLines(drive)
+    const written = scenario.textMode ? [] : sentLines(drive)
     const starts = drive.commands.filter((command) => command.type === 'turn-start')
-    expect(written.filter((line) => line['type'] === 'done')).toHaveLength(scenario.text_mode ? 0 : starts.length)
+    expect(written.filter((line) => line['type'] === 'done')).toHaveLength(scenario.textMode ? 0 : starts.length)
     const responses = written.filter((line) => line['type'] === 'response')
     const asked = ins.filter(({ line }) => line.trim() !== '')
-    if (!scenario.text_mode) expect(responses).toHaveLength(asked.length)
+    if (!scenario.textMode) expect(responses).toHaveLength(asked.length)
     const ids = asked.map(({ line }) => parsed(line)?.['id']).filter((id) => typeof id === 'string' && id !== '')
-    if (!scenario.broken_on_purpose && !scenario.text_mode)
+    if (!scenario.brokenOnPurpose && !scenario.textMode)
       expect(responses.flatMap((line) => line['id'] ?? [])).toEqual(ids)
     const wrongToken = file.startsWith('hello-token-wrong') || file.startsWith('hello-token-not-a-string')
     expect(drive.exitCode).toBe(

@@ -103,6 +103,30 @@ describe('a turn', () => {
     expect(front.losses).toEqual([])
   })
 
+  test('words that came whole are one piece for a client that shows pieces', () => {
+    const parts = [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'Hello' },
+    ]
+    const piece = (block: object, delta: object) => [
+      event({ type: 'content_block_start', index: 0, content_block: block }),
+      event({ type: 'content_block_delta', index: 0, delta }),
+      event({ type: 'content_block_stop', index: 0 }),
+    ]
+    const front = shown([start('m'), over('m', { parts }), end], '--include-partial-messages')
+    expect(lines(front).slice(0, -1)).toEqual([
+      event({
+        type: 'message_start',
+        message: { id: expect.stringMatching(UUID), role: 'assistant', model: 'big', content: [] },
+      }),
+      ...piece({ type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'hm' }),
+      assistant({ type: 'thinking', thinking: 'hm', signature: '' }),
+      ...piece({ type: 'text', text: '' }, { type: 'text_delta', text: 'Hello' }),
+      assistant(text('Hello')),
+      event({ type: 'message_stop' }),
+    ])
+  })
+
   test('counts tokens over the session', () => {
     const front = streamClient()
     for (const words of ['a', 'b']) {
@@ -172,14 +196,12 @@ describe('a turn', () => {
       why: 'no-place',
       count: 1,
     })
-    expect(front.losses).toEqual([
-      drop('ext', 'zot'),
-      drop('foreign', 'zot'),
+    expect(front.losses).toEqual([drop('ext', 'zot'), drop('foreign', 'zot'), drop('ext', 'zot')])
+    expect(front.dropped).toEqual([
+      drop('usage.estimated'),
       drop('usage.reasoning'),
       drop('usage.cacheWrite'),
       drop('usage.costUsd'),
-      drop('usage.estimated'),
-      drop('ext', 'zot'),
     ])
   })
 
@@ -306,6 +328,7 @@ describe('messages', () => {
           text(''),
           text('Yes'),
           { type: 'tool-call', tool: 'c1', name: 'f', args: '{}' },
+          { type: 'data', json: '{}' },
           { type: 'image', base64: '' },
         ],
       }),
@@ -325,7 +348,11 @@ describe('messages', () => {
       assistant({ type: 'thinking', thinking: 'bare', signature: '' }),
       assistant(text('streamed')),
     ])
-    expect(front.losses).toEqual([{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 }])
+    expect(front.losses).toEqual([{ kind: 'dropped', item: 'part.data', why: 'no-place', count: 1 }])
+    expect(front.dropped).toEqual([
+      { kind: 'dropped', item: 'part.tool-call', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 },
+    ])
   })
 
   test('tokens of a model call stand on its next line', () => {
@@ -444,7 +471,7 @@ describe('tools', () => {
           text('a'),
           { type: 'data', json: '{"b":1}' },
           { type: 'diff', path: 'p', before: null, after: 'c' },
-          { type: 'image', base64: '' },
+          { type: 'diff', path: 'p', before: 'c', after: '' },
         ],
       },
       end,
@@ -453,7 +480,7 @@ describe('tools', () => {
     expect(front.losses).toEqual([
       { kind: 'weakened', item: 'part.data', field: 'tool_result', why: 'no-place', count: 1 },
       { kind: 'weakened', item: 'part.diff', field: 'tool_result', why: 'no-place', count: 1 },
-      { kind: 'dropped', item: 'part.image', field: 'tool_result', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'part.diff', field: 'tool_result', why: 'no-place', count: 1 },
     ])
   })
 
@@ -470,13 +497,14 @@ describe('tools', () => {
   })
 
   test('progress is one of the pieces', () => {
-    const parts = [text('50 %'), { type: 'data', json: '{"elapsedMs":1}' }, { type: 'image', base64: '' }]
+    const DIFF = { type: 'diff', path: 'p', before: null, after: 'c' }
+    const parts = [text('50 %'), { type: 'data', json: '{"elapsedMs":1}' }, DIFF]
     const events = [call('c1'), { type: 'tool-progress', tool: 'c1', parts }, end]
     const progress = (content: object) => event({ type: 'tool_progress', tool_use_id: 'c1', content })
     const front = shown(events, '--include-partial-messages')
     expect(lines(front).slice(5, 7)).toEqual([progress(text('50 %')), progress({ elapsedMs: 1 })])
     expect(front.losses).toEqual([
-      { kind: 'dropped', item: 'tool-progress', field: 'image', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'part.diff', field: 'tool_progress', why: 'no-place', count: 1 },
     ])
     expect(lines(shown(events))).toHaveLength(2)
   })

@@ -37,6 +37,12 @@ describe('messages', () => {
     })
   })
 
+  test('the model may be the name of an agent', () => {
+    const front = driveFront(codec, { argv: [...STREAM, '--model', 'coder'] })
+    front.feed(say('hi'))
+    expect(front.commands).toMatchObject([{ agent: 'coder', options: { model: 'coder' } }])
+  })
+
   test('a session without a name gets a UUID, the same for the same wire', () => {
     const id = () => {
       const front = driveFront(codec, { argv: STREAM })

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { LiveView } from '../../../../src/engine/view.ts'
 import { isRecord, LossLedger, parse, type TurnEnd, type TurnEvent } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, plainTurn } from '../../../kit/drive.ts'
-import { codec, controlSuccess, endOf, requestId, say } from './kit.ts'
-import { recordedLines, recordingsAreThere, type Scenario, scenarios } from './recorded.ts'
+import { recordingsAreThere } from '../../../kit/recordings.ts'
+import { codec, controlSuccess, endOf, requestId } from './kit.ts'
+import { argsOf, recordedLines, type Scenario, scenarioOf, scenarios } from './recorded.ts'
 
 /** Plays a recording to a back link: what the host wrote are the commands, what the CLI wrote is fed. */
 class Replay {
@@ -12,22 +13,24 @@ class Replay {
   readonly #ids = new Map<string, string>()
   started = 0
 
-  constructor({ args }: Scenario) {
+  constructor(scenario: Scenario) {
+    const args = argsOf(scenario)
     this.drive = driveBack(codec, { process: { command: 'qwen', args, env: {}, cwd: '/' } })
     this.drive.link.open!()
   }
 
   run(scenario: Scenario): void {
-    const lines = recordedLines(scenario.file)
+    const lines = recordedLines(scenario)
     const greets = '"response":{"subtype":"initialize"'
     if (!lines.some(({ dir, line }) => dir === 'out' && line.includes(greets))) this.#greet()
-    const oneShot = scenario.args.includes('-p') || !scenario.args.includes('--input-format')
+    const args = argsOf(scenario)
+    const oneShot = args.includes('-p') || !args.includes('--input-format')
     if (oneShot) this.#prompt('from the arguments')
     for (const { dir, line } of lines) {
       if (dir === 'in') this.#in(line)
       else if (dir === 'out') this.#out(line)
     }
-    const exit = scenario.exit_code === null ? { signal: 'SIGTERM' } : { exitCode: scenario.exit_code }
+    const exit = scenario.exitCode === null ? { signal: 'SIGTERM' } : { exitCode: scenario.exitCode }
     this.drive.link.decodeEnd({ why: 'closed', ...exit })
   }
 
@@ -96,7 +99,7 @@ class Replay {
 }
 
 function replayed(file: string): Replay {
-  const scenario = scenarios().find((known) => known.file === `${file}.jsonl`)!
+  const scenario = scenarioOf(file)
   const replay = new Replay(scenario)
   replay.run(scenario)
   return replay
@@ -110,7 +113,7 @@ describe.skipIf(!recordingsAreThere)('recordings, read from the CLI', () => {
       expect(replay.ends.map(({ turn }) => turn)).toEqual(
         Array.from({ length: replay.started }, (_, at) => `t${at + 1}`),
       )
-      if (scenario.text_mode || scenario.broken_on_purpose) return
+      if (scenario.textMode || scenario.brokenOnPurpose) return
       expect(replay.drive.losses.filter(({ kind }) => kind === 'unparsed')).toEqual([])
       expect(replay.drive.faults).toEqual([])
     })
@@ -180,7 +183,7 @@ describe.skipIf(!recordingsAreThere)('recordings, read from the CLI', () => {
     const drive = driveBack(codec)
     drive.link.open!()
     drive.start('hi')
-    drive.feed(...recordedLines('no-auth-live.jsonl').flatMap(({ dir, line }) => (dir === 'out' ? [line] : [])))
+    drive.feed(...recordedLines(scenarioOf('no-auth-live')).flatMap(({ dir, line }) => (dir === 'out' ? [line] : [])))
     drive.link.decodeEnd({ why: 'closed', exitCode: 1 })
     expect(endOf(drive.events).fault).toMatchObject({ code: 'agent-unavailable', retryable: false })
   })
@@ -192,65 +195,10 @@ function viewOf({ drive }: Replay, turn: string): LiveView {
   return view
 }
 
-/** What a client was shown, without what may differ: ids, tokens, the grouping of lines, when an answer is said to be over. */
-function shown(lines: readonly string[]): unknown[] {
-  return lines.flatMap((line): unknown[] => {
-    const value = parse(line)
-    if (!isRecord(value)) return []
-    const { type, subtype, event, message, data, parent_tool_use_id: lane } = value
-    if (type === 'assistant' || type === 'user') {
-      const { content } = message as { content: unknown[] }
-      return content.map((block) => [type, lane, block])
-    }
-    if (type === 'system') return subtype === 'init' ? [['init', value['tools'], value['cwd']]] : [[subtype, data]]
-    if (type === 'result')
-      return [['result', subtype, value['result'], value['num_turns'], value['permission_denials']]]
-    if (type !== 'stream_event' || !isRecord(event)) return []
-    // A call is shown with its whole arguments at once, here or a line later.
-    if (isRecord(event['delta']) && event['delta']['type'] === 'input_json_delta') return []
-    return event['type'] === 'content_block_delta' || event['type'] === 'goal_state' ? [event] : []
-  })
-}
-
-describe.skipIf(!recordingsAreThere)('recordings, from the CLI to a client of it', () => {
-  // Errors are told in the result alone; requests for consent are shown with ids of our own.
-  // A failure between turns, and an input that was not recorded.
-  const odd = new Set(['malformed-user-message-null.jsonl', 'split-line.jsonl'])
-  const told = /^(?:provider-(?:drop|http-[45]|empty|no-finish|refused|sse)|noretry|no-auth)/
-  for (const scenario of recordingsAreThere ? scenarios() : []) {
-    if (scenario.text_mode || told.test(scenario.file) || odd.has(scenario.file)) continue
-    test(scenario.file, () => {
-      const replay = new Replay(scenario)
-      replay.run(scenario)
-      if (replay.ends.some(({ outcome }) => outcome !== 'completed')) return
-      const client = driveFront(codec, { argv: ['--input-format', 'stream-json', ...scenario.args.filter(isOutput)] })
-      for (let turn = 1; turn <= replay.started; turn += 1) {
-        client.feed(say('go'))
-        const events = replay.drive.events.filter((event) => event.turn === `t${turn}`) as TurnEvent[]
-        client.play(events.filter(({ type }) => type !== 'ask'))
-      }
-      const out = recordedLines(scenario.file).flatMap(({ dir, line }) => (dir === 'out' ? [line] : []))
-      expect(shown(client.sent.map(String))).toEqual(shown(out))
-      expect(client.losses.filter(({ kind }) => kind !== 'invented')).toEqual([])
-    })
-  }
-})
-
-function isOutput(arg: string, at: number, args: readonly string[]): boolean {
-  const before = args[at - 1]
-  return (
-    arg === '--include-partial-messages' ||
-    arg === '--output-format' ||
-    arg === '-o' ||
-    before === '--output-format' ||
-    before === '-o'
-  )
-}
-
 describe.skipIf(!recordingsAreThere)('recordings, written to the stand-in', () => {
   for (const scenario of recordingsAreThere ? scenarios() : []) {
     test(scenario.file, () => {
-      const front = driveFront(codec, { argv: scenario.args })
+      const front = driveFront(codec, { argv: argsOf(scenario) })
       const answered = new Set<string>()
       const answer = () => {
         const open = front.commands.find(({ type, exchange }) => type === 'turn-start' && !answered.has(exchange))
@@ -259,7 +207,7 @@ describe.skipIf(!recordingsAreThere)('recordings, written to the stand-in', () =
         front.play(plainTurn('fine'), open.exchange)
         return true
       }
-      for (const { dir, line } of recordedLines(scenario.file)) {
+      for (const { dir, line } of recordedLines(scenario)) {
         if (dir === 'in' && line === '⟨EOF⟩') front.link.decodeEnd!('eof')
         else if (dir === 'in') front.feed(line.replace(/\r?\n$/, ''))
         for (const { exchange, type } of front.commands) {
@@ -274,7 +222,7 @@ describe.skipIf(!recordingsAreThere)('recordings, written to the stand-in', () =
       expect(answered.size).toBe(starts)
       expect(front.exitCode).toBeDefined()
       const results = front.sent.filter((line) => String(line).includes('"type":"result"')).length
-      if (front.exitCode === 0 && scenario.args.includes('--input-format')) {
+      if (front.exitCode === 0 && argsOf(scenario).includes('--input-format')) {
         expect(results).toBe(starts + front.faults.length)
       }
     })
@@ -303,10 +251,10 @@ describe.skipIf(!recordingsAreThere)('recordings, written to the stand-in', () =
     ['crlf-bom', 0],
   ]
   test.each(codes)('%s exits with %i, as the original', (file, exitCode) => {
-    const scenario = scenarios().find((known) => known.file === `${file}.jsonl`)!
-    expect(scenario.exit_code).toBe(exitCode)
-    const front = driveFront(codec, { argv: scenario.args })
-    for (const { dir, line } of recordedLines(scenario.file)) {
+    const scenario = scenarioOf(file)
+    expect(scenario.exitCode).toBe(exitCode)
+    const front = driveFront(codec, { argv: argsOf(scenario) })
+    for (const { dir, line } of recordedLines(scenario)) {
       if (dir !== 'in' || line === '⟨EOF⟩') continue
       front.feed(line.replace(/\r?\n$/, ''))
       const last = front.commands.at(-1)

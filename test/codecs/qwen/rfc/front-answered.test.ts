@@ -114,7 +114,7 @@ test('what the usage of a call says beyond the wire is reported, behind a round 
       usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
     },
   ])
-  expect(drive.losses).toEqual([{ kind: 'dropped', item: 'usage.cacheWrite', why: 'no-place', count: 1 }])
+  expect(drive.dropped).toEqual([{ kind: 'dropped', item: 'usage.cacheWrite', why: 'no-place', count: 1 }])
 })
 
 test('who cancels is answered behind the partial answer', () => {

@@ -155,11 +155,11 @@ describe('stream-json', () => {
       completed,
     ])
     expect(bare(sentLines(drive)).slice(1)).toEqual([message('', 'stop'), finished])
-    expect(drive.losses).toEqual([
-      { kind: 'dropped', item: 'usage', field: 'session', why: 'no-place', count: 1 },
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'usage', field: 'session', why: 'no-place', count: 1 }])
+    expect(drive.dropped).toEqual([
       { kind: 'dropped', item: 'usage.estimated', why: 'no-place', count: 1 },
-      { kind: 'dropped', item: 'usage.cacheWrite', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'usage.costUsd', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'usage.cacheWrite', why: 'no-place', count: 1 },
     ])
   })
 

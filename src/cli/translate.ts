@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { codecNames, loadCodec } from '../../codecs/index.ts'
+import type { AnyCodec } from '../contract/index.ts'
+import { type Party, plainWire, RecordingError, readRecording, translate, type Wire } from '../translate/index.ts'
+import { takeOptions, UsageError } from './arguments.ts'
+
+/** What a command line of `translate` asks for. */
+interface Asked {
+  from: string
+  to: string
+  file: string | undefined
+  client: boolean
+  recorded: boolean
+  strict: boolean
+  /** `--set key=value`: a codec's own option. */
+  set: Readonly<Record<string, unknown>>
+  argv: readonly string[] | undefined
+}
+
+const HINT = 'usage: turnpike translate --from X --to Y [--client] [--recorded] [--strict] [FILE] [-- ARGUMENTS]'
+
+/**
+ * `turnpike translate`: what an agent wrote (or with `--client` its client) in one protocol, as another one. stdout is
+ * the other protocol only; what was lost is JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or
+ * with `--strict` lost), 2 (command line), 3 (the file cannot be read).
+ */
+export async function translateCommand(args: string[]): Promise<number> {
+  try {
+    const asked = readArguments(args)
+    const to = asked.to === 'native' ? 'canonical' : await partyOf(asked.to, asked)
+    const from = await partyOf(asked.from, asked)
+    checkHalves(asked, from, to)
+    const wires = wiresOf(asked, readText(asked.file))
+    const { argv } = asked
+    const of = asked.client ? 'client' : 'agent'
+    const made = translate(wires, { from, to, of, ...(argv && { argv }) })
+    process.stdout.write(made.out)
+    for (const loss of made.losses) process.stderr.write(`${JSON.stringify(loss)}\n`)
+    for (const fault of made.faults) process.stderr.write(`${JSON.stringify({ fault })}\n`)
+    const unread = made.faults.length > 0 || made.losses.some(({ kind }) => kind === 'unparsed')
+    return unread || (asked.strict && made.losses.length > 0) ? 1 : 0
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof RecordingError || error instanceof UnreadableError))
+      throw error
+    process.stderr.write(`turnpike translate: ${error.message}\n`)
+    return error instanceof UsageError ? 2 : 3
+  }
+}
+
+/** A file that cannot be read; the exit code is 3. */
+class UnreadableError extends Error {}
+
+function readArguments(args: readonly string[]): Asked {
+  const cut = args.indexOf('--')
+  const own = cut < 0 ? args : args.slice(0, cut)
+  const { options, rest } = takeOptions(own, ['from', 'to', 'set'])
+  const flags = new Set(rest.filter((arg) => arg.startsWith('--')))
+  const files = rest.filter((arg) => !arg.startsWith('--'))
+  const unknown = [...flags].find((flag) => !['--client', '--recorded', '--strict'].includes(flag))
+  if (unknown !== undefined) throw new UsageError(`there is no option "${unknown}"\n${HINT}`)
+  if (files.length > 1) throw new UsageError(`one file at a time, not ${files.length}\n${HINT}`)
+  const { from, to } = options
+  if (from === undefined || to === undefined) throw new UsageError(`name both protocols\n${HINT}`)
+  const [file] = files
+  return {
+    from,
+    to,
+    file: file === '-' ? undefined : file,
+    client: flags.has('--client'),
+    recorded: flags.has('--recorded'),
+    strict: flags.has('--strict'),
+    set: readSettings(options.set),
+    argv: cut < 0 ? undefined : args.slice(cut + 1),
+  }
+}
+
+/** `key=value` pairs, separated by commas; a value that is JSON is what it says. */
+function readSettings(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {}
+  return Object.fromEntries(
+    text.split(',').map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`--set takes key=value, not "${pair}"`)
+      const value = pair.slice(at + 1)
+      return [pair.slice(0, at), settingOf(value)]
+    }),
+  )
+}
+
+function settingOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** The codec and dialect that a name such as `zot` or `agentproc@0.4` means, with its options. */
+async function partyOf(text: string, { set }: Asked): Promise<Party> {
+  const [name = '', wanted] = text.split('@', 2)
+  const codec = await loadCodec(name)
+  if (!codec) throw new UsageError(`there is no protocol "${name}"; there are ${codecNames.join(', ')}`)
+  const names = Object.keys(codec.dialects)
+  const dialect = wanted ?? names[0]!
+  if (!names.includes(dialect)) {
+    throw new UsageError(`${name} has no dialect "${dialect}"; it has ${names.join(', ')}`)
+  }
+  return { codec, dialect, options: optionsOf(codec, set) }
+}
+
+function optionsOf(codec: AnyCodec, set: Readonly<Record<string, unknown>>): unknown {
+  const own = Object.fromEntries(Object.entries(set).filter(([key]) => codec.options.keys.includes(key)))
+  const checked = codec.options.schema['~standard'].validate(own)
+  if (checked instanceof Promise || checked.issues) {
+    const issue = checked instanceof Promise ? undefined : checked.issues?.[0]
+    throw new UsageError(`--set does not fit ${codec.name}: ${issue?.message ?? 'it cannot be checked'}`)
+  }
+  return checked.value
+}
+
+/** Some dialects have no agents, or no clients: nothing can be read from what is not there, or written for it. */
+function checkHalves({ from, to, client }: Asked, source: Party, target: Party | 'canonical'): void {
+  const has = ({ codec, dialect }: Party, half: 'front' | 'back'): boolean =>
+    codec.dialects[dialect]![half] !== undefined
+  if (!has(source, client ? 'front' : 'back')) {
+    throw new UsageError(`${from} has no ${client ? 'clients' : 'agents'} to read from`)
+  }
+  if (target === 'canonical') return
+  for (const half of ['front', 'back'] as const) {
+    if (!has(target, half)) throw new UsageError(`nothing can be written as ${to}: it has no ${half} half`)
+  }
+}
+
+function readText(file: string | undefined): string {
+  try {
+    return readFileSync(file ?? 0, 'utf8')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UnreadableError(`${file ?? 'standard input'} cannot be read: ${why}`)
+  }
+}
+
+function wiresOf({ recorded, client }: Asked, text: string): readonly Wire[] {
+  return recorded ? readRecording(text) : [plainWire(client ? 'client' : 'agent', text)]
+}

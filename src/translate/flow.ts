@@ -1,0 +1,64 @@
+import type { Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
+import type { Command, Id, Loss, Target as Meant, TurnEvent, TurnStart } from '../model/index.ts'
+import type { Target, TurnTarget } from './target.ts'
+
+/** A turn on its way from a recorded agent to its own client, if that is recorded, and to the target. */
+export class Flow {
+  readonly turn: Id
+  readonly agent: RecordedAgent | undefined
+  readonly #command: Command & TurnStart
+  readonly #target: Target
+  readonly #reader: { exchange: Exchange; client: RecordedClient } | undefined
+  #told: TurnTarget | undefined
+  #begun = false
+  /** What came before it was sure that there is a turn. */
+  readonly #held: TurnEvent[] = []
+  ended = false
+
+  constructor(
+    command: Command & TurnStart,
+    agent: RecordedAgent | undefined,
+    target: Target,
+    reader: { exchange: Exchange; client: RecordedClient } | undefined,
+  ) {
+    this.turn = command.turn
+    this.agent = agent
+    this.#command = command
+    this.#target = target
+    this.#reader = reader
+  }
+
+  /** There is a turn: the target hears of it, and what was held back. */
+  begin(): void {
+    if (this.#begun) return
+    this.#begun = true
+    this.#told = this.#target.start(this.#command)
+    for (const event of this.#held.splice(0)) this.event(event)
+  }
+
+  /** `cut`: it comes of the end of the wire, not of anything that was said. */
+  event(event: TurnEvent, cut = false): void {
+    if (!this.#begun) {
+      this.#held.push(event)
+      if (!cut && event.type !== 'turn-started') this.begin()
+      return
+    }
+    if (event.type === 'turn-end') this.ended = true
+    if (event.type !== 'turn-accepted') this.#told?.event(event)
+    if (this.#reader) this.#reader.client.deliver(event, this.#reader.exchange)
+  }
+
+  /** Something did not survive on the way here; false when nobody is told of it. */
+  loss(loss: Loss): boolean {
+    if (this.#told) this.#told.loss(loss)
+    else if (this.#reader) this.#reader.exchange.report(loss)
+    else return false
+    return true
+  }
+
+  isMeantBy(target: Meant): boolean {
+    if (target === 'running') return true
+    if ('turn' in target) return target.turn === this.turn
+    return 'request' in target && target.request === this.#command.request
+  }
+}

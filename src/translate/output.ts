@@ -1,0 +1,43 @@
+import type { Frame, Framing } from '../contract/index.ts'
+import { encodeFrame } from '../framing/index.ts'
+import type { Fault, Loss } from '../model/index.ts'
+import { LossLedger } from '../model/index.ts'
+
+/** What a translation comes to. */
+export interface Translated {
+  /** The other protocol's text, and nothing else. */
+  out: string
+  losses: readonly Loss[]
+  /** What could not be read, or could not be said to the other side at all. */
+  faults: readonly Fault[]
+}
+
+/** Collects what a translation comes to. */
+export class Output implements Translated {
+  readonly #ledger = new LossLedger()
+  readonly faults: Fault[] = []
+  out = ''
+
+  get losses(): readonly Loss[] {
+    return this.#ledger.list
+  }
+
+  /** A frame of the other protocol. A body has a line of its own. */
+  frame(frame: Frame, framing: Framing): void {
+    this.out += encodeFrame(framing, frame)
+    if (framing === 'body') this.out += '\n'
+  }
+
+  /** A value of the canonical model, as a line of JSON. */
+  line(value: object): void {
+    this.out += `${JSON.stringify(value)}\n`
+  }
+
+  loss(loss: Loss): void {
+    this.#ledger.add(loss)
+  }
+
+  fault(fault: Fault): void {
+    this.faults.push(fault)
+  }
+}
