@@ -9,6 +9,8 @@ import { type HttpEnv, type HttpParts, headersOf } from './fronts.ts'
 import { hostAllowed } from './hosts.ts'
 import { authenticate } from './keys.ts'
 
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
 /** The first line of a stand-in's request: how the program was started. */
 interface About {
   argv: string[]
@@ -55,7 +57,11 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
       else if (!standIn) standIn = begin(aboutOf(line))
       else if (typeof line['in'] === 'string') standIn.push(line['in'])
       else if ('eof' in line) standIn.end('eof')
-      else if ('signal' in line) standIn.end('signal')
+      else if ('signal' in line)
+        standIn.end(
+          'signal',
+          SIGNALS.find((signal) => signal === line['signal']),
+        )
     },
     fault: () => outgoing.destroy(),
   })

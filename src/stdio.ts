@@ -17,7 +17,9 @@ export function serveStdio(options: Omit<StandInOptions, 'sink'>, streams: Strea
     stdout.on('drain', () => standIn.drained())
     // Whoever started us has stopped reading (EPIPE).
     stdout.on('error', () => standIn.disconnect())
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => standIn.end('signal'))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => standIn.end('signal', signal))
+    }
     stdin.setEncoding('utf8')
     stdin.on('data', (text) => standIn.push(String(text)))
     stdin.on('end', () => standIn.end('eof'))

@@ -50,8 +50,14 @@ export interface ClientOwner {
   closed(client: ClientLink): void
 }
 
-/** Exit code of a stand-in that was told to stop by SIGTERM. */
-const TERMINATED = 143
+/** The signals that tell a stand-in to stop, and the exit code of a program that each of them has ended. */
+const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+/** A signal that tells a stand-in to stop. */
+export type StopSignal = keyof typeof SIGNAL_CODES
+
+/** What codecs say for "ended by a signal": they are not told by which. */
+const TERMINATED = SIGNAL_CODES.SIGTERM
 
 /** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
 export class ClientLink implements ExchangeHost {
@@ -67,6 +73,7 @@ export class ClientLink implements ExchangeHost {
   #idle: NodeJS.Timeout | undefined
   #inputEnded = false
   #exitCode: number | undefined
+  #signal: StopSignal = 'SIGTERM'
   #finished = false
   gone = false
 
@@ -128,9 +135,10 @@ export class ClientLink implements ExchangeHost {
   }
 
   /** The client's input ended, nothing came in time, or we are told to stop. */
-  end(why: 'eof' | 'idle' | 'signal'): void {
+  end(why: 'eof' | 'idle' | 'signal', signal: StopSignal = 'SIGTERM'): void {
     if (this.#finished) return
     if (why === 'signal') {
+      this.#signal = signal
       this.#exitCode ??= TERMINATED
       for (const exchange of [...this.#exchanges.values()]) exchange.cancel()
     }
@@ -245,9 +253,10 @@ export class ClientLink implements ExchangeHost {
     if (this.#finished) return
     this.#finished = true
     clearTimeout(this.#idle)
+    const code = exitCode === TERMINATED ? SIGNAL_CODES[this.#signal] : exitCode
     if (this.gone) this.options.sink.abort()
-    else this.#output.finish(exitCode)
-    this.scope.end({ status: this.#output.status, exitCode })
+    else this.#output.finish(code)
+    this.scope.end({ status: this.#output.status, exitCode: code })
     this.#owner.closed(this)
   }
 

@@ -1,6 +1,6 @@
 import type { AnyCodec, Carrier, ClientSink, Dialect, Frame, FrontContext } from '../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
-import type { ClientLink } from './client-link.ts'
+import type { ClientLink, StopSignal } from './client-link.ts'
 import type { Engine } from './engine.ts'
 
 /** A client that talks to us as if we were its agent's program: which protocol, how it was started, where it reads. */
@@ -68,10 +68,10 @@ export class StandIn {
   }
 
   /** Standard input ended, or the program was told to stop. */
-  end(why: 'eof' | 'signal'): void {
+  end(why: 'eof' | 'signal', signal?: StopSignal): void {
     if (!this.#client) this.#first?.end()
     if (!this.#client) this.#decide(undefined)
-    this.#client?.end(why)
+    this.#client?.end(why, signal)
   }
 
   /** Nobody reads standard output any more. */

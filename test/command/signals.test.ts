@@ -17,6 +17,7 @@ const EXIT_CODES: Record<ClientName, number> = {
   zene: 0,
   openharness: 1,
   zot: 143,
+  native: 143,
   agentproc: 143,
   'agentproc@0.4': 143,
 }
@@ -74,6 +75,7 @@ store: { kind: sqlite, path: ./turnpike.db }
         .split('\n')
         .slice(-1)
         .map((line) => (JSON.parse(line) as { type: string }).type),
+    native: (stdout) => (JSON.parse(stdout.trim().split('\n').at(-1)!) as { outcome: string }).outcome,
     agentproc: (stdout) => stdout.includes('AGENT_ERROR:'),
     'agentproc@0.4': (stdout) => stdout.includes('"type":"error"'),
   }
@@ -81,21 +83,24 @@ store: { kind: sqlite, path: ./turnpike.db }
     zene: 'CANCELED',
     openharness: 'cancelled',
     zot: ['done'],
+    native: 'cancelled',
     agentproc: true,
     'agentproc@0.4': true,
   }
 
-  async function stops(front: ClientName): Promise<void> {
+  async function stops(front: ClientName, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<void> {
     const running = start(front)
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 1)
-    running.child.kill('SIGTERM')
+    running.child.kill(signal)
     const ran = await running.ended
-    expect(ran.code).toBe(EXIT_CODES[front])
+    const code = EXIT_CODES[front]
+    expect(ran.code).toBe(signal === 'SIGINT' && code === 143 ? 130 : code)
     expect(cancelled[front](ran.stdout)).toEqual(expected[front])
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 0)
   }
 
-  test.each(clientNames)('alone: %s ends its turn honestly and leaves nothing behind', stops)
+  test.each(clientNames)('alone: %s ends its turn honestly and leaves nothing behind', (front) => stops(front))
+  test.each(clientNames)('alone: %s does the same when it is interrupted', (front) => stops(front, 'SIGINT'))
 
   describe('with a running gateway', () => {
     beforeAll(async () => {
@@ -108,7 +113,8 @@ store: { kind: sqlite, path: ./turnpike.db }
       await ended
     })
 
-    test.each(clientNames)('%s does the same', stops)
+    test.each(clientNames)('%s does the same', (front) => stops(front))
+    test('so it does when it is interrupted', () => stops('agentproc', 'SIGINT'))
 
     test('a stand-in that is killed takes its turn with it', async () => {
       const running = start('zene')
