@@ -5,6 +5,9 @@ import { USAGE } from './usage.ts'
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
   serve: async (args) => (await import('./serve.ts')).serveCommand(args),
   as: async (args) => (await import('./as.ts')).asCommand(args),
+  conformance: async (args) => (await import('./conformance.ts')).conformanceCommand(args),
+  translate: async (args) => (await import('./translate.ts')).translateCommand(args),
+  matrix: async (args) => (await import('./matrix.ts')).matrixCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
   help: async () => help(),

@@ -1,0 +1,85 @@
+import { bigText, type JsonRecord, RUN_ID, type SeenLine, type Suite } from '../../../src/contract/index.ts'
+import { agentRules, isEnd } from './checks-agent.ts'
+import { clientRules, play } from './checks-client.ts'
+
+const line = (fields: JsonRecord): { write: string } => ({
+  write: `${JSON.stringify(fields).replaceAll('\u2028', '\\u2028')}\n`,
+})
+const SESSION = `conformance-${RUN_ID}`
+const request = (turn: number, text: string): { write: string } =>
+  line({
+    session_id: turn === 1 ? '_new' : SESSION,
+    prompt_id: `${SESSION}########${turn}`,
+    input: { origin: 'user', parts: [{ type: 'text', text }], command: null },
+    options: {},
+  })
+const ASK = 'Reply with the word ok.'
+const END = { end: true } as const
+const ended = { until: ({ object }: SeenLine): boolean => object !== undefined && isEnd(object) }
+const untilType = (type: string): { until: (line: SeenLine) => boolean } => ({
+  until: ({ object }) => object?.['type'] === type,
+})
+
+/** What an agent asks is refused: nothing shall happen on the machine of whoever tests it. */
+const deny = ({ type, request_id }: JsonRecord): readonly string[] =>
+  type === 'control_request'
+    ? [
+        line({
+          type: 'control_response',
+          request_id,
+          response: { subtype: 'success', result: { behavior: 'deny', message: 'a test' } },
+        }).write,
+      ]
+    : []
+
+/** The tests of the RFC. */
+export const suite: Suite = {
+  framing: 'lines',
+  http: false,
+  env: [],
+  scenarios: [
+    { name: 'prompt', steps: [request(1, ASK), ended, END], answer: deny },
+    {
+      name: 'openai',
+      steps: [line({ model: 'any', messages: [{ role: 'user', content: ASK }] }), ended, END],
+      answer: deny,
+    },
+    {
+      name: 'heartbeat',
+      steps: [line({ type: 'heartbeat_request', session_id: SESSION }), untilType('result/heartbeat'), END],
+    },
+    {
+      name: 'hint',
+      steps: [
+        line({
+          type: 'command_hint_request',
+          session_id: SESSION,
+          prompt_id: `${SESSION}########preview`,
+          trigger: 'slash',
+          text: '/c',
+          cursor: 2,
+        }),
+        untilType('result/command_hint'),
+        END,
+      ],
+    },
+    {
+      name: 'cancel-nothing',
+      steps: [
+        line({ type: 'control/cancel', session_id: SESSION, prompt_id: `${SESSION}########8`, reason: 'escape' }),
+        untilType('result/cancel'),
+        END,
+      ],
+    },
+    {
+      name: 'malformed',
+      steps: [{ write: '{"input":\n' }, { until: () => true }, END],
+    },
+    { name: 'unicode', steps: [request(1, '“é” 😀 \u2028'), ended, END], answer: deny },
+    { name: 'big', steps: [request(1, bigText(200_000)), ended, END], answer: deny },
+    { name: 'terminate', steps: [request(1, 'Count to five hundred.'), { until: () => true }, { terminate: true }] },
+  ],
+  agent: agentRules,
+  client: clientRules,
+  play,
+}

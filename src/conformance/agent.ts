@@ -1,0 +1,78 @@
+import type { AgentRule, Run, Suite, Verdict } from '../contract/index.ts'
+import type { Fault } from '../model/index.ts'
+import { type Result, resultOf } from './report.ts'
+import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
+
+/** What an agent is tested with. */
+export interface AgentTest extends Omit<AgentOptions, 'framing'> {
+  readonly suite: Suite
+  readonly target: Target
+  /** The only rule to report, with what it needs where that is broken. */
+  readonly only?: string
+}
+
+/** Tests an agent: the results, or the fault for which it could not be run. */
+export async function testAgent(test: AgentTest): Promise<readonly Result[] | Fault> {
+  const { suite, target, only } = test
+  const transport = 'url' in target ? 'http' : 'stdio'
+  const rules = only === undefined ? suite.agent : withNeeds(suite.agent, only)
+  const wanted = (name: string): boolean => rules.some(({ on }) => on === 'all' || on.includes(name))
+  const runs: Run[] = []
+  for (const scenario of suite.scenarios) {
+    if ((scenario.only ?? transport) !== transport || !(wanted(scenario.name) || isFirst(scenario.name, suite)))
+      continue
+    const { run, fault } = await runScenario(scenario, target, { ...test, framing: suite.framing }, runs)
+    if (fault && runs.length === 0) return fault
+    runs.push(run)
+  }
+  return judgeAgent(rules, runs).filter(
+    ({ rule, status }) => only === undefined || rule === only || status === 'broken',
+  )
+}
+
+/** The judgement of every rule on the runs of its scenarios. */
+export function judgeAgent(rules: readonly AgentRule[], runs: readonly Run[]): Result[] {
+  const broken = new Set<string>()
+  return rules.map((rule) => {
+    const verdict = needed(rule, broken) ?? judged(rule, runs)
+    if (verdict && 'broken' in verdict) broken.add(rule.id)
+    const { id, section, expects, lenient = false } = rule
+    return { rule: id, section, expected: expects, ...resultOf(verdict, lenient) }
+  })
+}
+
+/** Skipped because of a broken rule that this one needs. */
+export function needed({ needs = [] }: { needs?: readonly string[] }, broken: ReadonlySet<string>): Verdict {
+  const missing = needs.find((id) => broken.has(id))
+  return missing === undefined ? undefined : { skipped: `${missing} is broken` }
+}
+
+function judged(rule: AgentRule, runs: readonly Run[]): Verdict {
+  const { on } = rule
+  const own = runs.filter(({ scenario }) => on === 'all' || on.includes(scenario))
+  if (own.length === 0) return { skipped: 'nothing of it can be tested over this transport' }
+  let skipped: Verdict
+  let isKept = false
+  for (const run of own) {
+    const verdict = rule.judge(run, runs.slice(0, runs.indexOf(run)))
+    if (verdict === undefined) isKept = true
+    else if ('broken' in verdict) return { broken: `in scenario ${run.scenario}: ${verdict.broken}` }
+    else skipped = verdict
+  }
+  return isKept ? undefined : skipped
+}
+
+/** A rule with all that it needs, in the order of the suite. */
+export function withNeeds<R extends { id: string; needs?: readonly string[] }>(
+  rules: readonly R[],
+  id: string,
+): readonly R[] {
+  const ids = new Set([id])
+  for (const one of ids) for (const need of rules.find((rule) => rule.id === one)?.needs ?? []) ids.add(need)
+  return rules.filter((rule) => ids.has(rule.id))
+}
+
+/** The first scenario is always run: later ones may say what it told. */
+function isFirst(name: string, { scenarios }: Suite): boolean {
+  return scenarios[0]?.name === name
+}

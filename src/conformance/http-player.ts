@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Heard, Reaction, Suite, Visit } from '../contract/index.ts'
+import { seenLine } from './lines.ts'
+
+/** An agent that is played over HTTP. */
+export interface HttpPlayer {
+  readonly url: string
+  /** The requests so far, in order. */
+  readonly visits: readonly Visit[]
+  close(): Promise<void>
+}
+
+/** Plays an agent on a free port of loopback, for a client under test: every request is a visit of its own. */
+export async function playHttp(suite: Suite): Promise<HttpPlayer> {
+  const visits: Visit[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    const heard: Heard[] = []
+    visits.push({ transport: 'http', argv: [], env: {}, heard, request: headOf(request) })
+    response.on('close', () => {
+      if (!response.writableFinished) heard.push({ is: 'signal', name: 'disconnect' })
+    })
+    request.setEncoding('utf8')
+    request.on('data', (text: string) => {
+      body += text
+    })
+    request.on('error', () => {})
+    request.on('end', () => {
+      const line = seenLine(body, true, 0)
+      heard.push({ is: 'in', line })
+      const player = suite.play({ transport: 'http', argv: [], env: {} })
+      answer(response, player.line(line), heard).catch(() => response.destroy())
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    visits,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function headOf({ method = '', url = '', headers }: IncomingMessage): NonNullable<Visit['request']> {
+  const flat = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  return { method, path: url, headers: Object.fromEntries(flat) as Record<string, string> }
+}
+
+async function answer(response: ServerResponse, reactions: readonly Reaction[], heard: Heard[]): Promise<void> {
+  let body = ''
+  for (const reaction of reactions) {
+    if ('pause' in reaction) await new Promise((resolve) => setTimeout(resolve, reaction.pause))
+    else if ('status' in reaction) response.statusCode = reaction.status
+    else if ('write' in reaction) body += reaction.write
+  }
+  if (response.destroyed) return
+  response.setHeader('content-type', 'application/json')
+  heard.push({ is: 'out', text: body })
+  await new Promise<void>((resolve) => response.end(body, () => resolve()))
+}

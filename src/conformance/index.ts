@@ -1,0 +1,5 @@
+export { type AgentTest, judgeAgent, testAgent } from './agent.ts'
+export { type ClientTest, judgeClient, testClient } from './client.ts'
+export { playStdio } from './player.ts'
+export { countsOf, jsonReport, type Report, type Result, resultOf, textReport } from './report.ts'
+export { type AgentOptions, runScenario, type Target } from './run-agent.ts'

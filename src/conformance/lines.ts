@@ -1,0 +1,47 @@
+import type { SeenLine } from '../contract/index.ts'
+import { parseObject } from '../model/index.ts'
+
+/** What is kept of an output, in UTF-16 units; what is behind it is not judged. */
+const OUTPUT_LIMIT = 16 * 1024 * 1024
+
+/**
+ * The output of a program as it comes, cut at LF only. Unlike the framing of a gateway it keeps what is wrong: blank
+ * lines, carriage returns, byte order marks, a last line without its end.
+ */
+export class LineReader {
+  readonly #framing: 'lines' | 'body'
+  readonly #take: (line: SeenLine) => void
+  readonly #step: () => number
+  #pending = ''
+  output = ''
+
+  /** `step` tells what a line that comes now is counted for. */
+  constructor(framing: 'lines' | 'body', step: () => number, take: (line: SeenLine) => void) {
+    this.#framing = framing
+    this.#step = step
+    this.#take = take
+  }
+
+  /** The next piece. */
+  push(text: string): void {
+    if (this.output.length >= OUTPUT_LIMIT) return
+    this.output += text
+    if (this.#framing === 'body') return
+    const parts = (this.#pending + text).split('\n')
+    this.#pending = parts.pop()!
+    for (const part of parts) this.#take(seenLine(part, true, this.#step()))
+  }
+
+  /** The end: what is left is a line without its end, or the body. */
+  end(): void {
+    const rest = this.#framing === 'body' ? this.output : this.#pending
+    this.#pending = ''
+    if (rest !== '') this.#take(seenLine(rest, this.#framing === 'body', this.#step()))
+  }
+}
+
+/** A line as judges see it. */
+export function seenLine(text: string, ended: boolean, step: number): SeenLine {
+  const object = parseObject(text)
+  return { text, ended, step, ...(object && { object }) }
+}

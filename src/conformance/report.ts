@@ -1,0 +1,62 @@
+import type { Verdict } from '../contract/index.ts'
+
+/** What became of one rule. */
+export interface Result {
+  readonly rule: string
+  readonly section: string
+  readonly expected: string
+  readonly status: 'passed' | 'broken' | 'skipped'
+  /** What was seen where it was broken; of a passed rule: a weakness that does not count. */
+  readonly seen?: string
+  /** Why it was skipped. */
+  readonly why?: string
+}
+
+/** All results of a run. */
+export interface Report {
+  readonly protocol: string
+  readonly side: 'agent' | 'client'
+  readonly results: readonly Result[]
+}
+
+/** How much of what was seen is shown, in characters. */
+const SHOWN = 200
+
+/** The part of a result that a verdict says. */
+export function resultOf(verdict: Verdict, lenient: boolean): Pick<Result, 'status' | 'seen' | 'why'> {
+  if (verdict === undefined) return { status: 'passed' }
+  if ('skipped' in verdict) return { status: 'skipped', why: shown(verdict.skipped) }
+  return { status: lenient ? 'passed' : 'broken', seen: shown(verdict.broken) }
+}
+
+/** How many rules ended in each way. */
+export function countsOf({ results }: Report): Record<Result['status'], number> {
+  const counts = { passed: 0, broken: 0, skipped: 0 }
+  for (const { status } of results) counts[status] += 1
+  return counts
+}
+
+/** The report for people: a line for each rule, and a summary. */
+export function textReport(report: Report): string {
+  const { passed, broken, skipped } = countsOf(report)
+  return [...report.results.map(textLine), `${passed} passed, ${broken} broken, ${skipped} skipped`, ''].join('\n')
+}
+
+/** The report for programs: one JSON object. */
+export function jsonReport(report: Report): string {
+  return `${JSON.stringify({ ...report, ...countsOf(report) })}\n`
+}
+
+function textLine({ rule, section, expected, status, seen, why }: Result): string {
+  const head = `${rule} (${section})`
+  if (status === 'broken') return `BROKEN  ${head}: expected: ${expected}; seen: ${seen}`
+  if (status === 'skipped') return `skipped ${head}: ${why}`
+  return `passed  ${head}${seen === undefined ? '' : `: warning: expected: ${expected}; seen: ${seen}`}`
+}
+
+/** Bounded, on one line, and without anything that a terminal would act on. */
+function shown(text: string): string {
+  const characters = [...text.slice(0, 2 * SHOWN + 2)]
+  const cut = characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text
+  return cut.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`)
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { httpBackend, processBackend } from '../backends/index.ts'
+import {
+  type Backend,
+  type CallEnd,
+  type CallHandle,
+  type CallHead,
+  RUN_ID,
+  type Run,
+  type Scenario,
+  type SeenLine,
+  type Step,
+} from '../contract/index.ts'
+import type { Fault } from '../model/index.ts'
+import { LineReader } from './lines.ts'
+
+/** How the agent under test is reached. */
+export type Target = { command: string; args: readonly string[]; cwd: string } | { url: string }
+
+/** What a scenario is run with. */
+export interface AgentOptions {
+  readonly framing: 'lines' | 'body'
+  /** Milliseconds that the agent has for every answer that is waited for, and for its own end. */
+  readonly timeoutMs: number
+  /** The caller's environment: an agent under test gets all of it, but for variables of turns. */
+  readonly hostEnv: Readonly<Record<string, string | undefined>>
+}
+
+/** How long a program that already missed one answer has for its end, at most. */
+const SHORT_MS = 1_000
+
+/** Runs one scenario with an agent. The second value says why it could not even be started. */
+export async function runScenario(
+  scenario: Scenario,
+  target: Target,
+  options: AgentOptions,
+  earlier: readonly Run[],
+): Promise<{ run: Run; fault?: Fault }> {
+  const backend = backendOf(target, options)
+  const session = new Session(scenario, options)
+  const steps = typeof scenario.steps === 'function' ? scenario.steps(earlier) : scenario.steps
+  session.start(backend, 'url' in target, steps, scenario.env?.(earlier) ?? {})
+  const end = await session.play(steps)
+  await backend.close(0)
+  const run = session.run(end, 'url' in target ? 'http' : 'stdio')
+  return { run, ...(end.why === 'failed' && end.fault && { fault: end.fault }) }
+}
+
+function backendOf(target: Target, { hostEnv }: AgentOptions): Backend {
+  if ('url' in target) return httpBackend({ url: target.url, headers: { 'content-type': 'application/json' } })
+  return processBackend({ ...target, env: {}, inherit: Object.keys(hostEnv), hostEnv })
+}
+
+/** One run: its wire, what was read of it, and who waits for what. */
+class Session {
+  readonly #scenario: Scenario
+  readonly #options: AgentOptions
+  readonly #reader: LineReader
+  readonly #id = randomUUID().slice(0, 8)
+  readonly #lines: SeenLine[] = []
+  readonly #ended: Promise<CallEnd>
+  #handle!: CallHandle
+  #onEnd!: (end: CallEnd) => void
+  #head: CallHead | undefined
+  #end: CallEnd | undefined
+  #step = 0
+  #waitedFor = 0
+  #wake: (() => void) | undefined
+  #hung = false
+
+  constructor(scenario: Scenario, options: AgentOptions) {
+    this.#scenario = scenario
+    this.#options = options
+    this.#reader = new LineReader(
+      options.framing,
+      () => this.#step,
+      (line) => this.#take(line),
+    )
+    this.#ended = new Promise((resolve) => {
+      this.#onEnd = resolve
+    })
+  }
+
+  start(backend: Backend, isHttp: boolean, steps: readonly Step[], env: Readonly<Record<string, string>>): void {
+    const body = steps.map((step) => ('write' in step ? this.#text(step.write) : '')).join('')
+    const method = this.#scenario.method ?? 'POST'
+    this.#handle = backend.open(
+      isHttp ? { kind: 'http', method, body, answer: 'body' } : { kind: 'process', env, stdin: 'open' },
+      {
+        head: (head) => {
+          this.#head = head
+        },
+        data: (text) => this.#reader.push(text),
+        end: (end) => this.#finish(end),
+      },
+      {},
+    )
+  }
+
+  /** Does the steps, then waits for the end. */
+  async play(steps: readonly Step[]): Promise<CallEnd> {
+    let isLate = false
+    for (const step of steps) {
+      if (this.#end) break
+      if ('write' in step) this.#handle.write(this.#text(step.write))
+      else if ('pause' in step) await this.#pause(step.pause)
+      else if ('end' in step) this.#handle.endInput()
+      else if ('terminate' in step) this.#handle.stop('cancelled', this.#options.timeoutMs)
+      else if (!isLate) isLate = !(await this.#until(step.until))
+      this.#step += 1
+    }
+    if (isLate) this.#handle.endInput()
+    const patience = isLate ? Math.min(SHORT_MS, this.#options.timeoutMs) : this.#options.timeoutMs
+    const timer = setTimeout(() => {
+      this.#hung = true
+      this.#handle.stop('timeout', 0)
+    }, patience)
+    // A program that was told to stop has its time already, and is killed when that is over.
+    if (steps.some((step) => 'terminate' in step)) clearTimeout(timer)
+    const end = await this.#ended
+    clearTimeout(timer)
+    return end
+  }
+
+  run(end: CallEnd, transport: 'stdio' | 'http'): Run {
+    const hung = this.#hung || end.signal === 'SIGKILL'
+    return {
+      scenario: this.#scenario.name,
+      id: this.#id,
+      transport,
+      lines: this.#lines,
+      output: this.#reader.output,
+      end: hung ? 'hung' : end.why === 'failed' ? 'failed' : 'exited',
+      ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
+      ...(end.signal !== undefined && { signal: end.signal }),
+      ...(this.#head && { status: this.#head.status, headers: this.#head.headers }),
+    }
+  }
+
+  /** Lets some time pass, or less when the program ends. */
+  async #pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms)
+    })
+    await Promise.race([over, this.#ended])
+    clearTimeout(timer)
+  }
+
+  /** Waits for a line; false when the time was over first. */
+  async #until(isIt: (line: SeenLine) => boolean): Promise<boolean> {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#wake?.()
+    }, this.#options.timeoutMs)
+    for (;;) {
+      const at = this.#lines.findIndex((line, index) => index >= this.#waitedFor && isIt(line))
+      if (at >= 0) this.#waitedFor = at + 1
+      if (at >= 0 || this.#end || isLate) break
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    clearTimeout(timer)
+    return !isLate
+  }
+
+  #text(write: string): string {
+    return write.replaceAll(RUN_ID, this.#id)
+  }
+
+  #take(line: SeenLine): void {
+    this.#lines.push(line)
+    const answers = line.object ? (this.#scenario.answer?.(line.object) ?? []) : []
+    for (const answer of answers) this.#handle.write(answer)
+    this.#wake?.()
+  }
+
+  #finish(end: CallEnd): void {
+    this.#reader.end()
+    this.#end = end
+    this.#wake?.()
+    this.#onEnd(end)
+  }
+}

@@ -1,0 +1,83 @@
+/** Conformance tests of real programs, without the command line around them. */
+import { join } from 'node:path'
+import { loadChecks } from '../../codecs/index.ts'
+import { type Result, type Target, testAgent, testClient } from '../../src/conformance/index.ts'
+import type { Suite } from '../../src/contract/index.ts'
+import { ROOT } from './gateway.ts'
+
+/** A suite by its protocol, or `protocol@suite`. */
+export async function suiteOf(name: string): Promise<Suite> {
+  const [protocol, suite] = name.split('@')
+  const { suites } = (await loadChecks(protocol!))!
+  return suites[suite ?? Object.keys(suites)[0]!]!
+}
+
+/** JavaScript, because agents under test load it too. */
+const FLAW_TABLE = './flaw-table.mjs'
+
+/** What became of the rules: the ids of those that are broken, and of those kept with a warning. */
+export interface Outcome {
+  broken: string[]
+  warned: string[]
+  results: readonly Result[]
+}
+
+/** Tests an agent; throws when it cannot be run. */
+export async function outcomeOf(name: string, target: Target, timeoutMs = 10_000): Promise<Outcome> {
+  return outcome(await testAgent({ suite: await suiteOf(name), target, timeoutMs, hostEnv: process.env }))
+}
+
+/** Tests a client, with stand-ins that run from the sources. */
+export async function clientOutcome(
+  name: string,
+  command: readonly [string, ...string[]],
+  timeoutMs = 20_000,
+): Promise<Outcome> {
+  const checks = (await loadChecks(name.split('@')[0]!))!
+  const main = join(ROOT, 'src/cli/main.ts')
+  return outcome(
+    await testClient({
+      suite: await suiteOf(name),
+      ...(checks.program !== undefined && { program: checks.program }),
+      command,
+      cwd: ROOT,
+      standIn: [process.execPath, '--disable-warning=ExperimentalWarning', main, 'conformance', name, '--play'],
+      timeoutMs,
+      hostEnv: process.env,
+    }),
+  )
+}
+
+function outcome(results: readonly Result[] | { message: string }): Outcome {
+  if ('message' in results) throw new Error(results.message)
+  const ids = (isIt: (result: Result) => boolean): string[] => results.filter(isIt).map(({ rule }) => rule)
+  return {
+    broken: ids(({ status }) => status === 'broken'),
+    warned: ids(({ status, seen }) => status === 'passed' && seen !== undefined),
+    results,
+  }
+}
+
+/** Good agents without a model, by protocol: what Node.js runs. */
+export const GOOD: Readonly<Record<string, readonly string[]>> = {
+  zot: [join(ROOT, 'examples/agents/coder.mjs'), 'rpc'],
+  zene: [join(ROOT, 'examples/agents/planner.mjs'), 'host'],
+  'zene@stream': [join(ROOT, 'test/kit/agents/zene-stream.mjs')],
+  agentproc: [join(ROOT, 'test/kit/agents/sentinels.mjs')],
+  'agentproc@0.4': [join(ROOT, 'examples/agents/writer.mjs')],
+  openharness: [join(ROOT, 'test/kit/agents/engine.mjs')],
+  qwen: [join(ROOT, 'test/kit/agents/qwen-rfc.mjs')],
+  'qwen-code': [join(ROOT, 'test/kit/agents/qwen-code.mjs')],
+}
+
+/** A good agent with the flaw of a rule. */
+export function flawed(name: string, rule: string): Target {
+  const preload = `${join(ROOT, 'test/kit/flaws.mjs')}?${encodeURIComponent(rule)}`
+  return { command: process.execPath, args: ['--import', `file://${preload}`, ...GOOD[name]!], cwd: ROOT }
+}
+
+/** The rules of every protocol that there is a flaw for. */
+export async function flawTable(): Promise<Record<string, Record<string, unknown>>> {
+  const { TABLE } = (await import(FLAW_TABLE)) as { TABLE: Record<string, Record<string, unknown>> }
+  return TABLE
+}
