@@ -1,6 +1,11 @@
-import type { MessageView } from '../../src/model/index.ts'
+import type { MessageView, Part } from '../../src/model/index.ts'
 
 /** Only the agent's own words are the answer: not a sub-agent's, not a tool's. */
 export function isAnswer(message: MessageView | undefined): message is MessageView {
   return message !== undefined && message.lane === undefined && message.role === 'assistant'
+}
+
+/** Bytes travel from a client to its agent only: as attachments. */
+export function isBytes(part: Part): part is Extract<Part, { type: 'image' | 'audio' | 'file' }> {
+  return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }

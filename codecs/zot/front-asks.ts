@@ -40,6 +40,9 @@ export const QUERIES: ReadonlyMap<string, { what: QueryWhat; write: ReplyWriter 
   ['ping', { what: 'health', write: () => '{"pong":true}' }],
 ])
 
+/** The commands that change what the prompts behind them mean. */
+const CHANGES: ReadonlySet<string> = new Set(['set_model', 'clear'])
+
 const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
 /** The commands of one client that are answered with one response. */
@@ -59,6 +62,11 @@ export class FrontAsks {
   /** True when nothing waits for an answer. */
   get idle(): boolean {
     return this.#asked.size === 0
+  }
+
+  /** True while a model or a cleared conversation is not answered for: a prompt behind it is to have it. */
+  get changing(): boolean {
+    return [...this.#asked.values()].some(({ request }) => CHANGES.has(request.command))
   }
 
   has(exchange: Id): boolean {

@@ -22,16 +22,19 @@ export class PromptQueue {
   readonly #session: Id
   readonly #arguments: Arguments
   readonly #model: () => string | undefined
+  readonly #held: () => boolean
   readonly #usage = new UsageWriter()
   readonly #waiting: Waiting[] = []
   #active: { exchange: Id; turn: Id; writer: TurnWriter } | undefined
   #issuing = false
 
-  constructor(ports: FrontPorts, session: Id, args: Arguments, model: () => string | undefined) {
+  /** `model` is what prompts name, `held` whether they have to wait for something else than the one before. */
+  constructor(ports: FrontPorts, session: Id, args: Arguments, model: () => string | undefined, held: () => boolean) {
     this.#ports = ports
     this.#session = session
     this.#arguments = args
     this.#model = model
+    this.#held = held
   }
 
   /** True when nothing runs and nothing waits. */
@@ -45,6 +48,11 @@ export class PromptQueue {
     this.#waiting.push(waiting)
     this.#next()
     return true
+  }
+
+  /** What held the prompts may be over. */
+  resume(): void {
+    this.#next()
   }
 
   /** Forgets what waits. */
@@ -90,7 +98,7 @@ export class PromptQueue {
   #next(): void {
     if (this.#issuing) return
     this.#issuing = true
-    while (this.#active === undefined && this.#waiting.length > 0) this.#issue(this.#waiting.shift()!)
+    while (this.#active === undefined && this.#waiting.length > 0 && !this.#held()) this.#issue(this.#waiting.shift()!)
     this.#issuing = false
   }
 

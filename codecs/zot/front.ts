@@ -70,7 +70,8 @@ export class FrontSession implements FrontLink {
     this.#model = this.#arguments.options.model
     const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
     const session = named || this.#arguments.session || ports.newId()
-    this.#queue = new PromptQueue(ports, session, this.#arguments, () => this.#model)
+    const model = () => this.#model
+    this.#queue = new PromptQueue(ports, session, this.#arguments, model, () => this.#asks.changing)
     this.#asks = new FrontAsks(ports, session, () => ({ provider: this.#provider, model: this.#model ?? '' }))
   }
 
@@ -122,7 +123,10 @@ export class FrontSession implements FrontLink {
   encodeLink(event: LinkEvent): void {
     if (event.type === 'command-reply') {
       if (this.#arguments.print) this.#printModels(event)
-      else this.#asks.answer(event)
+      else {
+        this.#asks.answer(event)
+        this.#queue.resume()
+      }
       this.#settle()
     } else if (event.type === 'notice') this.#ports.send(noticeLine(event))
     else if (event.type === 'foreign' && event.protocol === PROTOCOL) this.#ports.send(oneLine(event.frame))

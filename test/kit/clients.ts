@@ -87,8 +87,38 @@ const variables = ({ text, session }: Asked): Record<string, string> => ({
 const zeneRequest = ({ text, session, id = 'r1' }: Asked): string =>
   `${JSON.stringify({ request_id: id, session_id: session || 'new-session', prompt: text })}\n`
 
+/** The lines of a turn, or the one object of a whole answer. */
+function readNative(raw: string): Pick<Shown, 'ok' | 'text' | 'session'> {
+  const lines = jsonLines(raw)
+  const [whole] = lines
+  if (lines.length === 1 && whole!['outcome'] !== undefined) {
+    return { ok: whole!['outcome'] === 'completed', text: String(whole!['text']), session: String(whole!['session']) }
+  }
+  const texts = new Map<unknown, string>()
+  for (const { type, message, role, text, parts } of lines) {
+    if (type === 'message-start' && role === 'assistant') texts.set(message, '')
+    else if (type === 'text-delta') texts.set(message, (texts.get(message) ?? '') + String(text))
+    else if (type === 'message-end' && parts !== undefined && texts.has(message)) {
+      texts.set(message, (parts as { text?: string }[]).map((part) => part.text ?? '').join(''))
+    }
+  }
+  const accepted = lines.find(({ type }) => type === 'turn-accepted')
+  return {
+    ok: lines.at(-1)?.['outcome'] === 'completed',
+    text: [...texts.values()].join(''),
+    session: String(accepted?.['session'] ?? ''),
+  }
+}
+
 /** The clients by name. */
 export const CLIENTS = {
+  native: {
+    path: '/v1/turns',
+    argv: ['native'],
+    write: ({ text, session, id = 'r1' }) =>
+      `${JSON.stringify({ type: 'turn-start', request: id, input: text, ...(session && { session: { id: session } }) })}\n`,
+    read: readNative,
+  },
   openharness: {
     path: '/v1/openharness',
     argv: ['openharness'],

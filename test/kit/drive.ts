@@ -10,7 +10,7 @@ import type {
   FrontContext,
   FrontLink,
 } from '../../src/contract/index.ts'
-import { carriesEvent, dropped } from '../../src/engine/carry.ts'
+import { carryEvent } from '../../src/engine/carry-event.ts'
 import { LiveView } from '../../src/engine/view.ts'
 import {
   type AgentEvent,
@@ -101,7 +101,10 @@ export interface FrontDrive {
   sent: Frame[]
   faults: { fault: Fault; exchange?: Id; http?: number }[]
   warned: string[]
+  /** What the link reported. */
   losses: Loss[]
+  /** What the engine took out of the events before the link saw them. */
+  dropped: Loss[]
   exitCode: number | undefined
   /** Feeds frames. */
   feed(...frames: Frame[]): void
@@ -131,6 +134,7 @@ export function driveFront(
     faults: [],
     warned: [],
     losses: [],
+    dropped: [],
     exitCode: undefined,
     feed(...frames) {
       for (const frame of frames) if (result.exitCode === undefined) link.decode(frame)
@@ -142,10 +146,12 @@ export function driveFront(
       views.set(exchange, view)
       for (const event of events) {
         view.apply(event, 1250)
-        if (!carriesEvent(half.capabilities, event)) ledger(exchange).add(dropped(event.type as 'notice'))
-        else if (result.answers.get(exchange)?.form !== 'whole' || event.type.startsWith('turn-')) {
-          link.encode(event, exchange, view)
-        }
+        const whole = result.answers.get(exchange)?.form === 'whole'
+        const carried = carryEvent(half.capabilities, event, whole, view, (loss) => {
+          result.dropped.push(loss)
+          ledger(exchange).add(loss)
+        })
+        if (carried) link.encode(carried, exchange, view)
       }
     },
   }

@@ -49,6 +49,7 @@ const FAILURES: Record<string, ErrorCode> = {
 const TOLD: Record<ClientName, (raw: string) => unknown> = {
   openharness: (raw) => (JSON.parse(raw) as { response: { error: { code: string } } }).response.error.code,
   zene: (raw) => (JSON.parse(raw) as { error_code: string }).error_code,
+  native: (raw) => (JSON.parse(raw) as { fault: { code: string } }).fault.code,
   zot: (raw) =>
     raw
       .trim()
@@ -107,12 +108,17 @@ ${engines}`)
       const { code: own, http } = codec.errors[code]
       const shown = await askHttp(gateway.url, front, { text: 'hi', session: `s-${front}-${agent}`, agent, id: 'r1' })
       expect(shown.ok).toBe(false)
-      const expected = { openharness: own, zene: own, zot: ['error', 'done'], agentproc: true, 'agentproc@0.4': true }[
-        front
-      ]
+      const expected = {
+        openharness: own,
+        zene: own,
+        native: own,
+        zot: ['error', 'done'],
+        agentproc: true,
+        'agentproc@0.4': true,
+      }[front]
       expect(TOLD[front](shown.raw)).toEqual(expected)
       // A stream that has begun keeps its 200; whole answers carry the error's status.
-      if (front === 'openharness' || front === 'zene') expect(shown.status).toBe(http)
+      if (['openharness', 'zene', 'native'].includes(front)) expect(shown.status).toBe(http)
       expect(shown.raw).not.toContain('secret')
       const record = [...gateway.engine.turns].length
       expect(record).toBe(0)
@@ -174,6 +180,10 @@ const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; success?: boolean })
     return first!.success === false ? rest.length === 0 : rest.map(({ type }) => type).join() === 'error,done'
+  },
+  native: (raw) => {
+    const { type, fault } = JSON.parse(raw) as { type: string; fault: { code: string; message: string } }
+    return type === 'fault' && fault.code !== '' && fault.message !== ''
   },
   agentproc: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
   // What is no turn object is answered in the older wire, which every runner of either reads as an error.

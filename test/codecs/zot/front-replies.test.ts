@@ -149,6 +149,28 @@ describe("answers of the gateway in this protocol's shape", () => {
     drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: drive.commands.at(-1)!.exchange })
     expect(model()).toBe('new')
   })
+
+  test('a prompt in one write with what it depends on waits for that, and only for that', () => {
+    for (const change of ['{"type":"set_model","model":"new"}', '{"type":"clear"}']) {
+      const drive = front()
+      drive.feed(change, '{"type":"get_state"}', '{"type":"prompt","message":"x"}')
+      const [asked, state] = drive.commands
+      expect(drive.commands.map(({ type }) => type)).toEqual([asked!.type, 'query'])
+      drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: state!.exchange, data: '{}' })
+      expect(drive.commands).toHaveLength(2)
+      drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: asked!.exchange })
+      const model = asked!.type === 'config-set' ? { model: 'new' } : {}
+      expect(drive.commands[2]).toMatchObject({ type: 'turn-start', options: model })
+    }
+  })
+
+  test('also when it is refused', () => {
+    const drive = front()
+    drive.feed('{"type":"set_model","model":"bad"}', '{"type":"prompt","message":"x"}')
+    expect(drive.commands).toHaveLength(1)
+    drive.link.encodeFault(fault('invalid-request', 'no'), drive.commands[0]!.exchange)
+    expect(drive.commands[1]).toMatchObject({ type: 'turn-start', options: {} })
+  })
 })
 
 describe('the argument line', () => {

@@ -1,0 +1,180 @@
+import {
+  type BackContext,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  type Frame,
+  faultOfEnd,
+  frameText,
+} from '../../src/contract/index.ts'
+import {
+  type AgentEvent,
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type Item,
+  type LinkEvent,
+  type Loss,
+  member,
+  type TurnEvent,
+} from '../../src/model/index.ts'
+import { commandLine } from './lines.ts'
+import { type ReadLine, readLine } from './read.ts'
+import { modelData, PROTOCOL } from './wire.ts'
+
+/** An agent that speaks the model itself: one process for a session, one turn at a time. */
+export class LinesBack implements BackLink {
+  readonly #ports: BackPorts
+  /** What it hears was said to another client, whose ids of turns and exchanges are not ours. */
+  readonly #recorded: BackContext<unknown>['recorded']
+  #ready: boolean
+  /** What waits for the agent to be ready. */
+  #waiting: Command[] = []
+  #running: CommandOf<'turn-start'> | undefined
+  /** Commands of a recorded client, in their order: an answer is of the first that has none. */
+  #unanswered: Id[] = []
+  /** Questions for messages that are not answered yet. */
+  readonly #telling = new Set<Id>()
+  #dead: Fault | undefined
+
+  constructor({ recorded }: BackContext<unknown>, ports: BackPorts) {
+    this.#ports = ports
+    this.#recorded = recorded
+    this.#ready = recorded !== undefined
+  }
+
+  open(): void {
+    this.#ports.open({ kind: 'process', stdin: 'open' })
+  }
+
+  encode(command: Command): void {
+    if (command.type === 'turn-start') this.#running = command
+    else if (this.#recorded) this.#unanswered.push(command.exchange)
+    if (command.type === 'query' && command.what === 'messages') this.#telling.add(command.exchange)
+    if (this.#dead) this.#endRun(this.#dead)
+    else if (this.#ready) this.#send(command)
+    else if (command.type === 'turn-cancel') this.#forget()
+    else this.#waiting.push(command)
+  }
+
+  decode(frame: Frame): void {
+    if (this.#dead) return
+    const line = frameText(frame)
+    const read = readLine(line)
+    if (!this.#ready && !this.#greets(read)) return
+    if (read.is === 'event') this.#event(read.event, line, read.losses ?? [])
+    else if (read.is === 'fault') this.#fault(read.fault, read.exchange, line)
+    else if (read.is === 'foreign') this.#foreign(line, read.turn)
+    else this.#wrong(read)
+  }
+
+  decodeEnd(end: CallEnd): void {
+    this.#dead ??= faultOfEnd(end)
+    this.#endRun(this.#dead)
+  }
+
+  /** The first line is the agent's word that it is ready: what waited for it goes now. */
+  #greets(read: ReadLine): boolean {
+    if (read.is !== 'event' || read.event.type !== 'agent-ready') {
+      const message = 'The agent must write {"type":"agent-ready"} as its first line; it wrote something else.'
+      this.#dead = fault('protocol-violation', message)
+      this.#ports.fault(this.#dead)
+      return false
+    }
+    this.#ready = true
+    for (const command of this.#waiting.splice(0)) this.#send(command)
+    return true
+  }
+
+  #send(command: Command): void {
+    const { ext } = command
+    if (command.type === 'turn-start' && ext?.protocol === PROTOCOL && member(ext.json, 'session') !== undefined) {
+      this.#report({ kind: 'dropped', item: 'ext', field: 'session', why: 'policy', count: 1 })
+    }
+    this.#ports.send(commandLine(command))
+  }
+
+  /** A turn that was not sent yet is over without the agent. */
+  #forget(): void {
+    this.#waiting = this.#waiting.filter(({ type }) => type !== 'turn-start')
+    this.#endRun(fault('cancelled', 'The turn was cancelled.'))
+  }
+
+  #event(event: AgentEvent, line: string, losses: readonly Loss[]): void {
+    if (event.turn === null) this.#link(event, line)
+    else if (this.#isOurs(event.turn)) this.#turnEvent(event, losses)
+    else this.#unparsed(event.type)
+  }
+
+  #turnEvent(event: TurnEvent, losses: readonly Loss[]): void {
+    const turn = this.#running!.turn
+    // That it took the turn is no news: the gateway has told its client so.
+    if (event.type === 'turn-accepted') return
+    if (event.type === 'turn-parked') {
+      this.#endRun(fault('protocol-violation', 'The agent parked the turn; on this wire it must ask with "ask".'))
+      return
+    }
+    for (const loss of losses) this.#report(loss)
+    if (event.type === 'turn-end') this.#running = undefined
+    this.#ports.emit(event.turn === turn ? event : { ...event, turn })
+  }
+
+  #link(event: LinkEvent, line: string): void {
+    if (event.type !== 'command-reply') this.#ports.emit(event)
+    else if (!this.#recorded) this.#reply(event)
+    else if (this.#unanswered.length === 0) this.#foreign(line, null)
+    else this.#reply({ ...event, exchange: this.#unanswered.shift()! })
+  }
+
+  #reply(event: LinkEvent & { type: 'command-reply' }): void {
+    const telling = this.#telling.delete(event.exchange)
+    const { data } = event
+    this.#ports.emit(telling && data !== undefined ? { ...event, data: modelData(data) } : event)
+  }
+
+  /** What no turn owns: the refusal of a turn or of another command, or news of the agent's own. */
+  #fault(found: Fault, exchange: string | undefined, line: string): void {
+    const running = this.#running
+    if (found.fatal) {
+      this.#dead = found
+      this.#ports.fault(found)
+    } else if (exchange === undefined) {
+      const turn = running?.turn ?? null
+      this.#ports.emit({ turn, type: 'notice', severity: 'error', code: found.code, text: found.message })
+    } else if (running && (exchange === running.exchange || this.#recorded)) this.#endRun(found)
+    else this.#link({ turn: null, type: 'command-reply', exchange, fault: found }, line)
+  }
+
+  #foreign(line: string, turn: Id | null): void {
+    const owner = turn !== null && this.#isOurs(turn) ? this.#running!.turn : null
+    this.#ports.emit({ turn: owner, type: 'foreign', protocol: PROTOCOL, frame: line })
+  }
+
+  #wrong({ item, turn, why }: Extract<ReadLine, { is: 'wrong' }>): void {
+    if (item === 'turn-end' && turn !== null && this.#isOurs(turn)) {
+      this.#endRun(fault('protocol-violation', `The agent ended the turn in a way that cannot be read: ${why}.`))
+    } else this.#unparsed(item)
+  }
+
+  #isOurs(turn: Id): boolean {
+    return this.#running !== undefined && (turn === this.#running.turn || this.#recorded !== undefined)
+  }
+
+  #unparsed(item: Item): void {
+    this.#report({ kind: 'unparsed', item, why: 'unknown', count: 1 })
+  }
+
+  #report(loss: Loss): void {
+    if (this.#running) this.#ports.report(loss, this.#running.turn)
+  }
+
+  #endRun(why: Fault): void {
+    if (!this.#running) return
+    const { turn } = this.#running
+    this.#running = undefined
+    const outcome = why.code === 'cancelled' ? 'cancelled' : 'failed'
+    this.#ports.emit({ turn, type: 'turn-end', outcome, fault: why })
+  }
+}

@@ -1,0 +1,107 @@
+import * as v from 'valibot'
+import type { Command } from '../../src/model/index.ts'
+import { ext, flag, list, maybe, number, oneOf, part, parts, raw, record, role, status, text, texts } from './schema.ts'
+
+type Without<C> = C extends Command ? Omit<C, 'type' | 'turn' | 'exchange'> : never
+type Of<C, K> = C extends { type: infer T } ? (K extends T ? C : never) : never
+/** What is read of the commands of one type. */
+type Fields<K> = Without<Of<Command, K>>
+
+type Schemas = { readonly [K in Command['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
+/** What a message's schema knows of. */
+interface Known {
+  readonly entries: Readonly<Record<string, unknown>>
+}
+
+/** Which conversation it belongs to; `bound` is for agents alone, and no client's word for it is taken. */
+const session = record({
+  id: maybe(text),
+  conversation: maybe(text),
+  channel: maybe(text),
+  name: maybe(text),
+  continuation: maybe(text),
+})
+
+/** A command with these members of its own. */
+function command<const E extends v.ObjectEntries>(entries: E) {
+  return record({ ...entries, session: maybe(session), ext: maybe(ext) })
+}
+
+const which = v.union(
+  [
+    v.literal('running'),
+    v.object({ turn: v.string() }),
+    v.object({ request: v.string() }),
+    v.object({ continuation: v.string() }),
+  ],
+  'must be "running", or an object with turn, request or continuation',
+)
+/** Most clients have one turn at a time: the one that runs is meant unless another is named. */
+const target = v.optional(which, 'running')
+
+const options = record({
+  streaming: maybe(flag),
+  model: maybe(text),
+  temperature: maybe(number),
+  effort: maybe(text),
+  totalMs: maybe(number),
+  systemPrompt: maybe(text),
+  tools: maybe(texts),
+  outputSchema: maybe(raw),
+  locale: maybe(text),
+})
+
+const once = record({
+  key: text,
+  duplicate: oneOf(['join', 'tell']),
+  replay: oneOf(['undelivered', 'success', 'never']),
+  ttlMs: maybe(number),
+})
+
+const reply = v.variant(
+  'kind',
+  [
+    v.object({
+      kind: v.literal('approval'),
+      option: text,
+      edited: maybe(raw),
+      message: maybe(text),
+      stopTurn: maybe(v.literal(true, 'must be true')),
+    }),
+    v.object({ kind: v.literal('input'), values: raw }),
+    v.object({ kind: v.literal('client'), result: maybe(raw), error: maybe(raw) }),
+    v.object({ kind: v.literal('tool'), status, parts }),
+  ],
+  'must be a reply of a known kind',
+)
+
+/** Every command beside its `type`, `exchange` and `turn`, by its type. */
+export const COMMANDS: Schemas = {
+  'turn-start': command({
+    task: v.optional(oneOf(['prompt', 'compact']), 'prompt'),
+    request: maybe(text),
+    agent: maybe(text),
+    input: v.optional(v.array(part, 'must be a string or an array of parts'), []),
+    options: v.optional(options, {}),
+    once: maybe(once),
+    invocation: maybe(record({ kind: oneOf(['slash', 'at']), path: texts, args: text })),
+    history: maybe(list(record({ role, parts, at: maybe(number) }))),
+    clientTools: maybe(list(record({ name: text, schema: raw }))),
+    askedCapabilities: maybe(texts),
+    environment: maybe(record({ privacy: oneOf(['public', 'restricted', 'secret']), json: raw })),
+  }),
+  'turn-cancel': command({ target }),
+  'turn-follow': command({ target: which }),
+  'turn-steer': command({ target, input: v.array(part, 'must be a string or an array of parts') }),
+  'ask-reply': command({ target, ask: maybe(text), reply }),
+  'session-open': command({ mcpServers: maybe(texts) }),
+  'session-close': command({}),
+  'session-clear': command({}),
+  'session-delete': command({ id: text }),
+  'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text) }),
+  query: command({
+    what: oneOf(['state', 'messages', 'models', 'agents', 'sessions', 'session', 'turns', 'turn', 'hints', 'health']),
+    args: maybe(raw),
+  }),
+  foreign: command({ protocol: text, frame: text }),
+}

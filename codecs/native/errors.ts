@@ -1,0 +1,24 @@
+import type { Codec } from '../../src/contract/index.ts'
+
+/** The codes are the model's own; the status is that of an HTTP answer that fails before its first event. */
+export const errors: Codec['errors'] = {
+  'invalid-request': { code: 'invalid-request', http: 400 },
+  'payload-too-large': { code: 'payload-too-large', http: 413 },
+  'unsupported-version': { code: 'unsupported-version', http: 400 },
+  unauthenticated: { code: 'unauthenticated', http: 401 },
+  forbidden: { code: 'forbidden', http: 403 },
+  'agent-not-found': { code: 'agent-not-found', http: 404 },
+  'session-not-found': { code: 'session-not-found', http: 404 },
+  'session-busy': { code: 'session-busy', http: 409 },
+  overloaded: { code: 'overloaded', http: 429 },
+  timeout: { code: 'timeout', http: 504 },
+  cancelled: { code: 'cancelled', http: 499 },
+  'agent-unavailable': { code: 'agent-unavailable', http: 503 },
+  'agent-crashed': { code: 'agent-crashed', http: 502 },
+  'protocol-violation': { code: 'protocol-violation', http: 502 },
+  'provider-auth': { code: 'provider-auth', http: 502 },
+  'provider-rate-limit': { code: 'provider-rate-limit', http: 429 },
+  'provider-down': { code: 'provider-down', http: 503 },
+  'lossy-refused': { code: 'lossy-refused', http: 422 },
+  internal: { code: 'internal', http: 500 },
+}

@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import type { AgentEvent, Loss } from '../../src/model/index.ts'
+import {
+  ask,
+  askFields,
+  executor,
+  ext,
+  fault,
+  flag,
+  list,
+  loss,
+  maybe,
+  number,
+  oneOf,
+  parts,
+  raw,
+  record,
+  role,
+  status,
+  stop,
+  text,
+  usage,
+} from './schema.ts'
+
+/** The members of an event beside those that every event has. */
+type Without<E> = E extends AgentEvent ? Omit<E, 'type' | 'turn'> : never
+/** The events of one type, also where several types share a shape. */
+type Of<E, K> = E extends { type: infer T } ? (K extends T ? E : never) : never
+/** What is read of the events of one type. */
+type Fields<K> = Without<Of<AgentEvent, K>> & { losses?: readonly Loss[] }
+
+type Schemas = { readonly [K in AgentEvent['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
+/** What a message's schema knows of. */
+interface Known {
+  readonly entries: Readonly<Record<string, unknown>>
+}
+
+/** An event with these members of its own. */
+function event<const E extends v.ObjectEntries>(entries: E) {
+  return record({ ...entries, lane: maybe(text), ext: maybe(ext) })
+}
+
+const step = { step: number }
+const delta = event({ message: text, text })
+
+/** Every event beside its `type`, `turn` and `seq`, by its type. */
+export const EVENTS: Schemas = {
+  'turn-accepted': event({
+    how: oneOf(['new', 'joined', 'replayed']),
+    session: text,
+    request: maybe(text),
+    denials: maybe(list(record({ capability: text, code: text }))),
+  }),
+  'turn-started': event({}),
+  'turn-parked': event({ asks: list(ask), continuation: text, deadline: number }),
+  'turn-end': event({
+    outcome: oneOf(['completed', 'failed', 'cancelled']),
+    stop: maybe(stop),
+    fault: maybe(fault),
+    continuation: maybe(text),
+    summary: maybe(text),
+    losses: maybe(list(loss)),
+  }),
+  'step-start': event(step),
+  'step-end': event({ ...step, stop }),
+  'message-start': event({ message: text, role, phase: maybe(oneOf(['commentary', 'final'])) }),
+  'text-delta': delta,
+  'reasoning-delta': delta,
+  'message-end': event({ message: text, parts: maybe(parts) }),
+  'message-retract': event({ message: text, keepText: flag }),
+  'tool-start': event({
+    tool: text,
+    message: maybe(text),
+    name: text,
+    kind: maybe(text),
+    title: maybe(text),
+    executor,
+  }),
+  'tool-args-delta': event({ tool: text, text }),
+  'tool-call': event({ tool: text, name: text, args: raw, executor }),
+  'tool-progress': event({ tool: text, parts }),
+  'tool-end': event({ tool: text, status, parts }),
+  'terminal-output': event({ stream: oneOf(['stdout', 'stderr']), text }),
+  directive: event({ action: text, json: raw }),
+  plan: event({ json: raw }),
+  usage: event({
+    scope: oneOf(['call', 'turn', 'session']),
+    usage,
+    estimated: maybe(v.literal(true, 'must be true')),
+  }),
+  notice: event({ severity: oneOf(['info', 'warning', 'error']), code: text, text }),
+  ask: event(askFields),
+  'ask-settled': event({ ask: text, how: oneOf(['answered', 'timeout', 'cancelled']), by: maybe(text) }),
+  foreign: event({ protocol: text, frame: text }),
+  'agent-ready': event({ model: maybe(text), version: maybe(text), json: maybe(raw) }),
+  'session-bound': event({ agentSession: text }),
+  'session-changed': event({ json: raw }),
+  'command-reply': event({ exchange: text, data: maybe(raw), fault: maybe(fault) }),
+}
+
+/** A failure that no turn owns: no event of the model, but of this wire. */
+export const FAULT = record({ exchange: maybe(text), fault, losses: maybe(list(loss)) })

@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import type { Codec, Endpoint } from '../../src/contract/index.ts'
+import { LinesBack } from './back.ts'
+import { backCapabilities, frontCapabilities, httpCapabilities } from './capabilities.ts'
+import { errors } from './errors.ts'
+import { LinesFront } from './front.ts'
+import { HttpFront } from './http.ts'
+import { RESOURCE_ENDPOINTS, ResourceFront } from './resource.ts'
+import { PROTOCOL } from './wire.ts'
+
+export { eventJson } from './lines.ts'
+
+const Options = v.strictObject({})
+/** The codec's own part of an agent's configuration: nothing. */
+export type Options = v.InferOutput<typeof Options>
+
+/** The canonical model itself: commands and events as lines of JSON, and one turn a request over HTTP. */
+export const codec: Codec<Options> = {
+  name: PROTOCOL,
+  dialects: {
+    lines: {
+      wireVersion: '1',
+      framing: 'ndjson',
+      front: { capabilities: frontCapabilities, env: [], open: (_context, ports) => new LinesFront(ports) },
+      back: { capabilities: backCapabilities, open: (context, ports) => new LinesBack(context, ports) },
+    },
+    http: {
+      wireVersion: '1',
+      framing: 'body',
+      front: {
+        capabilities: httpCapabilities,
+        env: [],
+        open: (context, ports) => new HttpFront(context, ports),
+      },
+    },
+    resource: {
+      wireVersion: '1',
+      framing: 'body',
+      front: {
+        capabilities: frontCapabilities,
+        env: [],
+        open: (context, ports) => new ResourceFront(context, ports),
+      },
+    },
+  },
+  errors,
+  endpoints: [
+    ...RESOURCE_ENDPOINTS.map((endpoint) => endpointOf(endpoint)),
+    { method: 'POST', path: '/v1/turns', input: 'body', dialect: 'http' },
+  ],
+  options: { schema: Options, keys: [] },
+}
+
+/** An endpoint of what there is, from its method and path. */
+function endpointOf(endpoint: string): Endpoint {
+  const [method, path] = endpoint.split(' ') as [string, string]
+  return { method, path, input: 'body', dialect: 'resource' }
+}

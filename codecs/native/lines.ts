@@ -1,0 +1,63 @@
+import type { AgentEvent, Command, Fault, Id, JsonText, Loss } from '../../src/model/index.ts'
+import { parseObject, quote } from '../../src/model/index.ts'
+import { isCommandType, isEventType } from './read.ts'
+import { extended, PROTOCOL, write } from './wire.ts'
+
+/** What an event's line says beside the event. */
+export interface Beside {
+  /** Its number within the turn; absent for events without one. */
+  seq?: number | undefined
+  /** The name that the reader gave to the turn. */
+  turn?: Id | undefined
+  /** The name that the reader gave to the exchange: with `turn-accepted` and `command-reply`. */
+  exchange?: string | undefined
+  losses?: readonly Loss[]
+}
+
+const OWN_OF_EVENTS: ReadonlySet<string> = new Set(['type', 'turn', 'seq'])
+
+/** Neither a turn's ids nor what the gateway alone says of the session are taken from a client's unknown fields. */
+const OWN_OF_COMMANDS: ReadonlySet<string> = new Set(['type', 'exchange', 'turn', 'session'])
+
+/**
+ * The line of an event: one JSON object without a line end. `seq` is the event's number within its turn; events without
+ * a turn have none. JSON texts (arguments, data, plans) are JSON in it, digit for digit.
+ */
+export function eventJson(event: AgentEvent, seq?: number): JsonText {
+  return eventLine(event, { seq })
+}
+
+/** The line of an event with what its reader is told beside it. */
+export function eventLine(event: AgentEvent, { seq, turn = event.turn ?? undefined, ...beside }: Beside): JsonText {
+  const number = seq === undefined ? '' : `,"seq":${seq}`
+  const head = `{"type":"${event.type}","turn":${turn === undefined ? 'null' : quote(turn)}${number}`
+  if (event.type === 'text-delta' && event.ext === undefined && event.lane === undefined) {
+    return `${head},"message":${quote(event.message)},"text":${quote(event.text)}}`
+  }
+  if (event.type === 'foreign' && isOwnFrame(event, isEventType)) return event.frame
+  const { type: _type, turn: _turn, ext, ...fields } = event
+  return extended(joined(head, { ...fields, ...beside }), ext, OWN_OF_EVENTS)
+}
+
+/** The line of a command for an agent. */
+export function commandLine(command: Command): JsonText {
+  if (command.type === 'foreign' && isOwnFrame(command, isCommandType)) return command.frame
+  const { type, exchange, ext, ...fields } = command
+  return extended(joined(`{"type":"${type}","exchange":${quote(exchange)}`, fields), ext, OWN_OF_COMMANDS)
+}
+
+/** A failure that no turn owns. */
+export function faultLine(fault: Fault, exchange: string | undefined, losses: readonly Loss[]): JsonText {
+  return joined('{"type":"fault"', { exchange, fault, ...(losses.length > 0 && { losses }) })
+}
+
+function joined(head: JsonText, fields: object): JsonText {
+  const body = write(fields).slice(1, -1)
+  return body === '' ? `${head}}` : `${head},${body}}`
+}
+
+/** A message of this protocol that its reader did not know: it goes on as it came. One that is known never does so. */
+function isOwnFrame(of: { protocol: string; frame: string }, isKnown: (type: unknown) => boolean): boolean {
+  const value = of.protocol === PROTOCOL ? parseObject(of.frame) : undefined
+  return value !== undefined && value['type'] !== 'fault' && !isKnown(value['type'])
+}

@@ -1,0 +1,186 @@
+import * as v from 'valibot'
+import {
+  type Ask,
+  ERROR_CODES,
+  type ErrorCode,
+  type Ext,
+  type Fault,
+  ITEMS,
+  isRetryable,
+  type Loss,
+  object,
+  type Part,
+  type Question,
+  quote,
+  type Usage,
+} from '../../src/model/index.ts'
+import { PROTOCOL } from './wire.ts'
+
+/** Schemas of the values that messages are made of. JSON texts were sliced out before: they are strings here. */
+
+/** A string. */
+export const text = v.string('must be a string')
+/** Any JSON, as text. */
+export const raw = v.string('must be there')
+/** True or false. */
+export const flag = v.boolean('must be true or false')
+/** A number that JSON can say again. */
+export const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
+/** Strings. */
+export const texts = v.array(text, 'must be an array')
+
+/** One of a closed list of words. */
+export function oneOf<const T extends readonly string[]>(words: T): v.PicklistSchema<T, string> {
+  return v.picklist(words, `must be one of: ${words.join(', ')}`)
+}
+
+/** A member that may be absent. */
+export function maybe<const S extends v.GenericSchema>(schema: S): v.OptionalSchema<S, undefined> {
+  return v.optional(schema)
+}
+
+/** An object; members that are not named are left out of what is made of it. */
+export function record<const E extends v.ObjectEntries>(entries: E): v.ObjectSchema<E, string> {
+  return v.object(entries, 'must be an object')
+}
+
+/** A list. */
+export function list<const S extends v.GenericSchema>(schema: S): v.ArraySchema<S, string> {
+  return v.array(schema, 'must be an array')
+}
+
+/** Fields of another protocol that the model has no place for. */
+export const ext: v.GenericSchema<unknown, Ext> = record({
+  protocol: text,
+  json: v.pipe(raw, v.startsWith('{', 'must be an object')),
+})
+
+const toolStatus = oneOf(['ok', 'error', 'denied', 'cancelled'])
+/** How a tool's run ended. */
+export const status = toolStatus
+/** Who runs a tool. */
+export const executor = oneOf(['agent', 'client', 'provider'])
+/** Whose message it is. */
+export const role = oneOf(['user', 'assistant', 'tool', 'system'])
+/** Why a turn or a step stopped. */
+export const stop = oneOf([
+  'end',
+  'max-tokens',
+  'max-turns',
+  'tool-use',
+  'stop-sequence',
+  'refusal',
+  'content-filter',
+  'aborted',
+  'error',
+])
+
+const blob = {
+  mime: maybe(text),
+  name: maybe(text),
+  url: maybe(text),
+  ref: maybe(text),
+  base64: maybe(text),
+  bytes: maybe(number),
+}
+
+/** One piece of content. */
+export const part: v.GenericSchema<unknown, Part> = v.variant(
+  'type',
+  [
+    v.object({ type: v.literal('text'), text }),
+    v.object({ type: v.literal('image'), ...blob }),
+    v.object({ type: v.literal('audio'), ...blob }),
+    v.object({ type: v.literal('file'), ...blob }),
+    v.object({ type: v.literal('data'), json: raw, mime: maybe(text) }),
+    v.object({
+      type: v.literal('reasoning'),
+      text,
+      seal: maybe(record({ provider: text, data: text })),
+    }),
+    v.object({ type: v.literal('tool-call'), tool: text, name: text, args: raw }),
+    v.object({
+      type: v.literal('tool-reply'),
+      tool: text,
+      status: toolStatus,
+      parts: v.lazy(() => parts),
+    }),
+    v.object({ type: v.literal('diff'), path: text, before: v.nullable(text), after: text }),
+  ],
+  'must be a part of a known type',
+)
+/** Content in order. */
+export const parts = list(part)
+
+/** Tokens, by kind. */
+export const usage: v.GenericSchema<unknown, Usage> = record({
+  input: maybe(number),
+  output: maybe(number),
+  reasoning: maybe(number),
+  cacheRead: maybe(number),
+  cacheWrite: maybe(number),
+  total: maybe(number),
+  costUsd: maybe(number),
+})
+
+const CODES: ReadonlySet<string> = new Set(ERROR_CODES)
+
+function isErrorCode(code: string): code is ErrorCode {
+  return CODES.has(code)
+}
+
+/** An error. A code that is not in the list is `internal`; its own name is kept in `ext`. */
+export const fault: v.GenericSchema<unknown, Fault> = v.pipe(
+  record({
+    code: text,
+    message: text,
+    retryable: maybe(flag),
+    fatal: maybe(v.literal(true, 'must be true')),
+    retry: maybe(v.literal('fresh-session', 'must be "fresh-session"')),
+    ext: maybe(ext),
+  }),
+  v.transform(({ code, message, retryable, ...rarer }): Fault => {
+    if (isErrorCode(code)) return { code, message, retryable: retryable ?? isRetryable(code), ...rarer }
+    const own = { protocol: PROTOCOL, json: object([['code', quote(code)]]) }
+    return { code: 'internal', message, retryable: retryable ?? false, ext: own, ...rarer }
+  }),
+)
+
+const question: v.GenericSchema<unknown, Question> = v.variant(
+  'kind',
+  [
+    v.object({
+      kind: v.literal('approval'),
+      tool: maybe(text),
+      name: text,
+      args: raw,
+      description: maybe(text),
+      options: list(
+        record({
+          id: text,
+          kind: oneOf(['allow', 'deny']),
+          scope: oneOf(['once', 'session', 'always']),
+          label: maybe(text),
+        }),
+      ),
+    }),
+    v.object({ kind: v.literal('input'), message: text, schema: maybe(raw) }),
+    v.object({ kind: v.literal('client'), method: text, params: raw }),
+    v.object({ kind: v.literal('tool'), tool: text }),
+  ],
+  'must be a question of a known kind',
+)
+
+/** What an agent asks, under its id. */
+export const askFields = { ask: text, question, deadline: maybe(number) }
+/** An open question. */
+export const ask: v.GenericSchema<unknown, Ask> = record(askFields)
+
+/** What did not survive on the way to or from another gateway. */
+export const loss: v.GenericSchema<unknown, Loss> = record({
+  kind: oneOf(['dropped', 'weakened', 'invented', 'unparsed']),
+  item: oneOf(ITEMS),
+  field: maybe(text),
+  why: oneOf(['no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision']),
+  count: number,
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { codec } from '../../../codecs/native/index.ts'
+import type { Frame } from '../../../src/contract/index.ts'
+import { LiveView } from '../../../src/engine/view.ts'
+import { fault, LossLedger } from '../../../src/model/index.ts'
+import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'
+
+function ask(
+  method: string,
+  path: string,
+  more: { body?: string; headers?: Record<string, string>; query?: string } = {},
+): FrontDrive {
+  const params = { turn: 't"1', ask: 'a1', session: 's1' }
+  const { body = '', headers = {}, query = '' } = more
+  const drive = driveFront(codec, { dialect: 'resource', transport: 'http', method, path, params, headers, query })
+  drive.feed(body)
+  return drive
+}
+
+const APPROVAL = '/v1/turns/:turn/approvals/:ask'
+const EVENTS = '/v1/turns/:turn/events'
+
+describe('requests for what there is', () => {
+  test.each([
+    ['GET', '/v1/turns', { type: 'query', what: 'turns' }],
+    ['GET', '/v1/turns/:turn', { type: 'query', what: 'turn', args: '{"turn":"t\\"1"}' }],
+    ['GET', EVENTS, { type: 'turn-follow', target: { turn: 't"1' } }],
+    ['POST', '/v1/turns/:turn/cancel', { type: 'turn-cancel', target: { turn: 't"1' } }],
+    ['GET', '/v1/sessions', { type: 'query', what: 'sessions' }],
+    ['GET', '/v1/sessions/:session', { type: 'query', what: 'session', args: '{"id":"s1"}' }],
+    ['DELETE', '/v1/sessions/:session', { type: 'session-delete', id: 's1' }],
+  ])('%s %s', (method, path, command) => {
+    expect(ask(method, path).commands).toEqual([{ exchange: 'f1', ...command }])
+  })
+
+  test.each([
+    ['{"option":"yes"}', { kind: 'approval', option: 'yes' }],
+    ['{"option":"yes","message":"go"}', { kind: 'approval', option: 'yes', message: 'go' }],
+    [' {"reply":{"kind":"input","values":{"n":1e400}}}', { kind: 'input', values: '{"n":1e400}' }],
+  ])('an answer to a question: %s', (body, reply) => {
+    expect(ask('POST', APPROVAL, { body }).commands).toEqual([
+      { exchange: 'f1', type: 'ask-reply', target: { turn: 't"1' }, ask: 'a1', reply },
+    ])
+  })
+
+  test.each(['', '[]', '{}', '{"option":1}', '{"reply":{"kind":"nothing"}}'])('%s is no answer', (body) => {
+    const drive = ask('POST', APPROVAL, { body })
+    expect(drive.commands).toEqual([])
+    expect(drive.faults).toMatchObject([{ fault: { code: 'invalid-request' } }])
+    expect(JSON.parse(String(drive.sent[0]))).toMatchObject({ type: 'fault', fault: { code: 'invalid-request' } })
+  })
+})
+
+describe('answers', () => {
+  test('to a question are its data, with JSON in it as it is', () => {
+    const drive = ask('GET', '/v1/sessions/:session')
+    const data = '{"id":"s1","messages":[{"role":"assistant","parts":[{"type":"tool-call","args":"{\\"n\\":1e400}"}]}]}'
+    drive.link.encodeLink!({ turn: null, type: 'session-bound', agentSession: 'x' })
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1', data })
+    expect(drive.sent).toEqual([
+      '{"id":"s1","messages":[{"role":"assistant","parts":[{"type":"tool-call","args":{"n":1e400}}]}]}',
+    ])
+  })
+
+  test('to a command are empty, or the failure', () => {
+    const drive = ask('POST', '/v1/turns/:turn/cancel')
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1' })
+    const gone = fault('invalid-request', 'It is over.')
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1', fault: gone })
+    drive.link.keepAlive!()
+    expect(drive.sent).toEqual([
+      '{}',
+      '{"type":"fault","fault":{"code":"invalid-request","message":"It is over.","retryable":false}}',
+    ])
+  })
+})
+
+describe('a followed turn', () => {
+  test('is a stream of its events behind the last one seen', () => {
+    const drive = ask('GET', EVENTS, { headers: { 'last-event-id': '5' } })
+    expect(drive.answers.get('f1')).toEqual({ form: 'stream', framing: 'sse', onDisconnect: 'drain', asks: 'inline' })
+    drive.play(plainTurn('hi'))
+    drive.link.keepAlive!()
+    drive.link.encodeFault(fault('internal', 'Broken.'), 'f1')
+    expect(drive.sent).toEqual([
+      {
+        event: 'usage',
+        data: '{"type":"usage","turn":"t1","seq":6,"scope":"turn","usage":{"input":3,"output":4,"total":7}}',
+        id: '6',
+      },
+      {
+        event: 'turn-end',
+        data: '{"type":"turn-end","turn":"t1","seq":7,"outcome":"completed","stop":"end"}',
+        id: '7',
+      },
+      { event: 'ping', data: '{}' },
+      { event: 'fault', data: '{"type":"fault","fault":{"code":"internal","message":"Broken.","retryable":false}}' },
+    ])
+  })
+
+  test('can be lines, with the losses at its end; who only looks on is not asked', () => {
+    const headers = { accept: 'application/x-ndjson', 'last-event-id': 'x' }
+    const drive = ask('GET', EVENTS, { headers, query: 'a=1&asks=never' })
+    expect(drive.answers.get('f1')).toMatchObject({ framing: 'ndjson', asks: 'never' })
+    const [accepted, , , , , , end] = plainTurn('hi')
+    drive.play([accepted!])
+    drive.link.keepAlive!()
+    expect(drive.sent).toEqual(['{"type":"turn-accepted","turn":"t1","seq":1,"how":"new","session":"s1"}'])
+    drive.play([end!])
+    expect(JSON.parse(String(drive.sent[1]))).toEqual({
+      type: 'turn-end',
+      turn: 't1',
+      seq: 2,
+      outcome: 'completed',
+      stop: 'end',
+    })
+  })
+
+  test('tells at its end what was lost', () => {
+    const sent: Frame[] = []
+    const front = codec.dialects['resource']!.front!
+    const context = {
+      transport: 'http',
+      method: 'GET',
+      path: EVENTS,
+      query: '',
+      headers: {},
+      argv: [],
+      env: {},
+    } as const
+    const nothing = (): void => {}
+    const link = front.open(
+      { ...context, params: { turn: 't1' } },
+      {
+        command: nothing,
+        send: (frame) => sent.push(frame),
+        warn: nothing,
+        fault: nothing,
+        report: nothing,
+        losses: () => [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 }],
+        newId: () => 'x1',
+        close: nothing,
+      },
+    )
+    link.decode('')
+    const end = plainTurn('hi').at(-1)!
+    link.encode(end, 'x1', new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0, ledger: new LossLedger() }))
+    expect(sent).toEqual([])
+    const view = new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0, ledger: new LossLedger() })
+    view.apply(end, 0)
+    link.encode(end, 'x1', view)
+    expect(JSON.parse((sent[0] as { data: string }).data)).toMatchObject({
+      losses: [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 }],
+    })
+  })
+})
