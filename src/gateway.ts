@@ -1,5 +1,5 @@
 import { httpBackend, processBackend } from './backends/index.ts'
-import type { AgentConfig, Config } from './config/index.ts'
+import { type AgentConfig, agentRedactor, type Config } from './config/index.ts'
 import type { AnyCodec, Backend, Hooks } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
 import { openStore } from './store/index.ts'
@@ -73,16 +73,17 @@ class BuiltAgents {
   }
 }
 
-function agentSettings(agent: AgentConfig, config: Config, { codecs, env }: GatewayParts): AgentSettings {
+function agentSettings(agent: AgentConfig, config: Config, { codecs, env, hooks }: GatewayParts): AgentSettings {
   const codec = codecs[agent.protocol]!
   const isDefault = Object.keys(codec.dialects)[0] === agent.dialect
   const command = agent.command ?? ''
+  const backend = openBackend(agent, hostEnv(config, env))
   return {
     name: agent.name,
     codec,
     protocol: isDefault ? agent.protocol : `${agent.protocol}@${agent.dialect}`,
     dialect: codec.dialects[agent.dialect]!,
-    backend: openBackend(agent, hostEnv(config, env)),
+    backend: hooks.backend?.(agent.name, backend) ?? backend,
     context: {
       options: agent.options,
       agent: agent.name,
@@ -95,6 +96,7 @@ function agentSettings(agent: AgentConfig, config: Config, { codecs, env }: Gate
     limits: agent.limits,
     pool: agent.pool,
     restore: agent.restore,
+    redact: agentRedactor(config, agent),
     breaker: agent.breaker,
     ...(agent.health && { health: agent.health }),
     target: agent.kind === 'process' ? { kind: 'process', command } : { kind: 'http', url: agent.url ?? '' },

@@ -1,12 +1,11 @@
 import { stringify } from 'yaml'
 import { isRecord } from '../model/index.ts'
 import { formatDuration, formatSize } from './duration.ts'
+import { argumentSecret, SECRET_NAME } from './redact.ts'
 import type { AgentConfig, Config, Limits, Pool, ServerConfig } from './types.ts'
 
 /** What stands in the place of a secret. */
 const HIDDEN = '***'
-
-const SECRET_NAME = /token|secret|passw|credential|authorization|cookie|(^|[-_.])key$|apikey|bearer/i
 
 /**
  * The resolved configuration as YAML for people. Keys of clients, values of environments and headers, and options and
@@ -77,10 +76,8 @@ function hideValues(values: Readonly<Record<string, string>> | undefined): unkno
 /** Hides the argument of `--token X` and `--token=X`. */
 function maskArguments(args: readonly string[]): string[] {
   return args.map((arg, index) => {
-    const before = args[index - 1] ?? ''
-    if (before.startsWith('-') && !before.includes('=') && SECRET_NAME.test(before)) return HIDDEN
-    const [flag, ...value] = arg.split('=') as [string, ...string[]]
-    return value.length > 0 && SECRET_NAME.test(flag) ? `${flag}=${HIDDEN}` : arg
+    const secret = argumentSecret(args, index)
+    return secret === undefined ? arg : arg.slice(0, arg.length - secret.length) + HIDDEN
   })
 }
 

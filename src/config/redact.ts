@@ -1,4 +1,5 @@
 import type { Expansion } from './expand.ts'
+import type { AgentConfig, Config } from './types.ts'
 
 /** Shorter values (a port, `true`) are no secrets, and would be found in every text. */
 const SHORTEST_SECRET = 6
@@ -15,4 +16,29 @@ export function createRedactor(inserted: Expansion['inserted']): (text: string) 
 
 function escapeForPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+/** Names of options, variables and headers whose values are secrets. */
+export const SECRET_NAME = /token|secret|passw|credential|authorization|cookie|(^|[-_.])key$|apikey|bearer/i
+
+/** The secret in the argument at `index`: all of it behind `--token`, what follows the sign in `--token=X`. */
+export function argumentSecret(args: readonly string[], index: number): string | undefined {
+  const before = args[index - 1] ?? ''
+  if (before.startsWith('-') && !before.includes('=') && SECRET_NAME.test(before)) return args[index]!
+  const [flag, ...value] = args[index]!.split('=') as [string, ...string[]]
+  return value.length > 0 && SECRET_NAME.test(flag) ? value.join('=') : undefined
+}
+
+/**
+ * Replaces, in what an agent says of its failures, the secrets that the configuration gave it: those from the
+ * environment by their variables' names, those written in the file by `***`.
+ */
+export function agentRedactor(config: Config, agent: AgentConfig): (text: string) => string {
+  const { args = [], env, headers = {} } = agent
+  const named = Object.entries({ ...env, ...headers }).filter(([name]) => SECRET_NAME.test(name))
+  const values = [
+    ...args.flatMap((_, index) => argumentSecret(args, index) ?? []),
+    ...named.map(([, value]) => value.replace(/^(bearer|basic) +/i, '')),
+  ].filter(({ length }) => length >= SHORTEST_SECRET)
+  return (text) => values.reduce((clean, value) => clean.replaceAll(value, '***'), config.redact(text))
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseDuration, parseSize } from './duration.ts'
 import { LOG_LEVELS } from './types.ts'
 
@@ -157,6 +157,7 @@ export const fileSchema = table({
     otlp: url.optional(),
     headers: headers.optional(),
     content: flag.default(false),
+    metrics: flag.default(true),
     sample: share.optional(),
   }).optional(),
   log: table({ level: z.enum(LOG_LEVELS).default('info'), pretty: flag.optional() }).prefault({}),

@@ -108,12 +108,14 @@ export interface ServerConfig {
   hosts?: readonly string[]
 }
 
-/** Where traces go (`otlp` is the URL of a collector) and what is in them. */
+/** Where traces and metrics go (`otlp` is the URL of a collector) and what is in them. */
 export interface TelemetryConfig {
   otlp?: string
   headers?: Readonly<Record<string, string>>
   /** Whether prompts and answers go into spans. */
   content: boolean
+  /** Whether metrics are counted: for `GET /metrics`, and for the collector where there is one. */
+  metrics: boolean
   /** The share of traces that is kept, 0 to 1. */
   sample?: number
 }

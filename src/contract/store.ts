@@ -57,6 +57,8 @@ export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 export interface Store {
   /** The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. */
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord>
+  /** The session of the key, when there is one; changes nothing. */
+  findSession(key: SessionKey): Awaitable<SessionRecord | undefined>
   readSession(id: Id): Awaitable<SessionRecord | undefined>
   /** The newest first, at most `limit`. */
   listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>

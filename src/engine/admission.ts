@@ -58,6 +58,11 @@ export class Admission {
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { store, owner } = this.#parts
+    if (asked.task === 'compact' && choice.agent.dialect.back!.capabilities['start.compact'] === 'none') {
+      return exchange.fail(
+        fault('invalid-request', `The agent "${choice.agent.name}" cannot compact its conversation.`),
+      )
+    }
     const strict = choice.route.loss === 'strict' ? lossy(client, asked, choice.agent) : undefined
     if (strict) return exchange.fail(strict)
     const session = asked.session?.id ?? this.#parts.newId()

@@ -58,6 +58,8 @@ export class AgentLink {
   #lastEnd: CallEnd = { why: 'closed' }
   #ids = 0
   #paused = false
+  /** We end its calls: how they end then is no failure. */
+  #stopped = false
   #quiet: (() => void)[] = []
   /** The agent's process lives over many turns. */
   persistent = false
@@ -98,6 +100,7 @@ export class AgentLink {
       this.#run = run
       this.#scope = run.scope
       this.#openAsks.clear()
+      this.#stopped = false
       if (this.dead) subscriber.complete()
       else this.#link.encode(run.command)
       return () => {
@@ -119,8 +122,11 @@ export class AgentLink {
     for (const { handle } of this.#calls.values()) paused ? handle?.pause() : handle?.resume()
   }
 
-  /** Ends every call; resolves when none runs. The link is dead afterwards when its process was persistent. */
+  /** Ends every call; resolves when none runs. The link is dead from here on when its process is persistent. */
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
+    this.#stopped = true
+    // At once: the session's next turn must not be given to a process that is about to end.
+    if (this.persistent) this.dead = true
     for (const { handle } of [...this.#calls.values()]) handle?.stop(why, graceMs)
     return this.quiet()
   }
@@ -198,7 +204,8 @@ export class AgentLink {
   #ended(live: LiveCall, end: CallEnd): void {
     if (end.why === 'closed' && !live.over) live.decoder?.end()
     live.scope.end(end)
-    if (end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))) this.owner.callFailed(end)
+    const bad = end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))
+    if (bad && !this.#stopped) this.owner.callFailed(end)
     this.#tellEnd(live, end)
     this.#calls.delete(live.key)
     if (this.#newest === live) this.#newest = [...this.#calls.values()].at(-1)
@@ -225,6 +232,7 @@ export class AgentLink {
   #break(fault: Fault): void {
     this.#broken = fault
     this.dead = true
+    this.owner.callFailed({ why: 'failed', fault })
     this.#subscriber?.complete()
     void this.stop('closed', this.agent.limits.grace)
   }

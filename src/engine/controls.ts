@@ -1,4 +1,4 @@
-import type { SessionRecord, Store } from '../contract/index.ts'
+import type { Awaitable, SessionRecord, Store } from '../contract/index.ts'
 import type { Item } from '../model/index.ts'
 import {
   type Command,
@@ -70,10 +70,14 @@ export class Controls {
     waiting.exchange.reply(event)
   }
 
-  #record(session: string, command: ControlCommand, context: ControlContext): Promise<SessionRecord> | SessionRecord {
+  /** The session that the command means; asking for one does not make it. */
+  #record(
+    session: string,
+    command: ControlCommand,
+    { tenant, agent }: ControlContext,
+  ): Awaitable<SessionRecord | undefined> {
     const conversation = command.session?.conversation ?? ''
-    const key = { tenant: context.tenant, agent: context.agent.name, session, conversation }
-    return this.#store.openSession(key, command.exchange, context.at)
+    return this.#store.findSession({ tenant, agent: agent.name, session, conversation })
   }
 
   /** Gives the command to the live agent when its protocol has it; `instead` runs when the answer does not come. */
@@ -87,6 +91,11 @@ export class Controls {
     const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
     if (!exchange || !link?.persistent || !link.ready) return false
     if (link.agent.dialect.back!.capabilities[item] === 'none') return false
+    if (command.type === 'session-close') {
+      // Not every protocol answers it, and the session is given up whatever the agent says.
+      link.send(command)
+      return false
+    }
     const timer = setTimeout(() => {
       this.#waiting.delete(exchange.id)
       instead().catch(() => exchange.fail(fault('internal', 'The gateway could not do this; see its log.')))

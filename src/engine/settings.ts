@@ -46,6 +46,8 @@ export interface AgentSettings {
   health?: { every: number; timeout: number }
   /** What becomes of a session whose process is gone. */
   restore: 'fresh' | 'fail' | 'replay'
+  /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
+  redact(text: string): string
   /** For observers: what is started or called. */
   target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
 }

@@ -20,3 +20,12 @@ export function acceptedTurn(
 ): TurnEvent {
   return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }) }
 }
+
+/** An event of an agent with its secrets taken out of what it says of its failures. */
+export function redacted(event: TurnEvent, redact: (text: string) => string): TurnEvent {
+  if (event.type === 'notice') return { ...event, text: redact(event.text) }
+  if (event.type !== 'turn-end' || !event.fault) return event
+  const { ext, ...why } = event.fault
+  const clean = { ...why, message: redact(why.message), ...(ext && { ext: { ...ext, json: redact(ext.json) } }) }
+  return { ...event, fault: clean, ...(event.ext && { ext: { ...event.ext, json: redact(event.ext.json) } }) }
+}

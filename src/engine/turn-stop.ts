@@ -25,10 +25,12 @@ export class TurnStop {
   /** Asks the link's agent to stop; after the grace its processes are ended, after two more the turn is. */
   begin(link: AgentLink): void {
     const { turn, exchange, grace } = this.#host
-    const polite = link.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
-    if (polite) link.send({ type: 'turn-cancel', exchange, target: { turn } })
+    const told = link.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
+    if (told) link.send({ type: 'turn-cancel', exchange, target: { turn } })
     if (this.#host.ended()) return
-    if (!polite || !link.ready) void link.stop('cancelled', grace)
+    // A process that serves one turn is stopped by being ended: only one that goes on needs a word.
+    const polite = told && link.persistent && link.ready
+    if (!polite) void link.stop('cancelled', grace)
     this.#force = setTimeout(() => this.#forceStop(link), polite ? grace : 2 * grace)
   }
 

@@ -18,7 +18,7 @@ import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
 import { TurnAsks } from './turn-asks.ts'
-import { acceptedTurn, cancelledTurn, failedTurn } from './turn-events.ts'
+import { acceptedTurn, cancelledTurn, failedTurn, redacted } from './turn-events.ts'
 import type { AgentSession, TurnInit, TurnOwner } from './turn-init.ts'
 import { TurnRun } from './turn-run.ts'
 import { TurnStop } from './turn-stop.ts'
@@ -81,9 +81,12 @@ export class Turn {
       askMs: this.#limits.ask,
       now: () => this.#owner.now(),
       send: (command) => this.#run.link?.send(command),
-      take: (event) => this.#take(event),
+      take: (event) => {
+        if (event.type === 'turn-parked') this.scope.note('parked')
+        this.#take(event)
+      },
       audit: (entry) => {
-        this.scope.note('settled', entry.how)
+        this.scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
         this.#owner.audit(this, entry)
       },
       changed: () => this.valve(),
@@ -239,10 +242,10 @@ export class Turn {
   }
 
   #fromAgent(event: TurnEvent): void {
+    if (event.type === 'ask') this.scope.note('asked', event.question.kind)
     if (event.type === 'ask' && !this.#asks.asked(event)) return
     if (event.type === 'ask-settled') this.#asks.settled(event)
-    if (event.type === 'ask') this.scope.note('asked', event.question.kind)
-    this.#take(event)
+    this.#take(redacted(event, this.agent.redact))
     if (event.type === 'ask') this.valve()
   }
 

@@ -37,6 +37,11 @@ class SqliteStore implements Store {
     return sessionRecord(row as Row)
   }
 
+  findSession({ tenant, agent, session, conversation }: SessionKey): SessionRecord | undefined {
+    const row = this.#do(() => this.#sql.findSession.get(tenant, agent, session, conversation))
+    return row && sessionRecord(row)
+  }
+
   readSession(id: Id): SessionRecord | undefined {
     const row = this.#do(() => this.#sql.readSession.get(id))
     return row && sessionRecord(row)

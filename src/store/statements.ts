@@ -9,6 +9,7 @@ const SQL = {
     INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, agent, session, conversation) DO UPDATE SET used_at = max(used_at, excluded.used_at)
     RETURNING *`,
+  findSession: 'SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?',
   readSession: 'SELECT * FROM sessions WHERE id = ?',
   listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
   bindSession: 'UPDATE sessions SET bound = ? WHERE id = ?',

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp } from '../kit/clients.ts'
 import { AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
+
+const SLEEPER = ['silent.sh', '1007'].join('\0')
 
 describe('a session', () => {
   let gateway: TestGateway
@@ -19,6 +22,8 @@ agents:
   fail: ${coder('fail')}
   replay: ${coder('replay')}
   patient: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs] }
+  script: { protocol: agentproc, command: /bin/sh, args: [-c, "touch $0", "\${TEST_FOLDER}/started"] }
+  sleeper: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["1007"], limits: { grace: 1h } }
 routes:
   - { when: { session: "rejecting-*" }, agent: patient, busy: reject }
   - { when: { session: "steering-*" }, agent: fresh, busy: steer }
@@ -64,6 +69,44 @@ routes:
       'You said: The conversation so far:\n\nUser: one\n\nAssistant: You said: one (turn 1 of this session)\n\n' +
         'It goes on with this message:\ntwo (turn 1 of this session)',
     )
+  })
+
+  test('is not begun by a question about it', async () => {
+    const ask = (line: object) =>
+      fetch(`${gateway.url}/v1/zot/fail?session=asked-first`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: `${JSON.stringify(line)}\n`,
+      }).then((response) => response.text())
+    expect(await ask({ id: '1', type: 'get_state' })).toContain('"success":true')
+    const raw = await ask({ id: '2', type: 'prompt', message: 'hello' })
+    expect(raw).toContain('"type":"done"')
+    expect(raw).not.toContain('The process of this session')
+  })
+
+  test('cannot be compacted by an agent that has no word for it, which is not started', async () => {
+    const response = await fetch(`${gateway.url}/v1/zot/script?session=c`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: '{"id":"1","type":"compact"}\n',
+    })
+    expect(await response.text()).toContain('cannot compact its conversation')
+    expect(existsSync(`${gateway.folder}/started`)).toBe(false)
+  })
+
+  test('whose agent is one process a turn is stopped at once when it is cancelled, however long the grace', async () => {
+    const running = new AbortController()
+    const turn = fetch(`${gateway.url}/v1/agentproc/sleeper`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ AGENT_MESSAGE: 'hi' }),
+      signal: running.signal,
+    })
+    await until(() => pidsOf(SLEEPER).length === 1)
+    running.abort()
+    await turn.catch(() => {})
+    // The test would time out before the grace of an hour does.
+    await until(() => pidsOf(SLEEPER).length === 0)
   })
 
   test('takes no second turn meanwhile where its route rejects them', async () => {

@@ -45,6 +45,21 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readSession('S2')).toBeUndefined()
       })
 
+      it('finds a session without making or touching one', async () => {
+        expect(await store.findSession(KEY)).toBeUndefined()
+        expect(await store.listSessions('acme', 9)).toEqual([])
+        const made = await store.openSession(KEY, 'S1', 10)
+        expect(await store.findSession(KEY)).toEqual(made)
+        expect(await store.findSession({ ...KEY, conversation: 'other' })).toBeUndefined()
+      })
+
+      it('adds up the usage of its turns; what no turn told stays unknown', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.addUsage('S1', { input: 3, output: 1 })
+        await store.addUsage('S1', { input: 2, costUsd: 0.5 })
+        expect((await store.readSession('S1'))?.usage).toEqual({ input: 5, output: 1, costUsd: 0.5 })
+      })
+
       it('never turns the time of use back', async () => {
         await store.openSession(KEY, 'S1', 30)
         expect((await store.openSession(KEY, 'S1', 20)).usedAt).toBe(30)
@@ -161,6 +176,27 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
           code: 'timeout',
           delivered: true,
         })
+      })
+
+      it('keeps what a turn lost, and which agent took it in the end', async () => {
+        await store.openSession({ ...KEY, agent: 'helper' }, 'S2', 1)
+        await store.beginTurn(TURN)
+        await store.moveTurn('t1', 'S2', 'helper')
+        const losses = [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 2 }] as const
+        await store.endTurn('t1', { endedAt: 9, outcome: 'completed', losses })
+        expect(await store.readTurn('t1')).toMatchObject({ session: 'S2', agent: 'helper', losses })
+      })
+
+      it('lists the turns of one tenant, the newest first, up to the limit', async () => {
+        for (const [turn, startedAt] of [
+          ['a', 1],
+          ['b', 3],
+          ['c', 2],
+        ] as const) {
+          await store.beginTurn({ ...TURN, turn, startedAt })
+        }
+        expect((await store.listTurns('acme', 2)).map(({ turn }) => turn)).toEqual(['b', 'c'])
+        expect(await store.listTurns('other', 2)).toEqual([])
       })
 
       it('keeps that an answer was delivered before the end was written', async () => {
