@@ -39,6 +39,11 @@ export class HttpSink implements ClientSink {
     return true
   }
 
+  /** An answer is with the client as a whole: an exchange is over when the response is. */
+  whenRead(callback: () => void): void {
+    this.#response.once('finish', callback)
+  }
+
   warn(): void {}
 
   end(_exitCode: number, trailers?: Record<string, string>): void {

@@ -21,7 +21,8 @@ interface About {
 
 /**
  * Mounts the endpoint of thin stand-ins: JSON lines both ways in one exchange. The first line of the request is
- * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`; the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`.
+ * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`;
+ * the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`. `{"ask"}` is answered with `{"read"}` once what was written is read.
  */
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post('/v1/stdio/:protocol', (c) => serveStandIn(c, parts))
@@ -56,6 +57,7 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
       if (!isRecord(line)) outgoing.destroy()
       else if (!standIn) standIn = begin(aboutOf(line))
       else if (typeof line['in'] === 'string') standIn.push(line['in'])
+      else if (typeof line['read'] === 'number') sink.read(line['read'])
       else if ('eof' in line) standIn.end('eof')
       else if ('signal' in line)
         standIn.end(
@@ -100,6 +102,9 @@ function carrierOf({ TRACEPARENT, TRACESTATE, BAGGAGE }: Record<string, string>)
 /** Writes what a program would write, as JSON lines. */
 class LinesSink implements ClientSink {
   readonly #response: ServerResponse
+  readonly #waiting = new Map<number, () => void>()
+  #asked = 0
+  #exitCode: number | undefined
 
   constructor(response: ServerResponse) {
     this.#response = response
@@ -112,12 +117,32 @@ class LinesSink implements ClientSink {
     return this.#response.destroyed || this.#response.write(`${JSON.stringify({ out: text })}\n`)
   }
 
+  whenRead(callback: () => void): void {
+    this.#asked += 1
+    this.#waiting.set(this.#asked, callback)
+    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify({ ask: this.#asked })}\n`)
+  }
+
+  /** The program's reader has everything that was written before question number `asked`. */
+  read(asked: number): void {
+    this.#waiting.get(asked)?.()
+    this.#waiting.delete(asked)
+    this.#maybeExit()
+  }
+
   warn(text: string): void {
     if (!this.#response.destroyed) this.#response.write(`${JSON.stringify({ err: text })}\n`)
   }
 
+  /** The program leaves with its exit code, which ends the exchange: what it is still asked comes first. */
   end(exitCode: number): void {
-    if (!this.#response.destroyed) this.#response.end(`${JSON.stringify({ exit: exitCode })}\n`)
+    this.#exitCode = exitCode
+    this.#maybeExit()
+  }
+
+  #maybeExit(): void {
+    if (this.#exitCode === undefined || this.#waiting.size > 0 || this.#response.destroyed) return
+    this.#response.end(`${JSON.stringify({ exit: this.#exitCode })}\n`)
   }
 
   abort(): void {

@@ -43,13 +43,20 @@ class StdioSink implements ClientSink {
     return this.#streams.stdout.write(text)
   }
 
+  whenRead(callback: () => void): void {
+    // The callback of an empty write comes when everything before it is with the reader.
+    this.#streams.stdout.write('', (error) => {
+      if (!error) callback()
+    })
+  }
+
   warn(text: string): void {
     this.#streams.stderr.write(`${text}\n`)
   }
 
   end(exitCode: number): void {
-    // The callback of an empty write comes when everything before it is with the reader.
-    this.#streams.stdout.write('', () => this.#closed(exitCode))
+    // An answer that could not be written is no success, whatever it said.
+    this.#streams.stdout.write('', (error) => this.#closed(error ? 1 : exitCode))
   }
 
   abort(): void {

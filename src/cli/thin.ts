@@ -1,7 +1,8 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { frameDecoder } from '../framing/index.ts'
 import type { Streams } from '../stdio.ts'
-import { version } from './version.ts'
+import { HttpExchange, type RequestHead } from './http-exchange.ts'
 
 /** A gateway that may be running: its Unix socket, or its URL with a key. */
 export type GatewayAddress = { socket: string } | { url: string; key?: string }
@@ -25,61 +26,56 @@ const LINE_LIMIT = 256 * 1024 * 1024
  * `{"signal"}` there, `{"out"}`, `{"err"}` and `{"exit"}` back. Resolves with the exit code, or with undefined when no
  * gateway answers at the address (nothing was read from stdin then).
  */
-export function runThin(address: GatewayAddress, options: ThinOptions, streams: Streams): Promise<number | undefined> {
+export async function runThin(
+  address: GatewayAddress,
+  options: ThinOptions,
+  streams: Streams,
+): Promise<number | undefined> {
+  if ('socket' in address && !existsSync(address.socket)) return undefined
+  const { socket, head } = await open(address, options.protocol)
   return new Promise((resolve) => {
-    const call = open(address, options, streams)
-    call.once('error', () => resolve(undefined))
-    call.once('response', (response) => {
-      call.removeAllListeners('error')
-      if (response.statusCode !== 200) {
-        streams.stderr.write(`turnpike: the gateway answered ${response.statusCode} to this stand-in\n`)
-        response.resume()
-        resolve(3)
-        return
-      }
-      call.on('error', () => resolve(1))
-      feed(call, streams)
-      follow(response, streams, resolve)
+    const answer = new Answer(streams, socket, (read) => exchange.write(`${JSON.stringify({ read })}\n`), resolve)
+    let status: number | undefined
+    const exchange = new HttpExchange(socket, head, {
+      status(code) {
+        status = code
+        if (code === 200) feed(exchange, socket, streams)
+        else streams.stderr.write(`turnpike: the gateway answered ${code} to this stand-in\n`)
+        if (code !== 200) resolve(3)
+      },
+      data: (text) => status === 200 && answer.push(text),
+      end: () => (status === undefined ? resolve(undefined) : answer.end()),
     })
-    call.flushHeaders()
+    exchange.write(`${about(options, streams)}\n`)
   })
 }
 
-function open(address: GatewayAddress, { protocol, argv, agent, env }: ThinOptions, { stdin }: Streams): ClientRequest {
+/** The connection to the gateway, which may still be on its way, and what is asked there. */
+async function open(address: GatewayAddress, protocol: string): Promise<{ socket: Socket; head: RequestHead }> {
+  const path = `/v1/stdio/${protocol}`
+  const headers = { Host: 'localhost', 'Content-Type': 'application/x-ndjson' }
+  if ('socket' in address) return { socket: connect(address.socket), head: { path, headers } }
+  const { protocol: scheme, hostname, port, host, pathname } = new URL(address.url)
+  const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (scheme === 'https:' ? 443 : 80)) }
+  const secure = scheme === 'https:' && (await import('node:tls'))
+  const socket = secure ? secure.connect({ ...at, servername: at.host }) : connect(at)
+  socket.setNoDelay(true)
+  const key: Record<string, string> = address.key ? { Authorization: `Bearer ${address.key}` } : {}
+  return { socket, head: { path: pathname.replace(/\/$/, '') + path, headers: { ...headers, Host: host, ...key } } }
+}
+
+/** The first line of the request: how this program was started. */
+function about({ argv, agent, env }: ThinOptions, { stdin }: Streams): string {
   const forwarded = Object.entries(env).filter(([name]) => FORWARDED.test(name))
-  const about = JSON.stringify({
-    argv,
-    agent,
-    env: Object.fromEntries(forwarded),
-    interactive: stdin.isTTY === true,
-    version: version(),
-  })
-  const target =
-    'socket' in address
-      ? { socketPath: address.socket, path: `/v1/stdio/${protocol}` }
-      : urlTarget(address.url, `/v1/stdio/${protocol}`)
-  const key = 'key' in address && address.key ? { authorization: `Bearer ${address.key}` } : {}
-  const call = request({
-    ...target,
-    method: 'POST',
-    headers: { 'content-type': 'application/x-ndjson', host: 'localhost', ...key },
-  })
-  call.setNoDelay(true)
-  call.write(`${about}\n`)
-  return call
-}
-
-function urlTarget(url: string, path: string): { hostname: string; port: string; path: string } {
-  const { hostname, port, pathname } = new URL(url)
-  return { hostname, port: port || '80', path: pathname.replace(/\/$/, '') + path }
+  return JSON.stringify({ argv, agent, env: Object.fromEntries(forwarded), interactive: stdin.isTTY === true })
 }
 
 /** Standard input and signals, to the gateway. */
-function feed(call: ClientRequest, { stdin }: Streams): void {
+function feed(exchange: HttpExchange, socket: Socket, { stdin }: Streams): void {
   const tell = (line: object): void => {
-    if (!call.write(`${JSON.stringify(line)}\n`)) {
+    if (!exchange.write(`${JSON.stringify(line)}\n`)) {
       stdin.pause()
-      call.once('drain', () => stdin.resume())
+      socket.once('drain', () => stdin.resume())
     }
   }
   stdin.setEncoding('utf8')
@@ -89,24 +85,60 @@ function feed(call: ClientRequest, { stdin }: Streams): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => tell({ signal }))
 }
 
+/** One line of the gateway; `ask` wants to know when everything before it is with the reader. */
+interface AnswerLine {
+  out?: string
+  err?: string
+  ask?: number
+  exit?: number
+}
+
 /** The gateway's answer, to standard output and error. */
-function follow(response: IncomingMessage, { stdout, stderr }: Streams, done: (exitCode: number) => void): void {
-  let exitCode: number | undefined
-  const decoder = frameDecoder('ndjson', LINE_LIMIT, {
-    frame: (frame) => {
-      const line = JSON.parse(String(frame)) as { out?: string; err?: string; exit?: number }
-      if (line.err !== undefined) stderr.write(`${line.err}\n`)
-      if (line.exit !== undefined) exitCode = line.exit
-      if (line.out !== undefined && !stdout.write(line.out)) {
-        response.pause()
-        stdout.once('drain', () => response.resume())
-      }
-    },
-    fault: () => response.destroy(),
+class Answer {
+  readonly #streams: Streams
+  readonly #socket: Socket
+  readonly #read: (ask: number) => void
+  readonly #done: (exitCode: number) => void
+  readonly #decoder = frameDecoder('ndjson', LINE_LIMIT, {
+    frame: (frame) => this.#line(JSON.parse(String(frame)) as AnswerLine),
+    fault: () => this.#socket.destroy(),
   })
-  stdout.on('error', () => response.destroy())
-  response.setEncoding('utf8')
-  response.on('data', (text: string) => decoder.push(text))
-  // Without an exit code the gateway went away: that is no success, whatever was written so far.
-  response.on('close', () => stdout.write('', () => done(exitCode ?? 1)))
+
+  #finished = false
+
+  constructor(streams: Streams, socket: Socket, read: (ask: number) => void, done: (exitCode: number) => void) {
+    this.#read = read
+    this.#streams = streams
+    this.#socket = socket
+    this.#done = done
+    streams.stdout.on('error', () => socket.destroy())
+  }
+
+  push(text: string): void {
+    this.#decoder.push(text)
+  }
+
+  /** Without an exit code the gateway went away: that is no success, whatever was written so far. */
+  end(): void {
+    if (this.#finished) return
+    this.#streams.stderr.write('turnpike: the gateway went away before it had answered; send the request again\n')
+    this.#finish(1)
+  }
+
+  #line({ out, err, ask, exit }: AnswerLine): void {
+    const { stdout } = this.#streams
+    if (ask !== undefined) stdout.write('', (error) => !error && this.#read(ask))
+    if (err !== undefined) this.#streams.stderr.write(`${err}\n`)
+    if (out !== undefined && !stdout.write(out)) {
+      this.#socket.pause()
+      stdout.once('drain', () => this.#socket.resume())
+    }
+    if (exit !== undefined) this.#finish(exit)
+  }
+
+  #finish(exitCode: number): void {
+    this.#finished = true
+    // The callback of an empty write comes when everything before it is with the reader.
+    this.#streams.stdout.write('', (error) => this.#done(error ? 1 : exitCode))
+  }
 }

@@ -48,6 +48,8 @@ export interface ClientSink {
   head(status: number, headers: Record<string, string>): void
   /** Writes text; false when the client does not keep up (`drained` is called when it has). */
   write(text: string): boolean
+  /** Calls back once everything written so far is with the reader; never when the reader is gone. */
+  whenRead(callback: () => void): void
   /** One line for the person who runs a stand-in. */
   warn(text: string): void
   /** Everything is written. `exitCode` for stdio, `trailers` for HTTP. */

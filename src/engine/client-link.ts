@@ -48,6 +48,8 @@ export interface ClientOwner {
   scope(options: ClientOptions): RequestScope
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
   closed(client: ClientLink): void
+  /** A client holds the answer of a recorded turn. */
+  shown(turn: Id): void
 }
 
 /** The signals that tell a stand-in to stop, and the exit code of a program that each of them has ended. */
@@ -188,9 +190,14 @@ export class ClientLink implements ExchangeHost {
 
   exchangeEnded(exchange: Exchange): void {
     this.#exchanges.delete(exchange.id)
-    const { turn } = exchange
-    if (turn && !this.gone) this.#output.whenFlushed(() => turn.delivered())
+    if (!this.gone && !exchange.follows) this.#whenRead(exchange)
     this.#maybeFinish()
+  }
+
+  /** The client holds what the exchange was to bring: that counts for duplicates. */
+  #whenRead({ turn, past }: Exchange): void {
+    if (turn) this.#output.whenFlushed(() => turn.delivered())
+    else if (past !== undefined) this.#output.whenFlushed(() => this.#owner.shown(past))
   }
 
   #statusOf(found: Fault | undefined): number {

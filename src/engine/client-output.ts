@@ -58,7 +58,7 @@ export class ClientOutput {
     this.#schedule()
   }
 
-  /** Calls back when everything sent so far was handed to the client's side of the wire. */
+  /** Calls back when everything sent so far is with the client; never when it is gone. */
   whenFlushed(callback: () => void): void {
     this.#flushed.push(callback)
     this.#schedule()
@@ -107,7 +107,7 @@ export class ClientOutput {
     const text = this.#buffer
     this.#buffer = ''
     if (text !== '' && !this.#options.sink.write(text)) this.#clog()
-    for (const callback of this.#flushed.splice(0)) callback()
+    for (const callback of this.#flushed.splice(0)) this.#options.sink.whenRead(callback)
   }
 
   #clog(): void {

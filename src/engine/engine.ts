@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { CallEnd, Hooks, JournalEntry, RequestScope, Store } from '../contract/index.ts'
-import { type Command, type Fault, fault, type LinkEvent, type Message, type TurnEvent } from '../model/index.ts'
+import { type Command, type Fault, fault, type Id, type LinkEvent, type Message, type TurnEvent } from '../model/index.ts'
 import { Admission } from './admission.ts'
 import { Breakers } from './breakers.ts'
 import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
@@ -142,7 +142,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void {
     this.#dispatch(client, command, exchange).catch((error: unknown) => {
       // Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged.
-      this.#log.error('a command failed', { error: String(error) })
+      const { traceparent } = client.scope.carrier
+      this.#log.error('a command failed', { error: String(error), traceparent })
       const why = fault('internal', 'The gateway could not do this; see its log.')
       if (exchange?.turn && !exchange.follows) exchange.turn.fail(why)
       exchange?.fail(why)
@@ -179,6 +180,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   delivered(turn: Turn): void {
+    this.#recorder.delivered(turn.id)
+  }
+
+  shown(turn: Id): void {
     this.#recorder.delivered(turn)
   }
 
@@ -188,7 +193,17 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
 
   audit(turn: Turn, { ask, about, how, option, by }: AskAudit): void {
     const agent = turn.agent.name
-    this.#log.info('a question of an agent was settled', { turn: turn.id, agent, ask, about, how, option, by })
+    const { traceparent } = turn.scope.carrier
+    this.#log.info('a question of an agent was settled', {
+      turn: turn.id,
+      agent,
+      ask,
+      about,
+      how,
+      option,
+      by,
+      traceparent,
+    })
   }
 
   usable(agents: readonly AgentSettings[]): AgentSettings | undefined {
@@ -203,7 +218,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   moved(turn: Turn): void {
     const tenant = this.#turns.sessionOf(turn)?.record.tenant ?? ''
     this.#admission.move(turn, { tenant }).catch((error: unknown) => {
-      this.#log.error('a turn could not be given to another agent', { error: String(error) })
+      const { traceparent } = turn.scope.carrier
+      this.#log.error('a turn could not be given to another agent', { error: String(error), traceparent })
       turn.fail(fault('internal', 'The gateway could not do this; see its log.'))
     })
   }
@@ -220,10 +236,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return this.#store.readMessages(record.id)
   }
 
-  callFailed({ pool, record }: LiveSession, { why, exitCode, signal, stderr, fault: found }: CallEnd): void {
+  callFailed({ pool, record, running }: LiveSession, { why, exitCode, signal, stderr, fault: found }: CallEnd): void {
     this.#log.warn('an agent failed', {
       agent: pool.agent.name,
       session: record.id,
+      traceparent: running?.scope.carrier.traceparent,
       why,
       exitCode,
       signal,

@@ -11,7 +11,7 @@ import {
   type Target,
   type TurnEvent,
 } from '../model/index.ts'
-import { carriesEvent, dropped, IN_VIEW } from './carry.ts'
+import { carryEvent } from './carry-event.ts'
 import type { Turn } from './turn.ts'
 import type { LiveView } from './view.ts'
 
@@ -42,6 +42,8 @@ export class Exchange {
   readonly command: Command
   /** The turn it is about, once there is one. */
   turn: Turn | undefined
+  /** The recorded turn that it is answered from. */
+  past: Id | undefined
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
   ended = false
@@ -63,11 +65,8 @@ export class Exchange {
     if (this.ended) return
     const last = this.#isLast(event)
     if (last) this.ended = true
-    if (!carriesEvent(this.host.capabilities, event)) {
-      if (!IN_VIEW.has(event.type)) this.report(dropped(event.type))
-    } else if (this.answer.form !== 'whole' || event.type.startsWith('turn-')) {
-      this.host.encode(event, this, view)
-    }
+    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.report)
+    if (carried) this.host.encode(carried, this, view)
     if (last) this.host.exchangeEnded(this)
   }
 
@@ -122,7 +121,7 @@ export class Exchange {
     this.host.exchangeEnded(this)
   }
 
-  report(loss: Loss): void {
+  readonly report = (loss: Loss): void => {
     this.ledger.add(loss)
   }
 

@@ -42,6 +42,7 @@ export interface Past {
  */
 export async function showPast(store: Store, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
+  exchange.past = record.turn
   const ledger = new LossLedger()
   for (const loss of record.losses ?? []) {
     ledger.add(loss)

@@ -1,5 +1,5 @@
 import type { JournalEntry, Store } from '../contract/index.ts'
-import type { Message, Part, TurnEvent } from '../model/index.ts'
+import type { Id, Message, Part, TurnEvent } from '../model/index.ts'
 import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
 import { shapeOf } from './shape.ts'
@@ -57,8 +57,8 @@ export class Recorder {
   }
 
   /** A client holds the whole answer. */
-  delivered(turn: Turn): void {
-    this.#keep(Promise.resolve(this.#store.markDelivered(turn.id)))
+  delivered(turn: Id): void {
+    this.#keep(Promise.resolve(this.#store.markDelivered(turn)))
   }
 
   /** Every event so far, in order. */

@@ -26,6 +26,7 @@ describe('a stand-in whose environment may be stale', () => {
     let written = ''
     const { promise, resolve } = Promise.withResolvers<string>()
     const sink: ClientSink = {
+      whenRead: (callback) => callback(),
       head() {},
       warn() {},
       abort() {},

@@ -48,6 +48,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
         },
         sink: {
           head() {},
+          whenRead: (callback: () => void) => callback(),
           write(text) {
             read += text
             return true
