@@ -44,6 +44,8 @@ export interface ClientOwner {
   readonly bodyLimit: number
   /** How long a client may refuse to read, in milliseconds. */
   readonly stallLimit: number
+  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
+  readonly keepAliveMs: number
   newLinkId(): string
   scope(options: ClientOptions): RequestScope
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
@@ -73,6 +75,7 @@ export class ClientLink implements ExchangeHost {
   readonly #exchanges = new Map<Id, Exchange>()
   #ids = 0
   #idle: NodeJS.Timeout | undefined
+  #keepAlive: NodeJS.Timeout | undefined
   #inputEnded = false
   #exitCode: number | undefined
   #signal: StopSignal = 'SIGTERM'
@@ -212,7 +215,10 @@ export class ClientLink implements ExchangeHost {
   #command(command: Command, answer: Answer | undefined): void {
     if (this.#finished) return
     const exchange = answer && new Exchange(command, answer, this)
-    if (exchange) this.#exchanges.set(exchange.id, exchange)
+    if (exchange) {
+      this.#exchanges.set(exchange.id, exchange)
+      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#owner.keepAliveMs)
+    }
     this.#owner.dispatch(this, command, exchange)
   }
 
@@ -260,11 +266,18 @@ export class ClientLink implements ExchangeHost {
     if (this.#finished) return
     this.#finished = true
     clearTimeout(this.#idle)
+    clearInterval(this.#keepAlive)
     const code = exitCode === TERMINATED ? SIGNAL_CODES[this.#signal] : exitCode
     if (this.gone) this.options.sink.abort()
     else this.#output.finish(code)
     this.scope.end({ status: this.#output.status, exitCode: code })
     this.#owner.closed(this)
+  }
+
+  /** What is between us and the client may cut a wire that is silent for long. */
+  #stayAlive(): void {
+    const [exchange] = this.#exchanges.values()
+    if (exchange && this.#output.wasSilent()) this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
   }
 
   #valve(): void {

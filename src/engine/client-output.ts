@@ -33,6 +33,7 @@ export class ClientOutput {
   #stall: NodeJS.Timeout | undefined
   #trailing: Exchange | undefined
   #over = false
+  #spoke = false
   /** HTTP status of what is being encoded; fixed by the first frame. */
   status = 200
   clogged = false
@@ -52,6 +53,7 @@ export class ClientOutput {
 
   send(frame: Frame): void {
     if (this.#over) return
+    this.#spoke = true
     this.#framing ??= this.#head(frame)
     this.#buffer += encodeFrame(this.#framing, frame)
     if (this.#framing === 'body' && this.#options.context.transport === 'stdio') this.#buffer += '\n'
@@ -62,6 +64,13 @@ export class ClientOutput {
   whenFlushed(callback: () => void): void {
     this.#flushed.push(callback)
     this.#schedule()
+  }
+
+  /** True when nothing was sent since this was last asked. */
+  wasSilent(): boolean {
+    const silent = !this.#spoke
+    this.#spoke = false
+    return silent
   }
 
   drained(): void {

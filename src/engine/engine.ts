@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { CallEnd, Hooks, JournalEntry, RequestScope, Store } from '../contract/index.ts'
-import { type Command, type Fault, fault, type Id, type LinkEvent, type Message, type TurnEvent } from '../model/index.ts'
+import {
+  type Command,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type Message,
+  type TurnEvent,
+} from '../model/index.ts'
 import { Admission } from './admission.ts'
 import { Breakers } from './breakers.ts'
 import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
 import { Controls } from './controls.ts'
 import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
-import { HealthChecks } from './health.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
 import { LiveTurns } from './live-turns.ts'
 import { Recorder } from './recorder.ts'
@@ -19,9 +26,7 @@ import type { Turn } from './turn.ts'
 import type { AskAudit } from './turn-asks.ts'
 import { TurnCommands } from './turn-commands.ts'
 import type { TurnOwner } from './turn-init.ts'
-
-/** How often what is older than the retention is deleted, in milliseconds. */
-const PRUNE_MS = 3_600_000
+import { Upkeep } from './upkeep.ts'
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
 export class Engine implements ClientOwner, TurnOwner, SessionOwner {
@@ -35,14 +40,15 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #turnCommands: TurnCommands
   readonly #admission: Admission
   readonly #clients = new Set<ClientLink>()
-  readonly #pruning: NodeJS.Timeout
-  readonly #health: HealthChecks
+  readonly #upkeep: Upkeep
   readonly breakers: Breakers
   readonly now: () => number
+  readonly keepAliveMs: number
   settings: EngineSettings
   #closing = false
 
-  constructor({ settings, store, hooks, log, now = Date.now }: EngineParts) {
+  constructor({ settings, store, hooks, log, now = Date.now, keepAliveMs = 15_000 }: EngineParts) {
+    this.keepAliveMs = keepAliveMs
     this.settings = settings
     this.now = now
     this.#store = store
@@ -66,10 +72,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       newId: () => this.newLinkId(),
     })
     this.#sessions.warm(settings.agents.values())
-    this.#health = new HealthChecks((agent, found) => this.#checked(agent, found))
-    this.#health.watch(settings.agents.values())
-    this.#pruning = setInterval(() => void this.#prune(), PRUNE_MS)
-    this.#pruning.unref()
+    this.#upkeep = new Upkeep({ store, breakers: this.breakers, log, now, settings: () => this.settings })
   }
 
   get lineLimit(): number {
@@ -98,7 +101,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   async recover(): Promise<void> {
     const lost = await recoverTurns(this.#store, this.now())
     if (lost > 0) this.#log.warn('turns of a gateway that is gone were ended', { turns: lost })
-    await this.#prune()
+    await this.#upkeep.prune()
   }
 
   /** New settings for everything that begins from now on; agents that are the same object keep their processes. */
@@ -106,7 +109,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.settings = settings
     this.#sessions.retire(settings.agents)
     this.#sessions.warm(settings.agents.values())
-    this.#health.watch(settings.agents.values())
+    this.#upkeep.watch()
   }
 
   /** A client's wire. The caller feeds it and calls `open` first. */
@@ -119,8 +122,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#closing = true
-    clearInterval(this.#pruning)
-    this.#health.close()
+    this.#upkeep.close()
     await this.#turns.untilIdle(drainMs)
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
@@ -276,22 +278,6 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       await this.#store.bindSession(session.record.id, bound)
     } catch (error) {
       this.#log.error('the session binding could not be written', { error: String(error) })
-    }
-  }
-
-  /** A health check opens or closes the agent's circuit as turns do. */
-  #checked(agent: AgentSettings, found: Fault | undefined): void {
-    const before = this.breakers.state(agent)
-    this.breakers.told(agent, found && fault('agent-unavailable', found.message))
-    if (found) this.#log.warn('an agent failed its health check', { agent: agent.name, why: found.message })
-    else if (before !== 'closed') this.#log.info('an agent works again', { agent: agent.name })
-  }
-
-  async #prune(): Promise<void> {
-    try {
-      await this.#store.prune(this.now() - this.settings.retention)
-    } catch (error) {
-      this.#log.error('old turns could not be deleted', { error: String(error) })
     }
   }
 }

@@ -33,7 +33,7 @@ export const EXAMPLE_AGENTS = `
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
-  { hooks = silentHooks }: { hooks?: Hooks } = {},
+  { hooks = silentHooks, keepAliveMs }: { hooks?: Hooks; keepAliveMs?: number } = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
@@ -45,7 +45,7 @@ export async function startGateway(
   const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
   const logged: string[] = []
   const log = recordingLog(logged)
-  const gateway = createGateway(config, { codecs, hooks, log, env })
+  const gateway = createGateway(config, { codecs, hooks, log, env, ...(keepAliveMs && { keepAliveMs }) })
   const { engine } = gateway
   const server = await startServer(
     { ...config.server, port: 0 },
