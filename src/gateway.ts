@@ -10,6 +10,8 @@ export interface GatewayParts {
   hooks: Hooks
   log: EngineLog
   env: Readonly<Record<string, string | undefined>>
+  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
+  keepAliveMs?: number
 }
 
 /** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
@@ -24,7 +26,14 @@ export interface Gateway {
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const built = new BuiltAgents(parts)
   const store = openStore(config.store)
-  const engine = new Engine({ settings: built.settings(config), store, hooks: parts.hooks, log: parts.log })
+  const { hooks, log, keepAliveMs } = parts
+  const engine = new Engine({
+    settings: built.settings(config),
+    store,
+    hooks,
+    log,
+    ...(keepAliveMs && { keepAliveMs }),
+  })
   return {
     engine,
     reload: (next) => engine.reload(built.settings(next)),
