@@ -34,6 +34,7 @@ export const ATTR = {
   front: 'turnpike.front',
   back: 'turnpike.back',
   outcome: 'turnpike.outcome',
+  link: 'turnpike.link',
   losses: 'turnpike.losses',
   usageEstimated: 'turnpike.usage.estimated',
 } as const

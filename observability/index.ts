@@ -1,16 +1,12 @@
 /** What the gateway loads always: nothing of OpenTelemetry, which comes with the first `startTelemetry`. */
 
+import type { Log, LogOptions } from './logs.ts'
+import type { Metrics } from './metrics.ts'
 import type { Telemetry, TelemetryConfig } from './sdk.ts'
 
-export {
-  createLog,
-  LOG_LEVELS,
-  type Log,
-  type LogDestination,
-  type LogFields,
-  type LogLevel,
-  type LogOptions,
-} from './logs.ts'
+export type { Log, LogDestination, LogFields, LogLevel, LogOptions } from './logs.ts'
+export type { BreakerStates, Metrics } from './metrics.ts'
+export { probeCollector } from './probe.ts'
 export {
   type CarrierSource,
   formatTraceparent,
@@ -21,8 +17,21 @@ export {
 export { REDACTED, type Redactor, redactor } from './redaction.ts'
 export type { Telemetry, TelemetryConfig } from './sdk.ts'
 
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Makes a log. A silent one loads nothing: a stand-in that runs alone has no time for what writes logs. */
+export async function openLog(options: LogOptions): Promise<Log> {
+  return options.level === 'silent' ? SILENT : (await import('./logs.ts')).createLog(options)
+}
+
+/** Begins to count; the gateway is watched until `close`. Loaded here: a stand-in that runs alone counts nothing. */
+export async function openMetrics(): Promise<Metrics> {
+  const { Metrics } = await import('./metrics.ts')
+  return new Metrics()
+}
+
 /**
- * Loads the OpenTelemetry SDK and starts exporting traces; see `TelemetryConfig`.
+ * Loads the OpenTelemetry SDK and starts exporting traces and metrics; see `TelemetryConfig`.
  *
  * @throws Error when the configuration cannot be used.
  */

@@ -2,6 +2,7 @@
 
 import { isatty } from 'node:tty'
 import { pino } from 'pino'
+import { parseTraceparent } from './propagation.ts'
 import { type Redactor, redactor } from './redaction.ts'
 
 /** How much is logged: this level and everything more serious. */
@@ -10,7 +11,10 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** One of the closed list of levels. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What is said beside the message. Any value will do; it is cleaned and bounded. */
+/**
+ * What is said beside the message. Any value will do; it is cleaned and bounded. A `traceparent` is written as
+ * `trace_id` and `span_id`, the names that OpenTelemetry has for logs of other formats.
+ */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** A log. No method throws; none waits for the reader. */
@@ -61,7 +65,7 @@ export function createLog(options: LogOptions): Log {
   )
   const write = (level: Exclude<LogLevel, 'silent'>, message: string, fields?: LogFields): void => {
     if (!logger.isLevelEnabled(level)) return
-    logger[level](fields ? safeFields(redact, fields) : {}, redact.text(message))
+    logger[level](fields ? safeFields(redact, correlated(fields)) : {}, redact.text(message))
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
@@ -77,6 +81,12 @@ function stderr(): LogDestination {
   // The reader went away: there is nobody left to tell.
   stream.on('error', () => {})
   return { write: (text) => stream.write(text), isTTY: isatty(2) }
+}
+
+/** The fields, with the ids of the trace that they name; what is no context is left out. */
+function correlated({ traceparent, ...fields }: LogFields): LogFields {
+  const context = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
+  return context ? { trace_id: context.traceId, span_id: context.spanId, ...fields } : fields
 }
 
 function safeFields(redact: Redactor, fields: LogFields): Record<string, unknown> {

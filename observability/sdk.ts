@@ -1,13 +1,15 @@
 /**
  * The OpenTelemetry SDK: only loaded where telemetry is on (`index.ts` imports it lazily). It instruments nothing by
- * itself: every span is made by `spans.ts`.
+ * itself: every span is made by `spans.ts`, every number is counted by `metrics.ts`.
  */
 
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { logs, trace } from '@opentelemetry/api'
+import { logs, metrics, trace } from '@opentelemetry/api'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { type IMetricReader, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import {
   AlwaysOnSampler,
@@ -18,9 +20,13 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
 import type { Hooks } from '../src/contract/index.ts'
+import { metricsUrl, tracesUrl } from './endpoints.ts'
+import { type ExportWatch, exportWatch } from './export-watch.ts'
+import type { Metrics } from './metrics.ts'
+import { metricProducer } from './otlp-metrics.ts'
 import { spanHooks } from './spans.ts'
 
-/** Where traces go and what is in them. */
+/** Where traces and metrics go and what is in them. */
 export interface TelemetryConfig {
   /** The collector's URL (OTLP over HTTP, JSON); `/v1/traces` is appended when it has no path. */
   otlp: string
@@ -34,12 +40,15 @@ export interface TelemetryConfig {
   service?: string
   /** The resource's `service.version`. */
   version: string
-  /** Told once when traces stop reaching the collector, and once when they do again. */
+  /** Sent to the collector as well, to `/v1/metrics` beside the traces' path. */
+  metrics?: Metrics
+  /** Told once when traces or metrics stop reaching the collector, and once when they do again. */
   warn?: (message: string) => void
 }
 
 /** Running telemetry. */
 export interface Telemetry {
+  /** The hooks of the spans. Metrics are counted by their own. */
   hooks: Hooks
   /** Sends what is left, for 2 seconds at most. Never rejects. */
   shutdown(): Promise<void>
@@ -50,13 +59,22 @@ export interface Telemetry {
  * both: no export that is under way outlives the shutdown for long, and a dead collector costs 2 seconds once.
  */
 const PATIENCE_MS = 2_000
+/** Metrics are sent this often, in milliseconds. */
+const METRICS_MS = 15_000
 /** Spans wait this long for company, in milliseconds. */
 const BATCH_MS = 1_000
 /** A longer attribute is cut: session ids and names come from clients. Content is bounded on its own. */
 const MAX_ATTRIBUTE = 1_024
 
+/** What all exporters are made with. */
+interface ExporterOptions {
+  headers: Record<string, string>
+  timeoutMillis: number
+  httpAgentOptions: () => HttpAgent | HttpsAgent
+}
+
 /**
- * Starts exporting traces. Spans are queued and sent in the background: a collector that is down, slow or silent costs
+ * Starts exporting traces and metrics. Spans are queued and sent in the background: a collector that is down, slow or silent costs
  * spans, never a turn.
  *
  * @throws Error when `otlp` is not an http(s) URL or `sample` is not between 0 and 1.
@@ -64,12 +82,9 @@ const MAX_ATTRIBUTE = 1_024
 export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry> {
   const url = tracesUrl(config.otlp)
   const agent = url.protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
-  const exporter = new OTLPTraceExporter({
-    url: url.href,
-    headers: { ...config.headers },
-    timeoutMillis: PATIENCE_MS,
-    httpAgentOptions: () => agent,
-  })
+  const options = { headers: { ...config.headers }, timeoutMillis: PATIENCE_MS, httpAgentOptions: () => agent }
+  const exporter = new OTLPTraceExporter({ ...options, url: url.href })
+  const watch: ExportWatch = { what: 'Traces', url, meaning: 'turns go on without them', warn: config.warn }
   const sdk = new NodeSDK({
     autoDetectResources: false,
     resource: resource(config),
@@ -77,14 +92,14 @@ export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry
     spanLimits: { attributeValueLengthLimit: config.content ? undefined : MAX_ATTRIBUTE },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: watched(exporter, config.warn, url),
+        exporter: watchedSpans(exporter, watch),
         scheduledDelayMillis: BATCH_MS,
         exportTimeoutMillis: PATIENCE_MS,
       }),
     ],
-    // Named as none: left out, the SDK would export logs and metrics by its own defaults.
+    // Named even as none: left out, the SDK would export logs and metrics by its own defaults.
     logRecordProcessors: [],
-    metricReaders: [],
+    metricReaders: metricReaders(config, options),
     // The context goes over the wires by the engine's hands, never by a global propagator.
     textMapPropagator: null,
   })
@@ -95,20 +110,12 @@ export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry
     shutdown: async () => {
       await atMost(PATIENCE_MS, sdk.shutdown())
       trace.disable()
+      metrics.disable()
       logs.disable()
       // Also cuts a connection on which a collector still trickles its answer: it would keep the process alive.
       agent.destroy()
     },
   }
-}
-
-function tracesUrl(otlp: string): URL {
-  const url = URL.parse(otlp)
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new Error('telemetry.otlp is not an http or https URL; write the collector as http://127.0.0.1:4318.')
-  }
-  if (url.pathname === '/') url.pathname = '/v1/traces'
-  return url
 }
 
 function sampler(share: number): Sampler {
@@ -128,29 +135,43 @@ function resource(config: TelemetryConfig): ReturnType<typeof defaultResource> {
     .merge(resourceFromAttributes(configured))
 }
 
-/** The exporter, with a word to the operator whenever its luck changes. */
-function watched(exporter: SpanExporter, warn: TelemetryConfig['warn'], url: URL): SpanExporter {
-  let failing = false
+/** The exporter of spans, watched. */
+function watchedSpans(exporter: SpanExporter, watch: ExportWatch): SpanExporter {
+  const told = exportWatch(watch)
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        const failed = result.error !== undefined || result.code !== 0
-        if (failed && !failing) {
-          warn?.(
-            `Traces do not reach the collector at ${url.host} (${reason(result.error)}); turns go on without them.`,
-          )
-        } else if (!failed && failing) warn?.(`Traces reach the collector at ${url.host} again.`)
-        failing = failed
+        told(result)
         done(result)
       }),
     shutdown: () => exporter.shutdown(),
   }
 }
 
-/** The error's code (`ECONNREFUSED`, an HTTP status): its message may hold the collector's answer. */
-function reason(error: Error | undefined): string {
-  const code = error !== undefined && 'code' in error ? error.code : undefined
-  return typeof code === 'string' || typeof code === 'number' ? String(code) : 'no answer in time'
+/** What reads the metrics every while and sends them; none when there are none or no place for them is known. */
+function metricReaders(config: TelemetryConfig, options: ExporterOptions): IMetricReader[] {
+  const { metrics: counted, otlp, version, warn } = config
+  const url = metricsUrl(otlp)
+  if (!counted || !url) return []
+  const exporter = new OTLPMetricExporter({ ...options, url: url.href })
+  const told = exportWatch({ what: 'Metrics', url, meaning: 'GET /metrics still has them', warn })
+  const watched: PushMetricExporter = {
+    export: (data, done) =>
+      exporter.export(data, (result) => {
+        told(result)
+        done(result)
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  }
+  return [
+    new PeriodicExportingMetricReader({
+      exporter: watched,
+      exportIntervalMillis: METRICS_MS,
+      exportTimeoutMillis: PATIENCE_MS,
+      metricProducers: [metricProducer(counted, version)],
+    }),
+  ]
 }
 
 /** Waits for the promise, whatever becomes of it, up to a limit in milliseconds. */

@@ -1,7 +1,16 @@
 /** The engine's hooks as OpenTelemetry spans: request, turn and calls, at most a handful a turn and none per event. */
 
 import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { Carrier, Hooks, RequestInfo, RequestScope, TurnInfo, TurnNote, TurnScope } from '../src/contract/index.ts'
+import type {
+  Carrier,
+  Hooks,
+  LinkOrigin,
+  RequestInfo,
+  RequestScope,
+  TurnInfo,
+  TurnNote,
+  TurnScope,
+} from '../src/contract/index.ts'
 import { type Fault, type Loss, lossSummary, type TurnView, type Usage } from '../src/model/index.ts'
 import {
   ATTR,
@@ -104,6 +113,10 @@ class SpanTurn implements TurnScope {
   call(info: Parameters<TurnScope['call']>[0]): ReturnType<TurnScope['call']> {
     const { baggage } = this.carrier
     return callScope(this.#tracer, info, { parent: this.#context, baggage, turnEnded: () => this.#ended })
+  }
+
+  linked(origin: LinkOrigin): void {
+    this.#span.setAttribute(ATTR.link, origin)
   }
 
   queued(ms: number): void {

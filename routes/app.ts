@@ -2,6 +2,8 @@ import { Hono } from 'hono'
 import { type HttpEnv, type HttpParts, headersOf, mountFronts } from './fronts.ts'
 import { hostAllowed } from './hosts.ts'
 import { authenticate } from './keys.ts'
+import { mountMatrix } from './matrix.ts'
+import { mountMetrics } from './metrics.ts'
 import { mountStdio } from './stdio.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
@@ -11,6 +13,8 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountStdio(app, parts)
   mountHealth(app, parts)
   mountCatalog(app, parts)
+  mountMatrix(app, parts)
+  mountMetrics(app, parts)
   app.notFound((c) =>
     c.json({ error: { code: 'not_found', message: `There is nothing at ${c.req.path}; see GET /.` } }, 404),
   )

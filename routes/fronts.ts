@@ -8,6 +8,7 @@ import { fault } from '../src/model/index.ts'
 import { hostAllowed } from './hosts.ts'
 import { HttpSink } from './http-sink.ts'
 import { authenticate, type KeyRule, LOCAL_TENANT } from './keys.ts'
+import type { MetricsText } from './metrics.ts'
 
 /** What the HTTP side of the gateway is made of. */
 export interface HttpParts {
@@ -18,6 +19,8 @@ export interface HttpParts {
   bound: string
   hosts: readonly string[]
   version: string
+  /** Where metrics are counted: what is served of them. */
+  metrics?: MetricsText
 }
 
 /** What Hono hands to every handler: Node's own request and answer. */

@@ -1,3 +1,4 @@
 export { createApp } from './app.ts'
 export type { HttpEnv, HttpParts } from './fronts.ts'
 export { type KeyRule, LOCAL_TENANT } from './keys.ts'
+export type { MetricsText } from './metrics.ts'

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { createApp, type HttpParts, type KeyRule } from '../routes/index.ts'
+import { createApp, type HttpParts, type KeyRule, type MetricsText } from '../routes/index.ts'
 import type { ServerConfig, ServerKey } from './config/index.ts'
 import type { AnyCodec } from './contract/index.ts'
 import type { Engine } from './engine/index.ts'
@@ -22,6 +22,8 @@ export interface ServerParts {
   engine: Engine
   codecs: readonly AnyCodec[]
   version: string
+  /** What `GET /metrics` serves; absent, there is no such endpoint. */
+  metrics?: MetricsText
 }
 
 /** How long the headers of a request may take to arrive, in milliseconds. Bodies may be as slow as their turns. */

@@ -1,14 +1,27 @@
 import { loadCodecs } from '../../codecs/index.ts'
-import { describeConfig } from '../config/index.ts'
+import { probeCollector } from '../../observability/index.ts'
+import { type Config, describeConfig } from '../config/index.ts'
 import { takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
-import { readConfig } from './setup.ts'
+import { collectorOf, readConfig } from './setup.ts'
 
-/** `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). */
+/**
+ * `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). What may
+ * be missed at run time, such as a collector that does not answer, is a warning.
+ */
 export async function checkCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config'])
   const config = readConfig(await loadCodecs(), configFile(options.config))
-  for (const warning of config.warnings) process.stderr.write(`warning: ${warning}\n`)
+  for (const warning of [...config.warnings, ...(await telemetryProblems(config))]) {
+    process.stderr.write(`warning: ${warning}\n`)
+  }
   process.stdout.write(`${describeConfig(config)}\n`)
   return 0
+}
+
+async function telemetryProblems(config: Config): Promise<string[]> {
+  const otlp = collectorOf(config)
+  if (otlp === undefined) return []
+  const { headers, metrics = true } = config.telemetry ?? {}
+  return probeCollector({ otlp, metrics, ...(headers && { headers }) })
 }

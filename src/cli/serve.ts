@@ -14,10 +14,15 @@ const DRAIN_MS = 30_000
 export async function serveCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config', 'port'])
   const file = configFile(options.config)
-  const setup = await setUp(file, { quiet: false })
-  const { config, codecs, gateway, log, close } = setup
+  const setup = await setUp(file)
+  const { config, codecs, gateway, log, metrics, close } = setup
   const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
-  const parts = { engine: gateway.engine, codecs: Object.values(codecs), version: version() }
+  const parts = {
+    engine: gateway.engine,
+    codecs: Object.values(codecs),
+    version: version(),
+    ...(metrics && { metrics }),
+  }
   await gateway.engine.recover()
   const server = await startServer(address, parts)
   const socket = await listenForStandIns(file, config.server.socket, parts, log)

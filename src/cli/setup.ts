@@ -1,8 +1,18 @@
-import { loadCodecs } from '../../codecs/index.ts'
-import { createLog, type Log, redactor, startTelemetry, type Telemetry } from '../../observability/index.ts'
+import { readFileSync } from 'node:fs'
+import { codecNames, loadCodecs } from '../../codecs/index.ts'
+import {
+  type BreakerStates,
+  type Log,
+  type Metrics,
+  openLog,
+  openMetrics,
+  redactor,
+  startTelemetry,
+  type Telemetry,
+} from '../../observability/index.ts'
 import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
 import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
-import type { EngineLog } from '../engine/index.ts'
+import type { Engine, EngineLog } from '../engine/index.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { version } from './version.ts'
 
@@ -12,6 +22,8 @@ export interface Setup {
   codecs: Readonly<Record<string, AnyCodec>>
   gateway: Gateway
   log: Log
+  /** What is counted; absent for stand-ins, and when it is switched off. */
+  metrics?: Metrics
   /** Lets turns go on for `drainMs` milliseconds, then stops everything. */
   close(drainMs: number): Promise<void>
 }
@@ -22,28 +34,60 @@ export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: str
   return loadConfig({ env, cwd: process.cwd(), codecs: infos(codecs), file })!
 }
 
-/** Builds the gateway of a configuration. `quiet` keeps the log silent: for stand-ins, whose stderr is their client's. */
-export async function setUp(file: string, { quiet }: { quiet: boolean }): Promise<Setup> {
-  const codecs = await loadCodecs()
-  const config = readConfig(codecs, file)
+/**
+ * Builds the gateway of a configuration. `only` names the protocol of a stand-in that runs alone: the log is silent then,
+ * because stderr is its client's, and no more codecs are loaded than the file speaks of.
+ */
+export async function setUp(file: string, { only }: { only?: string } = {}): Promise<Setup> {
+  const quiet = only !== undefined
+  const { codecs, config } = (quiet && (await readWith(file, only))) || (await readWithAll(file))
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
   const level = quiet && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
   const { pretty } = config.log
-  const log = createLog({ level, redact: redactor(secrets), ...(pretty !== undefined && { pretty }) })
+  const log = await openLog({ level, redact: redactor(secrets), ...(pretty !== undefined && { pretty }) })
   for (const warning of config.warnings) log.warn(warning)
-  const telemetry = await telemetryOf(config, log)
-  const hooks: Hooks = telemetry?.hooks ?? silentHooks
+  // A stand-in that runs alone is gone before anybody could read its numbers.
+  const metrics = quiet || config.telemetry?.metrics === false ? undefined : await openMetrics()
+  const telemetry = await telemetryOf(config, log, metrics)
+  const traced: Hooks = telemetry?.hooks ?? silentHooks
+  const hooks = metrics?.hooks(traced) ?? traced
   const gateway = createGateway(config, { codecs, hooks, log: redacting(log, config), env: process.env })
+  const { engine } = gateway
+  metrics?.watchBreakers(() => breakerStates(engine))
   return {
     config,
     codecs,
     gateway,
     log,
+    ...(metrics && { metrics }),
     async close(drainMs) {
       await gateway.close(drainMs)
       await telemetry?.shutdown()
+      metrics?.close()
     },
   }
+}
+
+/** The configuration with the codecs that its text speaks of; undefined when that does not do. */
+async function readWith(file: string, front: string): Promise<Pick<Setup, 'codecs' | 'config'> | undefined> {
+  try {
+    const text = readFileSync(file, 'utf8')
+    const codecs = await loadCodecs(codecNames.filter((name) => name === front || text.includes(name)))
+    return { codecs, config: readConfig(codecs, file) }
+  } catch {
+    // With all of them, so that the message of what is wrong can name what was meant.
+    return undefined
+  }
+}
+
+async function readWithAll(file: string): Promise<Pick<Setup, 'codecs' | 'config'>> {
+  const codecs = await loadCodecs()
+  return { codecs, config: readConfig(codecs, file) }
+}
+
+/** The state of every configured agent's circuit. */
+function breakerStates({ settings, breakers }: Engine): ReturnType<BreakerStates> {
+  return [...settings.agents.values()].map((agent) => ({ agent: agent.name, state: breakers.state(agent) }))
 }
 
 /** What agents say on stderr may hold what the configuration gave them: its values are replaced by their names. */
@@ -61,10 +105,15 @@ function redacting(log: Log, { redact }: Config): EngineLog {
   }
 }
 
-async function telemetryOf(config: Config, log: Log): Promise<Telemetry | undefined> {
-  const otlp = config.telemetry?.otlp ?? process.env['OTEL_EXPORTER_OTLP_ENDPOINT']
-  if (otlp === undefined || otlp === '') return undefined
-  const { headers, content, sample } = config.telemetry ?? { content: false }
+/** The collector's URL: the configured one, else that of the environment. */
+export function collectorOf(config: Config): string | undefined {
+  return config.telemetry?.otlp ?? (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || undefined)
+}
+
+async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefined): Promise<Telemetry | undefined> {
+  const otlp = collectorOf(config)
+  if (otlp === undefined) return undefined
+  const { headers, content, sample } = config.telemetry ?? { content: false, metrics: true }
   return startTelemetry({
     otlp,
     content,
@@ -72,6 +121,7 @@ async function telemetryOf(config: Config, log: Log): Promise<Telemetry | undefi
     warn: (message) => log.warn(message),
     ...(headers && { headers: { ...headers } }),
     ...(sample !== undefined && { sample }),
+    ...(metrics && { metrics }),
   })
 }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent, Fault, Id, Loss, TurnView } from '../model/index.ts'
 import type { CallEnd, CallHead } from './back.ts'
-import type { Carrier } from './backend.ts'
+import type { Backend, Carrier } from './backend.ts'
 
 /** A client's request as observers see it. Nothing here is content. */
 export interface RequestInfo {
@@ -39,10 +39,15 @@ export interface CallScope {
 /** What may happen to a turn beside its events. */
 export type TurnNote = 'cancel' | 'retry' | 'parked' | 'asked' | 'settled' | 'session-reset'
 
+/** Where a turn's link came from: the session had it, the pool had it warm, or it was opened for the turn. */
+export type LinkOrigin = 'kept' | 'warm' | 'new'
+
 /** Observes one turn. */
 export interface TurnScope {
   readonly carrier: Carrier
   call(info: CallInfo): CallScope
+  /** It has a link to run on. */
+  linked(origin: LinkOrigin): void
   /** It waited this many milliseconds for its session or a place. */
   queued(ms: number): void
   firstEvent(event: AgentEvent): void
@@ -65,13 +70,25 @@ export interface RequestScope {
 /** What observers implement. The engine calls it; none of its methods may throw or wait. */
 export interface Hooks {
   request(info: RequestInfo): RequestScope
+  /** The backend of an agent, observed; also what runs for no turn (warm processes, health checks) goes through it. */
+  backend?(agent: string, backend: Backend): Backend
 }
 
 /** Observes nothing, and passes the client's own trace context on to the agent. */
 export const silentHooks: Hooks = {
   request: ({ carrier }) => {
     const call: CallScope = { carrier, started() {}, head() {}, ready() {}, end() {} }
-    const turn: TurnScope = { carrier, call: () => call, queued() {}, firstEvent() {}, loss() {}, note() {}, moved() {}, end() {} }
+    const turn: TurnScope = {
+      carrier,
+      call: () => call,
+      linked() {},
+      queued() {},
+      firstEvent() {},
+      loss() {},
+      note() {},
+      moved() {},
+      end() {},
+    }
     return { carrier, turn: () => turn, fault() {}, end() {} }
   },
 }

@@ -35,12 +35,14 @@ export class AgentPool {
     const warm = this.#takeWarm()
     if (warm) {
       warm.owner = owner
+      scope.linked('warm')
       return warm
     }
     this.#sweep()
     if (this.#live.size >= this.agent.pool.max && !this.#evict(this.agent.name)) {
       return fault('overloaded', `All ${this.agent.pool.max} processes of the agent "${this.agent.name}" are busy.`)
     }
+    scope.linked('new')
     return this.#start(scope, owner)
   }
 

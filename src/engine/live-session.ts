@@ -116,7 +116,10 @@ export class LiveSession implements LinkOwner {
   }
 
   #open(turn: Turn): AgentLink | Fault {
-    if (this.#link && !this.#link.dead) return this.#link
+    if (this.#link && !this.#link.dead) {
+      turn.scope.linked('kept')
+      return this.#link
+    }
     const link = this.pool.take(turn.scope, this)
     if ('code' in link) return link
     this.#link = link

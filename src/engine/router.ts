@@ -19,7 +19,14 @@ export interface RouteChoice {
   route: Route
 }
 
-const NO_ROUTE: Omit<Route, 'agent'> = { when: {}, fallback: [], approvals: 'deny', loss: 'report', busy: 'queue', journal: 'full' }
+const NO_ROUTE: Omit<Route, 'agent'> = {
+  when: {},
+  fallback: [],
+  approvals: 'deny',
+  loss: 'report',
+  busy: 'queue',
+  journal: 'full',
+}
 
 /**
  * Chooses the agent of a turn: the one named explicitly, else the one that the protocol's own field names (when there

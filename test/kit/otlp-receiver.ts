@@ -23,6 +23,18 @@ export interface ReceivedSpan {
   resource: SpanAttributes
 }
 
+/** One number of a metric as a collector sees it; of a histogram its sum, with the count and the counts per bucket. */
+export interface ReceivedPoint {
+  metric: string
+  unit: string
+  kind: 'sum' | 'updown' | 'gauge' | 'histogram'
+  attributes: SpanAttributes
+  value: number
+  count: number | undefined
+  buckets: readonly number[] | undefined
+  resource: SpanAttributes
+}
+
 /** One export as it came in. */
 export interface ReceivedExport {
   path: string
@@ -34,6 +46,8 @@ export interface OtlpReceiver {
   url: string
   /** Everything received so far, in the order of arrival. */
   spans(): readonly ReceivedSpan[]
+  /** The numbers of the last export of metrics. */
+  points(): readonly ReceivedPoint[]
   exports(): readonly ReceivedExport[]
   /** The spans once the predicate holds for them; rejects with their names when it does not within `ms` (10 s). */
   waitFor(predicate: (spans: readonly ReceivedSpan[]) => boolean, ms?: number): Promise<readonly ReceivedSpan[]>
@@ -43,6 +57,7 @@ export interface OtlpReceiver {
 /** A collector for tests: OTLP over HTTP as JSON, on a free port of the loopback. `status` is what it answers (200). */
 export async function startOtlpReceiver(options: { status?: number } = {}): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = []
+  let points: ReceivedPoint[] = []
   const exports: ReceivedExport[] = []
   const arrivals = new EventTarget()
   const server = createServer((request, response) => {
@@ -56,7 +71,9 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
     if (!request.headers['content-type']?.startsWith('application/json')) response.writeHead(415)
     else {
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
-      if (status === 200) spans.push(...decodeSpans(JSON.parse(body.toString())))
+      const decoded = JSON.parse(body.toString()) as Request
+      if (status === 200) spans.push(...decodeSpans(decoded))
+      if (status === 200 && decoded.resourceMetrics) points = decodePoints(decoded)
       response.writeHead(status, { 'content-type': 'application/json' })
     }
     response.end('{}')
@@ -67,6 +84,7 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: () => spans,
+    points: () => points,
     exports: () => exports,
     waitFor: async (predicate, ms = 10_000) => {
       const signal = AbortSignal.timeout(ms)
@@ -85,9 +103,25 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
   }
 }
 
-/** The parts of an `ExportTraceServiceRequest` (OTLP 1.x, JSON encoding) that are read here. */
+/** The parts of an `ExportTraceServiceRequest` and an `ExportMetricsServiceRequest` (OTLP 1.x, JSON) that are read here. */
 interface Request {
   resourceSpans?: { resource?: { attributes?: KeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[]
+  resourceMetrics?: { resource?: { attributes?: KeyValue[] }; scopeMetrics?: { metrics?: WireMetric[] }[] }[]
+}
+interface WireMetric {
+  name: string
+  unit?: string
+  sum?: { isMonotonic?: boolean; dataPoints?: WirePoint[] }
+  gauge?: { dataPoints?: WirePoint[] }
+  histogram?: { dataPoints?: WirePoint[] }
+}
+interface WirePoint {
+  attributes?: KeyValue[]
+  asInt?: string | number
+  asDouble?: number
+  sum?: number
+  count?: string | number
+  bucketCounts?: (string | number)[]
 }
 interface KeyValue {
   key: string
@@ -122,6 +156,31 @@ function decodeSpans(request: Request): ReceivedSpan[] {
     const of = attributesOf(resource?.attributes)
     return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => decodeSpan(span, of)))
   })
+}
+
+function decodePoints(request: Request): ReceivedPoint[] {
+  return (request.resourceMetrics ?? []).flatMap(({ resource, scopeMetrics = [] }) => {
+    const of = attributesOf(resource?.attributes)
+    return scopeMetrics.flatMap(({ metrics = [] }) => metrics.flatMap((metric) => decodeMetric(metric, of)))
+  })
+}
+
+function decodeMetric(
+  { name, unit = '', sum, gauge, histogram }: WireMetric,
+  resource: SpanAttributes,
+): ReceivedPoint[] {
+  const kind = histogram ? 'histogram' : gauge ? 'gauge' : sum?.isMonotonic ? 'sum' : 'updown'
+  const points = (histogram ?? gauge ?? sum)?.dataPoints ?? []
+  return points.map((point) => ({
+    metric: name,
+    unit,
+    kind,
+    attributes: attributesOf(point.attributes),
+    value: Number(point.asInt ?? point.asDouble ?? point.sum),
+    count: point.count === undefined ? undefined : Number(point.count),
+    buckets: point.bucketCounts?.map(Number),
+    resource,
+  }))
 }
 
 function decodeSpan(span: WireSpan, resource: SpanAttributes): ReceivedSpan {

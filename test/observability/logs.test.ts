@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLog, type LogOptions, REDACTED, redactor } from '../../observability/index.ts'
+import { type LogOptions, REDACTED, redactor } from '../../observability/index.ts'
+import { createLog } from '../../observability/logs.ts'
 
 const CANARY = 'c4n4ry/"quoted"+/canary value'
 
@@ -51,6 +52,19 @@ describe('the log', () => {
     expect(lines[0]?.match(/"msg":/g)).toHaveLength(1)
   })
 
+  test('names the trace that an entry belongs to, where its context is one', () => {
+    const { log, json } = collector({ level: 'info' })
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    log.warn('a', { turn: 't1', traceparent })
+    log.warn('b', { turn: 't2', traceparent: 'rubbish' })
+    log.warn('c', { turn: 't3', traceparent: undefined })
+    expect(json().map(({ time, pid, level, ...rest }) => rest)).toEqual([
+      { msg: 'a', turn: 't1', trace_id: '4bf92f3577b34da6a3ce929d0e0e4736', span_id: '00f067aa0ba902b7' },
+      { msg: 'b', turn: 't2' },
+      { msg: 'c', turn: 't3' },
+    ])
+  })
+
   test('for people: one line, values after the message, no control characters', () => {
     const { log, lines } = collector({ level: 'debug', pretty: true })
     log.warn('agent said \u001b[2J\r\nclear', { agent: 'helper', n: 3, said: 'two words', evil: '\u009b2J' })
@@ -71,8 +85,8 @@ describe('the log', () => {
 
   test('goes to stderr by default, whole, also when the process exits at once', async () => {
     const { stdout, stderr, code } = await run(`
-      import { createLog, redactor } from './observability/index.ts'
-      const log = createLog({ level: 'info', redact: redactor(['hunter22']) })
+      import { openLog, redactor } from './observability/index.ts'
+      const log = await openLog({ level: 'info', redact: redactor(['hunter22']) })
       for (let n = 0; n < 500; n += 1) log.info('line hunter22', { n })
       process.exit(3)
     `)

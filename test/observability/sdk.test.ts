@@ -178,7 +178,7 @@ test('nothing of OpenTelemetry is loaded until telemetry starts', async () => {
     registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context) } })
     const telemetry = await import('./observability/index.ts')
     telemetry.readCarrier({})
-    telemetry.createLog({ level: 'silent' }).info('')
+    ;(await telemetry.openLog({ level: 'silent' })).info('')
     const before = loaded.length
     const off = loaded.filter((url) => url.includes('@opentelemetry'))
     await telemetry.startTelemetry({ otlp: 'http://127.0.0.1:9', version: '0.0.0' })

@@ -1,0 +1,107 @@
+/**
+ * The numbers of this process: counters, gauges and histograms by name and labels. No clock, no library, and bounded:
+ * a metric that would get too many series counts what is too much in one more.
+ */
+
+/** What an instrument counts: `counter` only grows, `updown` goes both ways, `gauge` is read when it is asked for. */
+export type InstrumentKind = 'counter' | 'updown' | 'gauge' | 'histogram'
+
+/** One metric as it is declared. */
+export interface Instrument {
+  readonly name: string
+  readonly kind: InstrumentKind
+  /** In UCUM: `s`, `By`, or what is counted in braces. */
+  readonly unit: string
+  /** One sentence for people. */
+  readonly help: string
+  /** The names of its labels, in the order of their values in `Metric.of`. */
+  readonly labels: readonly string[]
+}
+
+/** Labels of one series; a label that does not apply is absent. */
+export type Labels = Readonly<Record<string, string>>
+
+/** Series of one metric beyond this are counted together. */
+export const MAX_SERIES = 500
+
+/** The label of the series that holds what is too much, by the OpenTelemetry SDK specification. */
+export const OVERFLOW: Labels = { 'otel.metric.overflow': 'true' }
+
+/** Upper bounds of all histograms, in seconds: the GenAI conventions' own, and on to the length of agents' turns. */
+export const BOUNDS: readonly number[] = [
+  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68, 655.36,
+  1310.72,
+]
+
+/** One number (of a histogram: its sum and the counts beside it) with its labels. Keep it to count without a look-up. */
+export class Series {
+  readonly labels: Labels
+  value = 0
+  /** Histograms only: how many values there were up to each bound and above the one before, the last one above all. */
+  readonly counts: number[]
+
+  constructor(labels: Labels, buckets: number) {
+    this.labels = labels
+    this.counts = new Array<number>(buckets).fill(0)
+  }
+
+  add(amount: number): void {
+    this.value += amount
+  }
+
+  /** Histograms: one value. */
+  record(value: number): void {
+    this.value += value
+    const at = BOUNDS.findIndex((bound) => value <= bound)
+    this.counts[at < 0 ? BOUNDS.length : at]! += 1
+  }
+
+  /** Histograms: how many values there were. */
+  get count(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0)
+  }
+}
+
+/** One metric with its series. */
+export class Metric {
+  readonly instrument: Instrument
+  readonly #series = new Map<string, Series>()
+  #overflow: Series | undefined
+
+  constructor(instrument: Instrument) {
+    this.instrument = instrument
+  }
+
+  /** The series with these values of the labels, in their order; the overflow's when there are too many. */
+  of(...values: readonly (string | undefined)[]): Series {
+    const key = values.join('\u0000')
+    const known = this.#series.get(key)
+    if (known) return known
+    if (this.#series.size >= MAX_SERIES) {
+      this.#overflow ??= this.#begin(OVERFLOW)
+      return this.#overflow
+    }
+    const series = this.#begin(this.#labels(values))
+    this.#series.set(key, series)
+    return series
+  }
+
+  get series(): readonly Series[] {
+    return [...this.#series.values(), ...(this.#overflow ? [this.#overflow] : [])]
+  }
+
+  /** Forgets its series: for a gauge whose subjects may be gone. */
+  clear(): void {
+    this.#series.clear()
+    this.#overflow = undefined
+  }
+
+  #begin(labels: Labels): Series {
+    return new Series(labels, this.instrument.kind === 'histogram' ? BOUNDS.length + 1 : 0)
+  }
+
+  #labels(values: readonly (string | undefined)[]): Labels {
+    const pairs = this.instrument.labels.map((name, at) => [name, values[at]] as const)
+    return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined))
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * The gateway's metrics: the same hooks as the spans', counted. Numbers are kept here (`meters.ts`), read by
+ * `GET /metrics` as text and, where a collector is configured, by the OpenTelemetry SDK (`otlp-metrics.ts`). So there is
+ * one count of everything, and without a collector nothing of OpenTelemetry is loaded.
+ */
+
+import type {
+  CallScope,
+  Carrier,
+  Hooks,
+  LinkOrigin,
+  RequestInfo,
+  RequestScope,
+  TurnInfo,
+  TurnNote,
+  TurnScope,
+} from '../src/contract/index.ts'
+import type { AgentEvent, Fault, Loss, TurnView, Usage } from '../src/model/index.ts'
+import { INVOKE_AGENT, OTHER } from './attributes.ts'
+import { countedBackend } from './backend-metrics.ts'
+import { INSTRUMENTS, type MetricKey } from './instruments.ts'
+import { Metric } from './meters.ts'
+import { ProcessGauges } from './process-gauges.ts'
+import { PROMETHEUS_TYPE, prometheusText } from './prometheus.ts'
+
+/** Every metric by the name that the code calls it by. */
+type AllMetrics = Readonly<Record<MetricKey, Metric>>
+
+/** The states of a circuit breaker. */
+const BREAKER_STATES = ['closed', 'half-open', 'open'] as const
+
+/** What is asked of the engine when metrics are read: the agents and the states of their circuits. */
+export type BreakerStates = () => Iterable<{ agent: string; state: (typeof BREAKER_STATES)[number] }>
+
+/** All metrics of one gateway. */
+export class Metrics {
+  /** When counting began, in milliseconds since the epoch. */
+  readonly startedAt = Date.now()
+  /** The content type of `text`. */
+  readonly type = PROMETHEUS_TYPE
+  readonly #all: AllMetrics
+  readonly #gauges: ProcessGauges
+  #breakers: BreakerStates = () => []
+
+  constructor() {
+    const entries = Object.entries(INSTRUMENTS).map(([key, instrument]) => [key, new Metric(instrument)])
+    this.#all = Object.fromEntries(entries) as AllMetrics
+    this.#gauges = new ProcessGauges(this.#all)
+  }
+
+  /** Hooks that count, and pass everything on to `inner`. */
+  hooks(inner: Hooks): Hooks {
+    return {
+      request: (info) => new CountedRequest(this.#all, info, inner.request(info)),
+      backend: (agent, backend) => countedBackend(this.#all, agent, inner.backend?.(agent, backend) ?? backend),
+    }
+  }
+
+  /** Where the states of the circuits are read from. */
+  watchBreakers(states: BreakerStates): void {
+    this.#breakers = states
+  }
+
+  /** All metrics as they are now. */
+  read(): readonly Metric[] {
+    this.#gauges.read()
+    this.#all.breaker.clear()
+    for (const { agent, state } of this.#breakers()) {
+      for (const one of BREAKER_STATES) this.#all.breaker.of(agent, one).value = one === state ? 1 : 0
+    }
+    return Object.values(this.#all)
+  }
+
+  /** All metrics as Prometheus text. */
+  text(): string {
+    return prometheusText(this.read())
+  }
+
+  /** Stops watching the process. What was counted can still be read. */
+  close(): void {
+    this.#gauges.close()
+  }
+}
+
+class CountedRequest implements RequestScope {
+  readonly carrier: Carrier
+  readonly #all: AllMetrics
+  readonly #info: RequestInfo
+  readonly #inner: RequestScope
+  #fault: Fault | undefined
+
+  constructor(all: AllMetrics, info: RequestInfo, inner: RequestScope) {
+    this.carrier = inner.carrier
+    this.#all = all
+    this.#info = info
+    this.#inner = inner
+  }
+
+  turn(info: TurnInfo): TurnScope {
+    return new CountedTurn(this.#all, this.#info.front, info, this.#inner.turn(info))
+  }
+
+  fault(fault: Fault): void {
+    this.#fault = fault
+    this.#inner.fault(fault)
+  }
+
+  end(result: { status?: number; exitCode?: number }): void {
+    this.#all.requests.of(this.#info.front, this.#info.transport, this.#fault?.code).add(1)
+    this.#inner.end(result)
+  }
+}
+
+/** Token counts and cost, by the name of the count in the model; the total is the sum of others. */
+const USAGE = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning', 'costUsd'] as const satisfies (keyof Usage)[]
+
+class CountedTurn implements TurnScope {
+  readonly carrier: Carrier
+  readonly #all: AllMetrics
+  readonly #front: string
+  readonly #inner: TurnScope
+  readonly #startedAt = performance.now()
+  #agent: string
+  #back: string
+  #waits = false
+  #everRan = false
+  #ranAt = this.#startedAt
+  #spoke = false
+
+  constructor(all: AllMetrics, front: string, { agent, back }: TurnInfo, inner: TurnScope) {
+    this.carrier = inner.carrier
+    this.#all = all
+    this.#front = front
+    this.#inner = inner
+    this.#agent = agent
+    this.#back = back
+    this.#enter()
+  }
+
+  call(info: Parameters<TurnScope['call']>[0]): CallScope {
+    return this.#inner.call(info)
+  }
+
+  linked(origin: LinkOrigin): void {
+    this.#all.links.of(this.#agent, origin).add(1)
+    this.#inner.linked(origin)
+  }
+
+  queued(ms: number): void {
+    this.#leaveQueue()
+    if (!this.#everRan) this.#all.wait.of(this.#agent).record(ms / 1e3)
+    this.#everRan = true
+    this.#ranAt = performance.now()
+    this.#inner.queued(ms)
+  }
+
+  firstEvent(event: AgentEvent): void {
+    if (!this.#spoke && event.type !== 'turn-end') {
+      this.#spoke = true
+      this.#all.firstChunk.of(INVOKE_AGENT, this.#agent).record((performance.now() - this.#ranAt) / 1e3)
+    }
+    this.#inner.firstEvent(event)
+  }
+
+  loss(loss: Loss): void {
+    this.#all.losses.of(loss.kind, loss.item).add(loss.count)
+    this.#inner.loss(loss)
+  }
+
+  note(what: TurnNote, about?: string): void {
+    if (what === 'asked') this.#all.asks.of(about).add(1)
+    else if (what === 'settled') this.#all.settled.of(about).add(1)
+    else this.#all.notes.of(what).add(1)
+    this.#inner.note(what, about)
+  }
+
+  moved(to: Pick<TurnInfo, 'agent' | 'back'>): void {
+    this.#leave()
+    this.#agent = to.agent
+    this.#back = to.back
+    this.#enter()
+    this.#all.notes.of('fallback').add(1)
+    this.#inner.moved(to)
+  }
+
+  end(view: TurnView): void {
+    const all = this.#all
+    const { outcome, fault } = view.end ?? { outcome: 'failed' as const }
+    const errorType = outcome === 'failed' ? (fault?.code ?? OTHER) : undefined
+    this.#leave()
+    all.turns.of(this.#front, this.#back, this.#agent, outcome, errorType).add(1)
+    all.duration.of(INVOKE_AGENT, this.#agent, errorType).record((performance.now() - this.#startedAt) / 1e3)
+    all.events.of(this.#front, this.#back).add(view.seq)
+    this.#usage(view)
+    this.#inner.end(view)
+  }
+
+  #usage({ usage, usageEstimated }: TurnView): void {
+    if (!usage) return
+    for (const key of USAGE) {
+      const count = usage[key]
+      if (count !== undefined) {
+        this.#all[key].of(INVOKE_AGENT, this.#agent, usageEstimated ? 'true' : undefined).add(count)
+      }
+    }
+  }
+
+  #enter(): void {
+    this.#waits = true
+    this.#all.active.of(this.#agent).add(1)
+    this.#all.depth.of(this.#agent).add(1)
+  }
+
+  #leave(): void {
+    this.#all.active.of(this.#agent).add(-1)
+    this.#leaveQueue()
+  }
+
+  #leaveQueue(): void {
+    if (this.#waits) this.#all.depth.of(this.#agent).add(-1)
+    this.#waits = false
+  }
+}

@@ -1,0 +1,71 @@
+/** Whether a collector would take what the gateway sends. Nothing of OpenTelemetry is loaded for it. */
+
+import { metricsUrl, tracesUrl } from './endpoints.ts'
+
+/** How long a collector may take to answer, in milliseconds. */
+const PATIENCE_MS = 2_000
+
+/** What is asked: an address, and what the gateway sends with every export. */
+export interface ProbeTarget {
+  /** The configured URL. */
+  otlp: string
+  headers?: Readonly<Record<string, string>>
+  /** Whether metrics are to be sent as well. */
+  metrics: boolean
+}
+
+/**
+ * Sends a collector exports without anything in them. Gives one line for everything that is wrong, with what to do; no
+ * line holds the address's credentials or query, the headers or the collector's answer.
+ *
+ * @throws Error when `otlp` is not an http(s) URL.
+ */
+export async function probeCollector({ otlp, headers, metrics }: ProbeTarget): Promise<string[]> {
+  const traces = tracesUrl(otlp)
+  const found = await ask(traces, 'resourceSpans', headers)
+  if (found !== 'ok') return [`the collector at ${traces.host} ${problem(found, traces)}`]
+  if (!metrics) return []
+  const url = metricsUrl(otlp)
+  if (!url) {
+    return ['telemetry.otlp names a path of its own for traces, so metrics are not sent; GET /metrics has them']
+  }
+  const second = await ask(url, 'resourceMetrics', headers)
+  if (second === 'ok') return []
+  return [`the collector at ${url.host} takes traces but no metrics (${second}); GET /metrics has them all the same`]
+}
+
+/** Sends an export without anything in it. Gives `ok`, the status of the refusal, or why there is no answer. */
+async function ask(url: URL, list: string, headers: ProbeTarget['headers']): Promise<'ok' | number | string> {
+  const { username, password } = url
+  const target = new URL(url)
+  target.username = target.password = ''
+  const basic = username === '' ? {} : { authorization: `Basic ${btoa(`${username}:${password}`)}` }
+  try {
+    const response = await fetch(target, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...basic, ...headers },
+      body: JSON.stringify({ [list]: [] }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    await response.body?.cancel()
+    return response.ok ? 'ok' : response.status
+  } catch (error) {
+    return code(error)
+  }
+}
+
+/** What the collector does wrong, and what to do about it. */
+function problem(found: number | string, { pathname }: URL): string {
+  if (typeof found === 'string') {
+    return `does not answer (${found}): start it, or correct telemetry.otlp (4318 is the usual port of OTLP over HTTP)`
+  }
+  if (found === 401 || found === 403) return `refuses the gateway (${found}): put its key into telemetry.headers`
+  if (found === 404 || found === 405) return `does not take OTLP at ${pathname} (${found}): correct telemetry.otlp`
+  return `answered with status ${found}: see its log`
+}
+
+function code(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `not within ${PATIENCE_MS / 1e3} s`
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no connection'
+}

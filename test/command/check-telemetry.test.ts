@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runTurnpike } from '../kit/clients.ts'
+import { startOtlpReceiver } from '../kit/otlp-receiver.ts'
+
+describe('turnpike check', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-check-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const check = async (telemetry: string, env: Record<string, string> = {}): Promise<[number | null, string]> => {
+    const config = join(folder, 'turnpike.yaml')
+    writeFileSync(config, `agents: { a: { protocol: agentproc, command: /bin/true, args: [] } }\n${telemetry}`)
+    const { code, stderr } = await runTurnpike(['check', '--config', config], '', env)
+    return [code, stderr]
+  }
+
+  test('says nothing of a collector that answers, wherever it is named', async () => {
+    const receiver = await startOtlpReceiver()
+    expect(await check(`telemetry: { otlp: "${receiver.url}" }\n`)).toEqual([0, ''])
+    expect(await check('', { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })).toEqual([0, ''])
+    expect(await check(`telemetry: { otlp: "${receiver.url}", metrics: false }\n`)).toEqual([0, ''])
+    const paths = receiver.exports().map(({ path }) => path)
+    await receiver.close()
+    expect(paths).toEqual(['/v1/traces', '/v1/metrics', '/v1/traces', '/v1/metrics', '/v1/traces'])
+  })
+
+  test('warns of one that does not, and what to do; the configuration is right all the same', async () => {
+    const receiver = await startOtlpReceiver()
+    await receiver.close()
+    const { host } = new URL(receiver.url)
+    expect(await check(`telemetry: { otlp: "${receiver.url}" }\n`)).toEqual([
+      0,
+      `warning: the collector at ${host} does not answer (ECONNREFUSED): start it, or correct telemetry.otlp (4318 is the usual port of OTLP over HTTP)\n`,
+    ])
+  })
+})
