@@ -41,9 +41,10 @@ export const frontCapabilities = capabilities({
     'ask',
     'ask.approval',
     'ask-settled',
-    'ext',
   ],
   partial: [
+    'foreign',
+    'ext',
     'part.image',
     'part.audio',
     'part.file',
@@ -56,7 +57,6 @@ export const frontCapabilities = capabilities({
     'tool-call',
     'tool-progress',
     'tool-end',
-    'foreign',
   ],
 })
 
@@ -93,10 +93,10 @@ export const backCapabilities = capabilities({
     'ask',
     'ask.approval',
     'session-bound',
-    'foreign',
-    'ext',
   ],
   partial: [
+    'foreign',
+    'ext',
     'turn-cancel',
     'option.systemPrompt',
     'part.image',

@@ -15,7 +15,6 @@ export const frontCapabilities = capabilities({
     'option.totalMs',
     'session.id',
     'session.channel',
-    'part.text',
     'turn-accepted',
     'turn-started',
     'turn-end',
@@ -28,9 +27,8 @@ export const frontCapabilities = capabilities({
     'usage.total',
     'usage.estimated',
     'command-reply',
-    'ext',
   ],
-  partial: ['message-retract', 'foreign'],
+  partial: ['foreign', 'ext', 'part.text', 'message-retract'],
 })
 
 /** What a Zene agent takes and tells. */
@@ -59,8 +57,6 @@ export const backCapabilities = capabilities({
     'usage.total',
     'usage.estimated',
     'agent-ready',
-    'foreign',
-    'ext',
   ],
-  partial: ['session-close', 'session.conversation', 'option.systemPrompt'],
+  partial: ['foreign', 'ext', 'session-close', 'session.conversation', 'option.systemPrompt'],
 })

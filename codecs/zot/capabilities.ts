@@ -49,11 +49,11 @@ export const frontCapabilities = capabilities({
     'session.id',
     'turn-accepted',
   ],
-  partial: ['part.image', 'part.data', 'message-retract', 'tool-end'],
+  partial: ['foreign', 'ext', 'part.image', 'part.data', 'message-retract', 'tool-end'],
 })
 
 /** What an agent of this protocol can be told and can say. */
 export const backCapabilities = capabilities({
   full: [...BOTH, 'agent-ready', 'tool-end', 'usage.estimated'],
-  partial: ['config-set', 'option.systemPrompt', 'part.image', 'part.data'],
+  partial: ['foreign', 'ext', 'config-set', 'option.systemPrompt', 'part.image', 'part.data'],
 })

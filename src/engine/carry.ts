@@ -14,10 +14,7 @@ const SHAPE: ReadonlySet<TurnEvent['type']> = new Set([
   'message-end',
 ])
 
-/** What reaches every front in the view, even where its wire has no event for it. */
-export const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
-
-/** True when the front can show the event; the caller reports what it cannot. */
+/** True when the front can show the event, if not all that is in it; the caller reports what it cannot. */
 export function carriesEvent(capabilities: Capabilities, event: TurnEvent): boolean {
   if (SHAPE.has(event.type)) return true
   if (event.type === 'ask') return capabilities.ask !== 'none' && capabilities[`ask.${event.question.kind}`] !== 'none'
@@ -52,7 +49,37 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'session.conversation',
   'session.channel',
   'session.name',
+  'turn-cancel',
+  'turn-follow',
+  'session-close',
+  'session-clear',
+  'session-delete',
+  'query',
+  'query.state',
+  'query.messages',
+  'query.models',
+  'query.agents',
+  'query.sessions',
+  'query.session',
+  'query.turns',
+  'query.turn',
+  'query.health',
 ])
+
+/** True for what the gateway does itself where the agent's protocol has no word for it. */
+export function isServedHere(item: Item): boolean {
+  return SERVED_HERE.has(item)
+}
+
+/** What a turn-start holds, with how often. */
+export function startItems(command: Command & TurnStart): { item: Item; count: number }[] {
+  const counts = new Map<Item, number>()
+  visitStart(command, (item) => {
+    counts.set(item, (counts.get(item) ?? 0) + 1)
+    return false
+  })
+  return [...counts].map(([item, count]) => ({ item, count }))
+}
 
 /**
  * The command without what the back has no place for. Every removal is reported, except what the gateway serves itself.
@@ -63,13 +90,19 @@ export function carryStart(
   command: Command & TurnStart,
   report: ReportLoss,
 ): Command & TurnStart {
-  const drop = (item: Item): boolean => {
+  return visitStart(command, (item) => {
     if (capabilities[item] !== 'none') return false
     if (!SERVED_HERE.has(item)) report(dropped(item))
     return true
-  }
+  })
+}
+
+/** The command without the items that `drop` says yes to; it is asked once for each that there is. */
+function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
   const carried = { ...command }
+  if (command.task === 'compact' && drop('start.compact')) carried.task = 'prompt'
   for (const key of START_ITEMS) if (carried[key] !== undefined && drop(`start.${key}`)) delete carried[key]
+  if (command.ext && drop('ext')) delete carried.ext
   carried.input = carryParts(command.input, drop)
   carried.options = without(command.options, (key) => drop(`option.${key}`))
   if (command.session) {

@@ -1,5 +1,6 @@
 export { ClientLink, type ClientOptions } from './client-link.ts'
 export { Engine } from './engine.ts'
 export type { EngineLog, EngineParts } from './engine-parts.ts'
+export { type Carriage, predictPair, predictTurn } from './predict.ts'
 export type { AgentSettings, EngineSettings, Limits, PoolSettings, Route } from './settings.ts'
 export { StandIn, type StandInOptions } from './stand-in.ts'

@@ -16,6 +16,8 @@ import {
 /** A message view that the fold may write to. `commentary` is text beside the answer. */
 interface LiveMessage extends MessageView {
   commentary: boolean
+  /** True when it was closed after reasoning had come for it in pieces. */
+  thought?: boolean
   /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
   told?: string
 }
@@ -75,12 +77,20 @@ export class LiveView implements TurnView {
   }
 
   get text(): string {
+    return this.#answers.map(({ text }) => text).join('\n\n')
+  }
+
+  /** How many messages said something that is no part of `text`: those of sub-agents, of tools, and commentary. */
+  get asides(): number {
+    const spoken = this.messages.filter(({ role, text }) => role !== 'user' && text !== '')
+    return spoken.length - this.#answers.length
+  }
+
+  /** The messages whose text is the answer. */
+  get #answers(): LiveMessage[] {
     const answers = this.messages.filter((message) => message.role === 'assistant' && message.lane === undefined)
     const final = answers.filter((message) => !message.commentary)
-    return (final.length > 0 ? final : answers)
-      .map((message) => message.text)
-      .filter((text) => text !== '')
-      .join('\n\n')
+    return (final.length > 0 ? final : answers).filter(({ text }) => text !== '')
   }
 
   message(id: Id): LiveMessage | undefined {
@@ -148,6 +158,7 @@ export class LiveView implements TurnView {
     if (!message) return
     message.closed = true
     if (parts === undefined) return
+    message.thought = message.reasoning !== ''
     const text = joined(parts, 'text')
     message.reasoning = joined(parts, 'reasoning') || message.reasoning
     if (message.told === undefined) {

@@ -1,7 +1,15 @@
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Ext, type Id, type Item, member } from '../../../src/model/index.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { type AgentLine, isCutOff, isSessionId, type PartialEvent, type ReadLine, readLine, unpadded } from './schema.ts'
+import {
+  type AgentLine,
+  isCutOff,
+  isSessionId,
+  type PartialEvent,
+  type ReadLine,
+  readLine,
+  unpadded,
+} from './schema.ts'
 import { readUsage } from './usage.ts'
 
 type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>

@@ -29,9 +29,8 @@ export const backCapabilities = capabilities({
     'ask.approval',
     'ask-settled',
     'session-bound',
-    'ext',
   ],
-  partial: ['ask-reply', 'option.systemPrompt', 'part.image', 'part.audio', 'part.file'],
+  partial: ['ext', 'ask-reply', 'option.systemPrompt', 'part.image', 'part.audio', 'part.file'],
 })
 
 /** What a runner of wire 0.4 can ask for, and what it can be told. */
@@ -60,7 +59,6 @@ export const frontCapabilities = capabilities({
     'usage.costUsd',
     'usage.estimated',
     'session-bound',
-    'ext',
   ],
-  partial: ['ask', 'ask.approval', 'ask-settled', 'part.image', 'part.audio', 'part.file', 'message-retract'],
+  partial: ['ext', 'ask', 'ask.approval', 'ask-settled', 'part.image', 'part.audio', 'part.file', 'message-retract'],
 })

@@ -36,6 +36,8 @@ export const frontCapabilities = capabilities({
   full: [...BOTH, 'option.systemPrompt', 'option.outputSchema', 'option.streaming', 'session.id', 'turn-accepted'],
   // A model call is known only by its number, a tool call only once it is whole.
   partial: [
+    'foreign',
+    'ext',
     'tool-call',
     'part.data',
     'part.diff',
@@ -64,5 +66,5 @@ export const backCapabilities = capabilities({
     'ask.input',
     'ask.client',
   ],
-  partial: ['option.systemPrompt', 'part.data'],
+  partial: ['foreign', 'ext', 'option.systemPrompt', 'part.data'],
 })

@@ -59,11 +59,30 @@ export const frontCapabilities = capabilities({
     'ask.tool',
     'ask-settled',
   ],
-  partial: ['part.image', 'part.audio', 'part.file', 'part.data', 'part.diff', 'message-retract', 'tool-end'],
+  partial: [
+    'foreign',
+    'ext',
+    'part.image',
+    'part.audio',
+    'part.file',
+    'part.data',
+    'part.diff',
+    'message-retract',
+    'tool-end',
+  ],
 })
 
 /** What an agent of this dialect can be told and can say. */
 export const backCapabilities = capabilities({
   full: [...BOTH, 'tool-end', 'agent-ready', 'session-bound', 'ask-settled', 'part.image', 'part.audio', 'part.file'],
-  partial: ['option.systemPrompt', 'option.tools', 'option.outputSchema', 'part.data', 'part.diff', 'part.tool-reply'],
+  partial: [
+    'foreign',
+    'ext',
+    'option.systemPrompt',
+    'option.tools',
+    'option.outputSchema',
+    'part.data',
+    'part.diff',
+    'part.tool-reply',
+  ],
 })

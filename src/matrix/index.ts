@@ -1,0 +1,2 @@
+export { type Named, namedDialects, type Pair, pairsOf } from './pairs.ts'
+export { matrixJson, matrixText, summary } from './render.ts'

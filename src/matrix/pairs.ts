@@ -1,0 +1,61 @@
+import type { AnyCodec, Dialect } from '../contract/index.ts'
+import { type Carriage, predictPair } from '../engine/index.ts'
+import { ITEMS, type Item } from '../model/index.ts'
+import { TOPICS, type Topic } from './topics.ts'
+
+/** One form of a protocol under the name that people say: its protocol's, with the dialect where it is not the default. */
+export interface Named {
+  readonly name: string
+  readonly dialect: Dialect
+}
+
+/** What becomes of everything between one client's dialect and one agent's. */
+export interface Pair {
+  readonly client: string
+  readonly agent: string
+  readonly counts: Readonly<Record<Carriage, number>>
+  readonly items: Readonly<Record<Item, Carriage>>
+  readonly topics: Readonly<Record<Topic, Carriage>>
+}
+
+/** All dialects, each once: one that a second protocol has as its default goes by the name of that. */
+export function namedDialects(codecs: readonly AnyCodec[]): Named[] {
+  const names = new Map<Dialect, string>()
+  for (const codec of codecs) {
+    for (const [index, [name, dialect]] of Object.entries(codec.dialects).entries()) {
+      if (index === 0) names.set(dialect, codec.name)
+      else if (!names.has(dialect)) names.set(dialect, `${codec.name}@${name}`)
+    }
+  }
+  return [...names].map(([dialect, name]) => ({ name, dialect }))
+}
+
+/** Every client's dialect with every agent's. */
+export function pairsOf(dialects: readonly Named[]): Pair[] {
+  const clients = dialects.filter(({ dialect }) => dialect.front)
+  const agents = dialects.filter(({ dialect }) => dialect.back)
+  return clients.flatMap((client) => agents.map((agent) => pairOf(client, agent)))
+}
+
+function pairOf(client: Named, agent: Named): Pair {
+  const [front, back] = [client.dialect.front!, agent.dialect.back!]
+  const items = predictPair(front.capabilities, back.capabilities, client.dialect === agent.dialect)
+  const counts: Record<Carriage, number> = { kept: 0, served: 0, weakened: 0, lost: 0, absent: 0 }
+  for (const item of ITEMS) counts[items[item]] += 1
+  const topics = Object.fromEntries(
+    Object.entries(TOPICS).map(([topic, of]) => [topic, topicOf(of.map((item) => items[item]))]),
+  ) as Record<Topic, Carriage>
+  return { client: client.name, agent: agent.name, counts, items, topics }
+}
+
+/** From the worst to the best: a topic is as good as the worst of its items that can be said at all. */
+const WORST_FIRST: readonly Carriage[] = ['lost', 'weakened', 'served', 'kept', 'absent']
+
+function topicOf(ways: readonly Carriage[]): Carriage {
+  return WORST_FIRST.find((way) => ways.includes(way))!
+}
+
+/** The items of a pair that arrive in this way. */
+export function itemsOf({ items }: Pair, way: Carriage): Item[] {
+  return ITEMS.filter((item) => items[item] === way)
+}

@@ -1,0 +1,330 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadCodecs } from '../../codecs/index.ts'
+import type { AnyCodec } from '../../src/contract/index.ts'
+import { predictPair } from '../../src/engine/predict.ts'
+import { LiveView } from '../../src/engine/view.ts'
+import { namedDialects } from '../../src/matrix/index.ts'
+import {
+  type AgentEvent,
+  fault,
+  type Item,
+  type Loss,
+  LossLedger,
+  type TurnEvent,
+  type TurnStart,
+} from '../../src/model/index.ts'
+import { Mirror, optionsOf } from '../kit/mirror.ts'
+
+/**
+ * Every dialect in front of every dialect, in memory. An agent of the one protocol is its own front half showing a
+ * canonical turn, a client of the other is its own back half asking for one: so all that is said goes over both wires,
+ * there and back, whatever the protocols, and a new one is tested without a line here.
+ */
+
+const codecs = await loadCodecs()
+const dialects = namedDialects(Object.values(codecs))
+const whole = dialects.filter(({ dialect }) => dialect.front && dialect.back)
+const ACCEPT = process.env['ACCEPT'] === '1'
+const names = whole.map(({ name }) => name)
+
+const TEXT = 'The answer is 42.'
+const UNICODE = 'Zażółć gęślą jaźń 🦊 \u2028 "quotes" \\ \t end\nline'
+
+type Told = TurnEvent extends infer E ? (E extends { turn: string } ? Omit<E, 'turn'> : never) : never
+
+const said = (...texts: string[]): Told[] => [
+  { type: 'message-start', message: 'm1', role: 'assistant' } as Told,
+  ...texts.map((text) => ({ type: 'text-delta', message: 'm1', text }) as Told),
+  { type: 'message-end', message: 'm1' } as Told,
+]
+const done = { type: 'turn-end', outcome: 'completed', stop: 'end' } as Told
+const APPROVAL = {
+  type: 'ask',
+  ask: 'a1',
+  question: {
+    kind: 'approval',
+    tool: 't1',
+    name: 'bash',
+    args: '{"command":"ls"}',
+    options: [
+      { id: 'yes', kind: 'allow', scope: 'once' },
+      { id: 'no', kind: 'deny', scope: 'once' },
+    ],
+  },
+} as Told
+
+/** One turn as an agent tells it, and what the client has to be told. */
+interface Case {
+  input?: TurnStart['input']
+  told: readonly Told[]
+  text: string
+  outcome?: 'failed' | 'cancelled'
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  plain: {
+    told: [
+      { type: 'message-start', message: 'm1', role: 'assistant' } as Told,
+      { type: 'message-end', message: 'm1', parts: [{ type: 'text', text: TEXT }] } as Told,
+      done,
+    ],
+    text: TEXT,
+  },
+  streamed: { told: [...said('The ans', 'wer is', ' 42.'), done], text: TEXT },
+  unicode: { told: [...said(...[...UNICODE].map((one) => one)), done], text: UNICODE },
+  tools: {
+    told: [
+      { type: 'tool-call', tool: 't1', name: 'read', args: '{"n":1.50,"__proto__":1}', executor: 'agent' } as Told,
+      { type: 'tool-call', tool: 't2', name: 'bash', args: '{"command":"ls"}', executor: 'agent' } as Told,
+      { type: 'tool-end', tool: 't2', status: 'ok', parts: [{ type: 'text', text: 'two' }] } as Told,
+      { type: 'tool-end', tool: 't1', status: 'error', parts: [{ type: 'text', text: 'one' }] } as Told,
+      ...said(TEXT),
+      done,
+    ],
+    text: TEXT,
+  },
+  reasoning: {
+    told: [
+      { type: 'message-start', message: 'm1', role: 'assistant' } as Told,
+      { type: 'reasoning-delta', message: 'm1', text: 'Let me see.' } as Told,
+      { type: 'text-delta', message: 'm1', text: TEXT } as Told,
+      { type: 'message-end', message: 'm1' } as Told,
+      done,
+    ],
+    text: TEXT,
+  },
+  images: {
+    input: [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image', mime: 'image/png', base64: 'iVBORw0KGgo=' },
+    ],
+    told: [...said(TEXT), done],
+    text: TEXT,
+  },
+  usage: {
+    told: [
+      ...said(TEXT),
+      {
+        type: 'usage',
+        scope: 'turn',
+        usage: { input: 11, output: 7, reasoning: 2, cacheRead: 3, cacheWrite: 4, total: 18, costUsd: 0.5 },
+      } as Told,
+      done,
+    ],
+    text: TEXT,
+  },
+  approval: { told: [APPROVAL, ...said(TEXT), done], text: TEXT },
+  error: {
+    told: [
+      {
+        type: 'turn-end',
+        outcome: 'failed',
+        stop: 'error',
+        fault: fault('provider-down', 'The model is down.'),
+      } as Told,
+    ],
+    text: '',
+    outcome: 'failed',
+  },
+  cancel: {
+    told: [
+      {
+        type: 'turn-end',
+        outcome: 'cancelled',
+        stop: 'aborted',
+        fault: fault('cancelled', 'The turn was cancelled.'),
+      } as Told,
+    ],
+    text: '',
+    outcome: 'cancelled',
+  },
+}
+
+/** What came of one turn of one pair. */
+interface Played {
+  /** What the client's end has read. */
+  text: string
+  outcome: string | undefined
+  ends: number
+  /** What the gateway between them read of the agent. */
+  between: AgentEvent[]
+  input: string
+  losses: readonly Loss[]
+}
+
+function codecOf(name: string): AnyCodec {
+  return codecs[name.split('@')[0]!]!
+}
+
+/** Plays a case from an agent of the one dialect to a client of the other, and back. */
+function play(client: string, agent: string, { input, told, outcome }: Case): Played {
+  const [front, back] = [client, agent].map((name) => whole.find((known) => known.name === name)!.dialect)
+  const losses = new LossLedger()
+  const between: AgentEvent[] = []
+  const read: TurnEvent[] = []
+  const left = [...told]
+  const cancelled = outcome === 'cancelled'
+  let inner = ''
+  let heard = false
+  const lose = (loss: Loss): void => losses.add(loss)
+  const goOn = (): void => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      agentSide.show({ ...next, turn: '' } as TurnEvent)
+      if (queue.length > 0) return
+    }
+  }
+  const agentSide = new Mirror(back!, optionsOf(codecOf(agent)), {
+    started: (command) => {
+      inner = textIn(command)
+    },
+    command: (command) => {
+      if (command.type === 'ask-reply') goOn()
+    },
+    event: (event) => {
+      between.push(event)
+      if (event.turn === null) clientSide.client?.tell(event)
+      else clientSide.show(event)
+      const unasked = event.turn !== null && event.type === 'ask' && clientSide.exchange?.answer.asks !== 'inline'
+      if (unasked) answer(agentSide, event)
+    },
+    asked: lose,
+  })
+  const clientSide = new Mirror(front!, optionsOf(codecOf(client)), {
+    started: (command) => agentSide.start(command),
+    command: (command) => {
+      heard = true
+      agentSide.agent.send(command)
+    },
+    event: (event) => {
+      if (event.turn === null) return
+      read.push(event)
+      if (event.type === 'ask') answer(clientSide, event)
+    },
+    shown: lose,
+  })
+  agentSide.open()
+  clientSide.open()
+  clientSide.start({
+    exchange: 'x1',
+    session: { id: 's1' },
+    type: 'turn-start',
+    turn: 'turn-1',
+    task: 'prompt',
+    input: input ?? [{ type: 'text', text: 'What is it?' }],
+    options: { streaming: true },
+  })
+  clientSide.show({ type: 'turn-accepted', turn: '', how: 'new', session: 's1' })
+  agentSide.show({ type: 'turn-accepted', turn: '', how: 'new', session: 's1' })
+  agentSide.show({ type: 'turn-started', turn: '' })
+  if (cancelled) {
+    const cancel = { exchange: 'x3', type: 'turn-cancel', target: { turn: 'turn-1' } } as const
+    clientSide.agent.send(cancel)
+    // A client whose protocol has no word for it goes away.
+    if (!heard) agentSide.agent.send(cancel)
+  }
+  goOn()
+  for (let next = queue.shift(); next; next = queue.shift()) next()
+  const view = new LiveView({ turn: 'turn-1', session: 's1', agent: 'agent', at: 0, ledger: new LossLedger() })
+  for (const event of read) view.apply(event, 0)
+  const ends = read.filter(({ type }) => type === 'turn-end').length
+  return { text: view.text, outcome: view.end?.outcome, ends, between, input: inner, losses: losses.list }
+}
+
+function answer({ agent }: Mirror, event: TurnEvent): void {
+  if (event.type !== 'ask' || event.question.kind !== 'approval') return
+  const option = event.question.options.find(({ kind }) => kind === 'allow')!.id
+  queue.push(() =>
+    agent.send({
+      exchange: 'x2',
+      type: 'ask-reply',
+      target: { turn: event.turn },
+      ask: event.ask,
+      reply: { kind: 'approval', option },
+    }),
+  )
+}
+
+/** Answers wait until the frame in hand is read, as they do in a gateway. */
+const queue: (() => void)[] = []
+
+function textIn({ input }: Pick<TurnStart, 'input'>): string {
+  return input.map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+/** What the pair lost, in words, each once. */
+function lost(losses: readonly Loss[]): string {
+  return [...new Set(losses.map(({ kind, item, field }) => `${kind} ${item}${field ? `(${field})` : ''}`))]
+    .sort()
+    .join(', ')
+}
+
+/** Where the losses of every cell are written down; `ACCEPT=1` rewrites it. */
+const EXPECTED = join(import.meta.dirname, 'pairs.losses.json')
+const expected = JSON.parse(readFileSync(EXPECTED, 'utf8')) as Record<string, Record<string, string>>
+const seen: Record<string, Record<string, string>> = {}
+
+describe.each(names.flatMap((client) => names.map((agent) => ({ client, agent }))))('$client → $agent', (of) => {
+  const { client, agent } = of
+  const [front, back] = [client, agent].map((name) => whole.find((known) => known.name === name)!.dialect)
+  const pair = predictPair(front!.front!.capabilities, back!.back!.capabilities, client === agent)
+  const cells: Record<string, string> = {}
+  seen[`${client} → ${agent}`] = cells
+
+  test.each(Object.keys(CASES))('%s', (name) => {
+    const one = CASES[name]!
+    const played = play(client, agent, one)
+    expect(played.outcome).toBe(one.outcome ?? 'completed')
+    expect(played.ends).toBe(1)
+    expect(played.text).toBe(one.text)
+    expect(played.input).toBe(textIn({ input: one.input ?? [{ type: 'text', text: 'What is it?' }] }))
+    expect(
+      played.losses.filter((loss) => !isForeseen(loss, pair)).map((loss) => ({ ...loss, way: pair[loss.item] })),
+    ).toEqual([])
+    const dropped = new Set(played.losses.filter(({ kind }) => kind === 'dropped').map(({ item }) => item))
+    const gone = played.between.flatMap(itemsOf).filter((item) => pair[item] === 'lost' && !isTold(item, dropped))
+    expect(gone).toEqual([])
+    cells[name] = lost(played.losses)
+    if (!ACCEPT) expect(cells[name]).toBe(expected[`${client} → ${agent}`]?.[name])
+  })
+})
+
+afterAll(() => {
+  if (ACCEPT) writeFileSync(EXPECTED, `${JSON.stringify(seen, undefined, 2)}\n`)
+  const cases = Object.keys(CASES)
+  const rows = Object.entries(seen).map(([pair, cells]) => [pair, ...cases.map((name) => mark(cells[name]))])
+  const widths = ['pair', ...cases].map((head, at) => Math.max(head.length, ...rows.map((row) => row[at]!.length)))
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd()
+  process.stdout.write(`\n${[['pair', ...cases], ...rows].map(line).join('\n')}\n\n`)
+  expect(rows.flat()).not.toContain('')
+})
+
+/** A cell of the matrix: passed, passed with so many things lost as expected, or not passed. */
+function mark(cell: string | undefined): string {
+  if (cell === undefined) return 'FAILED'
+  return cell === '' ? 'passed' : `${cell.split(', ').length} lost`
+}
+
+function isForeseen({ kind, item, why, field }: Loss, pair: ReturnType<typeof predictPair>): boolean {
+  // What a front must make up, or keeps back of a failed turn, is none of what two protocols have no place for.
+  if (kind === 'invented' || why === 'policy' || field === 'lane') return true
+  if (pair[item] === 'served') return true
+  return pair[item] === 'weakened' || (kind === 'dropped' && pair[item] === 'lost')
+}
+
+function itemsOf(event: AgentEvent): Item[] {
+  if (event.turn === null) return []
+  if (event.type !== 'usage') return [event.type]
+  return ['usage', ...Object.keys(event.usage).map((field) => `usage.${field}` as Item)]
+}
+
+/** Lost on its own, or with the event that it is in. */
+function isTold(item: Item, dropped: ReadonlySet<Item>): boolean {
+  if (item === 'ask-settled' || item === 'foreign') return true
+  return dropped.has(item) || dropped.has(item.split('.')[0] as Item)
+}
