@@ -20,9 +20,9 @@ export async function loadCodec(name: string): Promise<AnyCodec | undefined> {
   return (await CODECS[name as keyof typeof CODECS]()).codec
 }
 
-/** All codecs by name. */
-export async function loadCodecs(): Promise<Record<string, AnyCodec>> {
-  const loaded = await Promise.all(codecNames.map(async (name) => [name, (await loadCodec(name))!] as const))
+/** The codecs of these names, by name; all of them when none is named. */
+export async function loadCodecs(names: readonly string[] = codecNames): Promise<Record<string, AnyCodec>> {
+  const loaded = await Promise.all(names.map(async (name) => [name, (await loadCodec(name))!] as const))
   return Object.fromEntries(loaded)
 }
 

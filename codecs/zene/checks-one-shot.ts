@@ -196,7 +196,6 @@ export const oneShotRules: readonly AgentRule[] = [
     section: TRANSPORT,
     expects: 'a line ends at LF only: U+2028 inside a string is text',
     on: ['raw-line-separator'],
-    lenient: true,
     judge: (run) => expectThat(answers(run)[0]?.raw['request_id'] === 'r4', show(answers(run)[0]?.raw)),
   },
   {

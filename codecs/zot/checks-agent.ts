@@ -241,7 +241,6 @@ export const agentRules: readonly AgentRule[] = [
     section: WIRE,
     expects: 'a line ends at LF only: U+2028 inside a string is text',
     on: ['raw-line-separator'],
-    lenient: true,
     judge: (run) => expectThat(responseTo(run, 'p6')?.['success'] === true, show(objectsOf(run)[0])),
   },
   {

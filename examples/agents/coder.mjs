@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // A zot-RPC agent without a model: NDJSON commands on stdin, responses and events on stdout. It remembers its
 // conversation, streams its answer word by word, and can be aborted.
-import { createInterface } from 'node:readline'
 
 const messages = []
 const usage = { input: 0, output: 0, cache_read: 0, cache_write: 0, cost_usd: 0 }
 const queue = []
+const token = process.env.ZOTCORE_RPC_TOKEN
+let trusted = !token
 let running = false
 let aborted = false
 
@@ -69,8 +70,8 @@ const MODEL = { id: 'example-1', provider: 'example', context_window: 8192, max_
 
 const commands = {
   hello: (c) => {
-    const token = process.env.ZOTCORE_RPC_TOKEN
-    if (token && c.token !== token) {
+    trusted = !token || c.token === token
+    if (!trusted) {
       refuse(c, 'wrong token')
       process.exit(1)
     }
@@ -94,13 +95,26 @@ const commands = {
   ping: (c) => respond(c, { pong: true }),
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
+// A line ends at LF only: `node:readline` would also cut at U+2028 and U+2029, which are text inside a JSON string.
+function onLine(take) {
+  let rest = ''
+  process.stdin.setEncoding('utf8')
+  process.stdin.on('data', (chunk) => {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop()
+    lines.forEach(take)
+  })
+  process.stdin.on('end', () => rest && take(rest))
+}
+
+onLine((line) => {
   let command
   try {
     command = JSON.parse(line)
   } catch {
     return refuse({}, 'malformed json')
   }
+  if (!trusted && command.type !== 'hello') return refuse(command, 'say hello with the token first')
   const run = Object.hasOwn(commands, command.type) ? commands[command.type] : undefined
   if (run) run(command)
   else refuse(command, `unknown command: ${command.type}`)

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // A Zene host without a model, one-shot and bridge-compatible: one request line on stdin, one answer line on stdout.
-import { createInterface } from 'node:readline'
 
 const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
@@ -30,8 +29,18 @@ function refuse({ request_id = 'unknown', session_id = '' }, error_message) {
   return { ok: false, request_id, session_id, text: '', error_code: 'INVALID_REQUEST', error_message, usage: NO_USAGE }
 }
 
-const input = createInterface({ input: process.stdin })
-input.once('line', (line) => {
-  process.stdout.write(`${JSON.stringify(answer(line))}\n`)
-  input.close()
-})
+// Only LF ends the line: `node:readline` would also cut at U+2028 and U+2029, which are text inside a JSON string.
+function onFirstLine(take) {
+  let text = ''
+  const done = () => {
+    process.stdin.off('data', add).off('end', done).pause()
+    take(text.split('\n')[0])
+  }
+  const add = (chunk) => {
+    text += chunk
+    if (text.includes('\n')) done()
+  }
+  process.stdin.setEncoding('utf8').on('data', add).on('end', done)
+}
+
+onFirstLine((line) => line && process.stdout.write(`${JSON.stringify(answer(line))}\n`))

@@ -194,6 +194,28 @@ describe('verdicts', () => {
     expect(await verdict('agentproc@0.4', rule, runOf('turn', [other]))).toEqual({ broken: JSON.stringify(other) })
   })
 
+  test('a question of AgentProc has an id, a name and an input', async () => {
+    const rule = 'agentproc-0.4.3.request'
+    const asked = { type: 'permission_request', request_id: 'q1', tool_name: 'Bash', input: {} }
+    expect(await verdict('agentproc@0.4', rule, runOf('permission', [asked]))).toBeUndefined()
+    for (const wrong of [{ request_id: 7 }, { tool_name: '' }, { input: 'ls' }]) {
+      const other = { ...asked, ...wrong }
+      const broken = JSON.stringify(other)
+      expect(await verdict('agentproc@0.4', rule, runOf('permission', [other]))).toEqual({ broken })
+    }
+  })
+
+  test('directives of OpenHarness are a list', async () => {
+    const rule = 'openharness.10.action-type'
+    const answer = (all: unknown) => runOf('plain', [{ response: { status: 'success', action_directives: all } }])
+    expect(await verdict('openharness', rule, answer([{ action_type: 'noop' }]))).toBeUndefined()
+    expect(await verdict('openharness', rule, answer([{ action_type: '' }]))).toEqual({ broken: '{"action_type":""}' })
+    expect(await verdict('openharness', rule, answer({ action_type: 'noop' }))).toEqual({
+      broken: '{"action_type":"noop"}',
+    })
+    expect(await verdict('openharness', rule, answer([]))).toEqual({ skipped: 'no directive was seen' })
+  })
+
   test('stream mode of Zene is known by its arguments', async () => {
     const { suiteOf: asked } = (await loadChecks('zene'))!
     expect(asked!(['zene', 'host', '--single-request', 'false'])).toBe('stream')
@@ -204,8 +226,12 @@ describe('verdicts', () => {
   test('a session id of AgentProc is sent again', async () => {
     const { scenarios } = await suiteOf('agentproc@0.4')
     const { steps } = scenarios.find(({ name }) => name === 'resume')!
-    const first = runOf('turn', [{ type: 'result', text: '', session_id: 's-1' }])
-    expect(JSON.stringify((steps as (earlier: readonly Run[]) => unknown)([first]))).toContain('s-1')
+    const sent = (earlier: readonly Run[]): unknown => {
+      const [step] = (steps as (runs: readonly Run[]) => readonly { write: string }[])(earlier)
+      return (JSON.parse(step!.write) as { session_id: unknown }).session_id
+    }
+    expect(sent([runOf('turn', [{ type: 'result', text: '', session_id: 's-1' }])])).toBe('s-1')
+    expect(sent([runOf('turn', [{ type: 'result', text: '' }])])).toBe('')
     const old = await suiteOf('agentproc')
     const resume = old.scenarios.find(({ name }) => name === 'resume')!
     expect(resume.env!([runOf('turn', ['AGENT_SESSION:s-2'])])['AGENT_SESSION_ID']).toBe('s-2')

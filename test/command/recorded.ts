@@ -51,7 +51,7 @@ export class Running {
 
   constructor(args: readonly string[], env: Record<string, string>) {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('AGENT_'))
-    const command = ['--disable-warning=ExperimentalWarning', join(ROOT, 'dist/turnpike.mjs'), 'as', ...args]
+    const command = [join(ROOT, 'dist/turnpike.cjs'), 'as', ...args]
     this.#child = spawn(process.execPath, command, { env: { ...Object.fromEntries(own), ...env } })
     this.#child.stdin.on('error', () => {})
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -112,7 +112,7 @@ export async function replayGateway(): Promise<Replayed> {
     config,
     `server: { port: 0 }\ndefault: coder\nagents:${EXAMPLE_AGENTS}store: { kind: sqlite, path: ./turnpike.db }\n`,
   )
-  const args = [join(ROOT, 'dist/turnpike.mjs'), 'serve', '--config', config]
+  const args = [join(ROOT, 'dist/turnpike.cjs'), 'serve', '--config', config]
   const gateway: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(gateway.stdout!, 'data')
   return {

@@ -1,8 +1,15 @@
 /** Conformance tests of real programs, without the command line around them. */
 import { join } from 'node:path'
 import { loadChecks } from '../../codecs/index.ts'
-import { type Result, type Target, testAgent, testClient } from '../../src/conformance/index.ts'
-import type { Suite } from '../../src/contract/index.ts'
+import {
+  judgeAgent,
+  type Result,
+  runScenario,
+  type Target,
+  testAgent,
+  testClient,
+} from '../../src/conformance/index.ts'
+import type { Scenario, Suite } from '../../src/contract/index.ts'
 import { ROOT } from './gateway.ts'
 
 /** A suite by its protocol, or `protocol@suite`. */
@@ -74,6 +81,29 @@ export const GOOD: Readonly<Record<string, readonly string[]>> = {
 export function flawed(name: string, rule: string): Target {
   const preload = `${join(ROOT, 'test/kit/flaws.mjs')}?${encodeURIComponent(rule)}`
   return { command: process.execPath, args: ['--import', `file://${preload}`, ...GOOD[name]!], cwd: ROOT }
+}
+
+/**
+ * What all rules say of a good agent with the flaw of one: from one run of one scenario, the first of the rule's that
+ * shows the flaw, and of those that it builds on.
+ */
+export async function flawOutcome(name: string, rule: string, timeoutMs: number): Promise<Outcome> {
+  const { agent, scenarios, framing } = await suiteOf(name)
+  const { on } = agent.find(({ id }) => id === rule)!
+  let shown = outcome([])
+  for (const scenario of scenarios.filter((one) => one.only !== 'http' && (on === 'all' || on.includes(one.name)))) {
+    const options = { framing, timeoutMs, hostEnv: process.env }
+    // A scenario that is made of what an earlier one told needs that one.
+    const before = isMade(scenario) ? [(await runScenario(scenarios[0]!, flawed(name, rule), options, [])).run] : []
+    const { run } = await runScenario(scenario, flawed(name, rule), options, before)
+    shown = outcome(judgeAgent(agent, [...before, run]))
+    if ([...shown.broken, ...shown.warned].includes(rule)) break
+  }
+  return shown
+}
+
+function isMade({ steps, env }: Scenario): boolean {
+  return typeof steps === 'function' || (env?.length ?? 0) > 0
 }
 
 /** The rules of every protocol that there is a flaw for. */

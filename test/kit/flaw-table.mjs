@@ -31,6 +31,19 @@ const exits = (match, code) => (t) =>
     if (match(object)) t.exitWith(code)
     return line
   })
+/** Reads on until the end of its input before it does anything. */
+const readsAll = (t) => {
+  let held = ''
+  t.input(
+    (chunk) => {
+      held += chunk
+      return ''
+    },
+    () => held,
+  )
+}
+/** Cuts lines where `node:readline` does. */
+const cutsAtSeparators = (t) => t.input((chunk) => chunk.replaceAll('\u2028', '\n'))
 const stays = (match) => (t) => {
   process.on('SIGTERM', () => {})
   hangs(match)(t)
@@ -71,11 +84,11 @@ const ZOT = {
   'zot.5.malformed-line': drop((o) => o.success === false && o.id === undefined),
   'zot.5.2.abort': set((o) => o.command === 'abort', { success: false }),
   'zot.5.unicode-id': set((o) => o.id?.startsWith('ü'), { id: 'u' }),
-  'zot.5.line-separator': () => {},
+  'zot.5.line-separator': cutsAtSeparators,
   'zot.5.big-prompt': set(response('p5'), { success: false }),
   'zot.2.exits-at-end-of-input': hangs(response('p4')),
   'zot.4.wrong-token': set(response('h2'), { success: true }),
-  'zot.4.token-first': () => {},
+  'zot.4.token-first': set(response('i3'), { success: true }),
 }
 
 const answerTo = (id) => (o) => o.request_id === id
@@ -85,16 +98,7 @@ const ZENE = {
   'zene.2.line-ends': crlf,
   'zene.2.utf-8': mojibake('text'),
   'zene.4.one-answer': twice((o) => o.ok),
-  'zene.2.line-is-request': (t) => {
-    const held = []
-    t.lines((line) => {
-      held.push(line)
-      return ''
-    })
-    process.stdin.on('end', () => t.write(held.join('')))
-    process.stdin.on('close', () => {})
-    setImmediate(() => process.stdin.on('pause', () => process.stdin.resume()))
-  },
+  'zene.2.line-is-request': readsAll,
   'zene.4.fields': set((o) => o.ok, { usage: undefined }),
   'zene.4.request-id': set(answerTo('r1'), { request_id: 'r0' }),
   'zene.4.session-id': set(answerTo('r1'), { session_id: 's0' }),
@@ -107,7 +111,7 @@ const ZENE = {
   'zene.5.missing-field': set(answerTo('r7'), { error_code: 'INTERNAL' }),
   'zene.5.blank-field': set(answerTo('r8'), { error_code: 'INTERNAL' }),
   'zene.3.optional-fields': set(answerTo('r2'), refusal),
-  'zene.2.line-separator': () => {},
+  'zene.2.line-separator': cutsAtSeparators,
   'zene.3.big-prompt': set(answerTo('r5'), refusal),
   'zene.7.exits': hangs(answerTo('r2')),
   'zene.8.exit-zero': exits(answerTo('r2'), 1),
@@ -196,21 +200,12 @@ const TYPED = {
     t.lines((line) => line.replaceAll('"turn-1"', '"turn/1"').replaceAll('"turn-2"', '"turn/2"')),
   'agentproc-0.4.2.one-session': set(type('result'), { session_id: 'other' }),
   'agentproc-0.4.2.usage': set(type('result'), { usage: { input_tokens: 0.5 } }),
-  'agentproc-0.4.1.no-wait-for-eof': (t) => {
-    const held = []
-    t.lines((line) => {
-      held.push(line)
-      return ''
-    })
-    process.stdin.on('end', () => t.write(held.join('')))
-    process.stdin.on('pause', () => process.stdin.resume())
-  },
+  'agentproc-0.4.1.no-wait-for-eof': readsAll,
   'agentproc-0.4.4.exits': hangs(result('Again')),
   'agentproc-0.4.4.exit-zero': exits(result('Again'), 3),
   'agentproc-0.4.4.error-exit': failsWith('é', 0),
-  'agentproc-0.4.1.malformed': (t) =>
-    process.on('uncaughtException', () => t.write(json({ type: 'result', text: 'ok' }))),
-  'agentproc-0.4.1.nothing': () => {},
+  'agentproc-0.4.1.malformed': set(says('not JSON'), { type: 'result', text: 'ok' }),
+  'agentproc-0.4.1.nothing': drop(says('no turn')),
   'agentproc-0.4.1.unknown-members': failsWith('please', 1),
   'agentproc-0.4.1.resume': failsWith('Again', 1),
   'agentproc-0.4.1.big-message': failsWith('€', 1),

@@ -28,6 +28,16 @@ const tools = {
   edit(match, change) {
     this.lines((line, object) => (match(object) ? `${JSON.stringify(change(object))}\n` : line))
   },
+  /** Changes what the agent reads: `change(chunk)` gives what it gets instead, `rest` what it gets at the end. */
+  input(change, rest = () => '') {
+    const { stdin } = process
+    const emit = stdin.emit.bind(stdin)
+    stdin.emit = (name, ...args) => {
+      const text = name === 'data' ? change(args[0]) : name === 'end' ? rest() : ''
+      if (text !== '') emit('data', text)
+      return name === 'data' || emit(name, ...args)
+    }
+  },
   /** Never ends by itself from now on. */
   hang() {
     setInterval(() => {}, 1e6)

@@ -6,10 +6,10 @@ const line = (fields: JsonRecord): { write: string } => ({
   write: `${JSON.stringify(fields).replaceAll('\u2028', '\\u2028')}\n`,
 })
 const SESSION = `conformance-${RUN_ID}`
-const request = (turn: number, text: string): { write: string } =>
+const request = (text: string): { write: string } =>
   line({
-    session_id: turn === 1 ? '_new' : SESSION,
-    prompt_id: `${SESSION}########${turn}`,
+    session_id: '_new',
+    prompt_id: `${SESSION}########1`,
     input: { origin: 'user', parts: [{ type: 'text', text }], command: null },
     options: {},
   })
@@ -38,7 +38,7 @@ export const suite: Suite = {
   http: false,
   env: [],
   scenarios: [
-    { name: 'prompt', steps: [request(1, ASK), ended, END], answer: deny },
+    { name: 'prompt', steps: [request(ASK), ended, END], answer: deny },
     {
       name: 'openai',
       steps: [line({ model: 'any', messages: [{ role: 'user', content: ASK }] }), ended, END],
@@ -75,9 +75,9 @@ export const suite: Suite = {
       name: 'malformed',
       steps: [{ write: '{"input":\n' }, { until: () => true }, END],
     },
-    { name: 'unicode', steps: [request(1, '“é” 😀 \u2028'), ended, END], answer: deny },
-    { name: 'big', steps: [request(1, bigText(200_000)), ended, END], answer: deny },
-    { name: 'terminate', steps: [request(1, 'Count to five hundred.'), { until: () => true }, { terminate: true }] },
+    { name: 'unicode', steps: [request('“é” 😀 \u2028'), ended, END], answer: deny },
+    { name: 'big', steps: [request(bigText(200_000)), ended, END], answer: deny },
+    { name: 'terminate', steps: [request('Count to five hundred.'), { until: () => true }, { terminate: true }] },
   ],
   agent: agentRules,
   client: clientRules,

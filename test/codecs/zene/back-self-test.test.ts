@@ -8,7 +8,10 @@ describe('the health of a one-shot agent', () => {
   test.each([
     [undefined, ['self-test']],
     [['host', '--protocol', 'v1'], ['self-test']],
-    [['planner.mjs', 'host', '--protocol', 'v1'], ['planner.mjs', 'self-test']],
+    [
+      ['planner.mjs', 'host', '--protocol', 'v1'],
+      ['planner.mjs', 'self-test'],
+    ],
     [['planner.mjs'], ['planner.mjs', 'self-test']],
   ])('is asked for with the self-test of %s', (args, expected) => {
     const drive = driveBack(codec, { process: { command: 'zene', env: {}, cwd: '/', ...(args && { args }) } })

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 // An AgentProc 0.4 agent that asks twice, one after the other, and says both answers.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const send = (event) => process.stdout.write(`${JSON.stringify(event)}\n`)
 const ask = (id) => send({ type: 'permission_request', request_id: id, tool_name: `tool-${id}`, input: {} })
 const told = []
-const input = createInterface({ input: process.stdin })
-input.on('line', (line) => {
+onLine((line) => {
   const { type, behavior } = JSON.parse(line)
   if (type === 'turn') {
     send({ type: 'partial', text: 'thinking. ' })
@@ -16,5 +15,5 @@ input.on('line', (line) => {
   told.push(behavior)
   if (told.length === 1) return ask('p2')
   send({ type: 'result', text: `thinking. told: ${told.join(', ')}` })
-  input.close()
+  process.stdin.pause()
 })

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // A zot agent that says one word and then waits to be aborted; with the argument `deaf` it does not heed that either.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const deaf = process.argv.includes('deaf')
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`)
 const done = () => send({ type: 'done' })
 let running = false
 if (deaf) process.on('SIGTERM', () => {})
-createInterface({ input: process.stdin }).on('line', (line) => {
+onLine((line) => {
   const { id, type, message } = JSON.parse(line)
   send({ type: 'response', id, command: type, success: true, data: type === 'hello' ? { protocol_version: 1 } : {} })
   if (type === 'prompt') {

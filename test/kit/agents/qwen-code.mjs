@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // A Qwen Code agent without a model: answers `initialize`, then every user message with one assistant message.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const SESSION = '11111111-2222-4333-8444-555555555555'
 const send = (line) => process.stdout.write(`${JSON.stringify({ ...line, session_id: SESSION })}\n`)
 const textOf = ({ content }) => (typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join(''))
 let turn = 0
-createInterface({ input: process.stdin }).on('line', (line) => {
+onLine((line) => {
   const message = JSON.parse(line)
   if (message.type === 'control_request') {
     const response = {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // An agent of the structured-IO RFC (stream-json), without a model.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const send = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const metadata = {
@@ -19,7 +19,7 @@ const complete = (content, more) =>
     ...more,
   })
 
-createInterface({ input: process.stdin }).on('line', (line) => {
+onLine((line) => {
   let asked
   try {
     asked = JSON.parse(line)

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // A zot agent that answers every prompt with the trace context its process was started with.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const send = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`)
-createInterface({ input: process.stdin }).on('line', (line) => {
+onLine((line) => {
   const { id, type } = JSON.parse(line)
   send({ type: 'response', id, command: type, success: true, data: type === 'hello' ? { protocol_version: 1 } : {} })
   if (type !== 'prompt') return

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A Zene host in stream mode, without a model.
-import { createInterface } from 'node:readline'
+import { onLine } from './lines.mjs'
 
 const send = (line) => process.stdout.write(`${JSON.stringify({ protocol_version: 1, ts_ms: 0, ...line })}\n`)
 const refuse = (ids, message) =>
@@ -21,7 +21,7 @@ async function run(ids, prompt) {
   send({ type: 'final', ...ids, status, text: state.cancelled ? '' : `You said: ${prompt}`, usage, error: null })
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
+onLine((line) => {
   let request
   try {
     request = JSON.parse(line)
