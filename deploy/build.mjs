@@ -1,19 +1,63 @@
-// Bundles the command line into dist/: an entry and lazily loaded chunks. OpenTelemetry and undici stay outside: both
-// are large, loaded only when they are needed, and look at Node's own modules in ways that bundling changes.
+// Bundles the command line into dist/ (or the folder named as the first argument): `turnpike.cjs`, one small file that
+// finds the command and holds all of `turnpike as` on a running gateway, and a folder of ES modules for everything that
+// it imports lazily. OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look
+// at Node's own modules in ways that bundling changes.
 import { rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'
 
-rmSync('dist', { recursive: true, force: true })
-await build({
-  entryPoints: { turnpike: 'src/cli/main.ts' },
-  outdir: 'dist',
-  outExtension: { '.js': '.mjs' },
+const outdir = process.argv[2] ?? 'dist'
+const common = {
   bundle: true,
-  splitting: true,
-  format: 'esm',
+  // Names stay, for stack traces that can be read.
+  minifySyntax: true,
+  minifyWhitespace: true,
   platform: 'node',
   target: 'node22',
   external: ['@opentelemetry/*', 'undici'],
-  banner: { js: "import { createRequire as $require } from 'node:module'; const require = $require(import.meta.url);" },
+  // Their ES modules: what is not used of them stays out. For Node both packages name CommonJS, which is all or nothing.
+  alias: {
+    rxjs: resolve('node_modules/rxjs/dist/esm/index.js'),
+    yaml: resolve('node_modules/yaml/browser/index.js'),
+  },
   logLevel: 'warning',
+}
+
+/** What the entry holds itself although it imports it lazily: the way that has to be quick. */
+const INSIDE = new Set([resolve('src/cli/as.ts')])
+
+/** Module of the source file behind each lazy import of the entry. */
+const lazy = new Map()
+
+const lazyOutside = {
+  name: 'lazy-outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\./ }, ({ path, kind, importer }) => {
+      const file = resolve(dirname(importer), path)
+      if (kind !== 'dynamic-import' || INSIDE.has(file)) return undefined
+      const name = file.slice(process.cwd().length + 1, -'.ts'.length).replaceAll('/', '-')
+      lazy.set(name, file)
+      return { path: `./modules/${name}.mjs`, external: true }
+    })
+  },
+}
+
+rmSync(outdir, { recursive: true, force: true })
+await build({
+  ...common,
+  entryPoints: { turnpike: 'src/cli/main.ts' },
+  outdir,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  define: { 'import.meta.dirname': '__dirname' },
+  plugins: [lazyOutside],
+})
+await build({
+  ...common,
+  entryPoints: Object.fromEntries(lazy),
+  outdir: `${outdir}/modules`,
+  outExtension: { '.js': '.mjs' },
+  splitting: true,
+  format: 'esm',
+  banner: { js: "import { createRequire as $require } from 'node:module'; const require = $require(import.meta.url);" },
 })

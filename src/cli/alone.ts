@@ -8,7 +8,7 @@ const TENANT = 'local'
 
 /** Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more. */
 export async function runAlone(file: string, { protocol, argv, agent, env }: ThinOptions): Promise<number> {
-  const { codecs, gateway, close } = await setUp(file, { quiet: true })
+  const { codecs, gateway, close } = await setUp(file, { only: protocol })
   const exitCode = await serveStdio(
     {
       engine: gateway.engine,

@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import { USAGE } from './usage.ts'
 
 /** The commands; each is loaded only when it is called. A command returns the exit code. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
@@ -10,16 +9,11 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   matrix: async (args) => (await import('./matrix.ts')).matrixCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
-  help: async () => help(),
+  help: async () => (await import('./usage.ts')).helpCommand(),
 }
 
 /** Programs that a link of this name stands in for, with the protocol's name. */
 const STAND_INS: Readonly<Record<string, string>> = { zene: 'zene', zot: 'zot', qwen: 'qwen' }
-
-function help(): number {
-  process.stdout.write(USAGE)
-  return 0
-}
 
 async function main(args: string[]): Promise<number> {
   const standIn = STAND_INS[basename(process.env['TURNPIKE_NAME'] ?? '')]
@@ -28,13 +22,13 @@ async function main(args: string[]): Promise<number> {
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted] : undefined
   if (command) return command(rest)
-  process.stderr.write(`turnpike: there is no command "${name}"\n\n${USAGE}`)
-  return 2
+  return (await import('./usage.ts')).unknownCommand(name)
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)))
-} catch (error) {
-  process.stderr.write(`turnpike: ${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(3)
-}
+main(process.argv.slice(2)).then(
+  (exitCode) => process.exit(exitCode),
+  (error: unknown) => {
+    process.stderr.write(`turnpike: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(3)
+  },
+)

@@ -9,12 +9,14 @@ while [ -L "$self" ]; do
     *) self=${self%/*}/$target ;;
   esac
 done
-root=$(cd "${self%/*}/../.." && pwd -P) || exit 3
-if [ ! -f "$root/dist/turnpike.mjs" ]; then
+root=${self%/*}/../..
+if [ ! -f "$root/dist/turnpike.cjs" ]; then
   sh "$root/deploy/bootstrap.sh" prepare >&2 || exit 3
 fi
 node=node
 for own in "$root"/.node/node_modules/node-*/bin/node; do
   [ -x "$own" ] && node=$own
 done
-TURNPIKE_NAME=${0##*/} exec "$node" --disable-warning=ExperimentalWarning "$root/dist/turnpike.mjs" "$@"
+# What V8 makes of the code is kept between runs, where the folder can be written to.
+export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/dist/cache}"
+TURNPIKE_NAME=${0##*/} exec "$node" "$root/dist/turnpike.cjs" "$@"

@@ -1,5 +1,4 @@
-/** What `turnpike help` prints. */
-export const USAGE = `turnpike: any agent client in front, any agent behind
+const USAGE = `turnpike: any agent client in front, any agent behind
 
   turnpike serve [--config FILE] [--port N]
       Serves the HTTP endpoints. Without a configuration it runs three small example agents.
@@ -18,3 +17,15 @@ export const USAGE = `turnpike: any agent client in front, any agent behind
 
 The configuration is turnpike.yaml in this folder, or the file that TURNPIKE_CONFIG names.
 `
+
+/** `turnpike help`. */
+export function helpCommand(): number {
+  process.stdout.write(USAGE)
+  return 0
+}
+
+/** What is said to a command that there is not. */
+export function unknownCommand(name: string): number {
+  process.stderr.write(`turnpike: there is no command "${name}"\n\n${USAGE}`)
+  return 2
+}
