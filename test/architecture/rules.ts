@@ -184,7 +184,8 @@ export const PURE: readonly string[] = [
 
 /** How code would break that promise. */
 export const IMPURE: Readonly<Record<string, RegExp>> = {
-  'a promise': /\basync\b|\bawait\b|\bPromise\b|\.then\(/,
+  // `respond-async` is a word of HTTP (RFC 7240).
+  'a promise': /(?<!-)\basync\b|\bawait\b|\bPromise\b|\.then\(/,
   'a clock': /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/,
   'a timer': /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask)\(/,
   chance: /\bMath\.random\b|\brandomUUID\b/,

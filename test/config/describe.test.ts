@@ -100,7 +100,7 @@ describe('describeConfig', () => {
         },
       ],
       store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db', retention: '7d' },
-      telemetry: { otlp: 'http://localhost:4318', headers: { 'x-key': '***' }, content: false },
+      telemetry: { otlp: 'http://localhost:4318', headers: { 'x-key': '***' }, content: false, metrics: true },
       log: { level: 'info' },
     })
   })
