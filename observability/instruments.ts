@@ -97,7 +97,7 @@ export const INSTRUMENTS = {
     'turnpike.losses',
     '{loss}',
     [LABEL.lossKind, LABEL.lossItem],
-    'What did not survive on its way to or from an agent.',
+    'What did not survive between a client and an agent.',
   ),
   asks: define('counter', 'turnpike.asks', '{ask}', [LABEL.askKind], 'Questions of agents.'),
   settled: define('counter', 'turnpike.asks.settled', '{ask}', [LABEL.askEnd], 'Questions that were settled.'),

@@ -102,7 +102,7 @@ export class ClientLink implements ExchangeHost {
       send: (frame) => this.#output.send(frame),
       warn: (text) => options.sink.warn(text),
       fault: (found, exchange, http) => this.#fault(found, exchange, http),
-      report: (loss, exchange) => this.#exchanges.get(exchange)?.report(loss),
+      report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
       losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
       newId: () => `${this.#id}-${++this.#ids}`,
       now: () => owner.now(),

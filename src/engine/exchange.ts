@@ -65,7 +65,7 @@ export class Exchange {
     if (this.ended) return
     const last = this.#isLast(event)
     if (last) this.ended = true
-    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.report)
+    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.lost)
     if (carried) this.host.encode(carried, this, view)
     if (last) this.host.exchangeEnded(this)
   }
@@ -121,8 +121,15 @@ export class Exchange {
     this.host.exchangeEnded(this)
   }
 
-  readonly report = (loss: Loss): void => {
+  /** Something was lost between its turn and the agent. */
+  report(loss: Loss): void {
     this.ledger.add(loss)
+  }
+
+  /** Something was lost between its turn and its client. */
+  readonly lost = (loss: Loss): void => {
+    this.ledger.add(loss)
+    this.turn?.lostTo(this, loss)
   }
 
   #isLast(event: TurnEvent): boolean {

@@ -34,6 +34,7 @@ export class Turn {
   readonly scope: TurnScope
   readonly #owner: TurnOwner
   readonly #ledger = new LossLedger()
+  readonly #toClient = new LossLedger()
   readonly #timer: TurnTimer
   readonly #audience = new Audience()
   readonly #asks: TurnAsks
@@ -97,8 +98,16 @@ export class Turn {
     return this.view.end !== undefined
   }
 
+  /** What was lost on the way to and from the agent, and to the client that started it. */
   get losses(): readonly Loss[] {
-    return this.#ledger.list
+    return [...this.#ledger.list, ...this.#toClient.list]
+  }
+
+  /** Something did not reach a client. What others than the first one miss is theirs alone. */
+  lostTo(exchange: Exchange, loss: Loss): void {
+    if (!this.#audience.isFirst(exchange)) return
+    this.#toClient.add(loss)
+    this.scope.loss(loss)
   }
 
   /** It waits for the request that brings this token back. */

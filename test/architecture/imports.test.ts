@@ -198,7 +198,7 @@ describe('who imports what', () => {
 describe('what is not loaded at the start', () => {
   test('what is loaded is followed from file to file', () => {
     const loaded = [...reach('src/cli/serve.ts').keys()]
-    expect(loaded).toEqual(expect.arrayContaining(['hono', 'rxjs', 'zod', 'pino', 'src/engine/turn.ts']))
+    expect(loaded).toEqual(expect.arrayContaining(['hono', 'rxjs', 'zod', 'src/engine/turn.ts']))
     expect(loaded).not.toContain('codecs/zot/index.ts')
   })
 
