@@ -1,7 +1,8 @@
 // Bundles the command line into dist/ (or the folder named as the first argument): `turnpike.cjs`, one small file that
-// finds the command and holds all of `turnpike as` on a running gateway, and a folder of ES modules for everything that
-// it imports lazily. OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look
-// at Node's own modules in ways that bundling changes.
+// finds the command and holds all of `turnpike as` on a running gateway, and a folder of what it imports lazily. What a
+// stand-in starts is CommonJS in one file each, which Node.js loads the quickest; the rest shares its ES modules.
+// OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look at Node's own
+// modules in ways that bundling changes.
 import { rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'
@@ -22,12 +23,21 @@ const common = {
   },
   logLevel: 'warning',
 }
+const commonJs = {
+  ...common,
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  define: { 'import.meta.dirname': '__dirname' },
+}
 
-/** What the entry holds itself although it imports it lazily: the way that has to be quick. */
+/** What the entry holds itself although it imports it lazily. */
 const INSIDE = new Set([resolve('src/cli/as.ts')])
+/** What is one file of its own. */
+const WHOLE = new Set([resolve('src/cli/alone.ts')])
 
-/** Module of the source file behind each lazy import of the entry. */
+/** Source file behind each lazy import of the entry, by the name of its module. */
 const lazy = new Map()
+const entries = (whole) => Object.fromEntries([...lazy].filter(([, file]) => WHOLE.has(file) === whole))
 
 const lazyOutside = {
   name: 'lazy-outside',
@@ -37,24 +47,17 @@ const lazyOutside = {
       if (kind !== 'dynamic-import' || INSIDE.has(file)) return undefined
       const name = file.slice(process.cwd().length + 1, -'.ts'.length).replaceAll('/', '-')
       lazy.set(name, file)
-      return { path: `./modules/${name}.mjs`, external: true }
+      return { path: `./modules/${name}.${WHOLE.has(file) ? 'cjs' : 'mjs'}`, external: true }
     })
   },
 }
 
 rmSync(outdir, { recursive: true, force: true })
+await build({ ...commonJs, entryPoints: { turnpike: 'src/cli/main.ts' }, outdir, plugins: [lazyOutside] })
+await build({ ...commonJs, entryPoints: entries(true), outdir: `${outdir}/modules` })
 await build({
   ...common,
-  entryPoints: { turnpike: 'src/cli/main.ts' },
-  outdir,
-  outExtension: { '.js': '.cjs' },
-  format: 'cjs',
-  define: { 'import.meta.dirname': '__dirname' },
-  plugins: [lazyOutside],
-})
-await build({
-  ...common,
-  entryPoints: Object.fromEntries(lazy),
+  entryPoints: entries(false),
   outdir: `${outdir}/modules`,
   outExtension: { '.js': '.mjs' },
   splitting: true,

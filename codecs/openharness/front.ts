@@ -119,7 +119,8 @@ class OpenHarnessFront implements FrontLink {
       framing: streams ? 'sse' : 'body',
       headers: idHeaders(this.#ids),
       onDisconnect: 'cancel',
-      asks: 'next-request',
+      // A program that takes one envelope may be all of the gateway that there is: nothing can wait for its next one.
+      asks: this.#http ? 'next-request' : 'never',
     }
     if (reply) {
       const { continuation, ...said } = reply

@@ -75,6 +75,7 @@ export class RunStream {
 
   /** Any other event of the run. */
   show(event: TurnEvent, view: TurnView): void {
+    if (event.ext) this.#lost('dropped', 'ext', 'no-place')
     switch (event.type) {
       case 'turn-started':
         this.#event(view.at, 'RUN_STARTED', '{}')
@@ -85,7 +86,7 @@ export class RunStream {
         }
         break
       case 'text-delta':
-        this.#text(event.message, event.text, view.at)
+        this.#text(event.message, event.text, view)
         break
       case 'message-end':
         this.#wholeMessage(event, view)
@@ -100,15 +101,17 @@ export class RunStream {
 
   #wholeMessage(event: EventOf<'message-end'>, view: TurnView): void {
     const message = view.message(event.message)
-    if (message && !message.streamed && message.text !== '') this.#text(message.id, message.text, view.at)
+    if (message && !message.streamed && message.text !== '') this.#text(message.id, message.text, view)
   }
 
-  #text(message: Id, text: string, at: number): void {
-    if (!this.#answers.has(message)) this.#lost('dropped', 'text-delta', 'no-place')
-    else if (this.#deltas) {
+  #text(message: Id, text: string, view: TurnView): void {
+    if (!this.#answers.has(message)) {
+      // The client's own words are not repeated to it.
+      if (view.message(message)?.role !== 'user') this.#lost('dropped', 'text-delta', 'no-place')
+    } else if (this.#deltas) {
       const gap = this.#shown !== undefined && this.#shown !== message ? '\n\n' : ''
       this.#shown = message
-      this.#event(at, 'TEXT_DELTA', `{"delta":${quote(gap + text)}}`)
+      this.#event(view.at, 'TEXT_DELTA', `{"delta":${quote(gap + text)}}`)
     }
   }
 

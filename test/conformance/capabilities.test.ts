@@ -54,7 +54,9 @@ const SAID: Partial<Record<Item, readonly Told[]>> = {
   'tool-end': [CALL, ENDED],
   'tool-progress': [CALL, told({ type: 'tool-progress', tool: 't1', parts: [{ type: 'text', text: MARK }] }), ENDED],
   'terminal-output': [told({ type: 'terminal-output', stream: 'stdout', text: MARK })],
-  directive: [told({ type: 'directive', action: 'render_message', json: `{"payload":{"text":"${MARK}"}}` })],
+  directive: [
+    told({ type: 'directive', action: 'open_panel', json: `{"action_type":"open_panel","payload":{"id":"${MARK}"}}` }),
+  ],
   plan: [told({ type: 'plan', json: '[]' })],
   notice: [told({ type: 'notice', severity: 'warning', code: 'slow', text: MARK })],
   ...Object.fromEntries(
@@ -143,8 +145,7 @@ function isRead(item: Item, events: readonly AgentEvent[]): boolean {
   const read = JSON.stringify(events)
   if (item === 'usage.estimated') return read.includes('"estimated":true')
   if (item.startsWith('usage.')) return read.includes(`"${item.slice('usage.'.length)}":7`)
-  if (item.startsWith('part.')) return read.includes(MARK)
-  return events.some(({ type }) => type === item)
+  return read.includes(MARK) || events.some(({ type }) => type === item)
 }
 
 describe.each(whole)('what clients of $name are shown', (named) => {
