@@ -34,7 +34,11 @@ export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
       const dialect = codec.dialects[name]!
       const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
       const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
-      for (const path of pathsOf(endpoint)) app.on(endpoint.method, path, handler)
+      for (const path of pathsOf(endpoint))
+        app.on(endpoint.method, path, (c, next) => {
+          // Hono gives HEAD to the handlers of GET, but an exchange without a body is none.
+          return c.req.method === endpoint.method ? handler(c) : next()
+        })
     }
   }
   // Behind all of them: one path may have several methods.

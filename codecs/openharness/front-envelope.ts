@@ -73,7 +73,8 @@ export function envelope(parts: AnswerParts): string {
 export function reportUnshown(view: TurnView, report: Report): void {
   const reasoned = view.messages.filter((message) => message.reasoning !== '').length
   if (reasoned > 0) report({ kind: 'dropped', item: 'reasoning-delta', why: 'no-place', count: reasoned })
-  const nested = view.messages.filter((message) => message.lane !== undefined).length
+  // Nested text is reported by the engine, as of every answer in one piece.
+  const nested = view.messages.filter(({ lane, text }) => lane !== undefined && text === '').length
   if (nested > 0) report({ kind: 'dropped', item: 'message-end', field: 'lane', why: 'no-place', count: nested })
   const tools = view.tools.length
   if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })

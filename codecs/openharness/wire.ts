@@ -79,6 +79,7 @@ export function unlessEmpty(json: JsonText | undefined): JsonText | undefined {
  * that some readers split lines at stand only inside strings.
  */
 export function oneLine(json: JsonText): JsonText {
+  if (!/[\r\n\u2028\u2029\u0085]/.test(json)) return json
   return json.replace(/[\r\n]+/g, ' ').replace(/[\u2028\u2029\u0085]/g, (unit) => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   })

@@ -12,7 +12,7 @@ import {
   type TurnScope,
 } from '../contract/index.ts'
 import { encodeFrame, type FrameDecoder, frameDecoder } from '../framing/index.ts'
-import type { AgentEvent, Command, Fault, Id, LinkEvent, Loss } from '../model/index.ts'
+import { type AgentEvent, type Command, type Fault, fault, type Id, type LinkEvent, type Loss } from '../model/index.ts'
 import type { AgentSettings } from './settings.ts'
 
 /** What one turn gives to the link that runs it. */
@@ -189,10 +189,19 @@ export class AgentLink {
     const { line, body } = this.agent.limits
     return frameDecoder(framing, framing === 'body' ? Math.max(line, body) : line, {
       frame: (frame) => {
-        if (!live.over) this.#link.decode(named(frame, live.call.call))
+        if (!live.over) this.#decode(named(frame, live.call.call))
       },
-      fault: (fault) => this.#lost(live, { ...fault, code: 'protocol-violation' }),
+      fault: (broken) => this.#lost(live, { ...broken, code: 'protocol-violation' }),
     })
+  }
+
+  /** Codecs throw nothing; one that does all the same ends its own agent, not the gateway. */
+  #decode(frame: Frame): void {
+    try {
+      this.#link.decode(frame)
+    } catch (error) {
+      this.#break(fault('internal', `What the agent said could not be read (${String(error)}).`))
+    }
   }
 
   /** The frame boundary is lost: what this call says from here on cannot be read. */

@@ -50,6 +50,8 @@ export interface ClientOwner {
   scope(options: ClientOptions): RequestScope
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
   closed(client: ClientLink): void
+  /** A codec threw something: for the log. */
+  broken(client: ClientLink, error: unknown): void
   /** A client holds the answer of a recorded turn. */
   shown(turn: Id): void
 }
@@ -121,7 +123,7 @@ export class ClientLink implements ExchangeHost {
   /** Begins: the request that comes without a frame is issued here. */
   open(): void {
     if (this.#finished) return
-    this.#link.open?.()
+    this.#safely(() => this.#link.open?.())
     const { idleMs } = this.#link
     if (idleMs !== undefined && !this.#finished) {
       this.#idle = setTimeout(() => this.end('idle'), idleMs)
@@ -136,7 +138,7 @@ export class ClientLink implements ExchangeHost {
 
   /** Bytes of the client, as text. */
   push(text: string): void {
-    if (!this.#finished && !this.#inputEnded) this.#decoder.push(text)
+    if (!this.#finished && !this.#inputEnded) this.#safely(() => this.#decoder.push(text))
   }
 
   /** The client's input ended, nothing came in time, or we are told to stop. */
@@ -147,9 +149,11 @@ export class ClientLink implements ExchangeHost {
       this.#exitCode ??= TERMINATED
       for (const exchange of [...this.#exchanges.values()]) exchange.cancel()
     }
-    if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
-    if (this.#inputEnded) this.#maybeFinish()
-    else this.#endInput(why)
+    this.#safely(() => {
+      if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
+      if (this.#inputEnded) this.#maybeFinish()
+      else this.#endInput(why)
+    })
   }
 
   /** The client is gone: what runs for it is cancelled or drained, as its answers say. */
@@ -278,6 +282,16 @@ export class ClientLink implements ExchangeHost {
   #stayAlive(): void {
     const [exchange] = this.#exchanges.values()
     if (exchange && this.#output.wasSilent()) this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
+  }
+
+  /** Codecs throw nothing; one that does all the same takes down its own client's wire, not the gateway. */
+  #safely(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#owner.broken(this, error)
+      this.disconnect()
+    }
   }
 
   #valve(): void {

@@ -156,6 +156,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#clients.delete(client)
   }
 
+  broken({ options: { front } }: ClientLink, error: unknown): void {
+    this.#log.error('the codec of a client failed', { front, error: String(error) })
+  }
+
   record(turn: Turn, event: TurnEvent): void {
     this.#recorder.event(turn, event)
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Ask, Command, CommandOf, EventOf, Id, Question, Reply, TurnEvent } from '../model/index.ts'
+import type { Ask, Command, CommandOf, EventOf, Id, Loss, Question, Reply, TurnEvent } from '../model/index.ts'
 import type { Audience } from './audience.ts'
 import type { Route } from './settings.ts'
 
@@ -17,6 +17,8 @@ export interface AskHost {
   send(command: Command): void
   /** Says something to the clients and the journal. */
   take(event: TurnEvent): void
+  /** A question did not reach a client. */
+  loss(loss: Loss): void
   /** A question has its answer: for the audit log. */
   audit(entry: AskAudit): void
   /** Whether somebody is waited for has changed. */
@@ -140,6 +142,7 @@ export class TurnAsks {
     const reply = policyReply(question, policy)
     // Not from within the agent's own event: its link is in the middle of a frame.
     queueMicrotask(() => this.#send(ask, reply))
+    this.#host.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
     this.#host.audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
     this.#host.take({
       type: 'notice',

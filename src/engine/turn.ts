@@ -86,6 +86,7 @@ export class Turn {
         if (event.type === 'turn-parked') this.scope.note('parked')
         this.#take(event)
       },
+      loss: (loss) => this.loss(loss),
       audit: (entry) => {
         this.scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
         this.#owner.audit(this, entry)

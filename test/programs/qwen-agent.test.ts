@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askHttp, type ClientName, clientNames } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { until } from '../kit/processes.ts'
 import { describeWith, installed, PROVIDER } from './kit.ts'
 
 const CLI = installed('@qwen-code/qwen-code/cli.js')
@@ -108,10 +109,13 @@ routes: [{ agent: qwen, approvals: allow }]
       { text: 'It is written.', ...counted(400, 4) },
     )
     const second = await askHttp(gateway.url, front, { text: write, session: first.session, id: '2' })
-    if (front === 'openharness') {
-      // This client is asked itself, and answers with its next request.
-      expect(second.raw).toContain('"action_type":"request_approval"')
+    if (front === 'openharness' || front === 'native') {
+      // These clients are asked themselves, and answer with their next request.
+      const sign = front === 'native' ? '"outcome":"parked"' : '"action_type":"request_approval"'
+      expect(second.raw).toContain(sign)
       expect(existsSync(file)).toBe(false)
+      for (const turn of gateway.engine.turns) turn.cancel()
+      await until(() => gateway.engine.turns.length === 0)
       return
     }
     expect(second, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'It is written.' })

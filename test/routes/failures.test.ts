@@ -213,17 +213,21 @@ describe('bad input gets the own error of the front', () => {
   }
 
   test.each([
-    ['GET', 405],
+    ['PATCH', 405],
     ['PUT', 405],
     ['HEAD', 405],
     ['OPTIONS', 204],
   ])('%s on an endpoint is %i and names what is allowed', async (method, status) => {
-    for (const { path } of Object.values(CLIENTS)) {
+    const paths = Object.fromEntries(Object.values(CLIENTS).map(({ path }) => [path, 'POST, OPTIONS']))
+    const allowed = {
+      ...paths,
+      '/v1/turns': 'GET, POST, OPTIONS',
+      '/v1/turns/t/events': 'GET, OPTIONS',
+      '/v1/sessions/s': 'GET, DELETE, OPTIONS',
+    }
+    for (const [path, allow] of Object.entries(allowed)) {
       const response = await fetch(gateway.url + path, { method })
-      expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
-        status,
-        allow: 'POST, OPTIONS',
-      })
+      expect({ path, status: response.status, allow: response.headers.get('allow') }).toEqual({ path, status, allow })
     }
   })
 })

@@ -139,9 +139,7 @@ export class AnswerWriter {
     } else if (part.type === 'reasoning') {
       if (this.#thought === message) return
       this.#whole('thinking', part.text, thinkingBlock(part.text, part.seal?.data ?? ''), message, extra)
-    }
-    // A call is shown when it is made, with an event of its own.
-    else if (part.type !== 'tool-call') this.#lines.drop(`part.${part.type}`)
+    } else this.#lines.drop(`part.${part.type}`)
   }
 
   /** Words that came at once: a client that shows pieces gets them in one. */

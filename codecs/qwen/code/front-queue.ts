@@ -1,5 +1,6 @@
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import { besideText } from '../beside-text.ts'
 import type { FrontAsks } from './front-asks.ts'
 import { Lines } from './front-lines.ts'
 import { type Ending, exitCodeOf, messageOf } from './front-result.ts'
@@ -75,7 +76,10 @@ export class TurnQueue {
     if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
     else if (event.type === 'turn-end') {
-      if (!active.writer) this.#print(event, view.text)
+      if (!active.writer) {
+        for (const loss of besideText(view)) this.#ports.report(loss, exchange)
+        this.#print(event, view.text)
+      }
       this.#over(active, event)
     }
   }

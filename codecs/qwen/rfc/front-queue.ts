@@ -161,7 +161,7 @@ export class RequestQueue {
     const clear = builtIn(waiting.request) === 'clear'
     const turn = clear ? '' : this.#ports.newId()
     const structured = this.#text ? undefined : this.#structured(waiting, exchange, turn)
-    const writer = structured ?? new TextWriter(this.#ports)
+    const writer = structured ?? new TextWriter(this.#ports, exchange)
     this.#active = { ...waiting, exchange, turn, writer, structured, accepted: false, cancelAsked: false }
     const command: Command = clear
       ? { exchange, session: { id: waiting.session }, type: 'session-clear' }

@@ -1,5 +1,6 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
-import type { Fault, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type { Fault, Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import { besideText } from '../beside-text.ts'
 
 /** How one request is answered, in any format. */
 export interface RequestWriter {
@@ -13,13 +14,16 @@ export interface RequestWriter {
 /** An answer as plain text: the text on stdout, a failure on stderr. */
 export class TextWriter implements RequestWriter {
   readonly #ports: FrontPorts
+  readonly #exchange: Id
 
-  constructor(ports: FrontPorts) {
+  constructor(ports: FrontPorts, exchange: Id) {
     this.#ports = ports
+    this.#exchange = exchange
   }
 
   encode(event: TurnEvent, view: TurnView): void {
     if (event.type !== 'turn-end') return
+    for (const loss of besideText(view)) this.#ports.report(loss, this.#exchange)
     if (view.text !== '') this.#ports.send(view.text)
     if (event.outcome !== 'completed') this.#warn(event.fault?.message ?? `The turn was ${event.outcome}.`)
   }

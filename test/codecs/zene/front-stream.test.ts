@@ -36,6 +36,8 @@ describe('one run', () => {
     const turn = 't1'
     drive.play([
       accepted('new'),
+      { type: 'message-start', turn, message: 'm0', role: 'user', ext: { protocol: 'zot', json: '{}' } },
+      { type: 'message-end', turn, message: 'm0', parts: [{ type: 'text', text: 'asked' }] },
       { type: 'message-start', turn, message: 'm1', role: 'assistant' },
       { type: 'text-delta', turn, message: 'm1', text: 'one' },
       { type: 'message-end', turn, message: 'm1' },
@@ -58,6 +60,7 @@ describe('one run', () => {
     )
     expect(deltas).toEqual(['one', '\n\ntwo'])
     expect(drive.losses).toEqual([
+      { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'text-delta', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'text-delta', why: 'no-place', count: 1 },
       { kind: 'weakened', item: 'message-retract', why: 'too-narrow', count: 1 },

@@ -71,7 +71,14 @@ describe("answers of the gateway in this protocol's shape", () => {
 
   test('get_messages', () => {
     const messages = [
-      { role: 'user', parts: [{ type: 'text', text: 'hi' }], at: 1250 },
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', text: 'hi' },
+          { type: 'reasoning', text: 'well' },
+        ],
+        at: 1250,
+      },
       { role: 'tool', parts: [{ type: 'tool-reply', tool: 'c', status: 'ok', parts: [] }] },
     ] as const
     expect(ask('get_messages', { data: { messages } })).toEqual([
@@ -85,7 +92,7 @@ describe("answers of the gateway in this protocol's shape", () => {
           },
         ],
       }),
-      [invented('query.messages', 'time')],
+      [{ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: 1 }, invented('query.messages', 'time')],
     ])
     expect(ask('get_messages', {})[0]).toEqual(ok('get_messages', { messages: [] }))
   })

@@ -341,6 +341,7 @@ describe('usage', () => {
     drive.play([
       { turn: 't1', type: 'usage', scope: 'session', usage: { input: 1 } },
       { turn: 't1', type: 'usage', scope: 'turn', usage: { total: 7 }, estimated: true },
+      { turn: 't1', type: 'usage', scope: 'turn', usage: { cacheRead: 7 } },
       { turn: 't1', type: 'usage', scope: 'turn', usage: { output: 7, costUsd: 1 } },
       {
         turn: 't1',
@@ -353,6 +354,7 @@ describe('usage', () => {
     expect(sentLines(drive).filter((line) => line['type'] === 'usage')).toHaveLength(2)
     expect(drive.losses).toEqual([
       { kind: 'dropped', item: 'usage', field: 'session', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'usage', why: 'no-place', count: 1 },
       { kind: 'invented', item: 'usage.input', why: 'required', count: 1 },
       { kind: 'dropped', item: 'ext', field: 'qwen', why: 'no-place', count: 1 },
       { kind: 'invented', item: 'usage.output', why: 'required', count: 1 },

@@ -32,6 +32,27 @@ describe('endings', () => {
     })
   })
 
+  test('an answer that was cut off in the middle of an event is no success, whatever the exit code', () => {
+    const half = '{"type":"partial","te'
+    expect(outcome(run([partial('a'), half]).events)).toMatchObject({
+      deltas: ['a'],
+      outcome: 'failed',
+      fault: {
+        code: 'agent-crashed',
+        message: 'The agent ended in the middle of an event; see its stderr in the gateway log.',
+      },
+    })
+    // Behind the answer, before other events, or as no event at all, such a line is only malformed.
+    for (const lines of [
+      [result('a'), half],
+      [half, partial('a')],
+      [partial('a'), 'bye'],
+      [partial('a'), '{"a":1}'],
+    ]) {
+      expect(outcome(run(lines).events).outcome).toBe('completed')
+    }
+  })
+
   test('what was asked to cancel is cancelled', () => {
     const back = open()
     back.start('hi')

@@ -472,15 +472,17 @@ describe('tools', () => {
           { type: 'data', json: '{"b":1}' },
           { type: 'diff', path: 'p', before: null, after: 'c' },
           { type: 'diff', path: 'p', before: 'c', after: '' },
+          { type: 'reasoning', text: 'r' },
         ],
       },
       end,
     ])
-    expect(lines(front)[1]).toEqual(toolResult('c1', 'a\n{"b":1}\nc\n'))
+    expect(lines(front)[1]).toEqual(toolResult('c1', 'a\n{"b":1}\nc\n\n'))
     expect(front.losses).toEqual([
       { kind: 'weakened', item: 'part.data', field: 'tool_result', why: 'no-place', count: 1 },
       { kind: 'weakened', item: 'part.diff', field: 'tool_result', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'part.diff', field: 'tool_result', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'part.reasoning', field: 'tool_result', why: 'no-place', count: 1 },
     ])
   })
 
