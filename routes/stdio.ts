@@ -9,6 +9,9 @@ import { type HttpEnv, type HttpParts, headersOf } from './fronts.ts'
 import { hostAllowed } from './hosts.ts'
 import { authenticate } from './keys.ts'
 
+/** How long a program may take to hang up after its exit code, in milliseconds. */
+const LINGER_MS = 2000
+
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
 /** The first line of a stand-in's request: how the program was started. */
@@ -105,6 +108,7 @@ class LinesSink implements ClientSink {
   readonly #waiting = new Map<number, () => void>()
   #asked = 0
   #exitCode: number | undefined
+  #lingering: NodeJS.Timeout | undefined
 
   constructor(response: ServerResponse) {
     this.#response = response
@@ -141,8 +145,11 @@ class LinesSink implements ClientSink {
   }
 
   #maybeExit(): void {
-    if (this.#exitCode === undefined || this.#waiting.size > 0 || this.#response.destroyed) return
-    this.#response.end(`${JSON.stringify({ exit: this.#exitCode })}\n`)
+    if (this.#exitCode === undefined || this.#waiting.size > 0 || this.#lingering || this.#response.destroyed) return
+    this.#response.write(`${JSON.stringify({ exit: this.#exitCode })}\n`)
+    // The program hangs up when it has read that. Were we to, while it still writes, what it has not read would be lost.
+    this.#lingering = setTimeout(() => this.#response.end(), LINGER_MS)
+    this.#response.once('close', () => clearTimeout(this.#lingering))
   }
 
   abort(): void {

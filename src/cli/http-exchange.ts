@@ -40,7 +40,9 @@ export class HttpExchange {
   constructor(socket: Socket, { path, headers }: RequestHead, sink: AnswerSink) {
     this.#socket = socket
     this.#sink = sink
-    const lines = Object.entries({ ...headers, 'Transfer-Encoding': 'chunked', Connection: 'close' })
+    // Not `Connection: close`: the server would close on what is still being written, and the error of that write would
+    // take what it has answered with it.
+    const lines = Object.entries({ ...headers, 'Transfer-Encoding': 'chunked' })
     socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
     socket.on('data', (bytes: Buffer) => this.#push(bytes))
     socket.on('error', () => {})

@@ -1,13 +1,13 @@
 import type { Awaitable, JournalEntry, Store } from '../contract/index.ts'
 import type { Id, TurnEvent } from '../model/index.ts'
 
-const BATCH = 64
+const BATCH = 256
 const DELAY_MS = 50
 
 /** What answers a client: it is written at once, before the answer is, so that no answer is given that the record lacks. */
 const ANSWERS: ReadonlySet<TurnEvent['type']> = new Set(['turn-end', 'turn-parked'])
 
-/** Writes canonical events to the store in batches: after 64 events or 50 ms, and at once when a turn ends or is parked. */
+/** Writes canonical events to the store in batches: after 256 events or 50 ms, and at once when a turn ends or is parked. */
 export class Journal {
   readonly #store: Store
   readonly #failed: (error: unknown) => void

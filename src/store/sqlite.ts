@@ -4,7 +4,7 @@ import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase } from './database.ts'
 import { storeError } from './errors.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
-import { prepareAll, type Statements } from './statements.ts'
+import { EVENTS_AT_ONCE, prepareAll, type Statements } from './statements.ts'
 import { inTransaction } from './transaction.ts'
 
 /** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
@@ -131,7 +131,12 @@ class SqliteStore implements Store {
 
   appendEvents(entries: readonly JournalEntry[]): void {
     this.#transaction(() => {
-      for (const { turn, seq, json } of entries) this.#sql.appendEvent.run(seq, json, turn)
+      let at = 0
+      for (; at + EVENTS_AT_ONCE <= entries.length; at += EVENTS_AT_ONCE) {
+        const several = entries.slice(at, at + EVENTS_AT_ONCE)
+        this.#sql.appendEvents.run(...several.flatMap(({ turn, seq, json }) => [turn, seq, json]))
+      }
+      for (const { turn, seq, json } of entries.slice(at)) this.#sql.appendEvent.run(seq, json, turn)
     })
   }
 

@@ -128,6 +128,30 @@ describe('several processes', () => {
   })
 })
 
+describe('a batch of many events', () => {
+  it('keeps what was there first, and every event of turns that there are', async () => {
+    const store = open(newPath())
+    const session = await store.openSession({ tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }, 'S', 1)
+    const turn = {
+      session: session.id,
+      tenant: 'a',
+      agent: 'b',
+      front: 'f',
+      owner: 'host:1',
+      startedAt: 1,
+      delivered: false,
+    }
+    await store.beginTurn({ turn: 'T', ...turn })
+    await store.appendEvents([{ turn: 'T', seq: 7, json: '"first"' }])
+    const of = (name: string) => Array.from({ length: 40 }, (_, at) => ({ turn: name, seq: at + 1, json: `${at + 1}` }))
+    await store.appendEvents([...of('T'), ...of('gone')])
+    const expected = of('T').map((event) => (event.seq === 7 ? { ...event, json: '"first"' } : event))
+    expect(await store.readEvents('T', 0)).toEqual(expected)
+    expect(await store.readEvents('gone', 0)).toEqual([])
+    await store.close()
+  })
+})
+
 describe('a batch that fails', () => {
   it('leaves nothing of itself and no open transaction', async () => {
     const store = open(newPath())
