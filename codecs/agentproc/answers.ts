@@ -1,4 +1,4 @@
-import type { MessageView, Part } from '../../src/model/index.ts'
+import type { MessageView, Part, TurnEnd } from '../../src/model/index.ts'
 
 /** Only the agent's own words are the answer: not a sub-agent's, not a tool's. */
 export function isAnswer(message: MessageView | undefined): message is MessageView {
@@ -8,4 +8,9 @@ export function isAnswer(message: MessageView | undefined): message is MessageVi
 /** Bytes travel from a client to its agent only: as attachments. */
 export function isBytes(part: Part): part is Extract<Part, { type: 'image' | 'audio' | 'file' }> {
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
+}
+
+/** Why a turn did not complete, in words: those of its fault, where it has any. */
+export function reasonOf({ outcome, fault }: TurnEnd): string {
+  return fault?.message || (outcome === 'cancelled' ? 'The turn was cancelled.' : 'The turn did not complete.')
 }

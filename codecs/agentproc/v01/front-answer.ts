@@ -1,6 +1,6 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../src/model/index.ts'
-import { isAnswer, isBytes } from '../answers.ts'
+import { isAnswer, isBytes, reasonOf } from '../answers.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './front-lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
@@ -76,7 +76,7 @@ export class AnswerWriter {
   #failed(end: TurnEnd, exchange: Id, view: TurnView): void {
     this.#bodyAsPartials(view)
     if (this.#form === 'whole' && view.text !== '') this.#drop('message-end', exchange)
-    this.#send(errorLine(end.fault?.message || 'The turn did not complete.'))
+    this.#send(errorLine(reasonOf(end)))
   }
 
   #wholeText(exchange: Id, view: TurnView): string {

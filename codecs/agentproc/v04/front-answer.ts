@@ -11,7 +11,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { isAnswer, isBytes } from '../answers.ts'
+import { isAnswer, isBytes, reasonOf } from '../answers.ts'
 import { EXT_04 } from '../ext.ts'
 import type { Asks } from './front-asks.ts'
 import { errorLine, ownExt, partialLine, resultLine, type Shared } from './front-lines.ts'
@@ -92,8 +92,7 @@ export class AnswerWriter {
       this.#ports.send(resultLine(view.text, usage, this.#shared(end.ext)))
       return
     }
-    const message = end.fault?.message || 'The turn did not complete.'
-    this.#ports.send(errorLine(message, usage, { session: this.#session, ext: end.ext }))
+    this.#ports.send(errorLine(reasonOf(end), usage, { session: this.#session, ext: end.ext }))
   }
 
   #usage({ usage, usageEstimated }: TurnView): JsonText | undefined {

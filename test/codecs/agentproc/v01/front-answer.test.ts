@@ -145,7 +145,7 @@ describe('the answer as it comes', () => {
   })
 
   test.each<[Partial<Extract<TurnEvent, { type: 'turn-end' }>>, string, number]>([
-    [{ outcome: 'cancelled' }, 'The turn did not complete.', 143],
+    [{ outcome: 'cancelled' }, 'The turn was cancelled.', 143],
     [{ outcome: 'cancelled', fault: fault('cancelled', 'Stopped.') }, 'Stopped.', 143],
     [{ outcome: 'failed', fault: fault('timeout', 'Late.') }, 'Late.', 124],
     [{ outcome: 'failed', fault: fault('internal', '') }, 'The turn did not complete.', 1],

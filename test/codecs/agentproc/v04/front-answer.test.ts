@@ -120,7 +120,7 @@ describe('the answer', () => {
 
   test('a cancellation without a fault', () => {
     const front = play(...turn([], { outcome: 'cancelled' }))
-    expect(front.sent).toEqual(['{"type":"error","message":"The turn did not complete."}'])
+    expect(front.sent).toEqual(['{"type":"error","message":"The turn was cancelled."}'])
     expect(front.exitCode).toBe(143)
   })
 })

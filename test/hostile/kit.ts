@@ -1,0 +1,125 @@
+/** Hostile agents as a gateway's configuration, and what a client and the store have seen of a turn. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { ErrorCode } from '../../src/model/index.ts'
+import type { ClientName } from '../kit/clients.ts'
+import { pidsOf } from '../kit/processes.ts'
+
+const AGENT = join(import.meta.dirname, 'agent.mjs')
+
+/** What every hostile agent answers that answers at all. */
+export const ANSWER = 'One two three.'
+
+/** The agents that are programs, by their names here, with what their configuration says. */
+export const PROGRAMS = {
+  agentproc: 'protocol: agentproc',
+  'agentproc@0.4': 'protocol: agentproc@0.4, permission: true',
+  zene: 'protocol: zene',
+  'zene-stream': 'protocol: zene, mode: stream',
+  zot: 'protocol: zot',
+  qwen: 'protocol: qwen',
+  'qwen-code': 'protocol: qwen-code',
+} as const
+
+/** An agent that is a program. */
+export type Program = keyof typeof PROGRAMS
+/** All of them, for tables. */
+export const programs = Object.keys(PROGRAMS) as Program[]
+
+/** Tells this test's processes from those of any other: a number of seconds that no other test sleeps. */
+const MARK = String(10_000_000 + process.pid)
+
+/** The name of an agent in the configuration: `@` has no place in one. */
+export function agentName(protocol: string, behaviour: string): string {
+  return `${protocol.replace('@', '-')}.${behaviour}`
+}
+
+/** Its line in the configuration; `more` ends with a comma. */
+export function agentLine(program: Program, behaviour: string, more = ''): string {
+  const command = `command: ${process.execPath}, args: [${AGENT}, "${program}", ${behaviour}, "${MARK}"]`
+  const pool = 'pool: { max: 1000, idle: 1s }, breaker: { failures: 1000 }'
+  return `  ${agentName(program, behaviour)}: { ${PROGRAMS[program]}, ${command}, ${more} ${pool} }\n`
+}
+
+/** The processes of this test's agents and of their grandchildren. */
+export function ownProcesses(): number[] {
+  return pidsOf(`\u0000${MARK}\u0000`)
+}
+
+/** How many ends a client was told; a sound answer has one, as the last thing. */
+export function endsTold(front: ClientName, raw: string): number {
+  const lines = raw.trimEnd().split('\n')
+  const isEnd: Record<ClientName, (line: string, at: number) => boolean> = {
+    openharness: (line) => 'response' in (JSON.parse(line) as object),
+    zene: (line) => 'ok' in (JSON.parse(line) as object),
+    zot: (line) => (JSON.parse(line) as { type: string }).type === 'done',
+    native: (line) => 'outcome' in (JSON.parse(line) as object) || 'fault' in (JSON.parse(line) as object),
+    // The end of a success is the end of the wire.
+    agentproc: (line, at) => line.startsWith('AGENT_ERROR:') || at === lines.length - 1,
+    'agentproc@0.4': (line) => ['result', 'error'].includes((JSON.parse(line) as { type: string }).type),
+  }
+  const ends = lines.filter((line, at) => isEnd[front](line, at))
+  return ends.at(-1) === lines.at(-1) ? ends.length : 0
+}
+
+/** A turn as the store has it, with how many ends its journal holds and whether the last event is one. */
+export interface KeptTurn {
+  turn: string
+  outcome: string | null
+  code: ErrorCode | null
+  ends: number
+  endsLast: boolean
+}
+
+/** The turns of a client's session, the oldest first. `file` is the store's. */
+export function turnsOf(file: string, session: string): KeptTurn[] {
+  return kept(file, 'WHERE sessions.session = ?', session)
+}
+
+/** All turns of a store, the oldest first. */
+export function allTurns(file: string): KeptTurn[] {
+  return kept(file, '')
+}
+
+function kept(file: string, where: string, ...values: string[]): KeptTurn[] {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  try {
+    const rows = db
+      .prepare(
+        `SELECT turn, outcome, code FROM turns JOIN sessions ON sessions.id = turns.session ${where} ORDER BY started_at`,
+      )
+      .all(...values)
+    const events = db.prepare('SELECT json FROM events WHERE turn = ? ORDER BY seq')
+    return rows.map((row) => {
+      const { turn, outcome, code } = row as Pick<KeptTurn, 'turn' | 'outcome' | 'code'>
+      const types = events.all(turn).map(({ json }) => (JSON.parse(String(json)) as { type: string }).type)
+      const ends = types.filter((type) => type === 'turn-end').length
+      return { turn, outcome, code, ends, endsLast: types.at(-1) === 'turn-end' }
+    })
+  } finally {
+    db.close()
+  }
+}
+
+/** Runs the steps, so many at a time, and gives each one's result as a promise of its own. */
+export function inLanes<T>(lanes: number, steps: readonly (() => Promise<T>)[]): Promise<T>[] {
+  const waiting: (() => void)[] = []
+  let free = lanes
+  const run = async (step: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((go) => waiting.push(go))
+    try {
+      return await step()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free += 1
+    }
+  }
+  return steps.map((step) => {
+    const result = run(step)
+    // Whoever awaits it sees the failure; until then it is not unhandled.
+    result.catch(() => {})
+    return result
+  })
+}
