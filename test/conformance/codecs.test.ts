@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codecNames, loadCodec, loadCodecs } from '../../codecs/index.ts'
+import { checkedNames, codecNames, loadChecks, loadCodec, loadCodecs } from '../../codecs/index.ts'
 import { ERROR_CODES, ITEMS } from '../../src/model/index.ts'
 
 describe('the list of codecs', () => {
@@ -9,6 +9,12 @@ describe('the list of codecs', () => {
     for (const [name, codec] of Object.entries(codecs)) expect(codec.name).toBe(name)
     expect(await loadCodec('nothing')).toBeUndefined()
     expect(await loadCodec('constructor')).toBeUndefined()
+  })
+
+  test('gives the conformance suites of those that have some, and nothing for others', async () => {
+    for (const name of checkedNames) expect(await loadChecks(name)).toBeDefined()
+    expect(await loadChecks('nothing')).toBeUndefined()
+    expect(await loadChecks('constructor')).toBeUndefined()
   })
 })
 
