@@ -8,6 +8,8 @@ const MAX_HEADER = 1024
 /** Writes a client's answer straight to Node's response: one write per tick, no stream objects between. */
 export class HttpSink implements ClientSink {
   readonly #response: ServerResponse
+  /** Who waits for the answer to be read. One listener for all: a wire may bring many turns. */
+  readonly #unread: (() => void)[] = []
   #body = ''
   #streaming = false
 
@@ -15,6 +17,9 @@ export class HttpSink implements ClientSink {
   constructor(response: ServerResponse, drained: () => void) {
     this.#response = response
     response.on('drain', drained)
+    response.on('finish', () => {
+      for (const callback of this.#unread) callback()
+    })
     // A client that resets its connection is seen by 'close'; without a listener its error would end the process.
     response.on('error', () => {})
   }
@@ -41,7 +46,7 @@ export class HttpSink implements ClientSink {
 
   /** An answer is with the client as a whole: an exchange is over when the response is. */
   whenRead(callback: () => void): void {
-    this.#response.once('finish', callback)
+    this.#unread.push(callback)
   }
 
   warn(): void {}

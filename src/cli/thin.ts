@@ -111,7 +111,12 @@ class Answer {
     this.#streams = streams
     this.#socket = socket
     this.#done = done
-    streams.stdout.on('error', () => socket.destroy())
+    // Whoever started us has stopped reading: that is no fault of the gateway.
+    streams.stdout.on('error', () => {
+      this.#finished = true
+      socket.destroy()
+      done(1)
+    })
   }
 
   push(text: string): void {

@@ -29,16 +29,24 @@ store: { kind: sqlite, path: ./turnpike.db }
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** One keyed request; with `reads` false nobody ever reads standard output. */
-  const ask = (session: string, id: string, reads: boolean): Promise<{ stdout: string; code: number | null }> => {
+  const ask = (
+    session: string,
+    id: string,
+    reads: boolean,
+  ): Promise<{ stdout: string; stderr: string; code: number | null }> => {
     const child = spawn(process.execPath, [MAIN, 'as', 'zene', '--config', config])
     let stdout = ''
+    let stderr = ''
+    child.stderr.on('data', (bytes: Buffer) => {
+      stderr += String(bytes)
+    })
     child.stdout.on('data', (bytes: Buffer) => {
       stdout += String(bytes)
     })
     if (!reads) child.stdout.destroy()
     const request = { request_id: id, session_id: session, prompt: session, idempotency_key: 'k' }
     child.stdin.end(`${JSON.stringify(request)}\n`)
-    return new Promise((resolve) => child.on('close', (code) => resolve({ stdout, code })))
+    return new Promise((resolve) => child.on('close', (code) => resolve({ stdout, stderr, code })))
   }
   const runs = (session: string): number =>
     readFileSync(join(folder, 'diary'), 'utf8')
@@ -46,7 +54,7 @@ store: { kind: sqlite, path: ./turnpike.db }
       .filter((line) => line === `begin ${session}`).length
 
   const isAnsweredFromTheRecord = async (session: string): Promise<void> => {
-    expect((await ask(session, 'r1', false)).code).toBe(1)
+    expect(await ask(session, 'r1', false)).toMatchObject({ code: 1, stderr: '' })
     const again = await ask(session, 'r2', true)
     expect(JSON.parse(again.stdout)).toMatchObject({ ok: true, request_id: 'r2', text: `done: ${session}` })
     expect(again.code).toBe(0)

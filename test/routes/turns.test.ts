@@ -59,6 +59,22 @@ agents:${EXAMPLE_AGENTS}
     expect(await ask('other')).toMatchObject({ ok: true, text: 'done: other' })
   })
 
+  test('may be many on one wire, without a listener for each', async () => {
+    const warned: string[] = []
+    const listen = (warning: Error): void => void warned.push(warning.name)
+    process.on('warning', listen)
+    const prompts = Array.from({ length: 15 }, (_, at) => `{"id":"${at}","type":"prompt","message":"p${at}"}\n`)
+    const response = await fetch(`${gateway.url}/v1/zot/coder?session=many`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: prompts.join(''),
+    })
+    expect((await response.text()).match(/"type":"done"/g)).toHaveLength(15)
+    await new Promise(setImmediate)
+    process.off('warning', listen)
+    expect(warned).toEqual([])
+  })
+
   test('with the same idempotency key share one run, each under its own ids', async () => {
     const ask = async (id: string) => {
       const body = { request_id: id, session_id: 'same', prompt: 'once', idempotency_key: 'k1' }
