@@ -133,7 +133,10 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
   },
   { from: 'src/cli/main.ts', never: ['*', 'node:http', 'node:sqlite', 'node:crypto'] },
   // A stand-in that runs its turn itself serves no HTTP, and telemetry may be off.
-  { from: 'src/cli/alone.ts', never: ['hono', '@hono/node-server', 'undici', '@opentelemetry/*', 'node:sqlite'] },
+  {
+    from: 'src/cli/alone.ts',
+    never: ['pino', 'hono', '@hono/node-server', 'undici', '@opentelemetry/*', 'node:sqlite'],
+  },
   { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite'] },
   // Programs that embed the engine choose their own HTTP server, store and telemetry.
   {

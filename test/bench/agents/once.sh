@@ -1,0 +1,3 @@
+#!/bin/sh
+# An AGENT_ script: one process a turn, one line of body.
+echo "$AGENT_MESSAGE"

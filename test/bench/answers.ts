@@ -1,0 +1,44 @@
+/** What the agents of the benchmarks say. */
+
+/** The text of every event; what the load counts. */
+export const MARK = 'tick'
+
+/** A streamed zot answer of so many pieces of text, without its response line; `done` is its last line. */
+export function zotAnswer(events: number): string {
+  const said = Array.from({ length: events }, (_, at) => ({ type: 'text_delta', delta: ` ${MARK}${at}` }))
+  const text = said.map(({ delta }) => delta).join('')
+  const lines = [
+    { type: 'turn_start', step: 1 },
+    { type: 'assistant_start' },
+    ...said,
+    { type: 'usage', input: 1, output: events, cache_read: 0, cache_write: 0, cost_usd: 0 },
+    { type: 'assistant_message', content: [{ type: 'text', text }], time: '2026-01-01T00:00:00Z' },
+    { type: 'turn_end', stop: 'end_turn' },
+    { type: 'done' },
+  ]
+  return `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`
+}
+
+/** The requests that the load sends: the body of one turn of a session. */
+export const REQUESTS = {
+  openharness: (session: string, text: string, id: string) =>
+    JSON.stringify({
+      protocol_version: '1.0.0',
+      request_id: id,
+      capabilities: { 'openharness.streaming': true },
+      request: { context: { session_id: session, user_intent: text } },
+    }),
+  envelope: (session: string, text: string, id: string) =>
+    JSON.stringify({
+      protocol_version: '1.0.0',
+      request_id: id,
+      request: { context: { session_id: session, user_intent: text } },
+    }),
+  native: (session: string, text: string) =>
+    JSON.stringify({ session: { id: session }, input: [{ type: 'text', text }] }),
+  zene: (session: string, text: string, id: string) =>
+    JSON.stringify({ request_id: id, session_id: session, prompt: text }),
+} as const satisfies Record<string, (session: string, text: string, id: string) => string>
+
+/** The name of a kind of request. */
+export type RequestKind = keyof typeof REQUESTS

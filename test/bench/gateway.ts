@@ -1,0 +1,102 @@
+/** Gateways of the benchmarks: processes of their own, from the built bundle, with configurations made here. */
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../kit/gateway.ts'
+import { zotAnswer } from './answers.ts'
+import { benchFile, Program } from './processes.ts'
+
+/** Events of a streamed turn. */
+export const EVENTS = 200
+
+/** What the built program is made of. */
+const COPIED = ['dist', 'package.json', 'src/cli/turnpike.sh']
+
+/** A gateway that listens. */
+export interface Gateway {
+  port: number
+  pid: number
+  /** Its configuration file. */
+  config: string
+  stop(): Promise<void>
+}
+
+/** What differs between two gateways. */
+export interface GatewayOptions {
+  /** Where an agent that is an HTTP server listens. */
+  upstream?: number
+  /** More top-level configuration. */
+  yaml?: string
+  /** A store that is gone with the process. */
+  forgetful?: boolean
+  /** Modules that are loaded before it. */
+  imports?: readonly string[]
+  env?: Readonly<Record<string, string>>
+}
+
+/** The files that agents answer from, and where gateways keep theirs. `clean` removes them. */
+export class Workshop {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'turnpike-bench-'))
+  /** The arguments of the agent that streams `EVENTS` events, and of the one that says one. */
+  readonly stream: readonly string[]
+  readonly short: readonly string[]
+  /** The built program as it was at the start: another build meanwhile changes nothing. */
+  readonly #program: string = join(this.folder, 'turnpike')
+  readonly #bundle: string = join(this.#program, 'dist/turnpike.cjs')
+  /** What people start. */
+  readonly launcher: string = join(this.#program, 'src/cli/turnpike.sh')
+  #count = 0
+
+  constructor() {
+    this.#copy()
+    const write = (name: string, events: number): string => {
+      const file = join(this.folder, name)
+      writeFileSync(file, zotAnswer(events))
+      return file
+    }
+    this.stream = [benchFile('agents/zot.sh'), write('stream.jsonl', EVENTS)]
+    this.short = [benchFile('agents/zot.sh'), write('short.jsonl', 1)]
+  }
+
+  /** A configuration with all agents, in a folder of its own. */
+  config({ upstream, yaml = '', forgetful = false }: GatewayOptions = {}): string {
+    const file = join(this.folder, `gateway-${++this.#count}.yaml`)
+    const engine = upstream && `  engine: { protocol: openharness, url: "http://127.0.0.1:${upstream}/" }\n`
+    const pool = 'pool: { max: 256, idle: 10m }'
+    const text = `server: { host: 127.0.0.1, port: 0 }
+default: once
+log: { level: error }
+agents:
+  stream: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.stream)}, ${pool} }
+  short: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.short)}, ${pool} }
+  flood: { protocol: zot, command: ${process.execPath}, args: ["${benchFile('agents/flood.mjs')}"], ${pool} }
+  once: { protocol: agentproc, command: "${benchFile('agents/once.sh')}", args: [], pool: { max: 64 } }
+${engine ?? ''}store: { kind: sqlite, path: "${forgetful ? ':memory:' : join(this.folder, `${this.#count}.db`)}" }
+${yaml}`
+    writeFileSync(file, text)
+    return file
+  }
+
+  /** Starts a gateway; resolves when it takes turns. */
+  async gateway(options: GatewayOptions = {}): Promise<Gateway> {
+    const config = this.config(options)
+    const imports = (options.imports ?? []).flatMap((path) => ['--import', benchFile(path)])
+    const running = new Program(process.execPath, [...imports, this.#bundle, 'serve', '--config', config], options.env)
+    for (;;) {
+      const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await running.line())?.[1]
+      if (port) return { port: Number(port), pid: running.child.pid!, config, stop: () => running.stop() }
+    }
+  }
+
+  #copy(): void {
+    if (!existsSync(join(ROOT, 'dist/turnpike.cjs'))) throw new Error('there is no build; run npm run build')
+    for (const path of COPIED) cpSync(join(ROOT, path), join(this.#program, path), { recursive: true })
+    for (const path of ['node_modules', '.node']) {
+      if (existsSync(join(ROOT, path))) symlinkSync(join(ROOT, path), join(this.#program, path))
+    }
+  }
+
+  clean(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

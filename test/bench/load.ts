@@ -1,0 +1,52 @@
+/** Loads of turns from a process of their own. */
+import type { RequestKind } from './answers.ts'
+import { cpuMicros, program } from './processes.ts'
+
+/** What the load does. */
+export interface LoadJob {
+  port: number
+  path: string
+  kind: RequestKind
+  headers?: Readonly<Record<string, string>>
+  /** What the agent is asked. */
+  text: string
+  /** What an answer must hold; the first time it is seen is the first event. */
+  mark: string
+  /** Connections, each with one turn at a time. */
+  width: number
+  /** How long it goes on, in milliseconds, unless `turns` says how often. */
+  ms: number
+  turns?: number
+  /** The beginning of the names of its sessions; every connection has one, or every turn with `freshSessions`. */
+  sessions: string
+  freshSessions?: boolean
+}
+
+/** What came of it. Times in milliseconds: to the first event, and to the end of the answer. */
+export interface LoadResult {
+  turns: number
+  /** Answers with another status than 200, or without the mark. */
+  broken: number
+  seconds: number
+  firsts: number[]
+  lasts: number[]
+}
+
+/** A result with what the server's process spent on it, in microseconds. */
+export interface Measured extends LoadResult {
+  cpu: number
+}
+
+/** Runs a load on the server with this process id. Every connection has had one turn before anything is measured. */
+export async function load(pid: number, job: LoadJob): Promise<Measured> {
+  const running = program('programs/load.ts', [JSON.stringify(job)])
+  await running.line()
+  const before = cpuMicros(pid)
+  running.child.stdin!.write('go\n')
+  const result = JSON.parse(await running.line()) as LoadResult
+  const cpu = cpuMicros(pid) - before
+  await running.stop()
+  if (result.broken > 0)
+    throw new Error(`${result.broken} of ${result.turns} turns of ${job.path} have no right answer`)
+  return { ...result, cpu }
+}

@@ -1,0 +1,105 @@
+/**
+ * `npm run bench`: measures every line of the table against its limit, interleaved, and writes the results.
+ *   --rounds N        rounds (5)               --only NAME[,NAME]   groups or lines whose name begins so
+ *   --quick           short loads, 2 rounds    --out FILE           FILE.json and FILE.md (bench-results in the folder)
+ *   --compare FILE    fail when a line is worse than there by more than 10 %
+ *   --noisy           report also when others use the machine
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { type Amounts, Bench, type Group } from './bench.ts'
+import { GROUPS } from './groups.ts'
+import { lostShare } from './noise.ts'
+import { median } from './statistics.ts'
+import { markdown, type Results, regressions, rowOf, type Sample, shown } from './table.ts'
+
+const FULL: Amounts = { ms: 700, times: 5, scale: 1 }
+const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
+/** More of the processors' time than this in others' hands, and figures say more of them than of us. */
+const MOST_LOST = 0.1
+const MOST_WORSE = 0.1
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    out: { type: 'string', default: 'bench-results' },
+    compare: { type: 'string' },
+    noisy: { type: 'boolean', default: false },
+  },
+})
+
+function wanted(): Group[] {
+  const names = values.only?.split(',')
+  const begins = (text: string): boolean => !names || names.some((name) => text.startsWith(name))
+  return GROUPS.filter(({ name, lines }) => begins(name) || lines.some((line) => begins(line.name)))
+}
+
+async function measure(
+  groups: readonly Group[],
+  rounds: number,
+  amounts: Amounts,
+): Promise<[Map<string, Sample[]>, number[]]> {
+  const bench = new Bench(amounts)
+  const samples = new Map<string, Sample[]>()
+  const lost: number[] = []
+  try {
+    // Round 0 warms everything up and is thrown away.
+    for (let round = 0; round <= rounds; round += 1) {
+      lost.push(await lostShare())
+      bench.amounts = round === 0 ? { ...amounts, ms: 200, times: 1 } : amounts
+      for (const group of groups) {
+        if (group.once && round !== 1) continue
+        const found = await group.round(bench)
+        if (round === 0) continue
+        for (const { name } of group.lines) samples.set(name, [...(samples.get(name) ?? []), found[name]!])
+      }
+      process.stderr.write(`round ${round} of ${rounds} (${shown(lost.at(-1)! * 100)} % lost to others)\n`)
+    }
+  } finally {
+    await bench.close()
+  }
+  return [samples, lost]
+}
+
+function machine(): Record<string, string> {
+  const [processor] = cpus()
+  return {
+    machine: `${cpus().length} × ${processor?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
+    'Node.js': process.version,
+    turnpike: (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version,
+  }
+}
+
+async function main(): Promise<number> {
+  const groups = wanted()
+  const rounds = Number(values.rounds ?? (values.quick ? 2 : 5))
+  const [samples, lost] = await measure(groups, rounds, values.quick ? QUICK : FULL)
+  const quiet = median(lost) <= MOST_LOST
+  if (!quiet && !values.noisy) {
+    const share = shown(median(lost) * 100)
+    process.stderr.write(
+      `others used ${share} % of the processors: no figures are reported; try again, or use --noisy\n`,
+    )
+    return 2
+  }
+  const results: Results = {
+    machine: machine(),
+    command: ['node test/bench/main.ts', ...process.argv.slice(2)].join(' '),
+    date: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    lost,
+    quiet,
+    rows: groups.flatMap(({ lines }) => lines.map((line) => rowOf(line, samples.get(line.name)!))),
+  }
+  writeFileSync(`${values.out}.json`, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(`${values.out}.md`, markdown(results))
+  process.stdout.write(markdown(results))
+  if (values.compare === undefined) return 0
+  const worse = regressions(JSON.parse(readFileSync(values.compare, 'utf8')) as Results, results, MOST_WORSE)
+  for (const line of worse) process.stderr.write(`${line}\n`)
+  return worse.length > 0 ? 1 : 0
+}
+
+process.exitCode = await main()

@@ -1,0 +1,188 @@
+/**
+ * Every pair of protocols: a turn of text as an agent of the one would write it, made by that protocol's own front, then
+ * read by its back half and written for a client of the other. Framing, both halves, the laws of a turn and its view
+ * take part; the limit parses and writes the JSON of the same lines.
+ */
+import { loadCodecs } from '../../codecs/index.ts'
+import type { AnyCodec, Dialect, FrontContext } from '../../src/contract/index.ts'
+import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
+import { encodeFrame, frameDecoder } from '../../src/framing/index.ts'
+import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { CLIENTS, type ClientName } from '../kit/clients.ts'
+import { EVENTS } from './gateway.ts'
+
+/** The longest that one pair is timed for, in milliseconds. */
+export const MOST = 40
+
+/** A pair's time for one event and that of its limit, in microseconds. */
+export interface Pair {
+  from: string
+  to: string
+  micros: number
+  baseline: number
+}
+
+interface Side {
+  name: string
+  codec: AnyCodec
+  dialect: Dialect
+}
+
+const TURN = 't'
+const START: Command & TurnStart = {
+  type: 'turn-start',
+  exchange: 'x',
+  turn: TURN,
+  request: 'r1',
+  task: 'prompt',
+  input: [{ type: 'text', text: 'go' }],
+  options: { streaming: true },
+  session: { id: 's' },
+}
+
+/** A turn that streams its answer. */
+function turn(id: string): TurnEvent[] {
+  const of = { turn: id }
+  const pieces = Array.from({ length: EVENTS }, (_, at) => ` a few words of an answer ${at}`)
+  return [
+    acceptedTurn(id, 'new', 's', undefined),
+    { ...of, type: 'turn-started' },
+    { ...of, type: 'message-start', message: 'm', role: 'assistant' },
+    ...pieces.map((text) => ({ ...of, type: 'text-delta' as const, message: 'm', text })),
+    { ...of, type: 'message-end', message: 'm', parts: [{ type: 'text', text: pieces.join('') }] },
+    { ...of, type: 'usage', scope: 'turn', usage: { input: 1, output: 2 } },
+    { ...of, type: 'turn-end', outcome: 'completed', stop: 'end' },
+  ]
+}
+
+/** What opens a streamed exchange of each protocol. */
+const OPENING: Readonly<
+  Record<string, { argv: readonly string[]; client: ClientName; frame?: string; options?: object }>
+> = {
+  native: { argv: [], client: 'native' },
+  openharness: { argv: [], client: 'openharness' },
+  zene: {
+    argv: ['host', '--protocol', 'v1', '--single-request', 'false'],
+    client: 'zene',
+    frame: '{"protocol_version":1,"type":"run","request_id":"r1","session_id":"s","prompt":"go","idempotency_key":"k"}',
+    options: { mode: 'stream' },
+  },
+  zot: { argv: ['rpc'], client: 'zot' },
+  'agentproc@0.4': { argv: [], client: 'agentproc@0.4', options: { streaming: true } },
+}
+
+function client(side: Side, send: (text: string) => void): { deliver(event: TurnEvent): void; turn: string } {
+  const opening = OPENING[side.name]!
+  const http = side.name === 'openharness'
+  const context: FrontContext = {
+    transport: http ? 'http' : 'stdio',
+    method: http ? 'POST' : '',
+    path: opening.argv[0] ?? '',
+    query: '',
+    headers: http ? { accept: 'text/event-stream', 'content-type': 'application/json' } : {},
+    argv: opening.argv,
+    env: {},
+  }
+  let exchange: Exchange | undefined
+  const recorded = new RecordedClient(side.dialect, context, 'agent', {
+    command: (_command, opened) => {
+      exchange = opened ?? exchange
+    },
+    send: (frame, framing) => send(encodeFrame(framing, frame)),
+  })
+  recorded.open()
+  const asked = CLIENTS[opening.client].write({ text: 'go', session: 's' })
+  recorded.decode(
+    http ? asked.replace('{', '{"capabilities":{"openharness.streaming":true},') : (opening.frame ?? asked).trimEnd(),
+  )
+  if (!exchange) throw new Error(`${side.name} opens no exchange`)
+  const { command } = exchange
+  const id = command.type === 'turn-start' ? command.turn : TURN
+  return { turn: id, deliver: (event) => recorded.deliver(event, exchange!) }
+}
+
+/** What an agent of this protocol writes for the turn. */
+function wireOf(side: Side): string {
+  let text = ''
+  const reader = client(side, (piece) => {
+    text += piece
+  })
+  for (const event of turn(reader.turn)) reader.deliver(event)
+  return text
+}
+
+function framingOf({ name, dialect }: Side): 'sse' | 'ndjson' | 'text' | 'body' {
+  return name === 'openharness' ? 'sse' : dialect.framing
+}
+
+/** The wire of `from` into a wire of `to`; gives how many events were translated, and how much was written. */
+function translateOnce(from: Side, wire: string, to: Side): { events: number; written: number } {
+  let [events, written] = [0, 0]
+  const reader = client(to, (text) => {
+    written += text.length
+  })
+  reader.deliver(acceptedTurn(reader.turn, 'new', 's', undefined))
+  const context = {
+    options: OPENING[from.name]!.options ?? {},
+    agent: 'agent',
+    env: {},
+    folder: '/',
+    recorded: 'agent' as const,
+  }
+  const agent = new RecordedAgent(
+    from.dialect,
+    { ...context, process: { command: 'x', env: {}, cwd: '/' } },
+    {
+      event: (event) => {
+        if (event.type === 'text-delta') events += 1
+        reader.deliver(event)
+      },
+    },
+  )
+  agent.open()
+  agent.start({ ...START, turn: reader.turn })
+  if (from.name === 'openharness') agent.head({ status: 200, headers: { 'content-type': 'text/event-stream' } })
+  const decoder = frameDecoder(framingOf(from), 1 << 24, { frame: (frame) => agent.decode(frame), fault() {} })
+  decoder.push(wire)
+  decoder.end()
+  agent.end({ why: 'closed', exitCode: 0 })
+  return { events, written }
+}
+
+/** The JSON of a wire's lines. */
+function jsonOf(wire: string): string[] {
+  return wire.split('\n').flatMap((line) => /^(?:data: |[A-Z_]+:)?([{"[].*)$/.exec(line)?.[1] ?? [])
+}
+
+/** Runs something for about so many milliseconds after a warm-up; microseconds for each. */
+function time(ms: number, run: () => void): number {
+  for (let n = 0; n < 3; n += 1) run()
+  let runs = 0
+  const begin = performance.now()
+  while (performance.now() - begin < ms || runs === 0) {
+    run()
+    runs += 1
+  }
+  return ((performance.now() - begin) * 1000) / runs
+}
+
+/** Times every pair for about `ms` milliseconds. */
+export async function pairs(ms: number): Promise<Pair[]> {
+  const codecs = await loadCodecs()
+  const sides = Object.keys(OPENING).map((name): Side => {
+    const [protocol = '', dialect] = name.split('@')
+    const codec = codecs[protocol]!
+    return { name, codec, dialect: codec.dialects[dialect ?? Object.keys(codec.dialects)[0]!]! }
+  })
+  return sides.flatMap((from) => {
+    const wire = wireOf(from)
+    const lines = jsonOf(wire)
+    const sample = translateOnce(from, wire, from)
+    if (sample.events < EVENTS) throw new Error(`${from.name} gave ${sample.events} events back`)
+    const baseline = time(ms, () => lines.map((line) => JSON.stringify(JSON.parse(line)))) / EVENTS
+    return sides.map((to): Pair => {
+      const micros = time(ms, () => translateOnce(from, wire, to)) / EVENTS
+      return { from: from.name, to: to.name, micros, baseline }
+    })
+  })
+}

@@ -1,0 +1,117 @@
+/** Lines of what starts processes: an agent for each turn, and stand-ins. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bench, Group } from './bench.ts'
+import { load } from './load.ts'
+import { benchFile, report, timed } from './processes.ts'
+import { median, quantile } from './statistics.ts'
+
+const REQUEST = `${JSON.stringify({ request_id: 'r1', session_id: '', prompt: 'tick' })}\n`
+const HOST = ['host', '--protocol', 'v1', '--bridge-compat', '--single-request']
+
+const spawned: Group = {
+  name: 'spawn-8',
+  lines: [
+    {
+      name: 'spawn-8',
+      what: 'HTTP to an AGENT_ script, 8 at once: turns/s',
+      unit: '/s',
+      against: 'direct spawn',
+      by: 'ratio',
+      budget: 0.9,
+      bound: 'least',
+    },
+  ],
+  async round(bench) {
+    const { ms } = bench.amounts
+    const args = [String(ms), '8', benchFile('agents/once.sh')]
+    const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
+    const { port, pid } = await bench.gateway('main')
+    const job = { port, path: '/v1/zene/once', kind: 'zene', text: 'tick', mark: 'tick', width: 8, ms } as const
+    const { turns, seconds } = await load(pid, { ...job, sessions: 'spawn' })
+    return { 'spawn-8': { figure: turns / seconds, limit: direct.turns / direct.seconds } }
+  },
+}
+
+const stall: Group = {
+  name: 'spawn-stall',
+  lines: [
+    {
+      name: 'spawn-stall',
+      what: 'event loop held by a start of a process, at 350 MB of gateway memory: p99',
+      unit: 'ms',
+      against: '',
+      by: 'figure',
+      budget: 2,
+      bound: 'most',
+    },
+  ],
+  async round(bench) {
+    const file = join(bench.workshop.folder, 'stalls.json')
+    const env = { BENCH_BALLAST_MB: '290', BENCH_STALLS: file }
+    const { port, pid } = await bench.gateway('heavy', { imports: ['programs/ballast.ts'], env })
+    const job = { port, path: '/v1/zene/once', kind: 'zene', text: 'tick', mark: 'tick', width: 2 } as const
+    const ms = Math.max(bench.amounts.ms, 500)
+    await load(pid, { ...job, ms, sessions: 'stall' })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const { stalls } = JSON.parse(readFileSync(file, 'utf8')) as { stalls: number[] }
+    return { 'spawn-stall': { figure: quantile(stalls, 0.99), limit: 0 } }
+  },
+}
+
+/** Milliseconds of `times` runs, the median. */
+async function typical(times: number, run: () => Promise<number>): Promise<number> {
+  const took: number[] = []
+  for (let n = 0; n < times; n += 1) took.push(await run())
+  return median(took)
+}
+
+const bare = (): Promise<number> => timed(process.execPath, ['-e', '0'])
+const standIn = ({ workshop }: Bench, config: string): Promise<number> =>
+  timed(workshop.launcher, ['as', 'zene', '--config', config, ...HOST], REQUEST)
+
+async function thin(bench: Bench): Promise<{ figure: number; limit: number }> {
+  const { port, pid, config } = await bench.gateway('main')
+  const { times } = bench.amounts
+  const empty = await typical(times, bare)
+  const figure = await typical(times, () => standIn(bench, config))
+  const job = { port, path: '/v1/zene', kind: 'zene', text: 'tick', mark: 'tick', width: 1, ms: 0 } as const
+  const { lasts } = await load(pid, { ...job, turns: times * 2, sessions: `thin-${times}` })
+  return { figure, limit: empty + median(lasts) }
+}
+
+const oneShot: Group = {
+  name: 'one-shot',
+  lines: [
+    {
+      name: 'one-shot-thin',
+      what: '`turnpike as zene` with a gateway running: wall time',
+      unit: 'ms',
+      against: '`node -e 0` + the turn',
+      by: 'ratio',
+      budget: 1.25,
+      bound: 'most',
+    },
+    {
+      name: 'one-shot-alone',
+      what: '`turnpike as zene` alone, sh agent: wall time',
+      unit: 'ms',
+      against: '`node -e 0` + the agent',
+      by: 'ratio',
+      budget: 1.6,
+      bound: 'most',
+    },
+  ],
+  async round(bench) {
+    const { times } = bench.amounts
+    const config = await bench.alone()
+    const empty = await typical(times, bare)
+    const agent = await typical(times, () => timed(benchFile('agents/once.sh'), []))
+    await standIn(bench, config)
+    const alone = await typical(times, () => standIn(bench, config))
+    return { 'one-shot-thin': await thin(bench), 'one-shot-alone': { figure: alone, limit: empty + agent } }
+  },
+}
+
+/** All groups of this file. */
+export const STARTED: readonly Group[] = [spawned, stall, oneShot]
