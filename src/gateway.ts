@@ -25,8 +25,10 @@ export interface Gateway {
 /** Builds the engine that a configuration describes. Throws when the store cannot be opened. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const built = new BuiltAgents(parts)
-  const store = openStore(config.store)
   const { hooks, log, keepAliveMs } = parts
+  const store = openStore(config.store, (error) => {
+    log.error('the record could not be written', { error: String(error) })
+  })
   const engine = new Engine({
     settings: built.settings(config),
     store,

@@ -55,6 +55,11 @@ export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 
 /** What the gateway remembers. One contract test suite runs against every driver. */
 export interface Store {
+  /**
+   * Makes durable, and visible to other processes, everything that was written so far. A driver may hold what it was
+   * told until this is called, at most until the end of the turn of the event loop; then it does it by itself.
+   */
+  commit(): Awaitable<void>
   /** The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. */
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord>
   /** The session of the key, when there is one; changes nothing. */
@@ -85,6 +90,7 @@ export interface Store {
   /** Turns without an outcome: after a restart, those that the last process left. */
   unfinishedTurns(): Awaitable<TurnRecord[]>
 
+  /** Events of one turn come in order, and each number once. */
   appendEvents(entries: readonly JournalEntry[]): Awaitable<void>
   /** The events behind `after`, in order. */
   readEvents(turn: Id, after: number): Awaitable<JournalEntry[]>

@@ -70,6 +70,8 @@ export class Admission {
     const entry = { client, command, exchange, choice, session }
     const at = owner.now()
     const record = await this.#record(entry, choice.agent, at)
+    // Whether the key's last answer has reached its client decides.
+    if (command.once) this.#parts.recorder.markDelivered()
     const verdict = await this.#idempotency.claim(record.id, command)
     if (exchange.ended) return
     if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)

@@ -15,6 +15,8 @@ import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../model/index.ts'
 import { ClientOutput } from './client-output.ts'
 import { Exchange, type ExchangeHost } from './exchange.ts'
+import type { Outbox } from './outbox.ts'
+import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 import type { LiveView } from './view.ts'
 
 /** A client's wire as a route or a stand-in hands it over. */
@@ -42,6 +44,8 @@ export interface ClientOwner {
   now(): number
   readonly lineLimit: number
   readonly bodyLimit: number
+  /** What leaves for clients goes through it. */
+  readonly outbox: Outbox
   /** How long a client may refuse to read, in milliseconds. */
   readonly stallLimit: number
   /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
@@ -55,15 +59,6 @@ export interface ClientOwner {
   /** A client holds the answer of a recorded turn. */
   shown(turn: Id): void
 }
-
-/** The signals that tell a stand-in to stop, and the exit code of a program that each of them has ended. */
-const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
-
-/** A signal that tells a stand-in to stop. */
-export type StopSignal = keyof typeof SIGNAL_CODES
-
-/** What codecs say for "ended by a signal": they are not told by which. */
-const TERMINATED = SIGNAL_CODES.SIGTERM
 
 /** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
 export class ClientLink implements ExchangeHost {
@@ -90,6 +85,7 @@ export class ClientLink implements ExchangeHost {
     this.#id = owner.newLinkId()
     this.scope = owner.scope(options)
     this.#output = new ClientOutput(options, {
+      outbox: owner.outbox,
       stallLimit: owner.stallLimit,
       stalled: () => this.disconnect(),
       valve: () => this.#valve(),
@@ -271,8 +267,8 @@ export class ClientLink implements ExchangeHost {
     this.#finished = true
     clearTimeout(this.#idle)
     clearInterval(this.#keepAlive)
-    const code = exitCode === TERMINATED ? SIGNAL_CODES[this.#signal] : exitCode
-    if (this.gone) this.options.sink.abort()
+    const code = codeOfEnd(exitCode, this.#signal)
+    if (this.gone) this.#output.abort()
     else this.#output.finish(code)
     this.scope.end({ status: this.#output.status, exitCode: code })
     this.#owner.closed(this)

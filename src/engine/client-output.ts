@@ -3,6 +3,7 @@ import { encodeFrame } from '../framing/index.ts'
 import { lossSummary } from '../model/index.ts'
 import type { ClientOptions } from './client-link.ts'
 import type { Exchange } from './exchange.ts'
+import type { Outbox } from './outbox.ts'
 
 const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
   body: 'application/json; charset=utf-8',
@@ -13,6 +14,8 @@ const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
 
 /** What the output tells its owner. */
 export interface OutputOwner {
+  /** What leaves for clients goes through it. */
+  readonly outbox: Outbox
   /** How long a client may refuse to read, in milliseconds. */
   readonly stallLimit: number
   /** The client refused to read for longer than that. */
@@ -21,7 +24,7 @@ export interface OutputOwner {
   valve(): void
 }
 
-/** The writing half of a client's wire: holds the head until the first frame, writes once per tick, watches the valve. */
+/** The writing half of a client's wire: holds the head until the first frame, writes once per turn of the event loop, watches the valve. */
 export class ClientOutput {
   readonly #options: ClientOptions
   readonly #owner: OutputOwner
@@ -32,6 +35,8 @@ export class ClientOutput {
   #flushed: (() => void)[] = []
   #stall: NodeJS.Timeout | undefined
   #trailing: Exchange | undefined
+  /** The exit code that it ends with, once everything is written. */
+  #ending: number | undefined
   #over = false
   #spoke = false
   /** HTTP status of what is being encoded; fixed by the first frame. */
@@ -52,7 +57,7 @@ export class ClientOutput {
   }
 
   send(frame: Frame): void {
-    if (this.#over) return
+    if (this.#over || this.#ending !== undefined) return
     this.#spoke = true
     this.#framing ??= this.#head(frame)
     this.#buffer += encodeFrame(this.#framing, frame)
@@ -80,15 +85,18 @@ export class ClientOutput {
     this.#owner.valve()
   }
 
-  /** Flushes and closes the wire. */
+  /** Writes what is left and closes the wire. */
   finish(exitCode: number): void {
-    if (this.#over) return
-    if (this.#framing === undefined) this.#framing = this.#head('')
-    this.#flush()
+    this.#framing ??= this.#head('')
+    this.#ending ??= exitCode
+    this.#schedule()
+  }
+
+  /** Nothing can be written any more. */
+  abort(): void {
     this.#over = true
     clearTimeout(this.#stall)
-    const summary = this.#trailing && lossSummary(this.#trailing.ledger.list)
-    this.#options.sink.end(exitCode, summary ? { 'turnpike-loss': summary } : undefined)
+    this.#options.sink.abort()
   }
 
   #head(frame: Frame): Framing {
@@ -105,9 +113,9 @@ export class ClientOutput {
   }
 
   #schedule(): void {
-    if (this.#flushing) return
+    if (this.#flushing || this.#over) return
     this.#flushing = true
-    queueMicrotask(() => this.#flush())
+    this.#owner.outbox.add(() => this.#flush())
   }
 
   #flush(): void {
@@ -117,6 +125,14 @@ export class ClientOutput {
     this.#buffer = ''
     if (text !== '' && !this.#options.sink.write(text)) this.#clog()
     for (const callback of this.#flushed.splice(0)) this.#options.sink.whenRead(callback)
+    if (this.#ending !== undefined) this.#end(this.#ending)
+  }
+
+  #end(exitCode: number): void {
+    this.#over = true
+    clearTimeout(this.#stall)
+    const summary = this.#trailing && lossSummary(this.#trailing.ledger.list)
+    this.#options.sink.end(exitCode, summary ? { 'turnpike-loss': summary } : undefined)
   }
 
   #clog(): void {

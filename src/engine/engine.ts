@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { CallEnd, Hooks, JournalEntry, RequestScope, Store } from '../contract/index.ts'
 import {
   type Command,
@@ -15,8 +14,10 @@ import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.
 import { Controls } from './controls.ts'
 import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
+import { newId } from './ids.ts'
 import type { LiveSession, SessionOwner } from './live-session.ts'
 import { LiveTurns } from './live-turns.ts'
+import { Outbox } from './outbox.ts'
 import { Recorder } from './recorder.ts'
 import { recoverTurns } from './recovery.ts'
 import { chooseAgent } from './router.ts'
@@ -42,6 +43,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #clients = new Set<ClientLink>()
   readonly #upkeep: Upkeep
   readonly breakers: Breakers
+  readonly outbox: Outbox
   readonly now: () => number
   readonly keepAliveMs: number
   settings: EngineSettings
@@ -54,9 +56,9 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#store = store
     this.#hooks = hooks
     this.#log = log
-    this.#recorder = new Recorder(store, (error) =>
-      log.error('the record could not be written', { error: String(error) }),
-    )
+    const unwritten = (error: unknown): void => log.error('the record could not be written', { error: String(error) })
+    this.outbox = new Outbox(() => store.commit(), unwritten)
+    this.#recorder = new Recorder(store, unwritten)
     this.#sessions = new Sessions(this)
     this.breakers = new Breakers(now)
     this.#controls = new Controls(store, this.#sessions, this.#turns)
@@ -133,7 +135,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   newLinkId(): string {
-    return randomBytes(9).toString('base64url')
+    return newId()
   }
 
   scope({ context, front, carrier }: ClientOptions): RequestScope {

@@ -59,6 +59,8 @@ class TurnGuard {
   readonly #next: (event: TurnEvent) => void
   readonly #open = new Map<string, OpenGroup>()
   #usage: TurnEvent | undefined
+  /** The open message that the last piece of text was for. */
+  #speaking: Id | undefined
   ended = false
 
   constructor(context: LawContext, next: (event: TurnEvent) => void) {
@@ -76,7 +78,7 @@ class TurnGuard {
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
-        if (!this.#open.has(`message ${event.message}`)) this.#openMessage(event.message, event.lane)
+        if (event.message !== this.#speaking) this.#speak(event.message, event.lane)
         this.#next(event)
         return
       case 'turn-end':
@@ -97,6 +99,11 @@ class TurnGuard {
     if (!this.ended) this.#end(failedTurn(this.#context.turn, why))
   }
 
+  #speak(message: Id, lane: string | undefined): void {
+    if (!this.#open.has(`message ${message}`)) this.#openMessage(message, lane)
+    this.#speaking = message
+  }
+
   #openMessage(message: Id, lane: string | undefined): void {
     this.#open.set(`message ${message}`, { kind: 'message', lane })
     this.#next({ type: 'message-start', turn: this.#context.turn, message, role: 'assistant', ...(lane && { lane }) })
@@ -110,6 +117,7 @@ class TurnGuard {
       case 'message-end':
         if (!this.#open.has(`message ${event.message}`)) this.#openMessage(event.message, event.lane)
         this.#open.delete(`message ${event.message}`)
+        this.#speaking = undefined
         return
       case 'tool-start':
       case 'tool-call':

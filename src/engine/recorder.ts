@@ -5,6 +5,9 @@ import { ownOwner } from './owner.ts'
 import { shapeOf } from './shape.ts'
 import type { Turn } from './turn.ts'
 
+/** How long what is delivered may wait until it is marked, in milliseconds. */
+const MARK_MS = 50
+
 /** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
 export class Recorder {
   readonly #store: Store
@@ -12,6 +15,8 @@ export class Recorder {
   readonly #failed: (error: unknown) => void
   readonly #owner = ownOwner()
   readonly #pending = new Set<Promise<void>>()
+  readonly #delivered: Id[] = []
+  #marking: NodeJS.Timeout | undefined
   /** The events of running turns whose content is not kept: for those who join them. */
   readonly #unkept = new Map<Turn, JournalEntry[]>()
 
@@ -56,9 +61,17 @@ export class Recorder {
     this.#keep(this.#end(turn, session))
   }
 
-  /** A client holds the whole answer. */
+  /** A client holds the whole answer. Marked a little later: a crash until then has it given once more, not lost. */
   delivered(turn: Id): void {
-    this.#keep(Promise.resolve(this.#store.markDelivered(turn)))
+    this.#delivered.push(turn)
+    this.#marking ??= setTimeout(() => this.markDelivered(), MARK_MS)
+  }
+
+  /** Marks at once what clients hold. */
+  markDelivered(): void {
+    clearTimeout(this.#marking)
+    this.#marking = undefined
+    for (const turn of this.#delivered.splice(0)) this.#keep((async () => this.#store.markDelivered(turn))())
   }
 
   /** Every event so far, in order. */
@@ -71,8 +84,10 @@ export class Recorder {
 
   /** Resolves when everything said so far is in the store. */
   async flush(): Promise<void> {
+    this.markDelivered()
     await this.#journal.flush()
     await Promise.all(this.#pending)
+    await this.#store.commit()
   }
 
   #keep(work: Promise<void>): void {

@@ -1,7 +1,8 @@
 import type { AnyCodec, Carrier, ClientSink, Dialect, Frame, FrontContext } from '../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
-import type { ClientLink, StopSignal } from './client-link.ts'
+import type { ClientLink } from './client-link.ts'
 import type { Engine } from './engine.ts'
+import type { StopSignal } from './stop-signal.ts'
 
 /** A client that talks to us as if we were its agent's program: which protocol, how it was started, where it reads. */
 export interface StandInOptions {

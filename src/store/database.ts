@@ -9,6 +9,12 @@ import { withoutSqliteWarning } from './sqlite-warning.ts'
 const BUSY_MS = 5000
 
 /**
+ * Pages in the log (of 4 KiB) before it is moved into the file: that waits for the disk and holds everything meanwhile,
+ * so it is rarer than SQLite's own 1,000.
+ */
+const CHECKPOINT_PAGES = 4000
+
+/**
  * Opens the database at `path` (or `:memory:`), makes file and folder where there are none, and migrates it.
  * Write-ahead log with `synchronous = NORMAL`: what was committed survives the end of the process, however it ends;
  * only a power cut may take the last moments. `busyMs` is how long to wait for another process's lock.
@@ -24,7 +30,7 @@ export function openDatabase(path: string, busyMs = BUSY_MS): DatabaseSync {
     // Before the first write: another program's database stays as it is.
     versionOf(db, path)
     enableWriteAheadLog(db, busyMs)
-    db.exec('PRAGMA synchronous = NORMAL')
+    db.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     migrate(db, path)
     return db
   } catch (error) {

@@ -10,7 +10,10 @@ export interface StoreConfig {
   path: string
 }
 
-/** Opens the configured store. Throws a `StoreError` that names the file and the remedy. */
-export function openStore(config: StoreConfig): Store {
-  return openSqliteStore(config.path)
+/**
+ * Opens the configured store. Throws a `StoreError` that names the file and the remedy. `failed` hears of what could
+ * not be committed when nobody called `commit`.
+ */
+export function openStore(config: StoreConfig, failed?: (error: unknown) => void): Store {
+  return openSqliteStore(config.path, failed)
 }

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
+import { type Block, blocksOf, eventsOf } from './blocks.ts'
 import { openDatabase } from './database.ts'
 import { storeError } from './errors.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
-import { EVENTS_AT_ONCE, prepareAll, type Statements } from './statements.ts'
-import { inTransaction } from './transaction.ts'
+import { prepareAll, type Statements } from './statements.ts'
+import { WriteTransaction } from './transaction.ts'
 
 /** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
@@ -13,25 +14,32 @@ const RECLAIM_TTL_MS = 86_400_000
 /**
  * Opens the store in the SQLite file `path`, which any number of processes of one machine may share; `:memory:` is one
  * that ends with it. File (mode 0600) and folder (0700) are made where there are none. Every method answers at once;
- * it throws a `StoreError` that names the file and the remedy, as this does.
+ * it throws a `StoreError` that names the file and the remedy, as this does. `failed` hears of what could not be
+ * committed when nobody called `commit`.
  */
-export function openSqliteStore(path: string): Store {
-  return new SqliteStore(openDatabase(path), path)
+export function openSqliteStore(path: string, failed: (error: unknown) => void = () => {}): Store {
+  return new SqliteStore(openDatabase(path), path, failed)
 }
 
 class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #path: string
   readonly #sql: Statements
+  readonly #writes: WriteTransaction
 
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, path: string, failed: (error: unknown) => void) {
     this.#db = db
     this.#path = path
     this.#sql = prepareAll(db)
+    this.#writes = new WriteTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
+  }
+
+  commit(): void {
+    this.#do(() => this.#writes.commit())
   }
 
   openSession(key: SessionKey, id: Id, now: number): SessionRecord {
-    const row = this.#do(() =>
+    const row = this.#write(() =>
       this.#sql.openSession.get(id, key.tenant, key.agent, key.session, key.conversation, now, now),
     )
     return sessionRecord(row as Row)
@@ -52,7 +60,7 @@ class SqliteStore implements Store {
   }
 
   bindSession(id: Id, bound: string | undefined): void {
-    this.#do(() => this.#sql.bindSession.run(bound ?? null, id))
+    this.#write(() => this.#sql.bindSession.run(bound ?? null, id))
   }
 
   addUsage(id: Id, usage: Usage): void {
@@ -64,7 +72,7 @@ class SqliteStore implements Store {
   }
 
   deleteSession(id: Id): void {
-    this.#do(() => this.#sql.deleteSession.run(id))
+    this.#write(() => this.#sql.deleteSession.run(id))
   }
 
   appendMessages(session: Id, messages: readonly Message[]): void {
@@ -79,12 +87,12 @@ class SqliteStore implements Store {
   }
 
   clearMessages(session: Id): void {
-    this.#do(() => this.#sql.clearMessages.run(session))
+    this.#write(() => this.#sql.clearMessages.run(session))
   }
 
   beginTurn(turn: TurnRecord): void {
     const { request = null, endedAt = null, outcome = null, code = null } = turn
-    this.#do(() =>
+    this.#write(() =>
       this.#sql.beginTurn.run(
         turn.turn,
         turn.tenant,
@@ -103,17 +111,17 @@ class SqliteStore implements Store {
   }
 
   moveTurn(turn: Id, session: Id, agent: string): void {
-    this.#do(() => this.#sql.moveTurn.run(session, agent, turn))
+    this.#write(() => this.#sql.moveTurn.run(session, agent, turn))
   }
 
   endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses'>): void {
     const { endedAt = null, outcome = null, code = null, losses = [] } = end
     const lost = losses.length === 0 ? null : JSON.stringify(losses)
-    this.#do(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, turn))
+    this.#write(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, turn))
   }
 
   markDelivered(turn: Id): void {
-    this.#do(() => this.#sql.markDelivered.run(turn))
+    this.#write(() => this.#sql.markDelivered.run(turn))
   }
 
   readTurn(turn: Id): TurnRecord | undefined {
@@ -131,35 +139,39 @@ class SqliteStore implements Store {
 
   appendEvents(entries: readonly JournalEntry[]): void {
     this.#transaction(() => {
-      let at = 0
-      for (; at + EVENTS_AT_ONCE <= entries.length; at += EVENTS_AT_ONCE) {
-        const several = entries.slice(at, at + EVENTS_AT_ONCE)
-        this.#sql.appendEvents.run(...several.flatMap(({ turn, seq, json }) => [turn, seq, json]))
-      }
-      for (const { turn, seq, json } of entries.slice(at)) this.#sql.appendEvent.run(seq, json, turn)
+      for (const block of blocksOf(entries)) this.#appendBlock(block)
     })
   }
 
+  /** Where a row with its number is already (somebody else ended the turn), the other events of the block go in alone. */
+  #appendBlock({ turn, seq, lines }: Block): void {
+    if (this.#sql.appendBlock.run(seq, lines, turn).changes > 0) return
+    for (const entry of eventsOf([{ turn, seq, lines }], seq - 1)) {
+      this.#sql.appendBlock.run(entry.seq, entry.json, turn)
+    }
+  }
+
   readEvents(turn: Id, after: number): JournalEntry[] {
-    const rows = this.#do(() => this.#sql.readEvents.all(turn, after))
-    return rows.map((row) => ({ turn, seq: row['seq'] as number, json: row['json'] as string }))
+    const rows = this.#do(() => this.#sql.readBlocks.all(turn, turn, after + 1))
+    const blocks = rows.map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string }))
+    return eventsOf(blocks, after)
   }
 
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Claim {
     // Again when the holder released the key between the two statements.
     for (;;) {
-      if (this.#do(() => this.#sql.claim.get(key, turn, body, now, now + ttlMs))) return { state: 'new' }
+      if (this.#write(() => this.#sql.claim.get(key, turn, body, now, now + ttlMs))) return { state: 'new' }
       const held = this.#do(() => this.#sql.readClaim.get(key))
       if (held) return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
     }
   }
 
   reclaim(key: string, turn: Id, body: string, now: number): void {
-    this.#do(() => this.#sql.reclaim.run(key, turn, body, now, now + RECLAIM_TTL_MS))
+    this.#write(() => this.#sql.reclaim.run(key, turn, body, now, now + RECLAIM_TTL_MS))
   }
 
   release(key: string): void {
-    this.#do(() => this.#sql.release.run(key))
+    this.#write(() => this.#sql.releaseClaim.run(key))
   }
 
   prune(before: number): void {
@@ -170,7 +182,11 @@ class SqliteStore implements Store {
   }
 
   close(): void {
-    if (this.#db.isOpen) this.#do(() => this.#db.close())
+    if (!this.#db.isOpen) return
+    this.#do(() => {
+      this.#writes.commit()
+      this.#db.close()
+    })
   }
 
   #do<T>(work: () => T): T {
@@ -181,7 +197,16 @@ class SqliteStore implements Store {
     }
   }
 
+  /** One statement that writes. */
+  #write<T>(work: () => T): T {
+    return this.#do(() => {
+      this.#writes.begin()
+      return work()
+    })
+  }
+
+  /** Several statements that write: all of them, or, when one fails, none. */
   #transaction(work: () => void): void {
-    this.#do(() => inTransaction(this.#db, work))
+    this.#write(() => this.#writes.together(work))
   }
 }

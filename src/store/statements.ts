@@ -1,13 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** How many events go in with one statement, where there are as many: each one costs as much as several rows. */
-export const EVENTS_AT_ONCE = 16
-
 /**
  * Every statement of the store. Writes about a session or turn that is not there (deleted meanwhile) change nothing.
  * Parameters are plain `?`: Node 22 takes `?1` for a name.
  */
 const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  savepoint: 'SAVEPOINT work',
+  release: 'RELEASE work',
+
   openSession: `
     INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, agent, session, conversation) DO UPDATE SET used_at = max(used_at, excluded.used_at)
@@ -34,15 +36,13 @@ const SQL = {
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
 
-  appendEvent: `
+  appendBlock: `
     INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ?
     ON CONFLICT DO NOTHING`,
-  appendEvents: `
-    INSERT INTO events (turn, seq, json)
-    SELECT turns.turn, new.column2, new.column3
-    FROM (VALUES ${Array(EVENTS_AT_ONCE).fill('(?, ?, ?)').join(', ')}) AS new JOIN turns ON turns.turn = new.column1
-    WHERE true ON CONFLICT DO NOTHING`,
-  readEvents: 'SELECT turn, seq, json FROM events WHERE turn = ? AND seq > ? ORDER BY seq',
+  // The block that the first wanted event may be in, and all behind it.
+  readBlocks: `
+    SELECT seq, json FROM events
+    WHERE turn = ? AND seq >= coalesce((SELECT max(seq) FROM events WHERE turn = ? AND seq <= ?), 0) ORDER BY seq`,
 
   // The condition on the update is what makes a held key give no row; one statement, so no other process comes between.
   claim: `
@@ -57,7 +57,7 @@ const SQL = {
     ON CONFLICT (key) DO UPDATE SET
       turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
       expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)`,
-  release: 'DELETE FROM claims WHERE key = ?',
+  releaseClaim: 'DELETE FROM claims WHERE key = ?',
 
   pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',
   pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
 import { ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { recordedEvents } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 import { ANSWER, agentLine, agentName, inLanes, ownProcesses, type Program, programs, turnsOf } from './kit.ts'
 import { StandInClient, standIns } from './stand-in.ts'
@@ -182,10 +183,9 @@ ${lines.join('')}routes:
 
   function saidIn(turn: string): string {
     const db = new DatabaseSync(store, { readOnly: true })
-    const rows = db.prepare('SELECT json FROM events WHERE turn = ? ORDER BY seq').all(turn)
+    const events = recordedEvents(db, turn)
     db.close()
-    const events = rows.map(({ json }) => JSON.parse(String(json)) as { type: string; text?: string })
-    return events.map(({ type, text }) => (type === 'text-delta' ? text : '')).join('')
+    return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
   }
 
   test('the end of the input ends nothing: what runs is finished', async () => {

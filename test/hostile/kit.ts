@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ErrorCode } from '../../src/model/index.ts'
 import type { ClientName } from '../kit/clients.ts'
+import { recordedEvents } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
 
 const AGENT = join(import.meta.dirname, 'agent.mjs')
@@ -89,10 +90,9 @@ function kept(file: string, where: string, ...values: string[]): KeptTurn[] {
         `SELECT turn, outcome, code FROM turns JOIN sessions ON sessions.id = turns.session ${where} ORDER BY started_at`,
       )
       .all(...values)
-    const events = db.prepare('SELECT json FROM events WHERE turn = ? ORDER BY seq')
     return rows.map((row) => {
       const { turn, outcome, code } = row as Pick<KeptTurn, 'turn' | 'outcome' | 'code'>
-      const types = events.all(turn).map(({ json }) => (JSON.parse(String(json)) as { type: string }).type)
+      const types = recordedEvents(db, turn).map(({ type }) => type)
       const ends = types.filter((type) => type === 'turn-end').length
       return { turn, outcome, code, ends, endsLast: types.at(-1) === 'turn-end' }
     })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { recordedEvents } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 
 const CANARY = 'canary-7431'
@@ -38,11 +39,11 @@ routes: [{ when: { session: "shape-*" }, agent: helper, journal: shape }]
     const row = () => db.prepare('SELECT turn, outcome FROM turns WHERE request = ?').get(session)
     await until(() => row()?.['outcome'] !== null)
     const { turn, outcome } = row()!
-    const events = db.prepare('SELECT json FROM events WHERE turn = ? ORDER BY seq').all(turn as string)
+    const events = recordedEvents(db, turn as string)
     db.close()
     const bytes = ['turnpike.db', 'turnpike.db-wal'].map((file) => readFileSync(join(gateway.folder, file)))
     return {
-      types: [...new Set(events.map(({ json }) => (JSON.parse(json as string) as { type: string }).type))],
+      types: [...new Set(events.map(({ type }) => type))],
       leaks: Buffer.concat(bytes).includes(CANARY),
       outcome,
     }

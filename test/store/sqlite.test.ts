@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -129,7 +130,7 @@ describe('several processes', () => {
 })
 
 describe('a batch of many events', () => {
-  it('keeps what was there first, and every event of turns that there are', async () => {
+  it('keeps every event of turns that there are, also those that a block of others begins before', async () => {
     const store = open(newPath())
     const session = await store.openSession({ tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }, 'S', 1)
     const turn = {
@@ -142,13 +143,53 @@ describe('a batch of many events', () => {
       delivered: false,
     }
     await store.beginTurn({ turn: 'T', ...turn })
-    await store.appendEvents([{ turn: 'T', seq: 7, json: '"first"' }])
+    await store.appendEvents([{ turn: 'T', seq: 41, json: '41' }])
     const of = (name: string) => Array.from({ length: 40 }, (_, at) => ({ turn: name, seq: at + 1, json: `${at + 1}` }))
     await store.appendEvents([...of('T'), ...of('gone')])
-    const expected = of('T').map((event) => (event.seq === 7 ? { ...event, json: '"first"' } : event))
-    expect(await store.readEvents('T', 0)).toEqual(expected)
+    const expected = [...of('T'), { turn: 'T', seq: 41, json: '41' }]
+    for (const after of [0, 1, 20, 39, 40, 41])
+      expect(await store.readEvents('T', after)).toEqual(expected.slice(after))
     expect(await store.readEvents('gone', 0)).toEqual([])
     await store.close()
+  })
+})
+
+describe('what is written in one turn of the event loop', () => {
+  const KEY = { tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }
+
+  it('is seen by others from the commit on, which comes by itself', async () => {
+    const path = newPath()
+    const [writer, reader] = [open(path), open(path)]
+    await writer.openSession(KEY, 'S1', 1)
+    expect(await reader.readSession('S1')).toBeUndefined()
+    await writer.commit()
+    expect(await reader.readSession('S1')).toMatchObject({ id: 'S1' })
+    await writer.bindSession('S1', 'bound')
+    await turnOfLoop()
+    expect(await reader.readSession('S1')).toMatchObject({ bound: 'bound' })
+    for (const store of [writer, reader]) await store.close()
+  })
+
+  it('is told to its owner when it could not be committed, and the next writes are', async () => {
+    const path = newPath()
+    const failures: unknown[] = []
+    const store = openStore({ kind: 'sqlite', path }, (error) => failures.push(error))
+    const reader = new DatabaseSync(path)
+    // A deferred constraint fails at the commit and nowhere else.
+    reader.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
+    reader.exec('CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)')
+    reader.exec('CREATE TRIGGER breaks AFTER INSERT ON sessions BEGIN INSERT INTO children VALUES (7); END')
+    await store.openSession(KEY, 'S1', 1)
+    await turnOfLoop()
+    expect(failures).toEqual([expect.any(StoreError)])
+    expect(await store.readSession('S1')).toBeUndefined()
+    reader.exec('DROP TRIGGER breaks')
+    await store.openSession(KEY, 'S2', 2)
+    await turnOfLoop()
+    expect(reader.prepare('SELECT id FROM sessions').all()).toEqual([{ id: 'S2' }])
+    reader.close()
+    await store.close()
+    expect(failures).toHaveLength(1)
   })
 })
 
@@ -166,7 +207,7 @@ describe('a batch that fails', () => {
       startedAt: 1,
       delivered: false,
     })
-    const broken = { turn: 'T', seq: 2, json: undefined as unknown as string }
+    const broken = { turn: 'T', seq: 9, json: {} as unknown as string }
     expect(() => store.appendEvents([{ turn: 'T', seq: 1, json: '1' }, broken])).toThrow(StoreError)
     expect(await store.readEvents('T', 0)).toEqual([])
     await store.appendEvents([{ turn: 'T', seq: 1, json: '1' }])

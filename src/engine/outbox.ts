@@ -1,0 +1,38 @@
+import type { Awaitable } from '../contract/index.ts'
+
+/**
+ * What leaves for clients in one turn of the event loop. It goes at the end of it, behind the commit of what the store
+ * was told meanwhile: no answer is out that the record lacks, and one commit and one write serve what came together.
+ */
+export class Outbox {
+  readonly #commit: () => Awaitable<void>
+  readonly #failed: (error: unknown) => void
+  #waiting: (() => void)[] = []
+
+  /** `commit` may throw or reject: `failed` hears of it, and what waits is sent all the same. */
+  constructor(commit: () => Awaitable<void>, failed: (error: unknown) => void) {
+    this.#commit = commit
+    this.#failed = failed
+  }
+
+  /** Calls `send` behind the next commit. */
+  add(send: () => void): void {
+    if (this.#waiting.push(send) === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    const sends = this.#waiting
+    this.#waiting = []
+    const all = (): void => {
+      for (const send of sends) send()
+    }
+    try {
+      const committed = this.#commit()
+      if (committed) void committed.catch(this.#failed).then(all)
+      else all()
+    } catch (error) {
+      this.#failed(error)
+      all()
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** The signals that tell a stand-in to stop, and the exit code of a program that each of them has ended. */
+const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+/** A signal that tells a stand-in to stop. */
+export type StopSignal = keyof typeof SIGNAL_CODES
+
+/** What codecs say for "ended by a signal": they are not told by which. */
+export const TERMINATED = SIGNAL_CODES.SIGTERM
+
+/** The exit code for what a codec says, where this signal has stopped it. */
+export function codeOfEnd(exitCode: number, signal: StopSignal): number {
+  return exitCode === TERMINATED ? SIGNAL_CODES[signal] : exitCode
+}

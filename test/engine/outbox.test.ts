@@ -1,0 +1,46 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { Outbox } from '../../src/engine/outbox.ts'
+
+describe('the outbox', () => {
+  it('commits once, then sends in order what came in one turn of the event loop', async () => {
+    const done: string[] = []
+    const outbox = new Outbox(
+      () => void done.push('commit'),
+      () => done.push('failed'),
+    )
+    for (const name of ['a', 'b']) outbox.add(() => done.push(name))
+    expect(done).toEqual([])
+    await turnOfLoop()
+    expect(done).toEqual(['commit', 'a', 'b'])
+  })
+
+  it('sends what a send adds behind the next commit', async () => {
+    const done: string[] = []
+    const outbox = new Outbox(
+      () => void done.push('commit'),
+      () => {},
+    )
+    outbox.add(() => outbox.add(() => done.push('second')))
+    await turnOfLoop()
+    await turnOfLoop()
+    expect(done).toEqual(['commit', 'commit', 'second'])
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(new Error('full'))],
+    [
+      'throws',
+      () => {
+        throw new Error('full')
+      },
+    ],
+  ])('sends all the same when the commit %s, and says so', async (_how, commit) => {
+    const done: string[] = []
+    const outbox = new Outbox(commit, (error) => done.push(String(error)))
+    outbox.add(() => done.push('sent'))
+    await turnOfLoop()
+    await turnOfLoop()
+    expect(done).toEqual(['Error: full', 'sent'])
+  })
+})
