@@ -64,7 +64,7 @@ class SqliteStore implements Store {
   }
 
   addUsage(id: Id, usage: Usage): void {
-    this.#transaction(() => {
+    this.#write(() => {
       const known = this.#sql.readUsage.get(id)?.['usage'] as string | null | undefined
       const sum = addUsage(known ? (JSON.parse(known) as Usage) : {}, usage)
       this.#sql.writeUsage.run(JSON.stringify(sum), id)
@@ -138,9 +138,12 @@ class SqliteStore implements Store {
   }
 
   appendEvents(entries: readonly JournalEntry[]): void {
-    this.#transaction(() => {
-      for (const block of blocksOf(entries)) this.#appendBlock(block)
-    })
+    const blocks = blocksOf(entries)
+    const append = (): void => {
+      for (const block of blocks) this.#appendBlock(block)
+    }
+    if (blocks.length > 1) this.#transaction(append)
+    else this.#write(append)
   }
 
   /** Where a row with its number is already (somebody else ended the turn), the other events of the block go in alone. */

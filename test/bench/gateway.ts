@@ -32,6 +32,8 @@ export interface GatewayOptions {
   /** Modules that are loaded before it. */
   imports?: readonly string[]
   env?: Readonly<Record<string, string>>
+  /** Runs from the sources, and writes a profile of its processor time into this folder when it stops. */
+  profiles?: string
 }
 
 /** The files that agents answer from, and where gateways keep theirs. `clean` removes them. */
@@ -81,7 +83,9 @@ ${yaml}`
   async gateway(options: GatewayOptions = {}): Promise<Gateway> {
     const config = this.config(options)
     const imports = (options.imports ?? []).flatMap((path) => ['--import', benchFile(path)])
-    const running = new Program(process.execPath, [...imports, this.#bundle, 'serve', '--config', config], options.env)
+    const { profiles, env } = options
+    const code = profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`, 'src/cli/main.ts'] : [this.#bundle]
+    const running = new Program(process.execPath, [...imports, ...code, 'serve', '--config', config], env)
     for (;;) {
       const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await running.line())?.[1]
       if (port) return { port: Number(port), pid: running.child.pid!, config, stop: () => running.stop() }
