@@ -22,19 +22,35 @@ export const ATTR = {
   executableName: 'process.executable.name',
   pid: 'process.pid',
   exitCode: 'process.exit.code',
+  signal: 'turnpike.process.signal',
+  restarts: 'turnpike.process.restarts',
 
   operation: 'gen_ai.operation.name',
   agent: 'gen_ai.agent.name',
   conversation: 'gen_ai.conversation.id',
   requestModel: 'gen_ai.request.model',
   finishReasons: 'gen_ai.response.finish_reasons',
+  inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
+  systemInstructions: 'gen_ai.system_instructions',
+
+  toolName: 'gen_ai.tool.name',
+  toolType: 'gen_ai.tool.type',
+  toolCall: 'gen_ai.tool.call.id',
+  toolArguments: 'gen_ai.tool.call.arguments',
+  toolResult: 'gen_ai.tool.call.result',
 
   turn: 'turnpike.turn',
   front: 'turnpike.front',
   back: 'turnpike.back',
   outcome: 'turnpike.outcome',
   link: 'turnpike.link',
+  route: 'turnpike.route',
+  /** How a request has to do with a turn that another one began. */
+  share: 'turnpike.share',
+  events: 'turnpike.events',
+  /** Of a tool's span: the gateway saw the call, it did not make it. */
+  observed: 'turnpike.observed',
   losses: 'turnpike.losses',
   usageEstimated: 'turnpike.usage.estimated',
 } as const
@@ -52,15 +68,26 @@ export const USAGE_ATTR = {
 
 /** The operation of a turn's span. */
 export const INVOKE_AGENT = 'invoke_agent'
+/** The operation of a tool's span. */
+export const EXECUTE_TOOL = 'execute_tool'
+
+/** Names of the gateway's own spans; the protocol stands behind the first two. */
+export const SPAN = {
+  decode: 'decode',
+  encode: 'encode',
+  route: 'route',
+  queue: 'queue',
+} as const
 
 /** Names of span events. */
 export const EVENT = {
-  queued: 'turnpike.queued',
   firstEvent: 'turnpike.first_event',
   loss: 'turnpike.loss',
   /** Followed by what happened. */
   note: 'turnpike.',
   moved: 'turnpike.fallback',
+  /** Of a process that lives over turns: its handshake is done. */
+  ready: 'turnpike.ready',
   end: 'turnpike.end',
 } as const
 

@@ -1,13 +1,27 @@
-/** What an agent answered, as an attribute: only where the operator has asked for content. */
+/**
+ * What is said in a turn, as attributes: only where the operator has asked for content, and only of turns whose client
+ * does not call them private. The shapes are those of the GenAI conventions, as JSON text.
+ */
 
-import type { TurnView } from '../src/model/index.ts'
+import type { TurnContent } from '../src/contract/index.ts'
+import { type Part, type TurnView, textOf } from '../src/model/index.ts'
 
 /** Longer texts are cut: collectors refuse attributes of any length. Characters. */
 const MAX_TEXT = 65_536
 
+/** The value of `gen_ai.input.messages`: what the client asks, text and the kinds of what else it sends. */
+export function inputMessages({ input }: TurnContent): string {
+  return JSON.stringify([{ role: 'user', parts: input.flatMap(asked) }])
+}
+
+/** The value of `gen_ai.system_instructions`. */
+export function systemInstructions(text: string): string {
+  return JSON.stringify(part('text', text))
+}
+
 /**
- * The value of `gen_ai.output.messages`: the main lane's assistant messages as JSON text, reasoning and text parts.
- * `reason` is the turn's finish reason; it belongs to every message by the schema.
+ * The value of `gen_ai.output.messages`: the main lane's assistant messages, reasoning and text parts. `reason` is the
+ * turn's finish reason; it belongs to every message by the schema.
  */
 export function outputMessages(view: TurnView, reason = 'stop'): string {
   const answers = view.messages.filter((message) => message.role === 'assistant' && message.lane === undefined)
@@ -20,6 +34,23 @@ export function outputMessages(view: TurnView, reason = 'stop'): string {
   )
 }
 
+/** The value of `gen_ai.tool.call.result`: the text of what a tool gave. */
+export function toolResult(parts: readonly Part[]): string {
+  return cut(textOf(parts))
+}
+
+/** A text that is not too long for an attribute. */
+export function cut(text: string): string {
+  return text.slice(0, MAX_TEXT)
+}
+
+function asked(one: Part): { type: string; content?: string; mime_type?: string | undefined }[] {
+  if (one.type === 'text') return part('text', one.text)
+  if (one.type !== 'image' && one.type !== 'audio' && one.type !== 'file') return []
+  // Bytes are no business of a collector.
+  return [{ type: one.type, mime_type: one.mime }]
+}
+
 function part(type: 'reasoning' | 'text', text: string): { type: string; content: string }[] {
-  return text === '' ? [] : [{ type, content: text.slice(0, MAX_TEXT) }]
+  return text === '' ? [] : [{ type, content: cut(text) }]
 }

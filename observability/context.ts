@@ -1,20 +1,26 @@
 /** Between W3C carriers and OpenTelemetry spans. */
 
-import { type Context, createTraceState, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
+import { type Context, createTraceState, ROOT_CONTEXT, type Span, type SpanContext, trace } from '@opentelemetry/api'
 import type { Carrier } from '../src/contract/index.ts'
 import { formatTraceparent, parseTraceparent, SAMPLED } from './propagation.ts'
 
 /** The context whose span is the client's; without a usable `traceparent` the root, so that a new trace begins. */
 export function parentContext(carrier: Carrier): Context {
+  const parent = spanContextOf(carrier)
+  return parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+}
+
+/** The span that a carrier names; undefined when it names none. */
+export function spanContextOf(carrier: Carrier): SpanContext | undefined {
   const parent = parseTraceparent(carrier.traceparent)
-  if (!parent) return ROOT_CONTEXT
-  return trace.setSpanContext(ROOT_CONTEXT, {
+  if (!parent) return undefined
+  return {
     traceId: parent.traceId,
     spanId: parent.spanId,
     traceFlags: parent.flags & SAMPLED,
     isRemote: true,
     traceState: carrier.tracestate === undefined ? undefined : createTraceState(carrier.tracestate),
-  })
+  }
 }
 
 /** The context whose span is this one. */

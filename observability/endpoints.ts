@@ -1,7 +1,16 @@
-/** Where a collector takes what: `telemetry.otlp` names its address, or the path that it takes traces at. */
+/** Where and how a collector takes what: `telemetry.otlp` names its address, or the path that it takes traces at. */
 
-const TRACES = '/v1/traces'
-const METRICS = '/v1/metrics'
+/** What is sent to a collector. */
+export type Signal = 'traces' | 'metrics' | 'logs'
+
+/** How it is written: OTLP over HTTP, as JSON or as Protocol Buffers. */
+export type OtlpProtocol = 'http/json' | 'http/protobuf'
+
+/** The protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`; JSON when it says none, undefined when it says one that is not spoken. */
+export function otlpProtocol(value: string | undefined): OtlpProtocol | undefined {
+  if (value === undefined || value === '') return 'http/json'
+  return value === 'http/json' || value === 'http/protobuf' ? value : undefined
+}
 
 /**
  * Where traces go: `/v1/traces` when the URL has no path.
@@ -13,14 +22,20 @@ export function tracesUrl(otlp: string): URL {
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new Error('telemetry.otlp is not an http or https URL; write the collector as http://127.0.0.1:4318.')
   }
-  if (url.pathname === '/') url.pathname = TRACES
+  if (url.pathname === '/') url.pathname = pathOf('traces')
   return url
 }
 
-/** Where metrics go: beside the traces. Undefined when the traces' path does not say where that is. */
-export function metricsUrl(otlp: string): URL | undefined {
+/** Where a signal goes: beside the traces. Undefined when the traces' path does not say where that is. */
+export function signalUrl(otlp: string, signal: Signal): URL | undefined {
   const url = tracesUrl(otlp)
-  if (!url.pathname.endsWith(TRACES)) return undefined
-  url.pathname = url.pathname.slice(0, -TRACES.length) + METRICS
+  const traces = pathOf('traces')
+  if (signal === 'traces') return url
+  if (!url.pathname.endsWith(traces)) return undefined
+  url.pathname = url.pathname.slice(0, -traces.length) + pathOf(signal)
   return url
+}
+
+function pathOf(signal: Signal): string {
+  return `/v1/${signal}`
 }

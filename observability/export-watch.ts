@@ -8,7 +8,7 @@ interface Result {
 
 /** Who is told what. */
 export interface ExportWatch {
-  what: 'Traces' | 'Metrics'
+  what: 'Traces' | 'Metrics' | 'Logs'
   url: URL
   /** What it means that they do not arrive. */
   meaning: string

@@ -4,7 +4,8 @@ import type { Log, LogOptions } from './logs.ts'
 import type { Metrics } from './metrics.ts'
 import type { Telemetry, TelemetryConfig } from './sdk.ts'
 
-export type { Log, LogDestination, LogFields, LogLevel, LogOptions } from './logs.ts'
+export { type OtlpProtocol, otlpProtocol } from './endpoints.ts'
+export type { Log, LogDestination, LogEntry, LogFields, LogLevel, LogOptions } from './logs.ts'
 export type { BreakerStates, Metrics } from './metrics.ts'
 export { probeCollector } from './probe.ts'
 export {
@@ -31,7 +32,7 @@ export async function openMetrics(): Promise<Metrics> {
 }
 
 /**
- * Loads the OpenTelemetry SDK and starts exporting traces and metrics; see `TelemetryConfig`.
+ * Loads the OpenTelemetry SDK and starts exporting; see `TelemetryConfig`.
  *
  * @throws Error when the configuration cannot be used.
  */

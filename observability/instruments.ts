@@ -118,6 +118,13 @@ export const INSTRUMENTS = {
     [ATTR.agent, ATTR.errorType],
     'Processes and calls that ended badly by themselves.',
   ),
+  clientIo: define(
+    'counter',
+    'turnpike.client.io',
+    'By',
+    [ATTR.front, LABEL.transport, LABEL.direction],
+    'Bytes of requests and answers, without what HTTP adds.',
+  ),
   io: define(
     'counter',
     'turnpike.agent.io',

@@ -2,7 +2,7 @@
 
 import { isatty } from 'node:tty'
 import { pino } from 'pino'
-import { parseTraceparent } from './propagation.ts'
+import { formatTraceparent, parseTraceparent } from './propagation.ts'
 import { type Redactor, redactor } from './redaction.ts'
 
 /** How much is logged: this level and everything more serious. */
@@ -31,6 +31,19 @@ export interface LogDestination {
   readonly isTTY?: boolean
 }
 
+/** A line as it is written, for whoever gets it as well: what is said, without secrets. */
+export interface LogEntry {
+  level: Exclude<LogLevel, 'silent'>
+  message: string
+  /** Plain data. */
+  fields: Record<string, LogValue>
+  /** The span that it belongs to. */
+  traceparent?: string
+}
+
+/** What is left of a value that is logged. */
+export type LogValue = string | number | boolean | null | undefined | LogValue[] | { [key: string]: LogValue }
+
 /** How a log is made. */
 export interface LogOptions {
   level: LogLevel
@@ -40,6 +53,8 @@ export interface LogOptions {
   destination?: LogDestination
   /** Default: one that knows no secret values. */
   redact?: Redactor
+  /** Gets every line as well. */
+  also?: (entry: LogEntry) => void
 }
 
 /** Lines that a stalled reader of stderr leaves behind are kept up to this many bytes; then new ones are dropped. */
@@ -65,7 +80,17 @@ export function createLog(options: LogOptions): Log {
   )
   const write = (level: Exclude<LogLevel, 'silent'>, message: string, fields?: LogFields): void => {
     if (!logger.isLevelEnabled(level)) return
-    logger[level](fields ? safeFields(redact, correlated(fields)) : {}, redact.text(message))
+    const { traceparent, ...said } = fields ?? {}
+    const context = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
+    const clean = safeFields(redact, said)
+    const text = redact.text(message)
+    logger[level](context ? { trace_id: context.traceId, span_id: context.spanId, ...clean } : clean, text)
+    options.also?.({
+      level,
+      message: text,
+      fields: clean as Record<string, LogValue>,
+      ...(context && { traceparent: formatTraceparent(context) }),
+    })
   }
   return {
     debug: (message, fields) => write('debug', message, fields),
@@ -81,12 +106,6 @@ function stderr(): LogDestination {
   // The reader went away: there is nobody left to tell.
   stream.on('error', () => {})
   return { write: (text) => stream.write(text), isTTY: isatty(2) }
-}
-
-/** The fields, with the ids of the trace that they name; what is no context is left out. */
-function correlated({ traceparent, ...fields }: LogFields): LogFields {
-  const context = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
-  return context ? { trace_id: context.traceId, span_id: context.spanId, ...fields } : fields
 }
 
 function safeFields(redact: Redactor, fields: LogFields): Record<string, unknown> {

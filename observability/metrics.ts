@@ -11,6 +11,9 @@ import type {
   LinkOrigin,
   RequestInfo,
   RequestScope,
+  RunningProcess,
+  Share,
+  ToolEvent,
   TurnInfo,
   TurnNote,
   TurnScope,
@@ -19,7 +22,7 @@ import type { AgentEvent, Fault, Loss, TurnView, Usage } from '../src/model/inde
 import { INVOKE_AGENT, OTHER } from './attributes.ts'
 import { countedBackend } from './backend-metrics.ts'
 import { INSTRUMENTS, type MetricKey } from './instruments.ts'
-import { Metric } from './meters.ts'
+import { Metric, type Series } from './meters.ts'
 import { ProcessGauges } from './process-gauges.ts'
 import { PROMETHEUS_TYPE, prometheusText } from './prometheus.ts'
 
@@ -51,6 +54,7 @@ export class Metrics {
   /** Hooks that count, and pass everything on to `inner`. */
   hooks(inner: Hooks): Hooks {
     return {
+      ...(inner.ahead && { ahead: (agent) => inner.ahead!(agent) }),
       request: (info) => new CountedRequest(this.#all, info, inner.request(info)),
       backend: (agent, backend) => countedBackend(this.#all, agent, inner.backend?.(agent, backend) ?? backend),
     }
@@ -87,6 +91,8 @@ class CountedRequest implements RequestScope {
   readonly #all: AllMetrics
   readonly #info: RequestInfo
   readonly #inner: RequestScope
+  readonly #received: Series
+  readonly #sent: Series
   #fault: Fault | undefined
 
   constructor(all: AllMetrics, info: RequestInfo, inner: RequestScope) {
@@ -94,6 +100,24 @@ class CountedRequest implements RequestScope {
     this.#all = all
     this.#info = info
     this.#inner = inner
+    this.#received = all.clientIo.of(info.front, info.transport, 'receive')
+    this.#sent = all.clientIo.of(info.front, info.transport, 'transmit')
+  }
+
+  read(): void {
+    this.#inner.read?.()
+  }
+
+  shares(how: Share, turn: Carrier | undefined): void {
+    this.#inner.shares?.(how, turn)
+  }
+
+  received(text: string): void {
+    this.#received.add(Buffer.byteLength(text))
+  }
+
+  sent(text: string): void {
+    this.#sent.add(Buffer.byteLength(text))
   }
 
   turn(info: TurnInfo): TurnScope {
@@ -141,9 +165,9 @@ class CountedTurn implements TurnScope {
     return this.#inner.call(info)
   }
 
-  linked(origin: LinkOrigin): void {
+  linked(origin: LinkOrigin, process?: RunningProcess): void {
     this.#all.links.of(this.#agent, origin).add(1)
-    this.#inner.linked(origin)
+    this.#inner.linked(origin, process)
   }
 
   queued(ms: number): void {
@@ -160,6 +184,10 @@ class CountedTurn implements TurnScope {
       this.#all.firstChunk.of(INVOKE_AGENT, this.#agent).record((performance.now() - this.#ranAt) / 1e3)
     }
     this.#inner.firstEvent(event)
+  }
+
+  tool(event: ToolEvent): void {
+    this.#inner.tool?.(event)
   }
 
   loss(loss: Loss): void {

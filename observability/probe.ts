@@ -1,6 +1,6 @@
 /** Whether a collector would take what the gateway sends. Nothing of OpenTelemetry is loaded for it. */
 
-import { metricsUrl, tracesUrl } from './endpoints.ts'
+import { type OtlpProtocol, signalUrl, tracesUrl } from './endpoints.ts'
 
 /** How long a collector may take to answer, in milliseconds. */
 const PATIENCE_MS = 2_000
@@ -10,8 +10,11 @@ export interface ProbeTarget {
   /** The configured URL. */
   otlp: string
   headers?: Readonly<Record<string, string>>
-  /** Whether metrics are to be sent as well. */
+  /** Whether metrics and logs are to be sent as well. */
   metrics: boolean
+  logs?: boolean
+  /** Default: JSON. */
+  protocol?: OtlpProtocol
 }
 
 /**
@@ -20,31 +23,43 @@ export interface ProbeTarget {
  *
  * @throws Error when `otlp` is not an http(s) URL.
  */
-export async function probeCollector({ otlp, headers, metrics }: ProbeTarget): Promise<string[]> {
-  const traces = tracesUrl(otlp)
-  const found = await ask(traces, 'resourceSpans', headers)
+export async function probeCollector(target: ProbeTarget): Promise<string[]> {
+  const traces = tracesUrl(target.otlp)
+  const found = await ask(traces, 'resourceSpans', target)
   if (found !== 'ok') return [`the collector at ${traces.host} ${problem(found, traces)}`]
-  if (!metrics) return []
-  const url = metricsUrl(otlp)
-  if (!url) {
-    return ['telemetry.otlp names a path of its own for traces, so metrics are not sent; GET /metrics has them']
-  }
-  const second = await ask(url, 'resourceMetrics', headers)
-  if (second === 'ok') return []
-  return [`the collector at ${url.host} takes traces but no metrics (${second}); GET /metrics has them all the same`]
+  return [
+    ...(target.metrics ? await beside('metrics', 'resourceMetrics', 'GET /metrics has them', target) : []),
+    ...(target.logs ? await beside('logs', 'resourceLogs', 'they are on stderr', target) : []),
+  ]
+}
+
+/** What is wrong with a signal that goes beside the traces; `instead` is where it is all the same. */
+async function beside(
+  signal: 'metrics' | 'logs',
+  list: string,
+  instead: string,
+  target: ProbeTarget,
+): Promise<string[]> {
+  const url = signalUrl(target.otlp, signal)
+  if (!url) return [`telemetry.otlp names a path of its own for traces, so ${signal} are not sent; ${instead}`]
+  const found = await ask(url, list, target)
+  if (found === 'ok') return []
+  return [`the collector at ${url.host} takes traces but no ${signal} (${found}); ${instead} all the same`]
 }
 
 /** Sends an export without anything in it. Gives `ok`, the status of the refusal, or why there is no answer. */
-async function ask(url: URL, list: string, headers: ProbeTarget['headers']): Promise<'ok' | number | string> {
+async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): Promise<'ok' | number | string> {
   const { username, password } = url
   const target = new URL(url)
   target.username = target.password = ''
   const basic = username === '' ? {} : { authorization: `Basic ${btoa(`${username}:${password}`)}` }
+  const binary = protocol === 'http/protobuf'
   try {
     const response = await fetch(target, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...basic, ...headers },
-      body: JSON.stringify({ [list]: [] }),
+      headers: { 'content-type': binary ? 'application/x-protobuf' : 'application/json', ...basic, ...headers },
+      // Without any field a message of Protocol Buffers has no bytes.
+      body: binary ? '' : JSON.stringify({ [list]: [] }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
     await response.body?.cancel()

@@ -3,38 +3,37 @@
  * itself: every span is made by `spans.ts`, every number is counted by `metrics.ts`.
  */
 
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
-import { logs, metrics, trace } from '@opentelemetry/api'
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { type Logger, logs, metrics, SeverityNumber, trace } from '@opentelemetry/api'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { type IMetricReader, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics'
+import { type IMetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { NodeSDK } from '@opentelemetry/sdk-node'
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
 import type { Hooks } from '../src/contract/index.ts'
-import { metricsUrl, tracesUrl } from './endpoints.ts'
-import { type ExportWatch, exportWatch } from './export-watch.ts'
+import { parentContext } from './context.ts'
+import type { OtlpProtocol } from './endpoints.ts'
+import { Exporters } from './exporters.ts'
+import type { LogEntry } from './logs.ts'
 import type { Metrics } from './metrics.ts'
 import { metricProducer } from './otlp-metrics.ts'
 import { spanHooks } from './spans.ts'
 
-/** Where traces and metrics go and what is in them. */
+/** Where traces, metrics and logs go and what is in them. */
 export interface TelemetryConfig {
-  /** The collector's URL (OTLP over HTTP, JSON); `/v1/traces` is appended when it has no path. */
+  /** The collector's URL (OTLP over HTTP); `/v1/traces` is appended when it has no path. */
   otlp: string
+  /** Default: JSON. */
+  protocol?: OtlpProtocol
   /** Sent with every export, such as the collector's key. */
   headers?: Readonly<Record<string, string>>
   /** Share of the traces beginning here that are recorded, 0 to 1. Default 1. A client's own decision always holds. */
   sample?: number
-  /** Whether the agent's answers are recorded. Default: no. */
+  /** Whether what is said in turns is recorded. Default: no. */
   content?: boolean
   /** The resource's `service.name`. Default: `OTEL_SERVICE_NAME`, else `turnpike`. */
   service?: string
@@ -42,7 +41,9 @@ export interface TelemetryConfig {
   version: string
   /** Sent to the collector as well, to `/v1/metrics` beside the traces' path. */
   metrics?: Metrics
-  /** Told once when traces or metrics stop reaching the collector, and once when they do again. */
+  /** Whether the log is sent as well, to `/v1/logs` beside the traces' path. Default: no. */
+  logs?: boolean
+  /** Told once when traces, metrics or logs stop reaching the collector, and once when they do again. */
   warn?: (message: string) => void
 }
 
@@ -50,6 +51,8 @@ export interface TelemetryConfig {
 export interface Telemetry {
   /** The hooks of the spans. Metrics are counted by their own. */
   hooks: Hooks
+  /** Sends a line of the log; absent when the log is not sent. */
+  log?: (entry: LogEntry) => void
   /** Sends what is left, for 2 seconds at most. Never rejects. */
   shutdown(): Promise<void>
 }
@@ -66,56 +69,74 @@ const BATCH_MS = 1_000
 /** A longer attribute is cut: session ids and names come from clients. Content is bounded on its own. */
 const MAX_ATTRIBUTE = 1_024
 
-/** What all exporters are made with. */
-interface ExporterOptions {
-  headers: Record<string, string>
-  timeoutMillis: number
-  httpAgentOptions: () => HttpAgent | HttpsAgent
-}
-
 /**
- * Starts exporting traces and metrics. Spans are queued and sent in the background: a collector that is down, slow or silent costs
- * spans, never a turn.
+ * Starts exporting. Everything is queued and sent in the background: a collector that is down, slow or silent costs what
+ * it would have got, never a turn.
  *
  * @throws Error when `otlp` is not an http(s) URL or `sample` is not between 0 and 1.
  */
 export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry> {
-  const url = tracesUrl(config.otlp)
-  const agent = url.protocol === 'https:' ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
-  const options = { headers: { ...config.headers }, timeoutMillis: PATIENCE_MS, httpAgentOptions: () => agent }
-  const exporter = new OTLPTraceExporter({ ...options, url: url.href })
-  const watch: ExportWatch = { what: 'Traces', url, meaning: 'turns go on without them', warn: config.warn }
+  const { otlp, headers, protocol = 'http/json', warn, version, content = false } = config
+  const chosen = sampler(config.sample ?? 1)
+  const exporters = new Exporters({ otlp, headers, protocol, warn, timeoutMillis: PATIENCE_MS })
+  const logProcessor = config.logs ? await logProcessorOf(exporters) : undefined
   const sdk = new NodeSDK({
     autoDetectResources: false,
     resource: resource(config),
-    sampler: sampler(config.sample ?? 1),
-    spanLimits: { attributeValueLengthLimit: config.content ? undefined : MAX_ATTRIBUTE },
+    sampler: chosen,
+    spanLimits: { attributeValueLengthLimit: content ? undefined : MAX_ATTRIBUTE },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: watchedSpans(exporter, watch),
+        exporter: await exporters.traces(),
         scheduledDelayMillis: BATCH_MS,
         exportTimeoutMillis: PATIENCE_MS,
       }),
     ],
     // Named even as none: left out, the SDK would export logs and metrics by its own defaults.
-    logRecordProcessors: [],
-    metricReaders: metricReaders(config, options),
+    logRecordProcessors: logProcessor ? [logProcessor] : [],
+    metricReaders: await metricReaders(config, exporters),
     // The context goes over the wires by the engine's hands, never by a global propagator.
     textMapPropagator: null,
   })
   sdk.start()
-  const tracer = trace.getTracer('turnpike', config.version)
   return {
-    hooks: spanHooks(tracer, { content: config.content ?? false }),
+    hooks: spanHooks(trace.getTracer('turnpike', version), { content }),
+    ...(logProcessor && { log: logWriter(logs.getLogger('turnpike', version)) }),
     shutdown: async () => {
       await atMost(PATIENCE_MS, sdk.shutdown())
       trace.disable()
       metrics.disable()
       logs.disable()
-      // Also cuts a connection on which a collector still trickles its answer: it would keep the process alive.
-      agent.destroy()
+      exporters.close()
     },
   }
+}
+
+/** What queues log records; undefined when no place for them is known. Loaded here: few gateways send their log. */
+async function logProcessorOf(exporters: Exporters) {
+  const exporter = await exporters.logs()
+  if (!exporter) return undefined
+  const { BatchLogRecordProcessor } = await import('@opentelemetry/sdk-logs')
+  return new BatchLogRecordProcessor({ exporter, scheduledDelayMillis: BATCH_MS, exportTimeoutMillis: PATIENCE_MS })
+}
+
+const SEVERITY = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+} as const
+
+/** Lines of the log as log records, in the trace that they belong to. */
+function logWriter(logger: Logger): (entry: LogEntry) => void {
+  return ({ level, message, fields, traceparent }) =>
+    logger.emit({
+      severityNumber: SEVERITY[level],
+      severityText: level.toUpperCase(),
+      body: message,
+      attributes: fields,
+      context: parentContext({ ...(traceparent !== undefined && { traceparent }) }),
+    })
 }
 
 function sampler(share: number): Sampler {
@@ -135,38 +156,14 @@ function resource(config: TelemetryConfig): ReturnType<typeof defaultResource> {
     .merge(resourceFromAttributes(configured))
 }
 
-/** The exporter of spans, watched. */
-function watchedSpans(exporter: SpanExporter, watch: ExportWatch): SpanExporter {
-  const told = exportWatch(watch)
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        told(result)
-        done(result)
-      }),
-    shutdown: () => exporter.shutdown(),
-  }
-}
-
 /** What reads the metrics every while and sends them; none when there are none or no place for them is known. */
-function metricReaders(config: TelemetryConfig, options: ExporterOptions): IMetricReader[] {
-  const { metrics: counted, otlp, version, warn } = config
-  const url = metricsUrl(otlp)
-  if (!counted || !url) return []
-  const exporter = new OTLPMetricExporter({ ...options, url: url.href })
-  const told = exportWatch({ what: 'Metrics', url, meaning: 'GET /metrics still has them', warn })
-  const watched: PushMetricExporter = {
-    export: (data, done) =>
-      exporter.export(data, (result) => {
-        told(result)
-        done(result)
-      }),
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  }
+async function metricReaders(config: TelemetryConfig, exporters: Exporters): Promise<IMetricReader[]> {
+  const { metrics: counted, version } = config
+  const exporter = counted && (await exporters.metrics())
+  if (!exporter) return []
   return [
     new PeriodicExportingMetricReader({
-      exporter: watched,
+      exporter,
       exportIntervalMillis: METRICS_MS,
       exportTimeoutMillis: PATIENCE_MS,
       metricProducers: [metricProducer(counted, version)],

@@ -1,64 +1,130 @@
-/** The engine's hooks as OpenTelemetry spans: request, turn and calls, at most a handful a turn and none per event. */
+/**
+ * The engine's hooks as OpenTelemetry spans: a request, its reading and routing, and its turn (`turn-span.ts`). So many
+ * a turn, one more for each tool call, and none for any other event.
+ */
 
-import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+} from '@opentelemetry/api'
 import type {
+  CallScope,
   Carrier,
   Hooks,
-  LinkOrigin,
   RequestInfo,
   RequestScope,
+  Share,
   TurnInfo,
-  TurnNote,
   TurnScope,
 } from '../src/contract/index.ts'
-import { type Fault, type Loss, lossSummary, type TurnView, type Usage } from '../src/model/index.ts'
-import {
-  ATTR,
-  EVENT,
-  EVENT_ATTR,
-  FINISH_REASON,
-  INVOKE_AGENT,
-  methodAttributes,
-  methodName,
-  OTHER,
-  USAGE_ATTR,
-} from './attributes.ts'
-import { callScope } from './calls.ts'
-import { outputMessages } from './content.ts'
-import { carrierOf, childContext, parentContext } from './context.ts'
+import type { Fault } from '../src/model/index.ts'
+import { ATTR, methodAttributes, methodName, SPAN } from './attributes.ts'
+import { httpScope } from './calls.ts'
+import { carrierOf, childContext, parentContext, spanContextOf } from './context.ts'
+import { finish, ProcessSpans } from './processes.ts'
+import { SpanTurn } from './turn-span.ts'
 
-/** `content`: whether the agent's answers become attributes. They are private, so never by default. */
+/** `content`: whether what is said in turns becomes attributes. It is private, so never by default. */
 export interface SpanOptions {
   content: boolean
 }
 
 /** Hooks that make spans with the tracer. No method throws or waits. */
 export function spanHooks(tracer: Tracer, options: SpanOptions): Hooks {
-  return { request: (info) => requestScope(tracer, info, options) }
+  return {
+    request: (info) => new SpanRequest(tracer, info, options),
+    ahead: () => ({ call: (info) => aheadScope(tracer, info) }),
+  }
 }
 
-function requestScope(tracer: Tracer, info: RequestInfo, options: SpanOptions): RequestScope {
-  const http = info.transport === 'http'
-  const name = http ? `${methodName(info.method)} ${info.path}` : `${info.front} ${info.path}`.trimEnd()
-  const attributes = requestAttributes(info)
-  const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parentContext(info.carrier))
-  const carrier = carrierOf(span, info.carrier.baggage)
-  const place = { context: childContext(span), carrier, front: info.front }
-  let fault: Fault | undefined
-  return {
-    carrier,
-    turn: (turn) => new SpanTurn(tracer, turn, place, options),
-    fault: (what) => {
-      fault = what
-    },
-    end: (result) => {
-      if (result.status !== undefined) span.setAttribute(ATTR.httpStatus, result.status)
-      if (result.exitCode !== undefined) span.setAttribute(ATTR.exitCode, result.exitCode)
-      const errorType = fault?.code ?? resultError(result)
-      if (errorType !== undefined) span.setAttribute(ATTR.errorType, errorType)
-      if (errorType !== undefined && isOurs(errorType, result.status)) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end()
-    },
+/** A process that is started for no turn has a trace of its own; the turns that it serves link to it. */
+function aheadScope(tracer: Tracer, info: Parameters<TurnScope['call']>[0]): CallScope {
+  const place = { parent: ROOT_CONTEXT, baggage: undefined, ahead: true, turnEnded: () => false } as const
+  return info.kind === 'http' ? httpScope(tracer, info, place) : new ProcessSpans(tracer, info.command, place)
+}
+
+class SpanRequest implements RequestScope {
+  readonly carrier: Carrier
+  readonly #tracer: Tracer
+  readonly #info: RequestInfo
+  readonly #options: SpanOptions
+  readonly #span: Span
+  readonly #context: Context
+  /** Begins with the request; one that brings no turn has none to export. */
+  #decode: Span | undefined
+  /** Requests for turns that are on their way to an agent, in order: a wire may bring several at once. */
+  readonly #routing: Span[] = []
+  #fault: Fault | undefined
+
+  constructor(tracer: Tracer, info: RequestInfo, options: SpanOptions) {
+    const http = info.transport === 'http'
+    const name = http ? `${methodName(info.method)} ${info.path}` : `${info.front} ${info.path}`.trimEnd()
+    const attributes = requestAttributes(info)
+    this.#tracer = tracer
+    this.#info = info
+    this.#options = options
+    this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parentContext(info.carrier))
+    this.#context = childContext(this.#span)
+    this.carrier = carrierOf(this.#span, info.carrier.baggage)
+    this.#decode = this.#reading()
+  }
+
+  read(): void {
+    const decode = this.#decode ?? this.#reading()
+    decode.end()
+    this.#decode = undefined
+    this.#routing.push(this.#tracer.startSpan(SPAN.route, { kind: SpanKind.INTERNAL }, this.#context))
+  }
+
+  turn(info: TurnInfo): TurnScope {
+    const { agent, route } = info
+    this.#routed({ [ATTR.agent]: agent, ...(route !== undefined && { [ATTR.route]: route }) })
+    const { front } = this.#info
+    const { content } = this.#options
+    return new SpanTurn(this.#tracer, info, { context: this.#context, carrier: this.carrier, front, content })
+  }
+
+  shares(how: Share, turn: Carrier | undefined): void {
+    this.#routed({ [ATTR.share]: how })
+    const context = turn && spanContextOf(turn)
+    if (context) this.#span.addLink({ context, attributes: { [ATTR.share]: how } })
+  }
+
+  fault(what: Fault): void {
+    this.#fault = what
+    const route = this.#routing.shift()
+    if (route) finish(route, what.code)
+  }
+
+  end(result: { status?: number; exitCode?: number }): void {
+    for (const route of this.#routing.splice(0)) route.end()
+    const span = this.#span
+    // Every wire has both; each kind of client sees one of them.
+    const status = this.#info.transport === 'http' ? result.status : undefined
+    const exitCode = this.#info.transport === 'http' ? undefined : result.exitCode
+    if (status !== undefined) span.setAttribute(ATTR.httpStatus, status)
+    if (exitCode !== undefined) span.setAttribute(ATTR.exitCode, exitCode)
+    const errorType = this.#fault?.code ?? resultError(status, exitCode)
+    if (errorType !== undefined) span.setAttribute(ATTR.errorType, errorType)
+    if (errorType !== undefined && isOurs(errorType, status)) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end()
+  }
+
+  #reading(): Span {
+    const { front } = this.#info
+    const attributes = { [ATTR.front]: front }
+    return this.#tracer.startSpan(`${SPAN.decode} ${front}`, { kind: SpanKind.INTERNAL, attributes }, this.#context)
+  }
+
+  #routed(attributes: Attributes): void {
+    const route = this.#routing.shift()
+    route?.setAttributes(attributes)
+    route?.end()
   }
 }
 
@@ -70,9 +136,9 @@ function requestAttributes(info: RequestInfo): Attributes {
   return attributes
 }
 
-function resultError(result: { status?: number; exitCode?: number }): string | undefined {
-  if (result.status !== undefined && result.status >= 500) return String(result.status)
-  return result.exitCode ? String(result.exitCode) : undefined
+function resultError(status: number | undefined, exitCode: number | undefined): string | undefined {
+  if (status !== undefined && status >= 500) return String(status)
+  return exitCode ? String(exitCode) : undefined
 }
 
 /**
@@ -81,123 +147,4 @@ function resultError(result: { status?: number; exitCode?: number }): string | u
  */
 function isOurs(errorType: string, status: number | undefined): boolean {
   return errorType !== 'cancelled' && !(status !== undefined && status >= 400 && status < 500)
-}
-
-/** The request that a turn came with. */
-interface TurnPlace {
-  context: Context
-  carrier: Carrier
-  front: string
-}
-
-class SpanTurn implements TurnScope {
-  readonly carrier: Carrier
-  readonly #tracer: Tracer
-  readonly #span: Span
-  readonly #context: Context
-  readonly #options: SpanOptions
-  readonly #startedAt = performance.now()
-  /** Kind and item of the losses that have their span event. */
-  readonly #lossesSeen = new Set<string>()
-  #ended = false
-
-  constructor(tracer: Tracer, info: TurnInfo, place: TurnPlace, options: SpanOptions) {
-    const attributes = turnAttributes(info, place.front)
-    this.#tracer = tracer
-    this.#options = options
-    this.#span = tracer.startSpan(`${INVOKE_AGENT} ${info.agent}`, { kind: SpanKind.CLIENT, attributes }, place.context)
-    this.#context = childContext(this.#span)
-    this.carrier = carrierOf(this.#span, place.carrier.baggage)
-  }
-
-  call(info: Parameters<TurnScope['call']>[0]): ReturnType<TurnScope['call']> {
-    const { baggage } = this.carrier
-    return callScope(this.#tracer, info, { parent: this.#context, baggage, turnEnded: () => this.#ended })
-  }
-
-  linked(origin: LinkOrigin): void {
-    this.#span.setAttribute(ATTR.link, origin)
-  }
-
-  queued(ms: number): void {
-    this.#span.addEvent(EVENT.queued, { [EVENT_ATTR.ms]: ms })
-  }
-
-  firstEvent(event: Parameters<TurnScope['firstEvent']>[0]): void {
-    const ms = Math.round(performance.now() - this.#startedAt)
-    this.#span.addEvent(EVENT.firstEvent, { [EVENT_ATTR.ms]: ms, [EVENT_ATTR.eventType]: event.type })
-  }
-
-  /** One span event for each kind and item; the summary at the end has the counts. */
-  loss(loss: Loss): void {
-    const key = `${loss.kind} ${loss.item}`
-    if (this.#lossesSeen.has(key)) return
-    this.#lossesSeen.add(key)
-    this.#span.addEvent(EVENT.loss, lossAttributes(loss))
-  }
-
-  note(what: TurnNote, about?: string): void {
-    this.#span.addEvent(`${EVENT.note}${what}`, about === undefined ? {} : { [EVENT_ATTR.about]: about })
-  }
-
-  moved({ agent, back }: Pick<TurnInfo, 'agent' | 'back'>): void {
-    this.#span.addEvent(EVENT.moved, { [ATTR.agent]: agent, [ATTR.back]: back })
-    this.#span.setAttributes({ [ATTR.agent]: agent, [ATTR.back]: back })
-  }
-
-  end(view: TurnView): void {
-    this.#ended = true
-    const span = this.#span
-    // An unsampled turn is only carried on: nothing is computed for it.
-    if (!span.isRecording()) return
-    span.setAttributes(usageAttributes(view.usage, view.usageEstimated))
-    const losses = lossSummary(view.losses)
-    if (losses !== undefined) span.setAttribute(ATTR.losses, losses)
-    const { outcome, stop, fault } = view.end ?? { outcome: 'failed' as const }
-    span.setAttribute(ATTR.outcome, outcome)
-    const reason = stop === undefined ? undefined : FINISH_REASON[stop]
-    if (reason !== undefined) span.setAttribute(ATTR.finishReasons, [reason])
-    if (outcome === 'failed') {
-      span.setAttribute(ATTR.errorType, fault?.code ?? OTHER)
-      span.setStatus({ code: SpanStatusCode.ERROR })
-    }
-    if (this.#options.content) span.setAttribute(ATTR.outputMessages, outputMessages(view, reason))
-    span.addEvent(EVENT.end, { [EVENT_ATTR.outcome]: outcome, ...(stop && { [EVENT_ATTR.stop]: stop }) })
-    span.end()
-  }
-}
-
-function turnAttributes(info: TurnInfo, front: string): Attributes {
-  const attributes: Attributes = {
-    [ATTR.operation]: INVOKE_AGENT,
-    [ATTR.agent]: info.agent,
-    [ATTR.conversation]: info.session,
-    [ATTR.turn]: info.turn,
-    [ATTR.front]: front,
-    [ATTR.back]: info.back,
-  }
-  if (info.model !== undefined) attributes[ATTR.requestModel] = info.model
-  return attributes
-}
-
-function lossAttributes(loss: Loss): Attributes {
-  const attributes: Attributes = {
-    [EVENT_ATTR.lossKind]: loss.kind,
-    [EVENT_ATTR.lossItem]: loss.item,
-    [EVENT_ATTR.lossWhy]: loss.why,
-    [EVENT_ATTR.lossCount]: loss.count,
-  }
-  if (loss.field !== undefined) attributes[EVENT_ATTR.lossField] = loss.field
-  return attributes
-}
-
-/** The counts that are known; an absent one is not zero. */
-function usageAttributes(usage: Usage | undefined, estimated: boolean): Attributes {
-  const attributes: Attributes = {}
-  for (const key of Object.keys(USAGE_ATTR) as (keyof Usage)[]) {
-    const count = usage?.[key]
-    if (count !== undefined) attributes[USAGE_ATTR[key]] = count
-  }
-  if (usage && estimated) attributes[ATTR.usageEstimated] = true
-  return attributes
 }

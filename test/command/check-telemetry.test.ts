@@ -29,6 +29,21 @@ describe('turnpike check', () => {
     expect(paths).toEqual(['/v1/traces', '/v1/metrics', '/v1/traces', '/v1/metrics', '/v1/traces'])
   })
 
+  test('asks for what else is sent, as it is sent, and says what cannot be', async () => {
+    const receiver = await startOtlpReceiver()
+    const found = await check(`telemetry: { otlp: "${receiver.url}", metrics: false }\n`, {
+      OTEL_LOGS_EXPORTER: 'otlp',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    })
+    const paths = receiver.exports().map(({ path }) => path)
+    await receiver.close()
+    expect(found).toEqual([
+      0,
+      'warning: OTEL_EXPORTER_OTLP_PROTOCOL is grpc; OTLP is sent as http/json (or http/protobuf)\n',
+    ])
+    expect(paths).toEqual(['/v1/traces', '/v1/logs'])
+  })
+
   test('warns of one that does not, and what to do; the configuration is right all the same', async () => {
     const receiver = await startOtlpReceiver()
     await receiver.close()

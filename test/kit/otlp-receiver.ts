@@ -2,9 +2,16 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
+import { decodeProtobuf } from './otlp-protobuf.ts'
 
 /** An attribute's value; lists keep their order. */
-export type AttributeValue = string | number | boolean | readonly AttributeValue[] | undefined
+export type AttributeValue =
+  | string
+  | number
+  | boolean
+  | readonly AttributeValue[]
+  | { readonly [key: string]: AttributeValue }
+  | undefined
 export type SpanAttributes = Readonly<Record<string, AttributeValue>>
 
 /** A span as a collector sees it. `parentSpanId` is absent for a root; times are nanoseconds since the epoch. */
@@ -17,6 +24,7 @@ export interface ReceivedSpan {
   kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified'
   attributes: SpanAttributes
   events: readonly { name: string; attributes: SpanAttributes }[]
+  links: readonly { traceId: string; spanId: string; attributes: SpanAttributes }[]
   status: 'unset' | 'ok' | 'error'
   startedAt: bigint
   endedAt: bigint
@@ -35,6 +43,15 @@ export interface ReceivedPoint {
   resource: SpanAttributes
 }
 
+/** One line of a log as a collector sees it. */
+export interface ReceivedLog {
+  severity: string
+  body: AttributeValue
+  attributes: SpanAttributes
+  traceId: string | undefined
+  spanId: string | undefined
+}
+
 /** One export as it came in. */
 export interface ReceivedExport {
   path: string
@@ -48,15 +65,17 @@ export interface OtlpReceiver {
   spans(): readonly ReceivedSpan[]
   /** The numbers of the last export of metrics. */
   points(): readonly ReceivedPoint[]
+  logs(): readonly ReceivedLog[]
   exports(): readonly ReceivedExport[]
   /** The spans once the predicate holds for them; rejects with their names when it does not within `ms` (10 s). */
   waitFor(predicate: (spans: readonly ReceivedSpan[]) => boolean, ms?: number): Promise<readonly ReceivedSpan[]>
   close(): Promise<void>
 }
 
-/** A collector for tests: OTLP over HTTP as JSON, on a free port of the loopback. `status` is what it answers (200). */
+/** A collector for tests: OTLP over HTTP, as JSON and as Protocol Buffers, on a free port of the loopback. `status` is what it answers (200). */
 export async function startOtlpReceiver(options: { status?: number } = {}): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = []
+  const logs: ReceivedLog[] = []
   let points: ReceivedPoint[] = []
   const exports: ReceivedExport[] = []
   const arrivals = new EventTarget()
@@ -68,15 +87,18 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
     const bytes = Buffer.concat(await request.toArray())
     exports.push({ path: request.url ?? '', headers: request.headers })
     const status = options.status ?? 200
-    if (!request.headers['content-type']?.startsWith('application/json')) response.writeHead(415)
+    const type = request.headers['content-type'] ?? ''
+    if (type !== 'application/json' && type !== 'application/x-protobuf') response.writeHead(415)
     else {
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
-      const decoded = JSON.parse(body.toString()) as Request
+      const json = type === 'application/json'
+      const decoded = (json ? JSON.parse(body.toString()) : decodeProtobuf(request.url!, body)) as Request
       if (status === 200) spans.push(...decodeSpans(decoded))
+      if (status === 200) logs.push(...decodeLogs(decoded))
       if (status === 200 && decoded.resourceMetrics) points = decodePoints(decoded)
-      response.writeHead(status, { 'content-type': 'application/json' })
+      response.writeHead(status, { 'content-type': type })
     }
-    response.end('{}')
+    response.end(type === 'application/json' ? '{}' : '')
   }
 
   server.listen(0, '127.0.0.1')
@@ -85,6 +107,7 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: () => spans,
     points: () => points,
+    logs: () => logs,
     exports: () => exports,
     waitFor: async (predicate, ms = 10_000) => {
       const signal = AbortSignal.timeout(ms)
@@ -105,8 +128,16 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
 
 /** The parts of an `ExportTraceServiceRequest` and an `ExportMetricsServiceRequest` (OTLP 1.x, JSON) that are read here. */
 interface Request {
+  resourceLogs?: { scopeLogs?: { logRecords?: WireLog[] }[] }[]
   resourceSpans?: { resource?: { attributes?: KeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[]
   resourceMetrics?: { resource?: { attributes?: KeyValue[] }; scopeMetrics?: { metrics?: WireMetric[] }[] }[]
+}
+interface WireLog {
+  severityText?: string
+  body?: AnyValue
+  attributes?: KeyValue[]
+  traceId?: string
+  spanId?: string
 }
 interface WireMetric {
   name: string
@@ -133,6 +164,7 @@ interface AnyValue {
   intValue?: string | number
   doubleValue?: number
   arrayValue?: { values?: AnyValue[] }
+  kvlistValue?: { values?: KeyValue[] }
 }
 interface WireSpan {
   name: string
@@ -145,6 +177,7 @@ interface WireSpan {
   endTimeUnixNano: string
   attributes?: KeyValue[]
   events?: { name: string; attributes?: KeyValue[] }[]
+  links?: { traceId: string; spanId: string; attributes?: KeyValue[] }[]
   status?: { code?: number }
 }
 
@@ -156,6 +189,19 @@ function decodeSpans(request: Request): ReceivedSpan[] {
     const of = attributesOf(resource?.attributes)
     return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => decodeSpan(span, of)))
   })
+}
+
+function decodeLogs(request: Request): ReceivedLog[] {
+  const scopes = (request.resourceLogs ?? []).flatMap(({ scopeLogs = [] }) => scopeLogs)
+  return scopes.flatMap(({ logRecords = [] }) =>
+    logRecords.map(({ severityText = '', body, attributes, traceId, spanId }) => ({
+      severity: severityText,
+      body: plain(body),
+      attributes: attributesOf(attributes),
+      traceId: traceId || undefined,
+      spanId: spanId || undefined,
+    })),
+  )
 }
 
 function decodePoints(request: Request): ReceivedPoint[] {
@@ -193,6 +239,11 @@ function decodeSpan(span: WireSpan, resource: SpanAttributes): ReceivedSpan {
     kind: KINDS[span.kind ?? 0] ?? 'unspecified',
     attributes: attributesOf(span.attributes),
     events: (span.events ?? []).map(({ name, attributes }) => ({ name, attributes: attributesOf(attributes) })),
+    links: (span.links ?? []).map(({ traceId, spanId, attributes }) => ({
+      traceId,
+      spanId,
+      attributes: attributesOf(attributes),
+    })),
     status: STATUSES[span.status?.code ?? 0] ?? 'unset',
     startedAt: BigInt(span.startTimeUnixNano),
     endedAt: BigInt(span.endTimeUnixNano),
@@ -206,6 +257,7 @@ function attributesOf(pairs: readonly KeyValue[] = []): SpanAttributes {
 
 function plain(value: AnyValue | undefined): AttributeValue {
   if (value?.arrayValue) return (value.arrayValue.values ?? []).map(plain)
+  if (value?.kvlistValue) return attributesOf(value.kvlistValue.values)
   if (value?.intValue !== undefined) return Number(value.intValue)
   return value?.stringValue ?? value?.boolValue ?? value?.doubleValue
 }

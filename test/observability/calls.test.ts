@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fault } from '../../src/model/index.ts'
-import { byName, COMPLETED, HTTP, shape, TURN, traced } from './traced.ts'
+import { byName, COMPLETED, HTTP, shape, TURN, traced, viewOf } from './traced.ts'
 
 describe('the span of an HTTP call', () => {
   test('names the server and hides query, fragment and credentials', async () => {
@@ -77,20 +77,77 @@ describe('the span of a process', () => {
     )
     expect(spans).toHaveLength(1)
     expect(spans[0]?.attributes['process.exit.code']).toBe(exitCode)
+    expect(spans[0]?.attributes['turnpike.process.signal']).toBe('signal' in end ? end.signal : undefined)
     expect(spans[0]?.attributes['error.type']).toBe(errorType)
     expect(spans[0]?.status).toBe(status)
   })
 
-  test('ends when a process that outlives the turn is ready; its later end changes nothing', async () => {
+  test('that outlives the turn ends with the turn, and each later turn has one that links to it', async () => {
     const spans = await traced((hooks) => {
-      const call = hooks.request(HTTP).turn(TURN).call({ kind: 'process', command: '/usr/bin/qwen' })
+      const turn = hooks.request(HTTP).turn(TURN)
+      const call = turn.call({ kind: 'process', command: '/usr/bin/qwen' })
       call.started({ pid: 8 })
       call.ready()
+      turn.end(COMPLETED)
+      const later = hooks.request(HTTP).turn({ ...TURN, turn: 't2' })
+      later.linked('kept', { scope: call, pid: 8 })
+      call.end({ why: 'closed', exitCode: 1 })
+      later.end(viewOf({}))
+    })
+    const [first, second] = spans.filter(({ name }) => name === 'qwen')
+    expect(shape(first)).toEqual({
+      name: 'qwen',
+      kind: 'client',
+      attributes: { 'process.executable.name': 'qwen', 'process.pid': 8 },
+      events: [{ name: 'turnpike.ready', attributes: {} }],
+      status: 'unset',
+    })
+    expect(shape(second)).toEqual({
+      name: 'qwen',
+      kind: 'client',
+      attributes: {
+        'process.executable.name': 'qwen',
+        'process.pid': 8,
+        'process.exit.code': 1,
+        'error.type': '1',
+      },
+      events: [],
+      status: 'error',
+    })
+    expect(second?.links).toEqual([{ traceId: first!.traceId, spanId: first!.spanId, attributes: {} }])
+    expect(second?.traceId).not.toBe(first?.traceId)
+  })
+
+  test('that was started ahead is a trace of its own until it is ready; its first turn links to it', async () => {
+    const spans = await traced((hooks) => {
+      const call = hooks.ahead!('helper').call({ kind: 'process', command: 'zot' })
+      call.started({ pid: 9 })
+      call.ready()
+      const turn = hooks.request(HTTP).turn(TURN)
+      turn.linked('warm', { scope: call })
+      turn.end(COMPLETED)
       call.end({ why: 'closed', exitCode: 1 })
     })
-    expect(spans).toHaveLength(1)
-    expect(spans[0]?.attributes).toEqual({ 'process.executable.name': 'qwen', 'process.pid': 8 })
-    expect(spans[0]?.status).toBe('unset')
+    const [ahead, serving] = spans.filter(({ name }) => name === 'zot')
+    expect(ahead?.parentSpanId).toBeUndefined()
+    expect(serving?.links).toEqual([{ traceId: ahead!.traceId, spanId: ahead!.spanId, attributes: {} }])
+    expect([ahead, serving].map((span) => span?.attributes)).toEqual([
+      { 'process.executable.name': 'zot', 'process.pid': 9 },
+      { 'process.executable.name': 'zot', 'process.pid': 9 },
+    ])
+  })
+
+  test('says how often the turn, or its session, had to be given another one', async () => {
+    const spans = await traced((hooks) => {
+      const turn = hooks.request(HTTP).turn(TURN)
+      turn.call({ kind: 'process', command: 'a' }).end({ why: 'closed', exitCode: 0 })
+      turn.call({ kind: 'process', command: 'b' }).end({ why: 'closed', exitCode: 0 })
+      const third = turn.call({ kind: 'process', command: 'c' })
+      turn.note('session-reset')
+      third.end({ why: 'closed', exitCode: 0 })
+    })
+    const restarts = ['a', 'b', 'c'].map((name) => byName(spans, name).attributes['turnpike.process.restarts'])
+    expect(restarts).toEqual([undefined, 1, 3])
   })
 
   test.each([

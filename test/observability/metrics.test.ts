@@ -117,6 +117,24 @@ agents:${EXAMPLE_AGENTS}
     })
   })
 
+  test('counts the bytes of clients, both ways, once', async () => {
+    const response = await fetch(`${url}/v1/qwen`, { method: 'POST', body: 'grüße' })
+    const sent = (await response.bytes()).length
+    const samples = await counting.scrape()
+    expect(
+      matching(samples, 'turnpike_client_io_bytes_total{network_io_direction="receive",turnpike_front="qwen"'),
+    ).toEqual({
+      'turnpike_client_io_bytes_total{network_io_direction="receive",turnpike_front="qwen",turnpike_transport="http"}': 7,
+    })
+    expect(
+      matching(samples, 'turnpike_client_io_bytes_total{network_io_direction="transmit",turnpike_front="qwen"'),
+    ).toEqual({
+      'turnpike_client_io_bytes_total{network_io_direction="transmit",turnpike_front="qwen",turnpike_transport="http"}':
+        sent,
+    })
+    expect(sent).toBeGreaterThan(10)
+  })
+
   test('counts a request that never became a turn', async () => {
     await fetch(`${url}/v1/zene`, { method: 'POST', body: 'no JSON' })
     const samples = await counting.scrape()

@@ -49,11 +49,9 @@ routes:
       spans.filter(({ attributes }) => attributes['gen_ai.conversation.id'] === session)
     return of(await receiver.waitFor((spans) => of(spans).length === count))
   }
-  /** Its events but for the time in the queue, without what is of that run only. */
+  /** Its events, without what is of that run only. */
   const events = (span: ReceivedSpan | undefined) =>
-    span!.events
-      .filter(({ name }) => name !== 'turnpike.queued')
-      .map(({ name, attributes: { 'turnpike.ms': _ms, ...attributes } }) => ({ name, attributes }))
+    span!.events.map(({ name, attributes: { 'turnpike.ms': _ms, ...attributes } }) => ({ name, attributes }))
   const end = (outcome: string, stop: string) => ({
     name: 'turnpike.end',
     attributes: { 'turnpike.outcome': outcome, 'turnpike.stop': stop },

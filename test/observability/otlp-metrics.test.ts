@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { metricsUrl } from '../../observability/endpoints.ts'
+import { signalUrl } from '../../observability/endpoints.ts'
 import { startTelemetry } from '../../observability/index.ts'
 import { Metrics } from '../../observability/metrics.ts'
 import { type OtlpReceiver, type ReceivedPoint, startOtlpReceiver } from '../kit/otlp-receiver.ts'
@@ -133,5 +133,5 @@ test.each([
   ['https://a/v1/traces?k=1', 'https://a/v1/metrics?k=1'],
   ['http://a/x', undefined],
 ])('the metrics of %s go to %s', (otlp, expected) => {
-  expect(metricsUrl(otlp)?.href).toBe(expected)
+  expect(signalUrl(otlp, 'metrics')?.href).toBe(expected)
 })

@@ -39,6 +39,24 @@ describe('what is said of a collector', () => {
     expect([receiver.spans(), receiver.points()]).toEqual([[], []])
   })
 
+  test('is of logs too when they are to be sent, and in the protocol that they are sent in', async () => {
+    const receiver = await startOtlpReceiver()
+    cleanups.push(() => receiver.close())
+    const target = { otlp: receiver.url, metrics: false, logs: true, protocol: 'http/protobuf' } as const
+    expect(await probeCollector(target)).toEqual([])
+    expect(receiver.exports().map(({ path, headers }) => [path, headers['content-type']])).toEqual([
+      ['/v1/traces', 'application/x-protobuf'],
+      ['/v1/logs', 'application/x-protobuf'],
+    ])
+    const host = await answering(({ url }) => (url === '/v1/logs' ? 404 : 200))
+    expect(await probeCollector({ otlp: `http://${host}`, metrics: true, logs: true })).toEqual([
+      `the collector at ${host} takes traces but no logs (404); they are on stderr all the same`,
+    ])
+    expect(await probeCollector({ otlp: `${receiver.url}/own`, metrics: false, logs: true })).toEqual([
+      'telemetry.otlp names a path of its own for traces, so logs are not sent; they are on stderr',
+    ])
+  })
+
   test('that nobody listens: start it, or correct the address', async () => {
     const host = await serve(() => {})
     await cleanups.pop()!()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { silentHooks } from '../../src/contract/index.ts'
+import { type Hooks, silentHooks, type TurnInfo } from '../../src/contract/index.ts'
 import {
+  byName,
   CLIENT,
   COMPLETED,
   HTTP,
@@ -68,6 +69,18 @@ describe('sampling', () => {
   })
 })
 
+const PUBLIC: TurnInfo = {
+  ...TURN,
+  content: {
+    input: [
+      { type: 'text', text: 'the question' },
+      { type: 'image', mime: 'image/png', base64: 'AAAA' },
+      { type: 'data', json: '{}' },
+    ],
+    systemPrompt: 'be kind',
+  },
+}
+
 describe('content', () => {
   const view = viewOf({
     end: { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'end' },
@@ -79,8 +92,19 @@ describe('content', () => {
   })
 
   test('is recorded when asked for', async () => {
-    const spans = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(view), { content: true })
-    expect(JSON.parse(spans[0]?.attributes['gen_ai.output.messages'] as string)).toEqual([
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(PUBLIC).end(view), { content: true })
+    const { attributes } = byName(spans, 'invoke_agent helper')
+    expect(JSON.parse(attributes['gen_ai.input.messages'] as string)).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { type: 'text', content: 'the question' },
+          { type: 'image', mime_type: 'image/png' },
+        ],
+      },
+    ])
+    expect(attributes['gen_ai.system_instructions']).toBe('[{"type":"text","content":"be kind"}]')
+    expect(JSON.parse(attributes['gen_ai.output.messages'] as string)).toEqual([
       {
         role: 'assistant',
         parts: [
@@ -92,22 +116,41 @@ describe('content', () => {
     ])
   })
 
-  test('is not by default', async () => {
-    const spans = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(view))
-    expect(spans[0]?.attributes['gen_ai.output.messages']).toBeUndefined()
+  test('of tools is recorded with it', async () => {
+    const tool = { turn: 't1', tool: 'a', name: 'x' } as const
+    const drive = (hooks: Hooks): void => {
+      const turn = hooks.request(HTTP).turn(PUBLIC)
+      turn.tool!({ ...tool, type: 'tool-call', args: '{"n":1e400}', executor: 'agent' })
+      turn.tool!({ ...tool, type: 'tool-end', status: 'ok', parts: [{ type: 'text', text: 'found' }] })
+      turn.end(view)
+    }
+    const { attributes } = byName(await traced(drive, { content: true }), 'execute_tool x')
+    expect(attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"n":1e400}',
+      'gen_ai.tool.call.result': 'found',
+    })
+  })
+
+  test.each([
+    ['by default', PUBLIC, false],
+    ['of a turn that must stay private', TURN, true],
+  ])('is not recorded %s', async (_name, turn, content) => {
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(turn).end(view), { content })
+    const names = Object.keys(byName(spans, 'invoke_agent helper').attributes)
+    expect(names.filter((name) => /messages|instructions/.test(name))).toEqual([])
   })
 
   test('of any length stays JSON; other attributes are cut', async () => {
     const long = { ...view, messages: [messageOf({ text: 'x'.repeat(100_000) })] }
-    const [recorded] = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(long), { content: true })
-    const [message] = JSON.parse(recorded?.attributes['gen_ai.output.messages'] as string)
+    const spans = await traced((hooks) => hooks.request(HTTP).turn(PUBLIC).end(long), { content: true })
+    const [message] = JSON.parse(byName(spans, 'invoke_agent helper').attributes['gen_ai.output.messages'] as string)
     expect(message.parts[0].content).toBe('x'.repeat(65_536))
   })
 
   test('from a client as a session id is cut', async () => {
     const turn = { ...TURN, session: 's'.repeat(5_000) }
     const spans = await traced((hooks) => hooks.request(HTTP).turn(turn).end(COMPLETED))
-    expect(spans[0]?.attributes['gen_ai.conversation.id']).toBe('s'.repeat(1_024))
+    expect(byName(spans, 'invoke_agent helper').attributes['gen_ai.conversation.id']).toBe('s'.repeat(1_024))
   })
 })
 

@@ -1,6 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import type { ToolEvent } from '../../src/contract/index.ts'
 import { fault } from '../../src/model/index.ts'
-import { byName, CLIENT, GONE, HTTP, STDIO, shape, TRACE, TRACEPARENT, TURN, traced, viewOf, WEAK } from './traced.ts'
+import {
+  byName,
+  CLIENT,
+  COMPLETED,
+  GONE,
+  HTTP,
+  STDIO,
+  shape,
+  TRACE,
+  TRACEPARENT,
+  TURN,
+  traced,
+  viewOf,
+  WEAK,
+} from './traced.ts'
 
 describe('a turn that succeeds over HTTP', () => {
   test('is one tree from the client to the process, with these names, kinds and attributes', async () => {
@@ -8,7 +23,8 @@ describe('a turn that succeeds over HTTP', () => {
     const spans = await traced((hooks) => {
       const carrier = { traceparent: TRACEPARENT, tracestate: 'rojo=1', baggage: 'tenant=acme' }
       const request = hooks.request({ ...HTTP, carrier })
-      const turn = request.turn({ ...TURN, model: 'm-1' })
+      request.read!()
+      const turn = request.turn({ ...TURN, model: 'm-1', route: 'channel=qq_*' })
       turn.queued(12)
       const call = turn.call({ kind: 'process', command: '/opt/agents/bin/zot' })
       call.started({ pid: 4321 })
@@ -34,7 +50,7 @@ describe('a turn that succeeds over HTTP', () => {
       }
     })
 
-    expect(spans).toHaveLength(3)
+    expect(spans).toHaveLength(7)
     const server = byName(spans, 'POST /v1/zene')
     const turn = byName(spans, 'invoke_agent helper')
     const call = byName(spans, 'zot')
@@ -50,7 +66,7 @@ describe('a turn that succeeds over HTTP', () => {
       events: [],
       status: 'unset',
     })
-    const ms = turn.events[1]?.attributes['turnpike.ms']
+    const ms = turn.events[0]?.attributes['turnpike.ms']
     expect(ms).toBeTypeOf('number')
     expect(shape(turn)).toEqual({
       name: 'invoke_agent helper',
@@ -73,10 +89,9 @@ describe('a turn that succeeds over HTTP', () => {
         'turnpike.front': 'zene',
         'turnpike.back': 'zot',
         'turnpike.outcome': 'completed',
-        'turnpike.losses': 'dropped=2;weakened=2',
+        'turnpike.losses': 'weakened=2;dropped=2',
       },
       events: [
-        { name: 'turnpike.queued', attributes: { 'turnpike.ms': 12 } },
         { name: 'turnpike.first_event', attributes: { 'turnpike.ms': ms, 'turnpike.event.type': 'turn-started' } },
         {
           name: 'turnpike.loss',
@@ -109,7 +124,18 @@ describe('a turn that succeeds over HTTP', () => {
       status: 'unset',
     })
 
-    expect(spans.map((span) => span.traceId)).toEqual([TRACE, TRACE, TRACE])
+    const own = ['decode zene', 'route', 'queue', 'encode zene'].map((name) => byName(spans, name))
+    expect(own.map(({ kind, attributes, parentSpanId }) => ({ kind, attributes, parentSpanId }))).toEqual([
+      { kind: 'internal', attributes: { 'turnpike.front': 'zene' }, parentSpanId: server.spanId },
+      {
+        kind: 'internal',
+        attributes: { 'gen_ai.agent.name': 'helper', 'turnpike.route': 'channel=qq_*' },
+        parentSpanId: server.spanId,
+      },
+      { kind: 'internal', attributes: {}, parentSpanId: turn.spanId },
+      { kind: 'internal', attributes: { 'turnpike.front': 'zene', 'turnpike.events': 9 }, parentSpanId: server.spanId },
+    ])
+    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([TRACE]))
     expect(server.parentSpanId).toBe(CLIENT)
     expect(turn.parentSpanId).toBe(server.spanId)
     expect(call.parentSpanId).toBe(turn.spanId)
@@ -150,7 +176,7 @@ describe('a turn that fails', () => {
       turn.end(viewOf({ end: { ...end, fault: fault('agent-crashed', 'private') } }))
       request.end({ exitCode: 1 })
     })
-    expect(spans).toHaveLength(3)
+    expect(spans).toHaveLength(5)
     expect(shape(byName(spans, 'agentproc@0.4 agentproc'))).toEqual({
       name: 'agentproc@0.4 agentproc',
       kind: 'server',
@@ -205,11 +231,11 @@ describe('a turn that fails', () => {
     ],
   ] as const)('%s', async (_name, view, outcome, errorType, status) => {
     const spans = await traced((hooks) => hooks.request(HTTP).turn(TURN).end(view))
-    expect(spans).toHaveLength(1)
-    expect(spans[0]?.attributes['turnpike.outcome']).toBe(outcome)
-    expect(spans[0]?.attributes['error.type']).toBe(errorType)
-    expect(spans[0]?.attributes['gen_ai.response.finish_reasons']).toBeUndefined()
-    expect(spans[0]?.status).toBe(status)
+    const turn = byName(spans, 'invoke_agent helper')
+    expect(turn.attributes['turnpike.outcome']).toBe(outcome)
+    expect(turn.attributes['error.type']).toBe(errorType)
+    expect(turn.attributes['gen_ai.response.finish_reasons']).toBeUndefined()
+    expect(turn.status).toBe(status)
   })
 
   test.each([
@@ -227,5 +253,106 @@ describe('a turn that fails', () => {
     })
     expect(spans[0]?.attributes['error.type']).toBe(errorType)
     expect(spans[0]?.status).toBe(status)
+  })
+})
+
+describe('a request that brings no turn of its own', () => {
+  const other = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }
+
+  test.each([
+    [
+      'joined',
+      other,
+      [{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), attributes: { 'turnpike.share': 'joined' } }],
+    ],
+    ['replayed', undefined, []],
+  ] as const)('but is %s links to the one that it gets', async (how, turn, links) => {
+    const spans = await traced((hooks) => {
+      const request = hooks.request(HTTP)
+      request.read!()
+      request.shares!(how, turn)
+      request.end({ status: 200 })
+    })
+    expect(byName(spans, 'route').attributes).toEqual({ 'turnpike.share': how })
+    expect(byName(spans, 'POST /v1/zene').links).toEqual(links)
+  })
+
+  test('because it was refused says why on its way', async () => {
+    const spans = await traced((hooks) => {
+      const request = hooks.request(HTTP)
+      request.read!()
+      request.fault(fault('session-busy', 'private'))
+      request.read!()
+      request.end({ status: 409 })
+    })
+    const routes = spans.filter(({ name }) => name === 'route')
+    expect(routes.map(({ attributes, status }) => [attributes['error.type'], status])).toEqual([
+      ['session-busy', 'error'],
+      [undefined, 'unset'],
+    ])
+    expect(spans.filter(({ name }) => name === 'decode zene')).toHaveLength(2)
+  })
+})
+
+describe('the tools of a turn', () => {
+  const start = (tool: string, executor: 'agent' | 'client' = 'agent'): ToolEvent => ({
+    type: 'tool-start',
+    turn: 't1',
+    tool,
+    name: 'read_file',
+    executor,
+  })
+  const end = (tool: string, status: 'ok' | 'error' | 'denied' | 'cancelled'): ToolEvent => ({
+    type: 'tool-end',
+    turn: 't1',
+    tool,
+    status,
+    parts: [{ type: 'text', text: 'private' }],
+  })
+
+  test('have a span each, below the turn, without arguments and results', async () => {
+    const spans = await traced((hooks) => {
+      const turn = hooks.request(HTTP).turn({ ...TURN, content: { input: [] } })
+      turn.tool!(start('a'))
+      turn.tool!({
+        type: 'tool-call',
+        turn: 't1',
+        tool: 'a',
+        name: 'read_file',
+        args: '{"private":1}',
+        executor: 'agent',
+      })
+      turn.tool!(start('b', 'client'))
+      turn.tool!(end('a', 'ok'))
+      turn.tool!(end('b', 'denied'))
+      turn.tool!(end('unknown', 'ok'))
+      turn.tool!(start('c'))
+      turn.end(COMPLETED)
+    })
+    const tools = spans.filter(({ name }) => name.startsWith('execute_tool'))
+    const attributes = (id: string, type: string) => ({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'read_file',
+      'gen_ai.tool.call.id': id,
+      'gen_ai.tool.type': type,
+      'turnpike.observed': true,
+    })
+    const base = { name: 'execute_tool read_file', kind: 'internal', events: [] }
+    expect(tools.map(shape)).toEqual([
+      { ...base, attributes: attributes('a', 'extension'), status: 'unset' },
+      { ...base, attributes: { ...attributes('b', 'function'), 'error.type': 'denied' }, status: 'error' },
+      { ...base, attributes: { ...attributes('c', 'extension'), 'error.type': '_OTHER' }, status: 'error' },
+    ])
+    const { spanId } = byName(spans, 'invoke_agent helper')
+    expect(new Set(tools.map(({ parentSpanId }) => parentSpanId))).toEqual(new Set([spanId]))
+  })
+
+  test('beyond 128 have none', async () => {
+    const spans = await traced((hooks) => {
+      const turn = hooks.request(HTTP).turn(TURN)
+      for (let n = 0; n < 130; n += 1) turn.tool!(start(`t${n}`))
+      turn.end(COMPLETED)
+    })
+    expect(spans.filter(({ name }) => name.startsWith('execute_tool'))).toHaveLength(128)
   })
 })

@@ -1,0 +1,209 @@
+/** The spans of one turn: the turn itself, its wait, its processes and calls, its tools, and the writing of its answer. */
+
+import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import type {
+  CallInfo,
+  CallScope,
+  Carrier,
+  LinkOrigin,
+  RunningProcess,
+  ToolEvent,
+  TurnContent,
+  TurnInfo,
+  TurnNote,
+  TurnScope,
+} from '../src/contract/index.ts'
+import { type AgentEvent, type Loss, LossLedger, lossSummary, type TurnView, type Usage } from '../src/model/index.ts'
+import { ATTR, EVENT, EVENT_ATTR, FINISH_REASON, INVOKE_AGENT, OTHER, SPAN, USAGE_ATTR } from './attributes.ts'
+import { httpScope } from './calls.ts'
+import { inputMessages, outputMessages, systemInstructions } from './content.ts'
+import { carrierOf, childContext } from './context.ts'
+import { type CallPlace, ProcessSpans } from './processes.ts'
+import { ToolSpans } from './tools.ts'
+
+/** The request that a turn came with. */
+export interface TurnPlace {
+  context: Context
+  carrier: Carrier
+  front: string
+  /** Whether the operator wants to see what is said. */
+  content: boolean
+}
+
+/** Observes one turn as spans. */
+export class SpanTurn implements TurnScope {
+  readonly carrier: Carrier
+  readonly #tracer: Tracer
+  readonly #span: Span
+  readonly #context: Context
+  readonly #place: TurnPlace
+  readonly #content: TurnContent | undefined
+  readonly #tools: ToolSpans
+  readonly #startedAt = performance.now()
+  readonly #losses = new LossLedger()
+  /** Kind and item of the losses that have their span event. */
+  readonly #lossesSeen = new Set<string>()
+  readonly #processes: ProcessSpans[] = []
+  #queue: Span
+  #encode: Span | undefined
+  #restarts = 0
+  #ended = false
+
+  constructor(tracer: Tracer, info: TurnInfo, place: TurnPlace) {
+    const attributes = turnAttributes(info, place.front)
+    this.#tracer = tracer
+    this.#place = place
+    this.#content = place.content ? info.content : undefined
+    this.#span = tracer.startSpan(`${INVOKE_AGENT} ${info.agent}`, { kind: SpanKind.CLIENT, attributes }, place.context)
+    this.#context = childContext(this.#span)
+    this.carrier = carrierOf(this.#span, place.carrier.baggage)
+    this.#tools = new ToolSpans(tracer, this.#context, this.#content !== undefined)
+    this.#queue = this.#wait()
+  }
+
+  call(info: CallInfo): CallScope {
+    if (info.kind === 'http') return httpScope(this.#tracer, info, this.#callPlace())
+    const process = new ProcessSpans(this.#tracer, info.command, this.#callPlace())
+    if (this.#processes.length > 0) this.#restarted(process)
+    this.#processes.push(process)
+    return process
+  }
+
+  linked(origin: LinkOrigin, process?: RunningProcess): void {
+    this.#span.setAttribute(ATTR.link, origin)
+    if (!(process?.scope instanceof ProcessSpans)) return
+    process.scope.serve(this.#callPlace())
+    this.#processes.push(process.scope)
+  }
+
+  queued(): void {
+    this.#queue.end()
+  }
+
+  firstEvent(event: AgentEvent): void {
+    const ms = Math.round(performance.now() - this.#startedAt)
+    this.#span.addEvent(EVENT.firstEvent, { [EVENT_ATTR.ms]: ms, [EVENT_ATTR.eventType]: event.type })
+    this.#encode ??= this.#answer()
+  }
+
+  tool(event: ToolEvent): void {
+    this.#tools.take(event)
+  }
+
+  /** One span event for each kind and item; the summary at the end has the counts. */
+  loss(loss: Loss): void {
+    this.#losses.add(loss)
+    const key = `${loss.kind} ${loss.item}`
+    if (this.#lossesSeen.has(key)) return
+    this.#lossesSeen.add(key)
+    this.#span.addEvent(EVENT.loss, lossAttributes(loss))
+  }
+
+  note(what: TurnNote, about?: string): void {
+    this.#span.addEvent(`${EVENT.note}${what}`, about === undefined ? {} : { [EVENT_ATTR.about]: about })
+    const newest = this.#processes.at(-1)
+    if (what === 'session-reset' && newest) this.#restarted(newest)
+  }
+
+  moved({ agent, back }: Pick<TurnInfo, 'agent' | 'back'>): void {
+    this.#span.addEvent(EVENT.moved, { [ATTR.agent]: agent, [ATTR.back]: back })
+    this.#span.setAttributes({ [ATTR.agent]: agent, [ATTR.back]: back })
+    this.#queue.end()
+    this.#queue = this.#wait()
+  }
+
+  end(view: TurnView): void {
+    this.#ended = true
+    this.#queue.end()
+    this.#tools.close()
+    for (const process of this.#processes) process.turnEnded()
+    const encode = this.#encode ?? this.#answer()
+    encode.setAttribute(ATTR.events, view.seq)
+    encode.end()
+    // An unsampled turn is only carried on: nothing is computed for it.
+    if (this.#span.isRecording()) this.#finish(view)
+  }
+
+  #finish(view: TurnView): void {
+    const span = this.#span
+    span.setAttributes(usageAttributes(view.usage, view.usageEstimated))
+    const losses = lossSummary(this.#losses.list)
+    if (losses !== undefined) span.setAttribute(ATTR.losses, losses)
+    const { outcome, stop, fault } = view.end ?? { outcome: 'failed' as const }
+    span.setAttribute(ATTR.outcome, outcome)
+    const reason = stop === undefined ? undefined : FINISH_REASON[stop]
+    if (reason !== undefined) span.setAttribute(ATTR.finishReasons, [reason])
+    if (outcome === 'failed') {
+      span.setAttribute(ATTR.errorType, fault?.code ?? OTHER)
+      span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    if (this.#content) span.setAttributes(contentAttributes(this.#content, view, reason))
+    span.addEvent(EVENT.end, { [EVENT_ATTR.outcome]: outcome, ...(stop && { [EVENT_ATTR.stop]: stop }) })
+    span.end()
+  }
+
+  #callPlace(): CallPlace {
+    return { parent: this.#context, baggage: this.carrier.baggage, turnEnded: () => this.#ended }
+  }
+
+  #restarted(process: ProcessSpans): void {
+    this.#restarts += 1
+    process.restarted(this.#restarts)
+  }
+
+  /** The time in line for its session or a place. */
+  #wait(): Span {
+    return this.#tracer.startSpan(SPAN.queue, { kind: SpanKind.INTERNAL }, this.#context)
+  }
+
+  /** The writing of the answer, from the first event to the last; one span, never one for an event. */
+  #answer(): Span {
+    const { front, context } = this.#place
+    const attributes = { [ATTR.front]: front }
+    return this.#tracer.startSpan(`${SPAN.encode} ${front}`, { kind: SpanKind.INTERNAL, attributes }, context)
+  }
+}
+
+function turnAttributes(info: TurnInfo, front: string): Attributes {
+  const attributes: Attributes = {
+    [ATTR.operation]: INVOKE_AGENT,
+    [ATTR.agent]: info.agent,
+    [ATTR.conversation]: info.session,
+    [ATTR.turn]: info.turn,
+    [ATTR.front]: front,
+    [ATTR.back]: info.back,
+  }
+  if (info.model !== undefined) attributes[ATTR.requestModel] = info.model
+  return attributes
+}
+
+function contentAttributes(content: TurnContent, view: TurnView, reason: string | undefined): Attributes {
+  const { systemPrompt } = content
+  return {
+    [ATTR.inputMessages]: inputMessages(content),
+    [ATTR.outputMessages]: outputMessages(view, reason),
+    ...(systemPrompt !== undefined && { [ATTR.systemInstructions]: systemInstructions(systemPrompt) }),
+  }
+}
+
+function lossAttributes(loss: Loss): Attributes {
+  const attributes: Attributes = {
+    [EVENT_ATTR.lossKind]: loss.kind,
+    [EVENT_ATTR.lossItem]: loss.item,
+    [EVENT_ATTR.lossWhy]: loss.why,
+    [EVENT_ATTR.lossCount]: loss.count,
+  }
+  if (loss.field !== undefined) attributes[EVENT_ATTR.lossField] = loss.field
+  return attributes
+}
+
+/** The counts that are known; an absent one is not zero. */
+function usageAttributes(usage: Usage | undefined, estimated: boolean): Attributes {
+  const attributes: Attributes = {}
+  for (const key of Object.keys(USAGE_ATTR) as (keyof Usage)[]) {
+    const count = usage?.[key]
+    if (count !== undefined) attributes[USAGE_ATTR[key]] = count
+  }
+  if (usage && estimated) attributes[ATTR.usageEstimated] = true
+  return attributes
+}

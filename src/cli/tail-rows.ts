@@ -1,0 +1,83 @@
+import type { TurnInfoReply } from '../model/index.ts'
+
+/** What a column shows of a turn; absent where there is nothing. */
+type Cell = (turn: TurnInfoReply) => string | number | undefined
+
+/** The columns: heading, width, and what is in them. A longer text moves the rest of its row. */
+const COLUMNS: readonly (readonly [name: string, width: number, cell: Cell])[] = [
+  ['STARTED', 8, ({ startedAt }) => clock(startedAt)],
+  ['TURN', 16, ({ turn }) => turn],
+  ['CLIENT', 10, ({ front }) => front],
+  ['ROUTE', 12, ({ route }) => route],
+  ['AGENT', 18, ({ agent, back }) => (back === undefined ? agent : `${agent}/${back}`)],
+  ['STATE', 10, stateOf],
+  ['QUEUED', 7, ({ timings }) => duration(timings?.queue)],
+  ['START', 7, ({ timings }) => duration(timings?.agentStart)],
+  ['FIRST', 7, ({ timings }) => duration(timings?.firstEvent)],
+  ['TOTAL', 7, ({ timings }) => duration(timings?.total)],
+  ['TOKENS', 11, tokens],
+  ['LOST', 5, ({ losses }) => losses?.reduce((sum, { count }) => sum + count, 0)],
+  ['ENDING', 0, ({ code }) => code],
+]
+
+const COLOURS: Readonly<Record<TurnInfoReply['state'], number>> = {
+  running: 36,
+  completed: 32,
+  failed: 31,
+  cancelled: 33,
+}
+
+/** The line of the columns' names. */
+export function heading(): string {
+  return line(COLUMNS.map(([name, width]) => name.padEnd(width)))
+}
+
+/** The line of a turn; its state has a colour on a terminal. */
+export function row(turn: TurnInfoReply, colour: boolean): string {
+  return line(
+    COLUMNS.map(([name, width, cell]) => {
+      const text = visible(String(cell(turn) ?? '-')).padEnd(width)
+      return colour && name === 'STATE' ? `\u001b[${COLOURS[turn.state]}m${text}\u001b[0m` : text
+    }),
+  )
+}
+
+/** A turn as one line of JSON that no terminal takes for commands. */
+export function wireJson(turn: TurnInfoReply): string {
+  return `${visible(JSON.stringify(turn))}\n`
+}
+
+function line(cells: readonly string[]): string {
+  return `${cells.join('  ').trimEnd()}\n`
+}
+
+function stateOf({ state, phase }: TurnInfoReply): string {
+  return phase ?? state
+}
+
+/** Hours, minutes and seconds of this machine's own time. */
+function clock(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8)
+}
+
+/** Milliseconds in three or four characters. */
+function duration(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined
+  if (ms < 1_000) return `${Math.round(ms)}ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)}s`
+  return `${Math.floor(ms / 60_000)}m${Math.floor((ms % 60_000) / 1_000)}s`
+}
+
+/** Input and output; what the agent does not tell is unknown. */
+function tokens({ usage }: TurnInfoReply): string | undefined {
+  if (usage?.input === undefined && usage?.output === undefined) return usage?.total?.toString()
+  return `${usage.input ?? '?'}/${usage.output ?? '?'}`
+}
+
+/** Control characters as escapes: ids come from clients. */
+function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

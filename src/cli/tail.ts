@@ -1,0 +1,120 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { frameDecoder } from '../framing/index.ts'
+import type { TurnInfoReply, TurnsReply } from '../model/index.ts'
+import { takeOptions, UsageError } from './arguments.ts'
+import { configFile } from './config-file.ts'
+import { gatewayAddress } from './gateway-address.ts'
+import { heading, row, wireJson } from './tail-rows.ts'
+import type { GatewayAddress } from './thin.ts'
+
+const PATH = '/v1/turns?follow=1'
+/** The most that the gateway may say at once: the turns that run. */
+const FRAME_LIMIT = 64 * 1024 * 1024
+
+/** Which turns are shown. */
+interface Filter {
+  session?: string
+  agent?: string
+  failed: boolean
+}
+
+/**
+ * `turnpike tail`: the turns of a running gateway (at TURNPIKE_URL, or on the same configuration file), those that run
+ * and then every one that gets further, a line each, until it is interrupted or the gateway stops (exit code 0), or goes
+ * away (1). Exit code 3 when there is none.
+ */
+export async function tailCommand(args: string[]): Promise<number> {
+  const { options, rest } = takeOptions(args, ['config', 'session', 'agent'])
+  const unknown = rest.find((argument) => argument !== '--json' && argument !== '--failed')
+  if (unknown !== undefined) throw new UsageError(`turnpike tail does not know "${unknown}"; see turnpike help`)
+  const { session, agent } = options
+  const filter: Filter = {
+    failed: rest.includes('--failed'),
+    ...(session !== undefined && { session }),
+    ...(agent !== undefined && { agent }),
+  }
+  const address = gatewayAddress(configFile(options.config))
+  const response = address && (await ask(address))
+  if (!response) return complain('no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve')
+  if (response.statusCode !== 200) return complain(refusal(response.statusCode))
+  const show = rest.includes('--json') ? wireJson : rows()
+  return follow(response, (turn) => {
+    if (isMeant(turn, filter)) process.stdout.write(show(turn))
+  })
+}
+
+/** The head of the gateway's answer; undefined when nobody answers. */
+async function ask(address: GatewayAddress): Promise<IncomingMessage | undefined> {
+  const headers = { accept: 'text/event-stream' }
+  if ('socket' in address) {
+    const { request } = await import('node:http')
+    return answerOf(request({ socketPath: address.socket, path: PATH, headers }))
+  }
+  const { url, key } = address
+  const target = new URL(url)
+  const { request } = target.protocol === 'https:' ? await import('node:https') : await import('node:http')
+  const options: RequestOptions = {
+    path: target.pathname.replace(/\/$/, '') + PATH,
+    headers: { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+  }
+  return answerOf(request(target, options))
+}
+
+function answerOf(request: ClientRequest): Promise<IncomingMessage | undefined> {
+  return new Promise((resolve) => {
+    request.on('response', resolve)
+    request.on('error', () => resolve(undefined))
+    request.end()
+  })
+}
+
+/** Reads the gateway's events until it ends them. */
+function follow(response: IncomingMessage, take: (turn: TurnInfoReply) => void): Promise<number> {
+  return new Promise((resolve) => {
+    const decoder = frameDecoder('sse', FRAME_LIMIT, {
+      frame: (frame) => {
+        if (typeof frame === 'string' || frame.event !== 'turns') return
+        for (const turn of (JSON.parse(frame.data) as TurnsReply).turns) take(turn)
+      },
+      fault: () => response.destroy(),
+    })
+    response.setEncoding('utf8').on('data', (text: string) => decoder.push(text))
+    response.on('end', () => resolve(0))
+    response.on('error', () => resolve(complain('the gateway went away; start it, then run this again', 1)))
+    // Whoever reads this has seen enough.
+    process.stdout.on('error', () => resolve(0))
+  })
+}
+
+/** Rows for people, under a heading; a turn whose row says nothing new is not shown again. */
+function rows(): (turn: TurnInfoReply) => string {
+  const colour = process.stdout.isTTY === true && !process.env['NO_COLOR']
+  const shown = new Map<string, string>()
+  let before = heading()
+  return (turn) => {
+    const text = row(turn, colour)
+    const known = shown.get(turn.turn) === text
+    if (turn.state === 'running') shown.set(turn.turn, text)
+    else shown.delete(turn.turn)
+    if (known) return ''
+    const line = before + text
+    before = ''
+    return line
+  }
+}
+
+function isMeant(turn: TurnInfoReply, { session, agent, failed }: Filter): boolean {
+  if (session !== undefined && turn.session !== session) return false
+  if (agent !== undefined && turn.agent !== agent) return false
+  return !failed || turn.state === 'failed'
+}
+
+function refusal(status: number | undefined): string {
+  if (status === 401) return 'the gateway wants a key: set TURNPIKE_KEY'
+  return `the gateway answered with status ${status}; is it an older one?`
+}
+
+function complain(text: string, exitCode = 3): number {
+  process.stderr.write(`turnpike: ${text}\n`)
+  return exitCode
+}
