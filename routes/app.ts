@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
-import { type HttpEnv, type HttpParts, headersOf, mountFronts } from './fronts.ts'
-import { hostAllowed } from './hosts.ts'
-import { authenticate } from './keys.ts'
+import { mayUse } from '../src/engine/index.ts'
+import { type HttpEnv, type HttpParts, mountFronts } from './fronts.ts'
 import { mountMatrix } from './matrix.ts'
 import { mountMetrics } from './metrics.ts'
+import { admitted } from './refuse.ts'
 import { mountStdio } from './stdio.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
@@ -32,16 +32,13 @@ function mountCatalog(app: Hono<HttpEnv>, parts: HttpParts): void {
     const endpoints = parts.codecs.flatMap((codec) => codec.endpoints.map(({ method, path }) => `${method} ${path}`))
     return c.json({ name: 'turnpike', version: parts.version, endpoints, agents: '/v1/agents' })
   })
-  app.get('/v1/agents', (c) => {
-    const headers = headersOf(c.env.incoming)
-    if (!hostAllowed(parts.bound, parts.hosts, headers)) {
-      return c.json({ error: { code: 'forbidden', message: 'The Host or Origin header names another machine.' } }, 403)
-    }
-    const caller = authenticate(parts.keys, headers)
-    if ('code' in caller) return c.json({ error: { code: 'unauthenticated', message: caller.message } }, 401)
-    const { settings } = parts.engine
-    const usable = [...settings.agents.values()].filter(({ name }) => !caller.allowed || caller.allowed.includes(name))
-    const agents = usable.map(({ name, protocol }) => ({ name, protocol, default: name === settings.default }))
-    return c.json({ agents })
-  })
+  app.get(
+    '/v1/agents',
+    admitted(parts, (c, { allowed }) => {
+      const { settings } = parts.engine
+      const usable = [...settings.agents.values()].filter(({ name }) => mayUse(allowed, name))
+      const agents = usable.map(({ name, protocol }) => ({ name, protocol, default: name === settings.default }))
+      return c.json({ agents })
+    }),
+  )
 }

@@ -1,23 +1,22 @@
-import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, Hono } from 'hono'
 import type { AnyCodec, Carrier, Dialect, Endpoint, FrontContext } from '../src/contract/index.ts'
 import type { ClientLink, Engine } from '../src/engine/index.ts'
 import { fault } from '../src/model/index.ts'
-import { hostAllowed } from './hosts.ts'
+import type { Gate } from './gate.ts'
+import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
-import { authenticate, type KeyRule, LOCAL_TENANT } from './keys.ts'
+import { frontRefusal, LOCAL_TENANT } from './keys.ts'
 import type { MetricsText } from './metrics.ts'
+import { type Patience, watchBody, watchEnd } from './patience.ts'
 
 /** What the HTTP side of the gateway is made of. */
 export interface HttpParts {
   engine: Engine
   codecs: readonly AnyCodec[]
-  keys: readonly KeyRule[]
-  /** The address the server is bound to, and further names it answers to. */
-  bound: string
-  hosts: readonly string[]
+  gate: Gate
+  patience(): Patience
   version: string
   /** Where metrics are counted: what is served of them. */
   metrics?: MetricsText
@@ -65,8 +64,8 @@ interface FrontRoute {
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming, outgoing } = c.env
   const headers = headersOf(incoming)
-  const caller = authenticate(parts.keys, headers)
-  const known = 'code' in caller ? { tenant: LOCAL_TENANT } : caller
+  const caller = parts.gate.admit(headers)
+  const known = 'fault' in caller ? { tenant: LOCAL_TENANT } : caller
   const agent = c.req.param('agent') ?? headers['turnpike-agent']
   const sink = new HttpSink(outgoing, () => client.drained())
   const context: FrontContext = {
@@ -92,31 +91,30 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
     ...(known.allowed && { allowed: known.allowed }),
     ...(agent !== undefined && { agent }),
   })
-  if (!hostAllowed(parts.bound, parts.hosts, headers)) {
-    client.refuse(fault('forbidden', 'The Host or Origin header names another machine; add it to server.hosts.'))
-  } else if ('code' in caller) {
-    client.refuse(caller)
+  if ('fault' in caller) {
+    for (const [name, value] of Object.entries(caller.headers)) outgoing.setHeader(name, value)
+    client.refuse(caller.fault)
+  } else {
+    const barred = frontRefusal(caller, route.front)
+    const unreadable = unreadableBody(headers)
+    if (barred) client.refuse(barred)
+    else if (unreadable) client.refuse(unreadable, 415)
   }
-  connect(client, c.env)
+  connect(client, c.env, parts.patience(), route.endpoint.input !== 'body')
   return RESPONSE_ALREADY_SENT
 }
 
-function connect(client: ClientLink, { incoming, outgoing }: HttpBindings): void {
+const LATE = fault('timeout', 'The body of the request did not come in time; send it again, faster.')
+
+function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, patience: Patience, lines: boolean): void {
   outgoing.on('close', () => client.disconnect())
   client.open()
   incoming.setEncoding('utf8')
   incoming.on('data', (text: string) => client.push(text))
   incoming.on('end', () => client.end('eof'))
   incoming.on('error', () => client.disconnect())
-}
-
-/** The request's headers with lower-case names; repeated ones are joined by a comma. */
-export function headersOf(incoming: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
-  }
-  return headers
+  watchBody(incoming, patience, lines, () => client.refuse(LATE, 408))
+  watchEnd(incoming, outgoing, patience)
 }
 
 function carrierOf(headers: Readonly<Record<string, string>>): Carrier {

@@ -1,20 +1,27 @@
 import { isLoopback } from '../src/model/index.ts'
 
+/** What a gateway answers to beside this machine's own names. */
+export interface Names {
+  /** The address that is listened on. */
+  bound: string
+  /** Further names in the Host header, in lower case. */
+  hosts: readonly string[]
+  /** The web pages that may use the gateway, as origins. */
+  origins: readonly string[]
+}
+
 /**
  * Guards a gateway on loopback against web pages that reach it through a name of their own (DNS rebinding): the Host
- * header must name this machine or one of the configured hosts, and so must an Origin. True when the request may pass.
+ * header must name this machine or one of the configured hosts, and an Origin these or a configured origin. Off
+ * loopback the keys are the guard: a page has none. True when the request may pass.
  */
-export function hostAllowed(
-  bound: string,
-  hosts: readonly string[],
-  headers: Readonly<Record<string, string>>,
-): boolean {
+export function hostAllowed({ bound, hosts, origins }: Names, headers: Readonly<Record<string, string>>): boolean {
   if (!isLoopback(bound)) return true
   const allowed = (name: string): boolean => isLoopback(name) || hosts.includes(name)
   const host = headers['host']
   if (host !== undefined && !allowed(nameOf(host))) return false
   const origin = headers['origin']
-  if (origin === undefined) return true
+  if (origin === undefined || origins.includes(origin)) return true
   return URL.canParse(origin) && allowed(nameOf(new URL(origin).host))
 }
 

@@ -28,12 +28,13 @@ export class HttpSink implements ClientSink {
     if (this.#response.headersSent) return
     this.#response.statusCode = status
     this.#streaming = !headers['content-type']?.startsWith('application/json')
-    this.#response.setHeader('x-content-type-options', 'nosniff')
-    this.#response.setHeader('cache-control', 'no-store')
+    if (status === 429 && !this.#response.hasHeader('retry-after')) this.#response.setHeader('retry-after', '1')
     for (const [name, value] of Object.entries(headers)) {
       if (value.length <= MAX_HEADER && HEADER_VALUE.test(value)) this.#response.setHeader(name, value)
     }
-    if (this.#streaming) this.#response.setHeader('trailer', 'turnpike-loss')
+    // HTTP/1.0 has no chunks to put one behind, and Node throws where it is announced all the same.
+    if (this.#streaming && this.#response.req.httpVersion !== '1.0')
+      this.#response.setHeader('trailer', 'turnpike-loss')
   }
 
   write(text: string): boolean {

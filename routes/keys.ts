@@ -1,12 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type Fault, fault } from '../src/model/index.ts'
+import { type Fault, fault, globMatches } from '../src/model/index.ts'
+import type { Rate } from './limiter.ts'
 
 /** A key of the configuration: its secret is only kept as the SHA-256 of it, in hex. */
 export interface KeyRule {
   name: string
   sha256: string
-  /** The agents it may use; undefined means all. */
+  /** The agents it may use, with `*` globs; undefined means all. */
   agents?: readonly string[]
+  /** The fronts it may use, with `*` globs; undefined means all. */
+  fronts?: readonly string[]
+  /** How many requests it may send; undefined means any number. */
+  rate?: Rate
 }
 
 /** Who a client is. `tenant` is what sessions are kept apart by. */
@@ -14,17 +19,23 @@ export interface Caller {
   tenant: string
   principal?: string
   allowed?: readonly string[]
+  fronts?: readonly string[]
 }
 
 /** The tenant of a gateway without keys. */
 export const LOCAL_TENANT = 'local'
 
+const NOBODY: Caller = { tenant: LOCAL_TENANT }
+
 /**
- * Who sent the request: by `Authorization: Bearer KEY` or `X-API-Key: KEY`. Without configured keys everybody is
- * the local tenant. The comparison takes the same time whatever the key.
+ * Which key a request was sent with, by `Authorization: Bearer KEY` or `X-API-Key: KEY`; undefined where no keys are
+ * configured. The comparison takes the same time whatever the key.
  */
-export function authenticate(keys: readonly KeyRule[], headers: Readonly<Record<string, string>>): Caller | Fault {
-  if (keys.length === 0) return { tenant: LOCAL_TENANT }
+export function findKey(
+  keys: readonly KeyRule[],
+  headers: Readonly<Record<string, string>>,
+): KeyRule | undefined | Fault {
+  if (keys.length === 0) return undefined
   const given = /^bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? headers['x-api-key']
   if (given === undefined) {
     return fault('unauthenticated', 'A key is required: send it as "Authorization: Bearer KEY".')
@@ -32,6 +43,20 @@ export function authenticate(keys: readonly KeyRule[], headers: Readonly<Record<
   const digest = createHash('sha256').update(given).digest()
   let found: KeyRule | undefined
   for (const key of keys) if (timingSafeEqual(digest, Buffer.from(key.sha256, 'hex'))) found = key
-  if (!found) return fault('unauthenticated', 'The key is not known here.')
-  return { tenant: found.name, principal: found.name, ...(found.agents && { allowed: found.agents }) }
+  return found ?? fault('unauthenticated', 'The key is not known here.')
+}
+
+/** The client that a key belongs to; without one it is the local tenant. */
+export function callerOf(key: KeyRule | undefined): Caller {
+  if (!key) return NOBODY
+  const { name, agents, fronts } = key
+  return { tenant: name, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
+}
+
+/** Why a client may not use a front, which is named with its dialect where that is not the default one. */
+export function frontRefusal({ fronts }: Caller, front: string): Fault | undefined {
+  if (!fronts) return undefined
+  const protocol = front.split('@')[0]!
+  if (fronts.some((glob) => globMatches(glob, front) || globMatches(glob, protocol))) return undefined
+  return fault('forbidden', `This key may not use the protocol "${protocol}".`)
 }

@@ -5,9 +5,10 @@ import type { Carrier, ClientSink } from '../src/contract/index.ts'
 import { StandIn } from '../src/engine/index.ts'
 import { frameDecoder } from '../src/framing/index.ts'
 import { isRecord, parse } from '../src/model/index.ts'
-import { type HttpEnv, type HttpParts, headersOf } from './fronts.ts'
-import { hostAllowed } from './hosts.ts'
-import { authenticate } from './keys.ts'
+import type { HttpEnv, HttpParts } from './fronts.ts'
+import { type Caller, frontRefusal } from './keys.ts'
+import { watchBody } from './patience.ts'
+import { admitted, refused } from './refuse.ts'
 
 /** How long a program may take to hang up after its exit code, in milliseconds. */
 const LINGER_MS = 2000
@@ -25,19 +26,21 @@ interface About {
 /**
  * Mounts the endpoint of thin stand-ins: JSON lines both ways in one exchange. The first line of the request is
  * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`;
- * the answer is `{"out"}`, `{"err"}`, at last `{"exit"}`. `{"ask"}` is answered with `{"read"}` once what was written is read.
+ * the answer is `{"link"}`, the id of the client's wire, `{"out"}`, `{"err"}`, `{"closed"}` when nothing more is said, at
+ * last `{"exit"}`. `{"ask"}` is answered with `{"read"}` once what was written is read.
  */
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
-  app.post('/v1/stdio/:protocol', (c) => serveStandIn(c, parts))
+  app.post(
+    '/v1/stdio/:protocol',
+    admitted(parts, (c, caller) => serveStandIn(c, parts, caller)),
+  )
 }
 
-function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
-  const headers = headersOf(c.env.incoming)
-  if (!hostAllowed(parts.bound, parts.hosts, headers)) return refuse(c, 403, 'The Host header names another machine.')
-  const caller = authenticate(parts.keys, headers)
-  if ('code' in caller) return refuse(c, 401, caller.message)
+function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Response {
   const codec = parts.codecs.find(({ name }) => name === c.req.param('protocol'))
-  if (!codec) return refuse(c, 404, 'There is no such protocol.')
+  if (!codec) return c.json({ error: { code: 'not_found', message: 'There is no such protocol.' } }, 404)
+  const barred = frontRefusal(caller, codec.name)
+  if (barred) return refused(c, { fault: barred, headers: {} })
   const { incoming, outgoing } = c.env
   const sink = new LinesSink(outgoing)
   let standIn: StandIn | undefined
@@ -51,6 +54,7 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
       tenant: caller.tenant,
       interactive,
       sink,
+      connected: (link) => sink.tell({ link }),
       ...(agent !== undefined && { agent }),
       ...(caller.allowed && { allowed: caller.allowed }),
     })
@@ -75,13 +79,16 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts): Response {
   outgoing.on('drain', () => standIn?.drained())
   outgoing.on('close', () => standIn?.disconnect())
   incoming.setEncoding('utf8')
+  watchBody(incoming, parts.patience(), true, () => outgoing.destroy())
   incoming.on('data', (text: string) => decoder.push(text))
+  incoming.on('end', () => {
+    decoder.end()
+    if (!standIn) outgoing.destroy()
+    standIn?.end('eof')
+    sink.deaf()
+  })
   incoming.on('error', () => standIn?.disconnect())
   return RESPONSE_ALREADY_SENT
-}
-
-function refuse(c: Context<HttpEnv>, status: 401 | 403 | 404, message: string): Response {
-  return c.json({ error: { code: 'refused', message } }, status)
 }
 
 function aboutOf(line: Record<string, unknown>): About {
@@ -107,6 +114,7 @@ class LinesSink implements ClientSink {
   readonly #response: ServerResponse
   readonly #waiting = new Map<number, () => void>()
   #asked = 0
+  #deaf = false
   #exitCode: number | undefined
   #lingering: NodeJS.Timeout | undefined
 
@@ -122,9 +130,15 @@ class LinesSink implements ClientSink {
   }
 
   whenRead(callback: () => void): void {
+    if (this.#deaf) return
     this.#asked += 1
     this.#waiting.set(this.#asked, callback)
-    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify({ ask: this.#asked })}\n`)
+    this.tell({ ask: this.#asked })
+  }
+
+  /** A line for the program itself. */
+  tell(line: { link: string } | { ask: number } | { err: string } | { closed: number }): void {
+    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify(line)}\n`)
   }
 
   /** The program's reader has everything that was written before question number `asked`. */
@@ -134,13 +148,22 @@ class LinesSink implements ClientSink {
     this.#maybeExit()
   }
 
+  /** The program says nothing any more, so it answers no question either. */
+  deaf(): void {
+    this.#deaf = true
+    this.#waiting.clear()
+    this.#maybeExit()
+  }
+
   warn(text: string): void {
-    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify({ err: text })}\n`)
+    this.tell({ err: text })
   }
 
   /** The program leaves with its exit code, which ends the exchange: what it is still asked comes first. */
   end(exitCode: number): void {
     this.#exitCode = exitCode
+    // With what was written last: a program whose gateway dies from here on has its answer.
+    if (this.#waiting.size > 0) this.tell({ closed: exitCode })
     this.#maybeExit()
   }
 

@@ -4,8 +4,16 @@ import { createServer } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { createApp, type HttpParts, type KeyRule, type MetricsText } from '../routes/index.ts'
-import type { ServerConfig, ServerKey } from './config/index.ts'
+import {
+  type Access,
+  createApp,
+  Gate,
+  type HttpParts,
+  type KeyRule,
+  type MetricsText,
+  writeHeaders,
+} from '../routes/index.ts'
+import type { ServerConfig, ServerKey, ServerLimits } from './config/index.ts'
 import type { AnyCodec } from './contract/index.ts'
 import type { Engine } from './engine/index.ts'
 
@@ -17,6 +25,9 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
+/** How often connections are looked at whose headers are late, in milliseconds. */
+const CHECK_MS = 5000
+
 /** What is served. */
 export interface ServerParts {
   engine: Engine
@@ -26,19 +37,16 @@ export interface ServerParts {
   metrics?: MetricsText
 }
 
-/** How long the headers of a request may take to arrive, in milliseconds. Bodies may be as slow as their turns. */
-const HEADERS_MS = 20_000
-
 /** Serves the gateway over HTTP. Rejects when the address cannot be bound. */
 export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
-  const access = { ...parts, ...accessOf(config), bound: config.host }
-  const server = httpServer(access)
+  const gate = new Gate({ ...accessOf(config), bound: config.host })
+  const server = httpServer(gate, parts, config.limits)
   await listen(server, { host: config.host, port: config.port })
   const { port, address } = server.address() as { port: number; address: string }
   const host = address.includes(':') ? `[${address}]` : address
   return {
     url: `http://${host}:${port}`,
-    reload: (next) => void Object.assign(access, accessOf(next)),
+    reload: (next) => gate.reload(accessOf(next)),
     close: () => closeServer(server),
   }
 }
@@ -47,29 +55,41 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
  * Serves the gateway on a Unix socket that only this user can open, without keys. A socket that nobody listens on any
  * more is replaced. Rejects when another gateway listens there.
  */
-export async function startSocket(path: string, parts: ServerParts): Promise<HttpServer> {
+export async function startSocket(path: string, parts: ServerParts, limits: ServerLimits): Promise<HttpServer> {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = lstatSync(folder)
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${folder} is open to other users`)
   if (await answers(path)) throw new Error(`another gateway listens on ${path}`)
   removeSocket(path)
-  const server = httpServer({ ...parts, keys: [], bound: 'localhost', hosts: [] })
+  const gate = new Gate({ bound: 'localhost', hosts: [], origins: [], keys: [] })
+  const server = httpServer(gate, parts, limits)
   await listen(server, { path })
   chmodSync(path, 0o600)
   return { url: `unix:${path}`, reload() {}, close: () => closeServer(server) }
 }
 
-function httpServer(parts: HttpParts): ReturnType<typeof createServer> {
+function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): ReturnType<typeof createServer> {
+  const { engine } = served
+  const parts: HttpParts = { ...served, gate, patience: () => ({ body: limits.body, read: engine.stallLimit }) }
   const app = createApp(parts)
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     // The fronts read the request and write the answer themselves.
     autoCleanupIncoming: false,
     overrideGlobalObjects: false,
   })
-  return createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0 }, (incoming, outgoing) => {
-    void listener(incoming, outgoing)
+  const options = {
+    headersTimeout: limits.headers,
+    keepAliveTimeout: limits.keepAlive,
+    // Whole bodies have a limit of their own; in lines they may last as long as their turns.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(limits.headers, CHECK_MS),
+  }
+  const server = createServer(options, (incoming, outgoing) => {
+    if (!writeHeaders(gate, incoming, outgoing)) void listener(incoming, outgoing)
   })
+  server.maxConnections = limits.connections
+  return server
 }
 
 function listen(server: Server, address: { host: string; port: number } | { path: string }): Promise<void> {
@@ -109,11 +129,18 @@ function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
 }
 
 /** Who is let in, of a configuration. */
-function accessOf({ keys, hosts }: ServerConfig): Pick<HttpParts, 'keys' | 'hosts'> {
-  return { keys: keys.map(keyRule), hosts: hosts ?? [] }
+function accessOf({ keys, hosts = [], origins = [] }: ServerConfig): Omit<Access, 'bound'> {
+  return { keys: keys.map(keyRule), hosts: hosts.map((host) => host.toLowerCase()), origins }
 }
 
-function keyRule({ name, secret = '', hash, agents }: ServerKey): KeyRule {
+function keyRule({ name, secret = '', hash, agents, fronts, limits }: ServerKey): KeyRule {
   const sha256 = hash ?? createHash('sha256').update(secret).digest('hex')
-  return { name, sha256, ...(agents && { agents }) }
+  const { perMinute, burst = perMinute } = limits ?? {}
+  return {
+    name,
+    sha256,
+    ...(agents && { agents }),
+    ...(fronts && { fronts }),
+    ...(perMinute !== undefined && burst !== undefined && { rate: { perMinute, burst } }),
+  }
 }

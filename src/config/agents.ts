@@ -13,7 +13,7 @@ import { findProtocol, type Protocol } from './protocol.ts'
 import { AGENT_KEYS, type AgentEntry } from './schema.ts'
 import type { AgentConfig, CodecInfos, Limits } from './types.ts'
 
-const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile'] as const
+const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
 const HTTP_KEYS = ['url', 'headers'] as const
 
 /** What an agent is resolved with. */
@@ -54,7 +54,7 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   const written = writtenOptions(entry, protocol, profile)
   const options = resolveOptions(source, path, written, protocol, profile)
   const isAgentProc = protocol.name === PROFILE_PROTOCOL
-  const base = patientLimits(context, protocol.name)
+  const base = patientLimits(context, protocol)
   const limits = isAgentProc ? overlayLimits(base, profileLimits(written, options)) : base
   const common = {
     name,
@@ -76,12 +76,9 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   return { ...common, kind: 'http', url, headers, cwd: folder, env: {}, inherit: [], folder }
 }
 
-/** Protocols whose agents are one process a turn and may work for long without a word. */
-const SILENT_PROTOCOLS: ReadonlySet<string> = new Set(['agentproc', 'zene'])
-
 /** The gateway's limits; a silent agent is bounded by its whole turn alone, unless the file limits silence itself. */
-function patientLimits({ source, limits }: AgentContext, protocol: string): Limits {
-  if (!SILENT_PROTOCOLS.has(protocol)) return limits
+function patientLimits({ source, limits }: AgentContext, { codec }: Protocol): Limits {
+  if (!codec.silent) return limits
   const patient = (key: 'firstEvent' | 'idle'): number => (source.has(['limits', key]) ? limits[key] : MAX_MS)
   return { ...limits, firstEvent: patient('firstEvent'), idle: patient('idle') }
 }
@@ -127,7 +124,7 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
   return undefined
 }
 
-type ProcessPart = Pick<AgentConfig, 'kind' | 'command' | 'args' | 'cwd' | 'env' | 'folder'>
+type ProcessPart = Pick<AgentConfig, 'kind' | 'command' | 'args' | 'cwd' | 'env' | 'folder' | 'wrap' | 'resources'>
 
 /** What is written beside a profile goes before what is in it. */
 function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | undefined): ProcessPart {
@@ -140,7 +137,13 @@ function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | un
     cwd: entry.cwd === undefined ? resolveProfileFolder(profile?.cwd, home) : resolve(folder, entry.cwd),
     env: { ...profile?.env, ...entry.env },
     folder: home,
+    ...(entry.wrap && { wrap: wrapped(entry.wrap, folder) }),
+    ...(entry.resources && { resources: entry.resources }),
   }
+}
+
+function wrapped([program, ...args]: readonly string[], folder: string): string[] {
+  return [resolveCommand(program!, folder, args), ...args]
 }
 
 /**

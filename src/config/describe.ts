@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { isRecord } from '../model/index.ts'
 import { formatDuration, formatSize } from './duration.ts'
 import { argumentSecret, SECRET_NAME } from './redact.ts'
-import type { AgentConfig, Config, Limits, Pool, ServerConfig } from './types.ts'
+import type { AgentConfig, Config, Limits, Pool, Resources, ServerConfig } from './types.ts'
 
 /** What stands in the place of a secret. */
 const HIDDEN = '***'
@@ -27,20 +27,25 @@ export function describeConfig(config: Config): string {
 }
 
 function describeServer(server: ServerConfig): unknown {
-  const keys = server.keys.map(({ name, secret, agents }) => ({
+  const keys = server.keys.map(({ name, secret, hash: _hash, ...rest }) => ({
     name,
     [secret === undefined ? 'hash' : 'secret']: HIDDEN,
-    agents,
+    ...rest,
   }))
-  return { ...server, keys }
+  const { connections, ...times } = server.limits
+  const limits = Object.entries(times).map(([name, ms]) => [name, formatDuration(ms)])
+  return { ...server, keys, limits: { ...Object.fromEntries(limits), connections } }
 }
 
 function describeAgent(agent: AgentConfig): unknown {
-  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, breaker, health, ...rest } =
+  const { name, dialect, protocol, command, args, env, url, headers, pool, limits, options, breaker, health, ...more } =
     agent
+  const { wrap, resources, ...rest } = more
   return {
     protocol: `${protocol}@${dialect}`,
     ...rest,
+    wrap: wrap && maskArguments(wrap),
+    resources: resources && describeResources(resources),
     command,
     args: args && maskArguments(args),
     env: hideValues(env),
@@ -56,6 +61,15 @@ function describeAgent(agent: AgentConfig): unknown {
 
 function describePool({ warm, max, idle }: Pool): unknown {
   return { warm, max, idle: formatDuration(idle) }
+}
+
+function describeResources({ memory, cpu, fileSize, ...counts }: Resources): unknown {
+  return {
+    memory: memory && formatSize(memory),
+    cpu: cpu && formatDuration(cpu),
+    fileSize: fileSize && formatSize(fileSize),
+    ...counts,
+  }
 }
 
 function describeLimits(limits: Partial<Limits>): unknown {

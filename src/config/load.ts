@@ -101,7 +101,7 @@ function resolveConfig(source: SourceDocument, file: FileShape, { folder, env, c
     if (agent) agents.set(name, agent)
   }
   const names = Object.keys(file.agents)
-  const server = resolveServer(source, file.server, env, names)
+  const server = resolveServer(source, file.server, env, names, codecs)
   const routes = resolveRoutes(source, file, names, codecs)
   const { socket } = file.server
   const { kind, path, retention } = file.store

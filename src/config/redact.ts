@@ -29,16 +29,23 @@ export function argumentSecret(args: readonly string[], index: number): string |
   return value.length > 0 && SECRET_NAME.test(flag) ? value.join('=') : undefined
 }
 
+/** A value of a variable that is not named like a secret may be one all the same, but a short one is a word. */
+const SHORTEST_VALUE = 8
+
 /**
  * Replaces, in what an agent says of its failures, the secrets that the configuration gave it: those from the
- * environment by their variables' names, those written in the file by `***`.
+ * environment by their variables' names, those written in the file by `***`. All that stands in `env` counts as secret.
  */
 export function agentRedactor(config: Config, agent: AgentConfig): (text: string) => string {
   const { args = [], env, headers = {} } = agent
-  const named = Object.entries({ ...env, ...headers }).filter(([name]) => SECRET_NAME.test(name))
+  const named = Object.entries({ ...env, ...headers }).filter(
+    ([name, value]) => SECRET_NAME.test(name) || (Object.hasOwn(env, name) && value.length >= SHORTEST_VALUE),
+  )
   const values = [
     ...args.flatMap((_, index) => argumentSecret(args, index) ?? []),
     ...named.map(([, value]) => value.replace(/^(bearer|basic) +/i, '')),
-  ].filter(({ length }) => length >= SHORTEST_SECRET)
+  ]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length)
   return (text) => values.reduce((clean, value) => clean.replaceAll(value, '***'), config.redact(text))
 }

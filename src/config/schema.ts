@@ -44,6 +44,12 @@ const text = z.string().min(1, 'must not be empty')
 const url = z
   .string()
   .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https URL')
+const origin = z
+  .string()
+  .refine(
+    (value) => URL.canParse(value) && new URL(value).origin === value,
+    'must be an origin, such as https://app.example',
+  )
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
 const headers = z.record(headerName, z.string().regex(/^[^\r\n\0]*$/, 'must be one line'))
 const variable = z.string().regex(/^[^=\0]+$/, 'is no name of an environment variable')
@@ -87,6 +93,14 @@ export const agentSchema = z.looseObject({
     .refine(({ warm, max }) => warm <= max, { path: ['warm'], message: 'must not be more than max' })
     .prefault({}),
   limits: limits.optional(),
+  wrap: z.array(text).min(1, 'must not be empty').optional(),
+  resources: table({
+    memory: size.optional(),
+    cpu: quantity(parseDuration, 1000, `${TIME}, and at least 1s`).optional(),
+    files: whole(3, 1_000_000).optional(),
+    processes: whole(1, 1_000_000).optional(),
+    fileSize: size.optional(),
+  }).optional(),
   restore: z.enum(['fresh', 'fail', 'replay']).default('fresh'),
   breaker: table({ failures: whole(1, 1000).default(5), cooldown: time.default(15_000) }).prefault({}),
   health: table({ every: time, timeout: time.default(5_000) }).optional(),
@@ -100,10 +114,22 @@ const key = table({
   env: text.optional(),
   hash: z
     .string()
-    .regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the key as 64 hexadecimal digits')
+    .regex(/^(sha256:)?[0-9a-f]{64}$/i, 'must be the SHA-256 of the key as 64 hexadecimal digits')
     .toLowerCase()
+    .transform((hash) => hash.replace('sha256:', ''))
     .optional(),
   agents: z.array(text).optional(),
+  fronts: z.array(text).optional(),
+  limits: table({
+    perMinute: whole(1, 1_000_000).optional(),
+    burst: whole(1, 1_000_000).optional(),
+    turns: whole(1, 1_000_000).optional(),
+  })
+    .refine(({ burst, perMinute }) => burst === undefined || perMinute !== undefined, {
+      path: ['burst'],
+      message: 'needs perMinute beside it',
+    })
+    .optional(),
 }).refine(({ env, hash }) => (env === undefined) !== (hash === undefined), {
   message: 'needs either env (the variable that holds the key) or hash (the SHA-256 of the key)',
 })
@@ -120,6 +146,13 @@ const server = table({
   keys: z.array(key).default([]),
   socket: socket.optional(),
   hosts: z.array(text).optional(),
+  origins: z.array(origin).optional(),
+  limits: table({
+    headers: time.default(20_000),
+    body: time.default(120_000),
+    keepAlive: time.default(5000),
+    connections: whole(1, 1_000_000).default(10_000),
+  }).prefault({}),
 })
 
 const route = table({

@@ -2,8 +2,12 @@ import { isLoopback } from '../model/index.ts'
 import type { SourceDocument } from './document.ts'
 import { suggest } from './errors.ts'
 import type { Environment } from './expand.ts'
+import { findProtocol } from './protocol.ts'
 import type { FileShape } from './schema.ts'
-import type { ServerConfig, ServerKey } from './types.ts'
+import type { CodecInfos, ServerConfig, ServerKey } from './types.ts'
+
+/** Whose turns those of clients without a key are, such as stand-ins on the Unix socket. */
+const LOCAL = 'local'
 
 type KeyEntry = FileShape['server']['keys'][number]
 
@@ -13,31 +17,38 @@ export function resolveServer(
   server: FileShape['server'],
   env: Environment,
   agents: readonly string[],
+  codecs: CodecInfos,
 ): Omit<ServerConfig, 'socket'> {
   const keys = server.keys.map((key, index) => resolveKey(source, key, index, env))
   checkKeys(source, keys, agents)
+  checkFronts(source, keys, codecs)
   if (keys.length === 0 && !isLoopback(server.host)) {
     const hint = 'add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1'
     source.report(['server', 'host'], 'is reachable from other machines, but there are no keys', hint)
   }
-  return { host: server.host, port: server.port, keys, hosts: server.hosts }
+  const { host, port, hosts, origins, limits } = server
+  return { host, port, keys, hosts, origins, limits }
 }
 
 function resolveKey(source: SourceDocument, key: KeyEntry, index: number, env: Environment): ServerKey {
-  const { name, hash, agents } = key
-  if (key.env === undefined) return { name, hash, agents }
+  const { name, hash, agents, fronts, limits } = key
+  const rest = { agents, fronts, limits }
+  if (key.env === undefined) return { name, hash, ...rest }
   const secret = Object.hasOwn(env, key.env) ? env[key.env] : undefined
   if (secret === undefined || secret.trim() === '') {
     const state = secret === undefined ? 'is not set' : 'is empty'
     source.report(['server', 'keys', index, 'env'], `the environment variable ${key.env} ${state}`, 'set it to the key')
   }
-  return { name, secret, agents }
+  return { name, secret, ...rest }
 }
 
 /** Names tell clients apart in sessions and logs, and a key must not belong to two of them. */
 function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: readonly string[]): void {
   for (const [index, key] of keys.entries()) {
     const path = ['server', 'keys', index]
+    if (key.name === LOCAL) {
+      source.report([...path, 'name'], 'is what clients without a key are called', 'give it another name')
+    }
     const before = keys.slice(0, index)
     if (before.some(({ name }) => name === key.name)) {
       source.report([...path, 'name'], 'another key has this name', 'give each client its own')
@@ -49,6 +60,14 @@ function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: r
     for (const [position, agent] of (key.agents ?? []).entries()) {
       if (agent.includes('*') || agents.includes(agent)) continue
       source.report([...path, 'agents', position], `there is no agent "${agent}"`, suggest(agent, agents))
+    }
+  }
+}
+
+function checkFronts(source: SourceDocument, keys: readonly ServerKey[], codecs: CodecInfos): void {
+  for (const [index, { fronts = [] }] of keys.entries()) {
+    for (const [position, front] of fronts.entries()) {
+      if (!front.includes('*')) findProtocol(front, codecs, source, ['server', 'keys', index, 'fronts', position])
     }
   }
 }

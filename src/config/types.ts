@@ -28,6 +28,15 @@ export interface Pool {
   idle: number
 }
 
+/** What each process of an agent may take: bytes of `memory` and of one file (`fileSize`), milliseconds of `cpu` (rounded up to seconds), open `files`, `processes` of its user. */
+export interface Resources {
+  memory?: number
+  cpu?: number
+  files?: number
+  processes?: number
+  fileSize?: number
+}
+
 /** One agent, resolved. All paths are absolute. */
 export interface AgentConfig {
   name: string
@@ -42,6 +51,9 @@ export interface AgentConfig {
   cwd: string
   /** Added to what is inherited. */
   env: Readonly<Record<string, string>>
+  /** Processes only: what the command runs under, and what it may take of the machine. */
+  wrap?: readonly string[]
+  resources?: Resources
   /** Names of the gateway's own variables that the process gets besides the few that every program needs. */
   inherit: readonly string[]
   /** HTTP only. */
@@ -95,6 +107,21 @@ export interface ServerKey {
   hash?: string
   /** The agents that it may use, with `*` globs; absent means all. */
   agents?: readonly string[]
+  /** The fronts that it may use, with `*` globs; absent means all. */
+  fronts?: readonly string[]
+  /** How many requests a minute it may send, how many of them at once, and how many turns may be under way. */
+  limits?: { perMinute?: number; burst?: number; turns?: number }
+}
+
+/** What clients may take of the listening socket: times in milliseconds, `connections` at the same time. */
+export interface ServerLimits {
+  /** For the headers of a request to come. */
+  headers: number
+  /** For a whole body to come; of a body in lines, for its first line. */
+  body: number
+  /** An unused connection is kept. */
+  keepAlive: number
+  connections: number
 }
 
 /** Where the gateway listens, and whom it lets in. */
@@ -106,6 +133,9 @@ export interface ServerConfig {
   socket?: string | false
   /** Values of the `Host` header that are taken besides the usual ones. */
   hosts?: readonly string[]
+  /** The web pages that may use the gateway, such as `https://app.example`; absent means none. */
+  origins?: readonly string[]
+  limits: ServerLimits
 }
 
 /** Where traces and metrics go (`otlp` is the URL of a collector) and what is in them. */
@@ -151,6 +181,8 @@ export interface Config {
 /** What the configuration needs to know of a codec. The first dialect is the default. */
 export interface CodecInfo {
   dialects: readonly string[]
+  /** Its agents may work for long without a word. */
+  silent?: boolean
   options: { schema: StandardSchemaV1<unknown>; keys: readonly string[] }
 }
 

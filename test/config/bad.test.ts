@@ -18,7 +18,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a key of another codec',
     'agents:\n  coder: { protocol: zot, command: zot, stdin: message }\n',
-    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, env, inherit, profile, url, headers, pool, limits, restore, breaker, health, token, retries',
+    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, env, inherit, profile, url, headers, pool, limits, wrap, resources, restore, breaker, health, token, retries',
   ],
   [
     'unknown keys at several depths, in the order of their lines',
@@ -196,6 +196,30 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:4:15 server.keys[1].name: another key has this name; give each client its own',
     'turnpike.yaml:5:15 server.keys[2].name: has the same key as "a"; give each client its own',
     'turnpike.yaml:5:39 server.keys[2].agents[0]: there is no agent "x"; there are none',
+  ],
+  [
+    'keys with rights and limits that mean nothing',
+    'server:\n  keys:\n    - { name: local, env: KEY_1, fronts: [zoot, "z*"] }\n    - { name: b, env: KEY_2, limits: { burst: 5, turns: 0 } }\n',
+    'turnpike.yaml:4:47 server.keys[1].limits.burst: needs perMinute beside it',
+    'turnpike.yaml:4:57 server.keys[1].limits.turns: must be at least 1',
+  ],
+  [
+    'the name of clients without a key, and a front that does not exist',
+    'server:\n  keys:\n    - { name: local, env: KEY_1, fronts: [zoot, "z*"] }\n',
+    'turnpike.yaml:3:15 server.keys[0].name: is what clients without a key are called; give it another name',
+    'turnpike.yaml:3:43 server.keys[0].fronts[0]: there is no protocol "zoot"; did you mean "zot"?',
+  ],
+  [
+    'origins that are none',
+    'server:\n  origins: ["*", "https://app.example/", app.example]\n',
+    'turnpike.yaml:2:13 server.origins[0]: must be an origin, such as https://app.example',
+    'turnpike.yaml:2:18 server.origins[1]: must be an origin, such as https://app.example',
+    'turnpike.yaml:2:42 server.origins[2]: must be an origin, such as https://app.example',
+  ],
+  [
+    'what a process may take, of an agent that is none',
+    'agents:\n  a: { protocol: zot, url: "http://x", resources: { files: 2 } }\n  b: { protocol: zot, url: "http://x", wrap: [nice] }\n',
+    'turnpike.yaml:2:60 agents.a.resources.files: must be at least 3',
   ],
   [
     'a hash that is none, without showing it',

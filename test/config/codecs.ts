@@ -8,14 +8,17 @@ const codec = (dialects: readonly string[], entries: v.ObjectEntries = {}): Code
 
 /** Codecs with the shapes that a configuration may meet. */
 export const CODECS: CodecInfos = {
-  agentproc: codec(['0.1', '0.4'], {
-    stdin: v.optional(v.picklist(['none', 'message']), 'none'),
-    timeout_secs: v.optional(v.number()),
-    kill_grace_secs: v.optional(v.number()),
-    streaming: v.optional(v.boolean()),
-    expand: v.optional(v.boolean()),
-    env_allowlist: v.optional(v.array(v.string())),
-  }),
+  agentproc: {
+    ...codec(['0.1', '0.4'], {
+      stdin: v.optional(v.picklist(['none', 'message']), 'none'),
+      timeout_secs: v.optional(v.number()),
+      kill_grace_secs: v.optional(v.number()),
+      streaming: v.optional(v.boolean()),
+      expand: v.optional(v.boolean()),
+      env_allowlist: v.optional(v.array(v.string())),
+    }),
+    silent: true,
+  },
   zot: codec(['rpc'], { token: v.optional(v.strictObject({ env: v.string() })), retries: v.optional(v.number()) }),
   qwen: codec(['rfc', 'qwen-code']),
   openharness: codec(['v1']),

@@ -52,6 +52,7 @@ describe('describeConfig', () => {
           { name: 'ops', secret: '***', agents: ['a'] },
           { name: 'web', hash: '***' },
         ],
+        limits: { headers: '20s', body: '2m', keepAlive: '5s', connections: 10_000 },
       },
       default: 'a',
       agents: {

@@ -3,15 +3,20 @@ import { DEFAULT_LIMITS, parseConfig } from '../../src/config/index.ts'
 import { isLoopback } from '../../src/model/index.ts'
 import { CODECS, parse } from './codecs.ts'
 
+const SERVER_LIMITS = { headers: 20_000, body: 120_000, keepAlive: 5000, connections: 10_000 }
+
 const WHOLE = `
 server:
   host: 127.0.0.1
   port: 8484
   socket: run/turnpike.sock
   hosts: [gateway.example]
+  origins: ["https://app.example"]
+  limits: { headers: 10s, body: 1m, keepAlive: 6s, connections: 50 }
   keys:
-    - { name: clawops, env: CLAWOPS_KEY, agents: [helper, "co*"] }
+    - { name: clawops, env: CLAWOPS_KEY, agents: [helper, "co*"], fronts: [zene, "qwen*"], limits: { perMinute: 60, burst: 5, turns: 2 } }
     - { name: other, hash: ${'AB'.repeat(32)} }
+    - { name: third, hash: "sha256:${'CD'.repeat(32)}" }
 default: helper
 agents:
   helper: { protocol: agentproc, command: ./agents/helper.sh, args: [], stdin: message, env: { API_KEY: "\${API_KEY}" } }
@@ -42,9 +47,18 @@ describe('a whole file', () => {
       port: 8484,
       socket: '/etc/turnpike/run/turnpike.sock',
       hosts: ['gateway.example'],
+      origins: ['https://app.example'],
+      limits: { headers: 10_000, body: 60_000, keepAlive: 6000, connections: 50 },
       keys: [
-        { name: 'clawops', secret: 'claw-secret', agents: ['helper', 'co*'] },
+        {
+          name: 'clawops',
+          secret: 'claw-secret',
+          agents: ['helper', 'co*'],
+          fronts: ['zene', 'qwen*'],
+          limits: { perMinute: 60, burst: 5, turns: 2 },
+        },
         { name: 'other', hash: 'ab'.repeat(32) },
+        { name: 'third', hash: 'cd'.repeat(32) },
       ],
     })
     expect(config.withheld).toEqual(['CLAWOPS_KEY'])
@@ -160,7 +174,7 @@ describe('what is left out', () => {
   it.each(['', '\n# nothing\n', '{}', '---\n'])('has its default, in the file %j', (text) => {
     const { redact, agents, ...config } = parse(text)
     expect(config).toEqual({
-      server: { host: '127.0.0.1', port: 8484, keys: [] },
+      server: { host: '127.0.0.1', port: 8484, keys: [], limits: SERVER_LIMITS },
       limits: DEFAULT_LIMITS,
       routes: [],
       store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db', retention: 604_800_000 },
@@ -282,4 +296,17 @@ describe('isLoopback', () => {
     'does not take %s',
     (host) => expect(isLoopback(host)).toBe(false),
   )
+})
+
+describe('what a process runs under and may take', () => {
+  it('is resolved, its program from the folder of the file', () => {
+    const { agents } = parse(
+      'agents:\n  a: { protocol: zot, command: zot, wrap: [./box, --ro], resources: { memory: 1GiB, cpu: 1m, files: 64, processes: 9, fileSize: 1MB } }\n',
+    )
+    expect(agents.get('a')).toMatchObject({
+      command: 'zot',
+      wrap: ['/etc/turnpike/box', '--ro'],
+      resources: { memory: 1_073_741_824, cpu: 60_000, files: 64, processes: 9, fileSize: 1_000_000 },
+    })
+  })
 })
