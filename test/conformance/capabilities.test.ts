@@ -4,6 +4,7 @@ import { isServedHere } from '../../src/engine/carry.ts'
 import { type Named, namedDialects } from '../../src/matrix/index.ts'
 import type { AgentEvent, Command, Item, Loss, Part, TurnEvent, TurnStart, Usage } from '../../src/model/index.ts'
 import { Mirror, optionsOf } from '../kit/mirror.ts'
+import { FrontClient } from './pairs.clients.ts'
 
 /**
  * The capabilities of every dialect are true: what a half carries in full is not lost, what it carries in part loses
@@ -11,7 +12,9 @@ import { Mirror, optionsOf } from '../kit/mirror.ts'
  * and an agent of the one dialect.
  */
 const codecs = await loadCodecs()
-const whole = namedDialects(Object.values(codecs)).filter(({ dialect }) => dialect.front && dialect.back)
+const dialects = namedDialects(Object.values(codecs))
+const whole = dialects.filter(({ dialect }) => dialect.front && dialect.back)
+const alone = dialects.filter(({ dialect }) => dialect.front && !dialect.back)
 
 /** An event without its turn. */
 type Told = TurnEvent extends infer E ? (E extends { turn: string } ? Omit<E, 'turn'> : never) : never
@@ -110,16 +113,19 @@ function play({ name, dialect }: Named, command: Command & TurnStart, events: re
   mirror.open()
   mirror.start(command)
   if (!mirror.exchange) return seen
-  for (const event of [
+  for (const event of turnOf(events)) mirror.show({ ...event, turn: '' } as TurnEvent)
+  return seen
+}
+
+/** A whole turn that says this. */
+function turnOf(events: readonly Told[]): Told[] {
+  return [
     told({ type: 'turn-accepted', how: 'new', session: 's1' }),
     told({ type: 'turn-started' }),
     ...events,
     ...ANSWER,
     told({ type: 'turn-end', outcome: 'completed', stop: 'end' }),
-  ]) {
-    mirror.show({ ...event, turn: '' } as TurnEvent)
-  }
-  return seen
+  ]
 }
 
 function start(more: Partial<TurnStart> & { session?: object } = {}): Command & TurnStart {
@@ -165,6 +171,32 @@ describe.each(whole)('what clients of $name are shown', (named) => {
       if (back[item] === 'full') expect(isRead(item, events)).toBe(true)
     }
     expect(shown.filter((loss) => !isOwn(item, loss) && front[loss.item] === 'full')).toEqual([])
+  })
+})
+
+describe.each(alone)('what clients of $name, which has no agents, are shown', ({ name, dialect }) => {
+  const { capabilities } = dialect.front!
+
+  test.each(Object.keys(SAID) as Item[])('%s', (item) => {
+    const shown: Loss[] = []
+    const client = new FrontClient(
+      dialect,
+      name,
+      () => {},
+      (loss) => loss.kind !== 'invented' && shown.push(loss),
+    )
+    client.start(start())
+    for (const event of turnOf(SAID[item]!)) client.show({ ...event, turn: '' } as TurnEvent)
+    const own = shown.filter((loss) => isOwn(item, loss))
+    if (capabilities[item] === 'full') {
+      expect(own).toEqual([])
+      // What a tool says on its way has become its result where the answer is one piece.
+      const isKept = item !== 'tool-progress' && JSON.stringify(SAID[item]).includes(MARK)
+      if (isKept) expect(client.raw).toContain(MARK)
+    } else if (capabilities[item] === 'none' && !item.startsWith('part.')) {
+      expect(own.map(({ kind, count }) => ({ kind, count }))).toEqual([{ kind: 'dropped', count: 1 }])
+    }
+    expect(shown.filter((loss) => !isOwn(item, loss) && capabilities[loss.item] === 'full')).toEqual([])
   })
 })
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { checkedNames, codecNames, loadChecks, loadCodec, loadCodecs } from '../../codecs/index.ts'
+import {
+  checkedNames,
+  codecNames,
+  loadChecks,
+  loadCodec,
+  loadCodecs,
+  protocolOfProgram,
+  standInFacts,
+} from '../../codecs/index.ts'
 import { ERROR_CODES, ITEMS } from '../../src/model/index.ts'
 
 describe('the list of codecs', () => {
@@ -18,7 +26,30 @@ describe('the list of codecs', () => {
   })
 })
 
+describe('programs', () => {
+  test('are stood in for under their names', () => {
+    expect(['zene', 'zot', 'qwen', 'openharness', ''].map(protocolOfProgram)).toEqual([
+      'zene',
+      'zot',
+      'qwen',
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('of protocols that there are not need nothing', () => {
+    expect(standInFacts('nothing')).toEqual({})
+    expect(standInFacts('constructor')).toEqual({})
+  })
+})
+
 describe.each([...codecNames])('%s', (name) => {
+  test('its stand-ins hand on exactly the variables that its fronts read', async () => {
+    const codec = await loadCodec(name)
+    const read = Object.values(codec!.dialects).flatMap(({ front }) => front?.env ?? [])
+    expect([...(standInFacts(name).env ?? [])].sort()).toEqual([...new Set(read)].sort())
+  })
+
   test('maps every error of the closed list to a code and an HTTP error status', async () => {
     const codec = await loadCodec(name)
     expect(Object.keys(codec!.errors).sort()).toEqual([...ERROR_CODES].sort())

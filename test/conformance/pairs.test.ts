@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import type { AnyCodec } from '../../src/contract/index.ts'
+import type { AnyCodec, Dialect } from '../../src/contract/index.ts'
 import { predictPair } from '../../src/engine/predict.ts'
 import { LiveView } from '../../src/engine/view.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
 import {
   type AgentEvent,
+  type Command,
   type Item,
   type Loss,
   LossLedger,
@@ -16,25 +17,34 @@ import {
 } from '../../src/model/index.ts'
 import { Mirror, optionsOf } from '../kit/mirror.ts'
 import { CASES, type Case } from './cases.ts'
+import { FrontClient, OWN_CLIENTS, type Read } from './pairs.clients.ts'
 
 /**
- * Every dialect in front of every dialect, in memory. An agent of the one protocol is its own front half showing a
+ * Every dialect that clients speak in front of every one that agents speak, in memory. An agent of the one protocol is its own front half showing a
  * canonical turn, a client of the other is its own back half asking for one: so all that is said goes over both wires,
- * there and back, whatever the protocols, and a new one is tested without a line here.
+ * there and back, whatever the protocols, and a new one is tested without a line here. Dialects without agents have
+ * clients of their own in pairs.clients.ts.
  */
 
 const codecs = await loadCodecs()
 const dialects = namedDialects(Object.values(codecs))
-const whole = dialects.filter(({ dialect }) => dialect.front && dialect.back)
+const fronts = dialects.filter(({ dialect }) => dialect.front)
+/** The dialects that agents speak; each of them has clients too. */
+const backs = dialects.filter(({ dialect }) => dialect.front && dialect.back)
 const ACCEPT = process.env['ACCEPT'] === '1'
-const names = whole.map(({ name }) => name)
+
+test('every dialect that only clients speak has one here', () => {
+  const alone = fronts.filter(({ dialect }) => !dialect.back).map(({ name }) => name)
+  expect(alone.sort()).toEqual(Object.keys(OWN_CLIENTS).sort())
+  expect(dialects.filter(({ dialect }) => !dialect.front)).toEqual([])
+})
+
+function dialectOf(name: string): Dialect {
+  return dialects.find((known) => known.name === name)!.dialect
+}
 
 /** What came of one turn of one pair. */
-interface Played {
-  /** What the client's end has read. */
-  text: string
-  outcome: string | undefined
-  ends: number
+interface Played extends Read {
   /** What the gateway between them read of the agent. */
   between: AgentEvent[]
   input: string
@@ -47,7 +57,6 @@ function codecOf(name: string): AnyCodec {
 
 /** Plays a case from an agent of the one dialect to a client of the other, and back. */
 function play(client: string, agent: string, { input, told, outcome }: Case): Played {
-  const [front, back] = [client, agent].map((name) => whole.find((known) => known.name === name)!.dialect)
   const losses = new LossLedger()
   const between: AgentEvent[] = []
   const read: TurnEvent[] = []
@@ -62,7 +71,7 @@ function play(client: string, agent: string, { input, told, outcome }: Case): Pl
       if (queue.length > 0) return
     }
   }
-  const agentSide = new Mirror(back!, optionsOf(codecOf(agent)), {
+  const agentSide = new Mirror(dialectOf(agent), optionsOf(codecOf(agent)), {
     started: (command) => {
       inner = textIn(command)
     },
@@ -73,27 +82,13 @@ function play(client: string, agent: string, { input, told, outcome }: Case): Pl
       between.push(event)
       if (event.turn === null) clientSide.client?.tell(event)
       else clientSide.show(event)
-      const unasked = event.turn !== null && event.type === 'ask' && clientSide.exchange?.answer.asks !== 'inline'
-      if (unasked) answer(agentSide, event)
+      // Who is not asked, or answers with a request of its own, is answered for.
+      const asks = clientSide instanceof Mirror && clientSide.exchange?.answer.asks === 'inline'
+      if (event.turn !== null && event.type === 'ask' && !asks) answer(agentSide, event)
     },
     asked: lose,
   })
-  const clientSide = new Mirror(front!, optionsOf(codecOf(client)), {
-    started: (command) => agentSide.start(command),
-    command: (command) => {
-      heard = true
-      agentSide.agent.send(command)
-    },
-    event: (event) => {
-      if (event.turn === null) return
-      read.push(event)
-      if (event.type === 'ask') answer(clientSide, event)
-    },
-    shown: lose,
-  })
-  agentSide.open()
-  clientSide.open()
-  clientSide.start({
+  const start: Command & TurnStart = {
     exchange: 'x1',
     session: { id: 's1' },
     type: 'turn-start',
@@ -101,22 +96,49 @@ function play(client: string, agent: string, { input, told, outcome }: Case): Pl
     task: 'prompt',
     input: input ?? [{ type: 'text', text: 'What is it?' }],
     options: { streaming: true },
-  })
+  }
+  const mirrored = (dialect: Dialect): Mirror =>
+    new Mirror(dialect, optionsOf(codecOf(client)), {
+      started: (command) => agentSide.start(command),
+      command: (command) => {
+        heard = true
+        agentSide.agent.send(command)
+      },
+      event: (event) => {
+        if (event.turn === null) return
+        read.push(event)
+        if (event.type === 'ask') answer(mirror!, event)
+      },
+      shown: lose,
+    })
+  const front = dialectOf(client)
+  const mirror = front.back && mirrored(front)
+  const own = (): FrontClient =>
+    new FrontClient(front, client, (command) => agentSide.start(command.type === 'turn-start' ? command : start), lose)
+  const clientSide = mirror ?? own()
+  agentSide.open()
+  mirror?.open()
+  clientSide.start(start)
   clientSide.show({ type: 'turn-accepted', turn: '', how: 'new', session: 's1' })
   agentSide.show({ type: 'turn-accepted', turn: '', how: 'new', session: 's1' })
   agentSide.show({ type: 'turn-started', turn: '' })
   if (cancelled) {
     const cancel = { exchange: 'x3', type: 'turn-cancel', target: { turn: 'turn-1' } } as const
-    clientSide.agent.send(cancel)
+    mirror?.agent.send(cancel)
     // A client whose protocol has no word for it goes away.
     if (!heard) agentSide.agent.send(cancel)
   }
   goOn()
   for (let next = queue.shift(); next; next = queue.shift()) next()
+  const made = clientSide instanceof FrontClient ? clientSide.result() : resultOf(read)
+  return { ...made, between, input: inner, losses: losses.list }
+}
+
+function resultOf(read: readonly TurnEvent[]): Read {
   const view = new LiveView({ turn: 'turn-1', session: 's1', agent: 'agent', at: 0, ledger: new LossLedger() })
   for (const event of read) view.apply(event, 0)
   const ends = read.filter(({ type }) => type === 'turn-end').length
-  return { text: view.text, outcome: view.end?.outcome, ends, between, input: inner, losses: losses.list }
+  return { text: view.text, outcome: view.end?.outcome, ends }
 }
 
 function answer({ agent }: Mirror, event: TurnEvent): void {
@@ -152,10 +174,12 @@ const EXPECTED = join(import.meta.dirname, 'pairs.losses.json')
 const expected = JSON.parse(readFileSync(EXPECTED, 'utf8')) as Record<string, Record<string, string>>
 const seen: Record<string, Record<string, string>> = {}
 
-describe.each(names.flatMap((client) => names.map((agent) => ({ client, agent }))))('$client → $agent', (of) => {
+const pairs = fronts.flatMap((client) => backs.map((agent) => ({ client: client.name, agent: agent.name })))
+
+describe.each(pairs)('$client → $agent', (of) => {
   const { client, agent } = of
-  const [front, back] = [client, agent].map((name) => whole.find((known) => known.name === name)!.dialect)
-  const pair = predictPair(front!.front!.capabilities, back!.back!.capabilities, client === agent)
+  const [front, back] = [dialectOf(client).front!, dialectOf(agent).back!]
+  const pair = predictPair(front.capabilities, back.capabilities, client === agent)
   const cells: Record<string, string> = {}
   seen[`${client} → ${agent}`] = cells
 

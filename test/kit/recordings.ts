@@ -83,10 +83,22 @@ function recordingOf(folder: string, file: string, index: Record<string, unknown
       return rows
     },
     get wires() {
-      wires ??= readRecording(recordedFile(folder, file))
+      wires ??= readRecording(recordedFile(folder, file)).map(withoutNextRequest)
       return wires
     },
   }
+}
+
+/** Of two requests that were written on one connection the recorder has put both into one body. */
+function withoutNextRequest(wire: Wire): Wire {
+  const length = Number(wire.http?.headers['content-length'])
+  const steps = wire.steps.map((step) => {
+    if (step.who !== 'client' || step.text === undefined) return step
+    const bytes = Buffer.from(step.text)
+    const next = bytes.subarray(length).toString()
+    return /^[A-Z]+ \/\S* HTTP\//.test(next) ? { ...step, text: bytes.subarray(0, length).toString() } : step
+  })
+  return wire.http ? { ...wire, steps } : wire
 }
 
 function rowsOf(text: string): Row[] {

@@ -1,0 +1,295 @@
+import { isBlank, isPlaceholder } from '../../codecs/zene/text.ts'
+import type { Capabilities } from '../../src/contract/index.ts'
+import { predictTurn } from '../../src/engine/predict.ts'
+import { type LiveView, viewOf } from '../../src/engine/view.ts'
+import {
+  type AgentEvent,
+  type AskOption,
+  type Command,
+  type EventOf,
+  type Item,
+  isRecord,
+  type Loss,
+  type Part,
+  parse,
+  type ToolStatus,
+  type TurnEvent,
+  type TurnStart,
+} from '../../src/model/index.ts'
+
+/**
+ * What a recording must lose on its way to a reader: of what is predicted for the pair, that which is in the recording.
+ *
+ * - What has no place at the reader (`dropped`) is in a recording that says it: its event, its field of usage, its kind
+ *   of question, or a part that no event of its own tells.
+ * - What has a place in part (`weakened`) is in a recording that says of it what does not fit; `narrow` says what that is.
+ * - What the reader demands (`invented`) is in a recording that does not say it.
+ * - What is beyond the protocol (`ext`, `foreign`) is in a recording that has it of another protocol than the reader's.
+ * - What reading the recording itself loses is lost whoever reads it.
+ */
+
+/** A recorded turn, and its events. */
+interface Turn {
+  view: LiveView
+  events: readonly TurnEvent[]
+}
+
+type When = (turn: Turn) => boolean
+
+/** What a front makes of what it carries in part. */
+interface Reader {
+  /** Whose extensions it writes; absent: all. */
+  own?: readonly string[]
+  /** What of an item does not fit; an item that is carried in part and not named here never fits whole. */
+  narrow?: Partial<Record<Item, When>>
+  /** What it makes up. */
+  invents?: Partial<Record<Item, When>>
+  /** What it keeps back because of the form of its answer. */
+  withholds?: Partial<Record<Item, When>>
+  /** It cannot be asked on its wire. */
+  unasked?: true
+  /** What sub-agents say has no place. */
+  oneLane?: true
+  /** It greets with a model: the one that its client named, if no other is known. */
+  namesModel?: true
+}
+
+const never: When = () => false
+
+/** Fronts that cannot take back what they have shown. */
+const shown: When = ({ events }) => {
+  const spoken = new Set<string>()
+  return events.some((event) => {
+    if (event.type === 'text-delta' && event.text !== '') spoken.add(event.message)
+    return event.type === 'message-retract' && !event.keepText && spoken.has(event.message)
+  })
+}
+
+/** Fronts that do not know this ending of a tool. */
+const ends =
+  (...statuses: readonly ToolStatus[]): When =>
+  ({ events }) =>
+    events.some((event) => event.type === 'tool-end' && statuses.includes(event.status))
+
+/** Fronts that can be told one consent and one refusal, both for this once, and objects as arguments. */
+const beyondYesAndNo: When = ({ events }) =>
+  events.some(({ type, ...event }) => {
+    if (type !== 'ask') return false
+    const { question } = event as EventOf<'ask'>
+    return question.kind === 'approval' && (!isPlain(question.options) || !isRecord(parse(question.args)))
+  })
+
+function isPlain(options: readonly AskOption[]): boolean {
+  return (
+    new Set(options.map(({ kind }) => kind)).size === options.length && options.every(({ scope }) => scope === 'once')
+  )
+}
+
+const failsAsZene: When = ({ view }) =>
+  view.end?.outcome !== 'completed' || isBlank(view.text) || isPlaceholder(view.text)
+
+/** The usage that a front with model calls writes lacks this count. */
+const uncounted =
+  (field: 'input' | 'output' | 'costUsd'): When =>
+  ({ events }) => {
+    const all = events.filter((event) => event.type === 'usage' && event.lane === undefined) as EventOf<'usage'>[]
+    const calls = all.filter(({ scope }) => scope === 'call')
+    const written = calls.length > 0 ? calls : all.filter(({ scope }) => scope === 'turn')
+    return written.some(({ usage }) => Object.values(usage).some((count) => count > 0) && usage[field] === undefined)
+  }
+
+/** Every front that recordings are read by. */
+const READERS: Readonly<Record<string, Reader>> = {
+  'zene@host': {
+    own: ['zene'],
+    narrow: {
+      'part.text': (turn) => !failsAsZene(turn) && !turn.view.text.isWellFormed(),
+      // A flat answer is shown at its end.
+      'message-retract': never,
+    },
+    invents: { 'usage.total': (turn) => !failsAsZene(turn) && !countsTokens(turn.view) },
+    withholds: { 'text-delta': (turn) => failsAsZene(turn) && turn.view.text !== '' },
+  },
+  'zot@rpc': {
+    own: ['zot'],
+    narrow: { 'tool-end': ends('denied', 'cancelled'), 'message-retract': shown },
+    invents: {
+      'usage.input': uncounted('input'),
+      'usage.output': uncounted('output'),
+      'usage.costUsd': uncounted('costUsd'),
+    },
+    oneLane: true,
+  },
+  'openharness@v1': {
+    own: ['openharness'],
+    // A whole answer shows neither thoughts nor tools; each tool is one loss.
+    narrow: Object.fromEntries(
+      (
+        [
+          'reasoning-delta',
+          'part.reasoning',
+          'tool-start',
+          'tool-args-delta',
+          'tool-call',
+          'tool-progress',
+          'tool-end',
+        ] as const
+      ).map((item) => [item, never]),
+    ),
+    withholds: {
+      'reasoning-delta': ({ view }) => view.messages.some(({ reasoning }) => reasoning !== ''),
+      'tool-call': ({ view }) => view.tools.length > 0,
+    },
+    unasked: true,
+  },
+  'agentproc@0.1': {
+    own: ['agentproc'],
+    narrow: {
+      'part.text': ({ view }) => view.messages.some(({ streamed, text }) => !streamed && text.includes('\r')),
+      'message-retract': shown,
+    },
+  },
+  'agentproc@0.4': {
+    own: ['agentproc@0.4', 'agentproc'],
+    narrow: {
+      // What is lost of a question is told by its kind.
+      ask: never,
+      'ask.approval': beyondYesAndNo,
+      // A cancel answers what is open; else nothing takes a question back.
+      'ask-settled': ({ view, events }) =>
+        view.end?.outcome !== 'cancelled' && events.some(({ type }) => type === 'ask-settled'),
+      'message-retract': shown,
+    },
+  },
+  'qwen@rfc': {
+    own: ['qwen'],
+    narrow: { 'tool-end': ends('denied'), 'message-retract': shown },
+    oneLane: true,
+  },
+  'qwen-code@code': {
+    own: ['qwen-code'],
+    narrow: {
+      'ask.approval': beyondYesAndNo,
+      'tool-call': ({ view }) => view.tools.some(({ args }) => !isRecord(parse(args))),
+      // A call is shown once it is whole, and a model call is counted: in the end nothing of them is missing.
+      'tool-start': never,
+      'tool-args-delta': never,
+      'tool-progress': never,
+      'step-start': never,
+      'step-end': never,
+    },
+    namesModel: true,
+  },
+  'native@lines': {},
+}
+
+/** A recording as its own protocol's back reads it. */
+export interface Held {
+  events: readonly AgentEvent[]
+  /** What reading it loses. */
+  losses: readonly Loss[]
+  /** Its client named a model. */
+  asksModel: boolean
+}
+
+/** The losses of a recording at a reader, each as `kind item`. */
+export function losses(reader: string, front: Capabilities, back: Capabilities, held: Held): ReadonlySet<string> {
+  const { own, narrow, invents = {}, withholds = {}, unasked, oneLane, namesModel } = READERS[reader]!
+  const items = itemsIn(held.events)
+  const turns = turnsOf(held.events)
+  const found = new Set(held.losses.map(nameOf))
+  const some = (when: Partial<Record<Item, When>>, kind: Loss['kind']): void => {
+    for (const [item, holds] of Object.entries(when)) if (turns.some(holds)) found.add(`${kind} ${item}`)
+  }
+  for (const loss of predictTurn(front, back, NOTHING, false)) {
+    if (!items.has(loss.item) || (unasked && loss.item.startsWith('ask'))) continue
+    if (loss.kind === 'dropped' || turns.some(narrow?.[loss.item] ?? (() => true))) found.add(nameOf(loss))
+  }
+  if (own && protocolsIn(held.events, 'ext').some((protocol) => !own.includes(protocol))) found.add('dropped ext')
+  if (own && protocolsIn(held.events, 'foreign').some((protocol) => !own.includes(protocol)))
+    found.add('dropped foreign')
+  if (unasked && items.has('ask')) found.add('dropped ask')
+  if (oneLane) for (const item of lanedIn(held.events, front)) found.add(`dropped ${item}`)
+  if (namesModel && !held.asksModel && turns.length > 0) found.add('invented turn-started')
+  some(invents, 'invented')
+  some(withholds, 'dropped')
+  return found
+}
+
+/** A loss without its field and count. */
+export function nameOf({ kind, item }: Loss): string {
+  return `${kind} ${item}`
+}
+
+/** A request that holds nothing: what is predicted for it is of the answer alone. */
+const NOTHING: Command & TurnStart = {
+  exchange: 'x',
+  type: 'turn-start',
+  turn: 't',
+  task: 'prompt',
+  input: [],
+  options: {},
+}
+
+/** The items that the turns of a recording say. */
+function itemsIn(events: readonly AgentEvent[]): ReadonlySet<Item> {
+  const items = new Set<Item>()
+  const add = (part: Part): void => {
+    items.add(`part.${part.type}`)
+    if (part.type === 'tool-reply') part.parts.forEach(add)
+  }
+  for (const { view, events: all } of turnsOf(events)) {
+    for (const event of all) {
+      items.add(event.type)
+      if (event.type === 'text-delta') items.add('part.text')
+      else if (event.type === 'ask') items.add(`ask.${event.question.kind}`)
+      else if (event.type === 'usage') {
+        for (const field of Object.keys(event.usage)) items.add(`usage.${field}` as Item)
+        if (event.estimated) items.add('usage.estimated')
+      } else if (event.type === 'tool-end' || event.type === 'tool-progress') event.parts.forEach(add)
+      else if (event.type === 'message-end') untold(event, view).forEach(add)
+    }
+  }
+  return items
+}
+
+/** The parts of a message that no event of their own tells, and that are not the client's own prompt. */
+function untold({ message: id, parts = [] }: EventOf<'message-end'>, view: LiveView): Part[] {
+  const message = view.message(id)
+  if (message?.role === 'user') return []
+  return parts.filter((part) => {
+    if (part.type === 'reasoning') return message?.thought !== true
+    return (part.type !== 'tool-call' && part.type !== 'tool-reply') || view.tool(part.tool) === undefined
+  })
+}
+
+function turnsOf(events: readonly AgentEvent[]): Turn[] {
+  const turns = new Map<string, TurnEvent[]>()
+  for (const event of events) {
+    if (event.turn !== null) turns.set(event.turn, [...(turns.get(event.turn) ?? []), event])
+  }
+  const of = { turn: '', session: '', agent: '', startedAt: 0 }
+  return [...turns.values()].map((all) => ({ view: viewOf(of, all), events: all }))
+}
+
+/** Whose extensions, or whose messages, the turns hold. */
+function protocolsIn(events: readonly AgentEvent[], what: 'ext' | 'foreign'): string[] {
+  return events.flatMap((event) => {
+    if (event.turn === null) return []
+    if (what === 'foreign') return event.type === 'foreign' ? [event.protocol] : []
+    const told = event.type === 'turn-end' ? [event.ext, event.fault?.ext] : [event.ext]
+    return told.flatMap((ext) => (ext ? [ext.protocol] : []))
+  })
+}
+
+/** What sub-agents say that a front with one lane would have a place for. */
+function lanedIn(events: readonly AgentEvent[], front: Capabilities): Item[] {
+  return events.flatMap((event) =>
+    event.turn !== null && event.lane !== undefined && front[event.type] !== 'none' ? [event.type] : [],
+  )
+}
+
+function countsTokens({ usage }: LiveView): boolean {
+  const { total, input = 0, output = 0 } = usage ?? {}
+  return (total ?? input + output) > 0
+}
