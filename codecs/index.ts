@@ -1,23 +1,79 @@
-import type { AnyCodec, Checks } from '../src/contract/index.ts'
+import type { AnyCodec, Checks, StandInFacts } from '../src/contract/index.ts'
 
-/** Every protocol: one lazy import each. A new one is a folder and a line here. */
-const CODECS = {
-  native: () => import('./native/index.ts'),
-  zene: () => import('./zene/index.ts'),
-  zot: () => import('./zot/index.ts'),
-  openharness: () => import('./openharness/index.ts'),
-  agentproc: () => import('./agentproc/index.ts'),
-  qwen: () => import('./qwen/index.ts'),
-  'qwen-code': async () => ({ codec: (await import('./qwen/index.ts')).shipped }),
-} satisfies Record<string, () => Promise<{ codec: AnyCodec }>>
+/** What there is of a protocol: its codec, its conformance checks, and what its stand-ins know before either is loaded. */
+interface Protocol {
+  readonly codec: () => Promise<AnyCodec>
+  readonly checks?: () => Promise<Checks>
+  readonly standIn?: StandInFacts
+}
+
+/** Every protocol, loaded when it is asked for. A new one is a folder and a row here. */
+const PROTOCOLS: Readonly<Record<string, Protocol>> = {
+  native: {
+    codec: async () => (await import('./native/index.ts')).codec,
+    checks: async () => (await import('./native/checks.ts')).checks,
+  },
+  zene: {
+    codec: async () => (await import('./zene/index.ts')).codec,
+    checks: async () => (await import('./zene/checks.ts')).checks,
+    standIn: {
+      programs: ['zene'],
+      env: [
+        'ZENE_STDIN_TIMEOUT_MS',
+        'ZENE_MAX_CONCURRENCY',
+        'ZENE_IDEMPOTENCY_TTL_SEC',
+        'ZENE_IDEMPOTENCY_MAX_KEYS',
+        'ZENE_IDEMPOTENCY_REPLAY_MARKER',
+      ],
+      oneShot: true,
+      exit: { configuration: 3, unwritten: 4 },
+    },
+  },
+  zot: {
+    codec: async () => (await import('./zot/index.ts')).codec,
+    checks: async () => (await import('./zot/checks.ts')).checks,
+    standIn: { programs: ['zot'], env: ['ZOTCORE_RPC_TOKEN'] },
+  },
+  openharness: {
+    codec: async () => (await import('./openharness/index.ts')).codec,
+    checks: async () => (await import('./openharness/checks.ts')).checks,
+    standIn: { oneShot: true },
+  },
+  agentproc: {
+    codec: async () => (await import('./agentproc/index.ts')).codec,
+    checks: async () => (await import('./agentproc/checks.ts')).checks,
+    standIn: {
+      env: [
+        'AGENT_MESSAGE',
+        'AGENT_SESSION_ID',
+        'AGENT_SESSION_NAME',
+        'AGENT_FROM_USER',
+        'AGENT_STREAMING',
+        'AGENT_PROTOCOL_VERSION',
+        'AGENT_IMAGE_URL',
+        'AGENT_FILE_URL',
+        'AGENT_ATTACHMENTS',
+      ],
+      oneShot: true,
+    },
+  },
+  qwen: {
+    codec: async () => (await import('./qwen/index.ts')).codec,
+    checks: async () => (await import('./qwen/checks.ts')).checks,
+    standIn: { programs: ['qwen'] },
+  },
+  'qwen-code': {
+    codec: async () => (await import('./qwen/index.ts')).shipped,
+    checks: async () => (await import('./qwen/checks.ts')).shippedChecks,
+  },
+}
 
 /** The names of all protocols. */
-export const codecNames: readonly string[] = Object.keys(CODECS)
+export const codecNames: readonly string[] = Object.keys(PROTOCOLS)
 
 /** One protocol's codec, or undefined when there is none of that name. */
 export async function loadCodec(name: string): Promise<AnyCodec | undefined> {
-  if (!Object.hasOwn(CODECS, name)) return undefined
-  return (await CODECS[name as keyof typeof CODECS]()).codec
+  return protocolOf(name)?.codec()
 }
 
 /** The codecs of these names, by name; all of them when none is named. */
@@ -26,20 +82,24 @@ export async function loadCodecs(names: readonly string[] = codecNames): Promise
   return Object.fromEntries(loaded)
 }
 
-/** The conformance checks of protocols; loaded for `turnpike conformance` alone. */
-const CHECKS: Readonly<Record<string, () => Promise<Checks>>> = {
-  zene: async () => (await import('./zene/checks.ts')).checks,
-  zot: async () => (await import('./zot/checks.ts')).checks,
-  openharness: async () => (await import('./openharness/checks.ts')).checks,
-  agentproc: async () => (await import('./agentproc/checks.ts')).checks,
-  qwen: async () => (await import('./qwen/checks.ts')).checks,
-  'qwen-code': async () => (await import('./qwen/checks.ts')).shippedChecks,
-}
-
 /** The names of the protocols that programs can be tested against. */
-export const checkedNames: readonly string[] = Object.keys(CHECKS)
+export const checkedNames: readonly string[] = codecNames.filter((name) => PROTOCOLS[name]!.checks)
 
 /** The rules of one protocol, with what is done to test them; undefined when there are none of that name. */
 export async function loadChecks(name: string): Promise<Checks | undefined> {
-  return Object.hasOwn(CHECKS, name) ? CHECKS[name]!() : undefined
+  return protocolOf(name)?.checks?.()
+}
+
+/** What a stand-in of a protocol knows at its start. */
+export function standInFacts(name: string): StandInFacts {
+  return protocolOf(name)?.standIn ?? {}
+}
+
+/** The protocol whose own program has this name. */
+export function protocolOfProgram(program: string): string | undefined {
+  return codecNames.find((name) => standInFacts(name).programs?.includes(program))
+}
+
+function protocolOf(name: string): Protocol | undefined {
+  return Object.hasOwn(PROTOCOLS, name) ? PROTOCOLS[name] : undefined
 }

@@ -8,15 +8,25 @@ export interface Streams {
   stderr: NodeJS.WritableStream
 }
 
-/** Serves the client on this process's own streams until its wire closes. Resolves with the exit code once everything is written. */
-export function serveStdio(options: Omit<StandInOptions, 'sink'>, streams: Streams): Promise<number> {
+/**
+ * Serves the client on this process's own streams until its wire closes. Resolves with the exit code once everything is
+ * written, or with that of `unwritten` when it cannot be: nobody reads, or cannot take it.
+ */
+export function serveStdio(
+  options: Omit<StandInOptions, 'sink'>,
+  streams: Streams,
+  unwritten: (error?: NodeJS.ErrnoException) => number,
+): Promise<number> {
   const { stdin, stdout } = streams
   return new Promise((resolve) => {
     const interactive = stdin.isTTY === true
-    const standIn = new StandIn({ ...options, interactive, sink: new StdioSink(streams, resolve) })
+    const sink = new StdioSink(streams, unwritten, resolve)
+    const standIn = new StandIn({ ...options, interactive, sink })
     stdout.on('drain', () => standIn.drained())
-    // Whoever started us has stopped reading (EPIPE).
-    stdout.on('error', () => standIn.disconnect())
+    stdout.on('error', (error: NodeJS.ErrnoException) => {
+      sink.broken(error)
+      standIn.disconnect()
+    })
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => standIn.end('signal', signal))
     }
@@ -30,11 +40,22 @@ export function serveStdio(options: Omit<StandInOptions, 'sink'>, streams: Strea
 /** Writes a client's answer to standard output. */
 class StdioSink implements ClientSink {
   readonly #streams: Streams
+  readonly #unwritten: (error?: NodeJS.ErrnoException) => number
   readonly #closed: (exitCode: number) => void
 
-  constructor(streams: Streams, closed: (exitCode: number) => void) {
+  constructor(
+    streams: Streams,
+    unwritten: (error?: NodeJS.ErrnoException) => number,
+    closed: (exitCode: number) => void,
+  ) {
     this.#streams = streams
+    this.#unwritten = unwritten
     this.#closed = closed
+  }
+
+  /** Nothing more can be written. */
+  broken(error: NodeJS.ErrnoException): void {
+    this.#closed(this.#unwritten(error))
   }
 
   head(): void {}
@@ -55,11 +76,13 @@ class StdioSink implements ClientSink {
   }
 
   end(exitCode: number): void {
-    // An answer that could not be written is no success, whatever it said.
-    this.#streams.stdout.write('', (error) => this.#closed(error ? 1 : exitCode))
+    // An answer that could not be written is no success, whatever it said: `broken` is told of that.
+    this.#streams.stdout.write('', (error) => {
+      if (!error) this.#closed(exitCode)
+    })
   }
 
   abort(): void {
-    this.#closed(1)
+    this.#closed(this.#unwritten())
   }
 }

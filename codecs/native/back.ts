@@ -18,6 +18,7 @@ import {
   type LinkEvent,
   type Loss,
   member,
+  type TurnEnd,
   type TurnEvent,
 } from '../../src/model/index.ts'
 import { commandLine } from './lines.ts'
@@ -110,15 +111,16 @@ export class LinesBack implements BackLink {
 
   #turnEvent(event: TurnEvent, losses: readonly Loss[]): void {
     const turn = this.#running!.turn
-    // That it took the turn is no news: the gateway has told its client so.
-    if (event.type === 'turn-accepted') return
+    // That it took the turn is no news: the gateway has told its client so. To a recorded one it was said then.
+    if (event.type === 'turn-accepted' && this.#recorded !== 'both') return
     if (event.type === 'turn-parked') {
       this.#endRun(fault('protocol-violation', 'The agent parked the turn; on this wire it must ask with "ask".'))
       return
     }
     for (const loss of losses) this.#report(loss)
     if (event.type === 'turn-end') this.#running = undefined
-    this.#ports.emit(event.turn === turn ? event : { ...event, turn })
+    const honest = event.type === 'turn-end' ? withReason(event) : event
+    this.#ports.emit(event.turn === turn ? honest : { ...honest, turn })
   }
 
   #link(event: LinkEvent, line: string): void {
@@ -177,4 +179,12 @@ export class LinesBack implements BackLink {
     const outcome = why.code === 'cancelled' ? 'cancelled' : 'failed'
     this.#ports.emit({ turn, type: 'turn-end', outcome, fault: why })
   }
+}
+
+const UNSAID = fault('internal', 'The agent failed and did not say why; see its own log.')
+
+/** An end as everybody reads it: a failure has a fault, and what has one is no success. */
+function withReason(end: TurnEnd): TurnEnd {
+  if (end.outcome === 'failed' && end.fault === undefined) return { ...end, fault: UNSAID }
+  return end.outcome === 'completed' && end.fault !== undefined ? { ...end, outcome: 'failed' } : end
 }

@@ -39,8 +39,34 @@ const OTHER_REQUESTS: readonly Item[] = [
   ...ITEMS.filter((item) => item.startsWith('query.')),
 ]
 
+/** What a stream shows and a whole answer, which is a summary of the turn, does not. */
+const STREAM_ALONE: readonly Item[] = ['step-start', 'step-end', 'plan', 'terminal-output']
+
 /** A request over HTTP is one turn, or the answer that a parked one waits for. */
-export const httpCapabilities: Capabilities = capabilities({ full: without(OTHER_REQUESTS) })
+export const httpCapabilities: Capabilities = capabilities({
+  full: without([...OTHER_REQUESTS, ...STREAM_ALONE]),
+  partial: STREAM_ALONE,
+})
+
+/** What a client of the turns and sessions that there are asks for; it starts none. */
+const RESOURCES: readonly Item[] = [
+  'turn-cancel',
+  'turn-follow',
+  'ask-reply',
+  'session-delete',
+  'query',
+  'query.sessions',
+  'query.session',
+  'query.turns',
+  'query.turn',
+]
+/** What is asked of a turn or a session otherwise: the items in front of those that are told. */
+const ASKED: readonly Item[] = ITEMS.slice(0, ITEMS.indexOf('part.text'))
+
+/** A request for what there is; who follows a turn is shown all of it. */
+export const resourceCapabilities: Capabilities = capabilities({
+  full: without(ASKED.filter((item) => !RESOURCES.includes(item))),
+})
 
 function without(items: readonly Item[]): Item[] {
   return ITEMS.filter((item) => !items.includes(item))

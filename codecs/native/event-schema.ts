@@ -90,12 +90,22 @@ export const EVENTS: Schemas = {
   }),
   notice: event({ severity: oneOf(['info', 'warning', 'error']), code: text, text }),
   ask: event(askFields),
-  'ask-settled': event({ ask: text, how: oneOf(['answered', 'timeout', 'cancelled']), by: maybe(text) }),
+  'ask-settled': event({
+    ask: text,
+    how: oneOf(['answered', 'timeout', 'cancelled']),
+    by: maybe(text),
+    option: maybe(text),
+  }),
   foreign: event({ protocol: text, frame: text }),
   'agent-ready': event({ model: maybe(text), version: maybe(text), json: maybe(raw) }),
   'session-bound': event({ agentSession: text }),
   'session-changed': event({ json: raw }),
-  'command-reply': event({ exchange: text, data: maybe(raw), fault: maybe(fault) }),
+  'command-reply': event({
+    exchange: text,
+    data: maybe(raw),
+    fault: maybe(fault),
+    more: maybe(v.literal(true, 'must be true')),
+  }),
 }
 
 /** A failure that no turn owns: no event of the model, but of this wire. */

@@ -81,7 +81,7 @@ export class LinesFront implements FrontLink {
       this.#ports.send(eventLine(event, {}))
       return
     }
-    const opened = this.#closed(event.exchange)
+    const opened = event.more ? this.#opened.get(event.exchange) : this.#closed(event.exchange)
     const { data } = event
     const exchange = opened?.exchange ?? event.exchange
     const shown = data !== undefined && opened?.told ? wireData(data) : data

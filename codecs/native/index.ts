@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Codec, Endpoint } from '../../src/contract/index.ts'
 import { LinesBack } from './back.ts'
-import { backCapabilities, frontCapabilities, httpCapabilities } from './capabilities.ts'
+import { backCapabilities, frontCapabilities, httpCapabilities, resourceCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
 import { LinesFront } from './front.ts'
 import { HttpFront } from './http.ts'
@@ -37,7 +37,7 @@ export const codec: Codec<Options> = {
       wireVersion: '1',
       framing: 'body',
       front: {
-        capabilities: frontCapabilities,
+        capabilities: resourceCapabilities,
         env: [],
         open: (context, ports) => new ResourceFront(context, ports),
       },

@@ -11,6 +11,7 @@ import {
   type Fault,
   fault,
   type Id,
+  type JsonText,
   type LinkEvent,
   parse,
   parseObject,
@@ -27,12 +28,21 @@ import { write } from './wire.ts'
 interface Request {
   exchange: Id
   params: Readonly<Record<string, string>>
+  query: string
   body: string
 }
 
+/** The argument of the query `turns` for all that becomes of them. */
+const FOLLOW = '{"follow":true}'
+
 /** What each endpoint asks for; text is what is wrong with the request. */
 const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
-  'GET /v1/turns': ({ exchange }) => ({ exchange, type: 'query', what: 'turns' }),
+  'GET /v1/turns': ({ exchange, query }) => ({
+    exchange,
+    type: 'query',
+    what: 'turns',
+    ...(/(^|&)follow=(1|true)(&|$)/.test(query) && { args: FOLLOW }),
+  }),
   'GET /v1/turns/:turn': ({ exchange, params }) => ({
     exchange,
     type: 'query',
@@ -88,7 +98,7 @@ const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', a
 
 /**
  * A client of the turns and sessions that there are: lists, states, cancels, answers to questions, and the events of a
- * turn from the first one, or from the one behind `Last-Event-ID`, until it ends.
+ * turn from the first one, or from the one behind `Last-Event-ID`, until it ends; or what becomes of all turns.
  */
 export class ResourceFront implements FrontLink {
   readonly #context: FrontContext
@@ -106,14 +116,15 @@ export class ResourceFront implements FrontLink {
   }
 
   decode(frame: Frame): void {
-    const { method, path, params } = this.#context
+    const { method, path, params, query } = this.#context
     const exchange = this.#ports.newId()
-    const command = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, body: frameText(frame) })
+    const command = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, query, body: frameText(frame) })
     if (typeof command === 'string') {
       this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`))
       return
     }
-    this.#ports.command(command, command.type === 'turn-follow' ? this.#following() : WHOLE)
+    const follows = command.type === 'turn-follow' || (command.type === 'query' && command.args === FOLLOW)
+    this.#ports.command(command, follows ? this.#following() : WHOLE)
   }
 
   encode(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
@@ -126,7 +137,8 @@ export class ResourceFront implements FrontLink {
   encodeLink(event: LinkEvent): void {
     if (event.type !== 'command-reply') return
     if (event.fault) this.encodeFault(event.fault)
-    else this.#ports.send(write(parse(event.data ?? '{}')))
+    else if (event.more) this.#changed(event.data!)
+    else if (!this.#streaming) this.#ports.send(write(parse(event.data ?? '{}')))
   }
 
   encodeFault(found: Fault): void {
@@ -139,9 +151,15 @@ export class ResourceFront implements FrontLink {
     if (this.#streaming && this.#framing === 'sse') this.#ports.send({ event: 'ping', data: '{}' })
   }
 
-  /** Who follows a turn can be asked what its agent asks, unless it says that it only looks on. */
+  /** Turns that have got further. */
+  #changed(data: JsonText): void {
+    this.#streaming = true
+    this.#write('turns', data, undefined)
+  }
+
+  /** Looking on must change nothing: who follows a turn is asked what its agent asks only where it says so. */
   #following(): Answer {
-    const asks = /(^|&)asks=never(&|$)/.test(this.#context.query) ? 'never' : 'inline'
+    const asks = /(^|&)asks=now(&|$)/.test(this.#context.query) ? 'inline' : 'never'
     return { form: 'stream', framing: this.#framing, onDisconnect: 'drain', asks }
   }
 

@@ -1,14 +1,23 @@
 import { readCarrier } from '../../observability/index.ts'
 import { serveStdio } from '../stdio.ts'
-import { setUp } from './setup.ts'
+import { type Setup, setUp } from './setup.ts'
 import type { ThinOptions } from './thin.ts'
+import { unwritten } from './unwritten.ts'
 
 /** Sessions of a stand-in belong to the person at this machine, like those of a gateway without keys. */
 const TENANT = 'local'
 
-/** Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more. */
-export async function runAlone(file: string, { protocol, argv, agent, env }: ThinOptions): Promise<number> {
-  const { codecs, gateway, close } = await setUp(file, { only: protocol })
+/**
+ * Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more, or
+ * why there is no gateway to be made of the configuration.
+ */
+export async function runAlone(
+  file: string,
+  { protocol, facts, argv, agent, env }: ThinOptions,
+): Promise<number | string> {
+  const setup = await trySetUp(file, protocol, facts.oneShot === true)
+  if (typeof setup === 'string') return setup
+  const { codecs, gateway, close } = setup
   const exitCode = await serveStdio(
     {
       engine: gateway.engine,
@@ -20,7 +29,18 @@ export async function runAlone(file: string, { protocol, argv, agent, env }: Thi
       ...(agent !== undefined && { agent }),
     },
     process,
+    (error) => unwritten(facts, error),
   )
   await close(0)
   return exitCode
+}
+
+/** The gateway, or what is wrong. Where that is shown to a client, it says no more than who can tell. */
+async function trySetUp(file: string, only: string, shown: boolean): Promise<Setup | string> {
+  try {
+    return await setUp(file, { only })
+  } catch (error) {
+    if (shown) return 'the configuration cannot be used; "turnpike check" says why'
+    return error instanceof Error ? error.message : String(error)
+  }
 }

@@ -3,7 +3,7 @@ import { probeCollector } from '../../observability/index.ts'
 import { type Config, describeConfig } from '../config/index.ts'
 import { takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
-import { collectorOf, readConfig } from './setup.ts'
+import { collectorOf, exportOptions, readConfig } from './setup.ts'
 
 /**
  * `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). What may
@@ -23,5 +23,7 @@ async function telemetryProblems(config: Config): Promise<string[]> {
   const otlp = collectorOf(config)
   if (otlp === undefined) return []
   const { headers, metrics = true } = config.telemetry ?? {}
-  return probeCollector({ otlp, metrics, ...(headers && { headers }) })
+  const { problem, ...options } = exportOptions()
+  const found = await probeCollector({ otlp, metrics, ...options, ...(headers && { headers }) })
+  return problem === undefined ? found : [problem, ...found]
 }

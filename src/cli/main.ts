@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { protocolOfProgram } from '../../codecs/index.ts'
 
 /** The commands; each is loaded only when it is called. A command returns the exit code. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
@@ -7,16 +8,15 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   conformance: async (args) => (await import('./conformance.ts')).conformanceCommand(args),
   translate: async (args) => (await import('./translate.ts')).translateCommand(args),
   matrix: async (args) => (await import('./matrix.ts')).matrixCommand(args),
+  tail: async (args) => (await import('./tail.ts')).tailCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
   help: async () => (await import('./usage.ts')).helpCommand(),
 }
 
-/** Programs that a link of this name stands in for, with the protocol's name. */
-const STAND_INS: Readonly<Record<string, string>> = { zene: 'zene', zot: 'zot', qwen: 'qwen' }
-
 async function main(args: string[]): Promise<number> {
-  const standIn = STAND_INS[basename(process.env['TURNPIKE_NAME'] ?? '')]
+  // Called through a link: as the program that the link is named like.
+  const standIn = protocolOfProgram(basename(process.env['TURNPIKE_NAME'] ?? ''))
   if (standIn) return COMMANDS['as']!([standIn, ...args])
   const [name = 'help', ...rest] = args
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name

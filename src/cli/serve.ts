@@ -25,7 +25,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   }
   await gateway.engine.recover()
   const server = await startServer(address, parts)
-  const socket = await listenForStandIns(file, config.server.socket, parts, log)
+  const socket = await listenForStandIns(file, config.server, parts, log)
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(welcome(server.url, [...config.agents.keys()]))
   process.on('SIGHUP', () => reload(file, setup, server))
@@ -55,6 +55,7 @@ function needRestart(before: Config, after: Config): string[] {
   const parts = (config: Config): Record<string, unknown> => ({
     'server.host and server.port': [config.server.host, config.server.port],
     'server.socket': config.server.socket,
+    'server.limits': config.server.limits,
     'store.path': config.store.path,
     telemetry: config.telemetry,
     log: config.log,
@@ -67,14 +68,14 @@ function needRestart(before: Config, after: Config): string[] {
 /** Stand-ins find the gateway by its configuration file; without their socket everything else still works. */
 async function listenForStandIns(
   file: string,
-  configured: string | false | undefined,
+  { socket: configured, limits }: Config['server'],
   parts: ServerParts,
   log: Log,
 ): Promise<HttpServer | undefined> {
   if (configured === false) return undefined
   const path = configured ?? socketPath(file, process.env)
   try {
-    return await startSocket(path, parts)
+    return await startSocket(path, parts, limits)
   } catch (error) {
     log.warn('stand-ins cannot reach this gateway; they will run turns themselves', { path, error: String(error) })
     return undefined

@@ -3,12 +3,15 @@ import { codecNames, loadCodecs } from '../../codecs/index.ts'
 import {
   type BreakerStates,
   type Log,
+  type LogEntry,
   type Metrics,
   openLog,
   openMetrics,
+  otlpProtocol,
   redactor,
   startTelemetry,
   type Telemetry,
+  type TelemetryConfig,
 } from '../../observability/index.ts'
 import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
 import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
@@ -44,11 +47,19 @@ export async function setUp(file: string, { only }: { only?: string } = {}): Pro
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
   const level = quiet && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
   const { pretty } = config.log
-  const log = await openLog({ level, redact: redactor(secrets), ...(pretty !== undefined && { pretty }) })
+  // The log is there before what it may be sent by.
+  let also: ((entry: LogEntry) => void) | undefined
+  const log = await openLog({
+    level,
+    redact: redactor(secrets),
+    also: (entry) => also?.(entry),
+    ...(pretty !== undefined && { pretty }),
+  })
   for (const warning of config.warnings) log.warn(warning)
   // A stand-in that runs alone is gone before anybody could read its numbers.
   const metrics = quiet || config.telemetry?.metrics === false ? undefined : await openMetrics()
   const telemetry = await telemetryOf(config, log, metrics)
+  also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
   const hooks = metrics?.hooks(traced) ?? traced
   const gateway = createGateway(config, { codecs, hooks, log: redacting(log, config), env: process.env })
@@ -110,13 +121,25 @@ export function collectorOf(config: Config): string | undefined {
   return config.telemetry?.otlp ?? (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || undefined)
 }
 
+/** Whether the log goes to the collector as well, and how everything is written to it: by OpenTelemetry's variables. */
+export function exportOptions(): Pick<TelemetryConfig, 'logs' | 'protocol'> & { problem?: string } {
+  const { OTEL_LOGS_EXPORTER: exporter, OTEL_EXPORTER_OTLP_PROTOCOL: named } = process.env
+  const protocol = otlpProtocol(named)
+  const logs = exporter?.split(',').some((name) => name.trim() === 'otlp') ?? false
+  if (protocol) return { logs, protocol }
+  return { logs, problem: `OTEL_EXPORTER_OTLP_PROTOCOL is ${named}; OTLP is sent as http/json (or http/protobuf)` }
+}
+
 async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefined): Promise<Telemetry | undefined> {
   const otlp = collectorOf(config)
   if (otlp === undefined) return undefined
   const { headers, content, sample } = config.telemetry ?? { content: false, metrics: true }
+  const { problem, ...options } = exportOptions()
+  if (problem !== undefined) log.warn(problem)
   return startTelemetry({
     otlp,
     content,
+    ...options,
     version: version(),
     warn: (message) => log.warn(message),
     ...(headers && { headers: { ...headers } }),
@@ -127,6 +150,9 @@ async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefine
 
 function infos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
   return Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, options }]) => [name, { dialects: Object.keys(dialects), options }]),
+    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
+      name,
+      { dialects: Object.keys(dialects), silent, options },
+    ]),
   )
 }

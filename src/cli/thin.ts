@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import type { StandInFacts } from '../contract/index.ts'
 import { frameDecoder } from '../framing/index.ts'
 import type { Streams } from '../stdio.ts'
 import { HttpExchange, type RequestHead } from './http-exchange.ts'
+import { unwritten } from './unwritten.ts'
+import { Wiretap } from './wiretap.ts'
 
 /** A gateway that may be running: its Unix socket, or its URL with a key. */
 export type GatewayAddress = { socket: string } | { url: string; key?: string }
@@ -10,13 +13,14 @@ export type GatewayAddress = { socket: string } | { url: string; key?: string }
 /** What a stand-in is asked to be. */
 export interface ThinOptions {
   protocol: string
+  facts: StandInFacts
   argv: readonly string[]
   agent?: string
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Variables that fronts and tracing read; nothing else of the environment leaves this process. */
-const FORWARDED = /^(AGENT_|ZENE_|ZOTCORE_|QWEN_|TRACEPARENT$|TRACESTATE$|BAGGAGE$)/
+/** Variables that tracing reads. Beside them, those that the protocol's fronts read leave this process, and no others. */
+const TRACING = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE']
 
 /** Everything the gateway may say on one line: its answers come in pieces of at most a pipe's size. */
 const LINE_LIMIT = 256 * 1024 * 1024
@@ -24,24 +28,28 @@ const LINE_LIMIT = 256 * 1024 * 1024
 /**
  * Hands this process's streams to a running gateway, as JSON lines in one HTTP exchange: `{"in"}`, `{"eof"}` and
  * `{"signal"}` there, `{"out"}`, `{"err"}` and `{"exit"}` back. Resolves with the exit code, or with undefined when no
- * gateway answers at the address (nothing was read from stdin then).
+ * gateway answers at the address, or with a message when it does not want this stand-in (nothing was read from stdin
+ * then). When the gateway goes away in the middle, what is still to be said is said here.
  */
 export async function runThin(
   address: GatewayAddress,
   options: ThinOptions,
   streams: Streams,
-): Promise<number | undefined> {
+): Promise<number | string | undefined> {
   if ('socket' in address && !existsSync(address.socket)) return undefined
   const { socket, head } = await open(address, options.protocol)
   return new Promise((resolve) => {
-    const answer = new Answer(streams, socket, (read) => exchange.write(`${JSON.stringify({ read })}\n`), resolve)
+    const heard = new Wiretap()
+    const answer = new Answer(options, streams, socket, heard, {
+      read: (read) => exchange.write(`${JSON.stringify({ read })}\n`),
+      done: resolve,
+    })
     let status: number | undefined
     const exchange = new HttpExchange(socket, head, {
       status(code) {
         status = code
-        if (code === 200) feed(exchange, socket, streams)
-        else streams.stderr.write(`turnpike: the gateway answered ${code} to this stand-in\n`)
-        if (code !== 200) resolve(3)
+        if (code === 200) feed(exchange, socket, streams, heard)
+        else resolve(`the gateway answered ${code} to this stand-in`)
       },
       data: (text) => status === 200 && answer.push(text),
       end: () => (status === undefined ? resolve(undefined) : answer.end()),
@@ -65,57 +73,77 @@ async function open(address: GatewayAddress, protocol: string): Promise<{ socket
 }
 
 /** The first line of the request: how this program was started. */
-function about({ argv, agent, env }: ThinOptions, { stdin }: Streams): string {
-  const forwarded = Object.entries(env).filter(([name]) => FORWARDED.test(name))
+function about({ argv, agent, env, facts }: ThinOptions, { stdin }: Streams): string {
+  const forwarded = [...(facts.env ?? []), ...TRACING].map((name) => [name, env[name]] as const)
   return JSON.stringify({ argv, agent, env: Object.fromEntries(forwarded), interactive: stdin.isTTY === true })
 }
 
 /** Standard input and signals, to the gateway. */
-function feed(exchange: HttpExchange, socket: Socket, { stdin }: Streams): void {
+function feed(exchange: HttpExchange, socket: Socket, { stdin }: Streams, heard: Wiretap): void {
   const tell = (line: object): void => {
     if (!exchange.write(`${JSON.stringify(line)}\n`)) {
       stdin.pause()
       socket.once('drain', () => stdin.resume())
     }
   }
+  const end = (): void => {
+    heard.client(undefined)
+    tell({ eof: true })
+  }
   stdin.setEncoding('utf8')
-  stdin.on('data', (text) => tell({ in: String(text) }))
-  stdin.on('end', () => tell({ eof: true }))
-  stdin.on('error', () => tell({ eof: true }))
+  stdin.on('data', (text) => {
+    heard.client(String(text))
+    tell({ in: String(text) })
+  })
+  stdin.on('end', end)
+  stdin.on('error', end)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => tell({ signal }))
 }
 
 /** One line of the gateway; `ask` wants to know when everything before it is with the reader. */
 interface AnswerLine {
+  link?: string
   out?: string
   err?: string
   ask?: number
+  closed?: number
   exit?: number
+}
+
+/** What is told of an answer. */
+interface AnswerEar {
+  /** Everything before this question is with the reader. */
+  read(ask: number): void
+  done(exitCode: number): void
 }
 
 /** The gateway's answer, to standard output and error. */
 class Answer {
+  readonly #options: ThinOptions
   readonly #streams: Streams
   readonly #socket: Socket
-  readonly #read: (ask: number) => void
-  readonly #done: (exitCode: number) => void
+  readonly #heard: Wiretap
+  readonly #ear: AnswerEar
   readonly #decoder = frameDecoder('ndjson', LINE_LIMIT, {
     frame: (frame) => this.#line(JSON.parse(String(frame)) as AnswerLine),
     fault: () => this.#socket.destroy(),
   })
-
+  /** The exit code, once the gateway has said everything else. */
+  #closed: number | undefined
   #finished = false
 
-  constructor(streams: Streams, socket: Socket, read: (ask: number) => void, done: (exitCode: number) => void) {
-    this.#read = read
+  constructor(options: ThinOptions, streams: Streams, socket: Socket, heard: Wiretap, ear: AnswerEar) {
+    this.#options = options
     this.#streams = streams
     this.#socket = socket
-    this.#done = done
-    // Whoever started us has stopped reading: that is no fault of the gateway.
-    streams.stdout.on('error', () => {
+    this.#heard = heard
+    this.#ear = ear
+    // Whoever started us has stopped reading, or cannot take it: that is no fault of the gateway.
+    streams.stdout.on('error', (error) => {
+      if (this.#finished) return
       this.#finished = true
       socket.destroy()
-      done(1)
+      ear.done(unwritten(options.facts, error))
     })
   }
 
@@ -123,27 +151,39 @@ class Answer {
     this.#decoder.push(text)
   }
 
-  /** Without an exit code the gateway went away: that is no success, whatever was written so far. */
+  /** Without its last word the gateway went away: what is open ends here. */
   end(): void {
     if (this.#finished) return
-    this.#streams.stderr.write('turnpike: the gateway went away before it had answered; send the request again\n')
-    this.#finish(1)
+    if (this.#closed !== undefined) this.#finish(this.#closed)
+    else void this.#goOnAlone()
   }
 
-  #line({ out, err, ask, exit }: AnswerLine): void {
+  async #goOnAlone(): Promise<void> {
+    const { sayLastWords } = await import('./last-words.ts')
+    this.#finish(await sayLastWords(this.#options, this.#heard, this.#streams))
+  }
+
+  #line({ link, out, err, ask, closed, exit }: AnswerLine): void {
     const { stdout } = this.#streams
-    if (ask !== undefined) stdout.write('', (error) => !error && this.#read(ask))
+    if (link !== undefined) this.#heard.link = link
+    if (ask !== undefined) stdout.write('', (error) => !error && this.#ear.read(ask))
     if (err !== undefined) this.#streams.stderr.write(`${err}\n`)
+    if (out !== undefined) this.#heard.agent(out)
     if (out !== undefined && !stdout.write(out)) {
       this.#socket.pause()
       stdout.once('drain', () => this.#socket.resume())
     }
+    if (closed !== undefined) this.#closed = closed
     if (exit !== undefined) this.#finish(exit)
   }
 
   #finish(exitCode: number): void {
-    this.#finished = true
-    // The callback of an empty write comes when everything before it is with the reader.
-    this.#streams.stdout.write('', (error) => this.#done(error ? 1 : exitCode))
+    if (this.#closed === undefined) this.#closed = exitCode
+    // The callback of an empty write comes when everything before it is with the reader. An error is told elsewhere.
+    this.#streams.stdout.write('', (error) => {
+      if (error || this.#finished) return
+      this.#finished = true
+      this.#ear.done(exitCode)
+    })
   }
 }

@@ -17,17 +17,20 @@ interface Asked {
   argv: readonly string[] | undefined
 }
 
-const HINT = 'usage: turnpike translate --from X --to Y [--client] [--recorded] [--strict] [FILE] [-- ARGUMENTS]'
+/** The target that is no protocol: the values of the canonical model, as they are. */
+const MODEL = 'model'
+
+const HINT = 'usage: turnpike translate --from X --to Y|model [--client] [--recorded] [--strict] [FILE] [-- ARGUMENTS]'
 
 /**
- * `turnpike translate`: what an agent wrote (or with `--client` its client) in one protocol, as another one. stdout is
- * the other protocol only; what was lost is JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or
+ * `turnpike translate`: what an agent wrote (or with `--client` its client) in one protocol, as another one, or with
+ * `--to model` as the values of the canonical model. stdout is the other protocol only; what was lost is JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or
  * with `--strict` lost), 2 (command line), 3 (the file cannot be read).
  */
 export async function translateCommand(args: string[]): Promise<number> {
   try {
     const asked = readArguments(args)
-    const to = asked.to === 'native' ? 'canonical' : await partyOf(asked.to, asked)
+    const to = asked.to === MODEL ? 'canonical' : await partyOf(asked.to, asked)
     const from = await partyOf(asked.from, asked)
     checkHalves(asked, from, to)
     const wires = wiresOf(asked, readText(asked.file))

@@ -1,5 +1,5 @@
 import type { Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
-import type { Command, Id, Loss, Target as Meant, TurnEvent, TurnStart } from '../model/index.ts'
+import type { Command, Fault, Id, Loss, Target as Meant, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Target, TurnTarget } from './target.ts'
 
 /** A turn on its way from a recorded agent to its own client, if that is recorded, and to the target. */
@@ -13,6 +13,9 @@ export class Flow {
   #begun = false
   /** What came before it was sure that there is a turn. */
   readonly #held: TurnEvent[] = []
+  /** That it was taken, while its client is not known to have been told so. */
+  #untold: TurnEvent | undefined
+  #accepted = false
   ended = false
 
   constructor(
@@ -43,9 +46,30 @@ export class Flow {
       if (!cut && event.type !== 'turn-started') this.begin()
       return
     }
+    if (event.type !== 'turn-accepted') this.#acceptBefore()
+    else if (this.#accepted) return
+    else this.#accepted = true
     if (event.type === 'turn-end') this.ended = true
     if (event.type !== 'turn-accepted') this.#told?.event(event)
     if (this.#reader) this.#reader.client.deliver(event, this.#reader.exchange)
+  }
+
+  /** It was taken; its client is told so when the agent has said something of it, or at its end. */
+  willAccept(event: TurnEvent): void {
+    this.#untold = event
+  }
+
+  #acceptBefore(): void {
+    const untold = this.#untold
+    this.#untold = undefined
+    if (untold) this.event(untold)
+  }
+
+  /** Ends it, whatever its agent still has to say. */
+  fail(fault: Fault): void {
+    const end = { outcome: 'failed', stop: 'error', fault } as const
+    this.agent?.abort(end)
+    if (!this.ended) this.event({ ...end, turn: this.turn, type: 'turn-end' })
   }
 
   /** Something did not survive on the way here; false when nobody is told of it. */

@@ -1,4 +1,6 @@
+export { type LastWords, lastWords, type Orphan } from './last-words.ts'
 export type { Translated } from './output.ts'
 export type { Party } from './party.ts'
 export { plainWire, RecordingError, readRecording, type Step, type Wire } from './recording.ts'
-export { type Translation, translate } from './translate.ts'
+export { translate } from './translate.ts'
+export type { Translation } from './translation.ts'

@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /** The canonical model as JSON lines: an agent's events, or with `client` a client's commands. */
-export function nativeTarget(output: Output, client: boolean): Target {
+export function modelTarget(output: Output, client: boolean): Target {
   const command = (value: Command): void => {
     if (client) output.line(value)
   }

@@ -4,7 +4,7 @@ import { clientOutcome, suiteOf } from '../kit/conformance.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const CLIENT = join(ROOT, 'test/kit/tiny-clients.mjs')
-const PROTOCOLS = ['zot', 'zene', 'agentproc', 'agentproc@0.4', 'openharness', 'qwen', 'qwen-code'] as const
+const PROTOCOLS = ['native', 'zot', 'zene', 'agentproc', 'agentproc@0.4', 'openharness', 'qwen', 'qwen-code'] as const
 /** A client that never ends is given less time. */
 const PATIENCE: Readonly<Record<string, number>> = { 'openharness.client.5.2.ends': 2_000 }
 

@@ -76,7 +76,11 @@ export class Running {
   }
 
   write(line: string): void {
-    this.#child.stdin.write(`${line}\n`)
+    this.writeText(`${line}\n`)
+  }
+
+  writeText(text: string): void {
+    this.#child.stdin.write(text)
   }
 
   end(): void {

@@ -54,7 +54,7 @@ store: { kind: sqlite, path: ./turnpike.db }
       .filter((line) => line === `begin ${session}`).length
 
   const isAnsweredFromTheRecord = async (session: string): Promise<void> => {
-    expect(await ask(session, 'r1', false)).toMatchObject({ code: 1, stderr: '' })
+    expect(await ask(session, 'r1', false)).toMatchObject({ code: 4, stderr: '' })
     const again = await ask(session, 'r2', true)
     expect(JSON.parse(again.stdout)).toMatchObject({ ok: true, request_id: 'r2', text: `done: ${session}` })
     expect(again.code).toBe(0)

@@ -103,6 +103,8 @@ describe('an agent', () => {
   test('says everything through', () => {
     fc.assert(
       fc.property(event, (said) => {
+        // Ends that contradict themselves are not said through.
+        fc.pre(said.type !== 'turn-end' || said.outcome === 'cancelled' || (said.outcome === 'failed') === !!said.fault)
         const drive = runningBack()
         const heard = { ...said, turn: said.turn === null ? null : 't1' } as AgentEvent
         drive.feed(eventJson(heard))
@@ -120,6 +122,24 @@ describe('an agent', () => {
     drive.feed(`{"type":"turn-end","turn":"t1","outcome":"completed","losses":[${JSON.stringify(lost)}]}`)
     expect(drive.losses).toEqual([lost])
     expect(drive.events).toEqual([{ turn: 't1', type: 'turn-end', outcome: 'completed' }])
+  })
+
+  test('has a reason for every failure, and no success with one', () => {
+    const failure = { code: 'provider-down', message: 'It is down.', retryable: true } as const
+    const unsaid = {
+      code: 'internal',
+      message: 'The agent failed and did not say why; see its own log.',
+      retryable: false,
+    }
+    const ended = (end: object): unknown => {
+      const drive = runningBack()
+      drive.feed(JSON.stringify({ type: 'turn-end', turn: 't1', ...end }))
+      return drive.events.at(-1)
+    }
+    expect(ended({ outcome: 'failed' })).toEqual({ turn: 't1', type: 'turn-end', outcome: 'failed', fault: unsaid })
+    const failed = { turn: 't1', type: 'turn-end', outcome: 'failed', fault: failure }
+    expect(ended({ outcome: 'failed', fault: failure })).toEqual(failed)
+    expect(ended({ outcome: 'completed', fault: failure })).toEqual(failed)
   })
 
   test('cannot park a turn', () => {
@@ -287,6 +307,16 @@ describe('a recording', () => {
     both.link.encode({ exchange: 'x2', type: 'query', what: 'state' })
     both.feed(reply)
     expect(both.events).toEqual([{ turn: null, type: 'command-reply', exchange: 'x2', data: '1' }])
+  })
+
+  test('of both sides says when its client was told that the turn was taken', () => {
+    const accepted = '{"type":"turn-accepted","turn":"theirs","seq":1,"how":"new","session":"s9"}'
+    const both = started('both')
+    both.feed(accepted)
+    expect(both.events).toEqual([{ turn: 't1', type: 'turn-accepted', how: 'new', session: 's9' }])
+    const alone = started('agent')
+    alone.feed(accepted)
+    expect(alone.events).toEqual([])
   })
 
   test('of a refused turn is its end', () => {

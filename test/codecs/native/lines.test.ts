@@ -49,6 +49,17 @@ describe('a client on lines', () => {
     ])
   })
 
+  test('that follows all turns is answered again and again under its own name', () => {
+    const drive = driveFront(codec)
+    drive.feed('{"type":"query","exchange":"e1","what":"turns","args":{"follow":true}}')
+    const reply = { turn: null, type: 'command-reply', exchange: 'f1', data: '{"turns":[]}' } as const
+    for (const answer of [{ ...reply, more: true } as const, { ...reply, more: true } as const, reply]) {
+      drive.link.encodeLink!(answer)
+    }
+    const line = { type: 'command-reply', turn: null, exchange: 'e1', data: { turns: [] } }
+    expect(linesOf(drive).slice(1)).toEqual([{ ...line, more: true }, { ...line, more: true }, line])
+  })
+
   test('reads the losses of the turn with its end, or with the fault in its place', () => {
     const lost = { kind: 'dropped', item: 'plan', why: 'no-place', count: 2 } as const
     const { link, sent } = lossyFront('lines', [lost])

@@ -75,9 +75,46 @@ describe('answers', () => {
   })
 })
 
+describe('all turns, followed', () => {
+  const command = { exchange: 'f1', type: 'query', what: 'turns', args: '{"follow":true}' }
+  const told = { turn: null, type: 'command-reply', exchange: 'f1', data: '{"turns":[]}', more: true } as const
+
+  test('are events until the last answer, which says nothing', () => {
+    const drive = ask('GET', '/v1/turns', { query: 'follow=1' })
+    expect(drive.commands).toEqual([command])
+    expect(drive.answers.get('f1')).toMatchObject({ form: 'stream', framing: 'sse', onDisconnect: 'drain' })
+    drive.link.encodeLink!(told)
+    drive.link.keepAlive!()
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1' })
+    expect(drive.sent).toEqual([
+      { event: 'turns', data: '{"turns":[]}' },
+      { event: 'ping', data: '{}' },
+    ])
+  })
+
+  test('can be lines', () => {
+    const drive = ask('GET', '/v1/turns', { query: 'a=1&follow=true', headers: { accept: 'application/x-ndjson' } })
+    drive.link.encodeLink!(told)
+    expect(drive.sent).toEqual(['{"turns":[]}'])
+  })
+
+  test.each(['', 'follow=0', 'nofollow=1', 'follow=10'])('only when that is asked for: %s', (query) => {
+    const drive = ask('GET', '/v1/turns', { query })
+    expect(drive.commands).toEqual([{ exchange: 'f1', type: 'query', what: 'turns' }])
+    expect(drive.answers.get('f1')).toMatchObject({ form: 'whole' })
+  })
+
+  test('may be refused', () => {
+    const drive = ask('GET', '/v1/turns', { query: 'follow=1' })
+    const full = fault('overloaded', 'Enough.')
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1', fault: full })
+    expect(drive.sent).toEqual(['{"type":"fault","fault":{"code":"overloaded","message":"Enough.","retryable":true}}'])
+  })
+})
+
 describe('a followed turn', () => {
   test('is a stream of its events behind the last one seen', () => {
-    const drive = ask('GET', EVENTS, { headers: { 'last-event-id': '5' } })
+    const drive = ask('GET', EVENTS, { headers: { 'last-event-id': '5' }, query: 'a=1&asks=now' })
     expect(drive.answers.get('f1')).toEqual({ form: 'stream', framing: 'sse', onDisconnect: 'drain', asks: 'inline' })
     drive.play(plainTurn('hi'))
     drive.link.keepAlive!()
@@ -100,7 +137,7 @@ describe('a followed turn', () => {
 
   test('can be lines, with the losses at its end; who only looks on is not asked', () => {
     const headers = { accept: 'application/x-ndjson', 'last-event-id': 'x' }
-    const drive = ask('GET', EVENTS, { headers, query: 'a=1&asks=never' })
+    const drive = ask('GET', EVENTS, { headers, query: 'a=1&asks=nowhere' })
     expect(drive.answers.get('f1')).toMatchObject({ framing: 'ndjson', asks: 'never' })
     const [accepted, , , , , , end] = plainTurn('hi')
     drive.play([accepted!])

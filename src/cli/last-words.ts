@@ -1,0 +1,75 @@
+import { loadCodec } from '../../codecs/index.ts'
+import type { Streams } from '../stdio.ts'
+import { type LastWords, lastWords } from '../translate/index.ts'
+import type { ThinOptions } from './thin.ts'
+import { Wiretap } from './wiretap.ts'
+
+/** How long a client may take to say what it wants when it cannot have it, in milliseconds. */
+const PATIENCE_MS = 15_000
+
+const GONE = 'The gateway went away before it had answered; send the request again.'
+
+/**
+ * Says what a stand-in still has to say when its gateway went away, in its client's own protocol: an end for everything
+ * that is open. Returns the exit code.
+ */
+export async function sayLastWords(options: ThinOptions, heard: Wiretap, { stdout, stderr }: Streams): Promise<number> {
+  const { out, exitCode } = await wordsOf(options, heard, 'agent-unavailable', GONE)
+  stdout.write(out)
+  if (exitCode === undefined) stderr.write(`turnpike: ${GONE}\n`)
+  return exitCode ?? 1
+}
+
+/**
+ * A stand-in that cannot do its work says why: on standard error, and where its protocol answers every request, also as
+ * an answer to the one that its client makes. Returns the exit code.
+ */
+export async function refuse(options: ThinOptions, why: string, streams: Streams): Promise<number> {
+  const { oneShot, exit } = options.facts
+  // Clients that show standard error compare it with the answer.
+  const message = `turnpike: ${why}`
+  const { out, exitCode } = oneShot ? await answerOne(options, message, streams) : { out: '' }
+  streams.stdout.write(out)
+  streams.stderr.write(`${message}\n`)
+  return exit?.configuration ?? exitCode ?? 3
+}
+
+/** Reads until there is a request, and answers it; without one in time nothing is said. */
+function answerOne(options: ThinOptions, message: string, { stdin }: Streams): Promise<LastWords> {
+  const heard = new Wiretap()
+  return new Promise((resolve) => {
+    const done = (words: LastWords): void => {
+      clearTimeout(patience)
+      resolve(words)
+    }
+    const look = async (over: boolean): Promise<void> => {
+      const words = await wordsOf(options, heard, 'internal', message)
+      if (over || words.out !== '') done(words)
+    }
+    const end = (): void => {
+      heard.client(undefined)
+      void look(true)
+    }
+    const patience = setTimeout(() => void look(true), PATIENCE_MS)
+    stdin.setEncoding('utf8')
+    stdin.on('data', (text) => {
+      heard.client(String(text))
+      void look(false)
+    })
+    stdin.on('end', end)
+    stdin.on('error', end)
+  })
+}
+
+/** What is to be said; nothing when the code for it is not there any more, or too much was said before. */
+async function wordsOf(
+  { protocol, argv, env }: ThinOptions,
+  { steps, link }: Wiretap,
+  code: 'agent-unavailable' | 'internal',
+  message: string,
+): Promise<LastWords> {
+  const codec = await loadCodec(protocol)
+  const checked = await codec?.options.schema['~standard'].validate({})
+  if (!codec || !steps || !checked || checked.issues) return { out: '' }
+  return lastWords({ codec, options: checked.value, argv, env, steps, link, now: Date.now() }, code, message)
+}

@@ -1,0 +1,300 @@
+import type { CallEnd, Frame, Framing, FrontContext } from '../contract/index.ts'
+import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
+import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
+import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
+import { Flow } from './flow.ts'
+import { framingOfAnswer, framingOfText } from './framing.ts'
+import { MirrorTarget, UNKNOWN } from './mirror.ts'
+import type { Output } from './output.ts'
+import { backContext, clientContext, dialectOf } from './party.ts'
+import type { Wire } from './recording.ts'
+import { type Control, insteadOf, modelTarget, type Target } from './target.ts'
+import type { BrokenOff, Translation } from './translation.ts'
+
+/** One wire while it is played. */
+export class Run {
+  readonly #wire: Wire
+  readonly #how: Translation
+  readonly #output: Output
+  readonly #target: Target
+  /** The recorded client is also who reads the translation: both sides speak one dialect. */
+  readonly #own: boolean
+  readonly #broken: BrokenOff | undefined
+  readonly #client: RecordedClient | undefined
+  readonly #agents: RecordedAgent[] = []
+  readonly #flows: Flow[] = []
+  /** The agent's side is recorded. */
+  readonly #answered: boolean
+  readonly #exchanges = new Map<Id, Exchange>()
+  /** The agent's names of the sessions of its turns, in their order, as far as it said them. */
+  readonly sessions: string[] = []
+  /** What the client's program would exit with, once its front closed the wire. */
+  exitCode: number | undefined
+  readonly #known: readonly string[]
+  #commands = 0
+  #unasked = 0
+  /** An agent's link is in the middle of a frame: what its client asks meanwhile waits until it is through. */
+  #speaking = false
+  /** The agent's side has ended. */
+  #cut = false
+  readonly #later: (() => void)[] = []
+
+  constructor(wire: Wire, how: Translation, output: Output, known: readonly string[], broken?: BrokenOff) {
+    this.#known = known
+    this.#broken = broken
+    this.#wire = wire
+    this.#how = how
+    this.#output = output
+    const { from, to, of } = how
+    const asked = wire.steps.some(({ who }) => who === 'client') || this.#asksByItself()
+    this.#answered = of === 'agent' || wire.steps.some(({ who }) => who === 'agent')
+    this.#own = asked && of === 'agent' && to !== 'canonical' && to.codec === from.codec && to.dialect === from.dialect
+    this.#target = this.#own ? silent : targetOf(how, output)
+    if (asked) this.#client = this.#openClient()
+  }
+
+  play(): void {
+    const { steps, end } = this.#wire
+    const { framing } = dialectOf(this.#how.from)
+    if (this.#answered) this.#openAgent()
+    this.#client?.open()
+    const client = this.#decoder(framing, (frame) => this.#asked(frame))
+    if (!steps.some(({ who }) => who === 'client')) this.#endClient(client)
+    let agent: FrameDecoder | undefined
+    for (const step of steps) {
+      if (step.who === 'client') {
+        if (step.text !== undefined) client.push(step.text)
+        else this.#endClient(client)
+      } else if ('head' in step) {
+        agent = this.#decoder(framingOfAnswer(step.head, framing), (frame) => this.#said(frame))
+        for (const known of this.#agents) this.#speak(() => known.head(step.head))
+      } else {
+        agent ??= this.#decoder(framingOfText(step.text, framing), (frame) => this.#said(frame))
+        agent.push(step.text)
+      }
+    }
+    agent?.end()
+    if (this.#broken) this.#breakOff(this.#broken.fault)
+    else this.#runOut(end)
+  }
+
+  /** The recording is over, and with it the agent. */
+  #runOut(end: CallEnd): void {
+    // What the agent's protocol has no word for is answered in its stead, as in a gateway.
+    for (const exchange of this.#exchanges.values()) exchange.reply(insteadOf(exchange.command))
+    this.#cut = true
+    for (const known of this.#agents) this.#speak(() => known.end(end))
+    this.#client?.settle()
+    this.#target.end()
+  }
+
+  /** Nothing more is heard of the agent: all that is open ends, and only what its client reads of that is told. */
+  #breakOff(fault: Fault): void {
+    this.#output.out = ''
+    this.#cut = true
+    for (;;) {
+      const asked = [...this.#exchanges.values()].find(({ ended }) => !ended)
+      const flow = this.#flows.find(({ ended }) => !ended)
+      if (asked) asked.reply({ fault })
+      else if (flow) this.#speak(() => flow.fail(fault))
+      else return
+    }
+  }
+
+  #endClient(decoder: FrameDecoder): void {
+    decoder.end()
+    this.#client?.end()
+    while (!this.#answered && this.#finish()) {}
+  }
+
+  #decoder(framing: Framing, frame: (frame: Frame) => void): FrameDecoder {
+    return frameDecoder(framing, Number.MAX_SAFE_INTEGER, { frame, fault: (fault) => this.#output.fault(fault) })
+  }
+
+  /** The request of a client may be its arguments or its environment alone. */
+  #asksByItself(): boolean {
+    const { env, argv } = this.#wire
+    if (Object.keys(env).length === 0 && (argv ?? this.#how.argv) === undefined) return false
+    let asks = false
+    const probe = new RecordedClient(dialectOf(this.#how.from), this.#context, 'agent', {
+      command: () => {
+        asks = true
+      },
+    })
+    probe.open()
+    probe.end()
+    return asks
+  }
+
+  get #context(): FrontContext {
+    const { http, argv, env } = this.#wire
+    return clientContext(http ? { http } : { argv: argv ?? this.#how.argv ?? [], env })
+  }
+
+  #openClient(): RecordedClient {
+    const { from, of } = this.#how
+    const broken = this.#broken
+    return new RecordedClient(dialectOf(from), this.#context, 'agent', {
+      command: (command, exchange) => this.#command(command, exchange),
+      send: (frame, framing) => {
+        if (this.#own) this.#output.frame(frame, framing)
+      },
+      loss: (loss, direction) => {
+        if (direction === 'asked' ? of === 'client' : this.#own) this.#output.loss(loss)
+      },
+      fault: (fault, direction) => {
+        if (of === 'client' && direction === 'asked') this.#output.fault(fault)
+      },
+      close: (exitCode) => {
+        this.exitCode = exitCode
+      },
+      ...(broken && { now: () => broken.now, newId: broken.newId }),
+    })
+  }
+
+  #openAgent(): RecordedAgent {
+    const { from, argv, of } = this.#how
+    const recorded = this.#client ? 'both' : 'agent'
+    const context = { ...backContext(from, this.#wire.argv ?? argv), recorded } as const
+    const agent: RecordedAgent = new RecordedAgent(dialectOf(from), context, {
+      event: (event) => this.#event(event),
+      link: (event) => this.#link(event),
+      loss: (loss, direction) => {
+        if (direction === 'said' && of === 'agent') this.#loss(loss, agent.running)
+      },
+      fault: (fault) => this.#output.fault(fault),
+    })
+    this.#agents.push(agent)
+    agent.open()
+    return agent
+  }
+
+  /** A frame of the client. Without the agent's side a turn is over as soon as the client goes on to something that waits for it. */
+  #asked(frame: Frame): void {
+    const before = this.#commands
+    this.#client?.decode(frame)
+    if (!this.#answered && this.#commands === before) this.#finish()
+  }
+
+  #command(command: Command, exchange: Exchange | undefined): void {
+    if (this.#speaking) {
+      this.#later.push(() => this.#command(command, exchange))
+      return
+    }
+    this.#commands += 1
+    if (command.type === 'turn-start') {
+      while (!this.#answered && this.#finish()) {}
+      this.#start(command, exchange)
+      return
+    }
+    if (exchange && !this.#answeredAtOnce(command)) this.#exchanges.set(exchange.id, exchange)
+    const flow = this.#meant(command)
+    const meant: Control = flow && 'target' in command ? { ...command, target: { turn: flow.turn } } : command
+    const agent = flow?.agent ?? this.#agents[0]
+    agent?.send(meant)
+    this.#target.send(meant)
+    if (!this.#answered) exchange?.reply(insteadOf(command))
+  }
+
+  /** What agents have no word for, the gateway answers itself: when it is gone, it has. */
+  #answeredAtOnce(command: Command): boolean {
+    const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
+    return this.#broken !== undefined && dialectOf(this.#how.from).back!.capabilities[item] === 'none'
+  }
+
+  #start(command: Command & TurnStart, exchange: Exchange | undefined): void {
+    const idle = this.#agents.find(({ running }) => running === undefined)
+    const agent = this.#answered ? (idle ?? this.#openAgent()) : undefined
+    const session = this.#sessionOf(command.session?.id ?? '')
+    const named = this.#how.of === 'agent' && session !== ''
+    const told = named ? { ...command, session: { ...command.session, id: session } } : command
+    const flow = new Flow(told, agent, this.#target, exchange && { exchange, client: this.#client! })
+    this.#flows.push(flow)
+    flow.begin()
+    const accepted = acceptedTurn(command.turn, 'new', session, command.request)
+    if (this.#broken) flow.willAccept(accepted)
+    else flow.event(accepted)
+    agent?.start(command)
+  }
+
+  /** What the agent calls the session of the next turn, else this. */
+  #sessionOf(otherwise: string): string {
+    return this.#known.slice(0, this.#flows.length + 1).findLast((name) => name !== undefined) ?? otherwise
+  }
+
+  /** A frame of the agent. What comes while no turn runs, of a client that was not recorded, begins one. */
+  #said(frame: Frame): void {
+    if (!this.#client && this.#agents.every(({ running }) => running === undefined)) this.#startUnasked()
+    const busy = this.#agents.filter(({ running }) => running !== undefined)
+    for (const agent of busy.length > 0 ? busy : this.#agents.slice(0, 1)) {
+      this.#speak(() => agent.decode(frame))
+    }
+  }
+
+  #speak(step: () => void): void {
+    this.#speaking = true
+    step()
+    this.#speaking = false
+    for (let next = this.#later.shift(); next; next = this.#later.shift()) next()
+  }
+
+  #startUnasked(): void {
+    this.#unasked += 1
+    const command: Command & TurnStart = {
+      exchange: `recorded-${this.#unasked}`,
+      type: 'turn-start',
+      turn: `turn-${this.#unasked}`,
+      task: 'prompt',
+      input: [{ type: 'text', text: UNKNOWN }],
+      options: {},
+      session: { id: this.#sessionOf('recorded') },
+    }
+    const agent = this.#agents[0]!
+    const flow = new Flow(command, agent, this.#target, undefined)
+    this.#flows.push(flow)
+    // What follows an answer may be nothing of a turn: only something that is said makes it one.
+    if (this.#unasked === 1) flow.begin()
+    agent.start(command)
+  }
+
+  #event(event: TurnEvent): void {
+    // Not a failure of the agent's, but of reading it.
+    const found = event.type === 'turn-end' ? event.fault : undefined
+    if (found?.code === 'protocol-violation' && this.#how.of === 'agent') this.#output.fault(found)
+    this.#flows.find(({ turn }) => turn === event.turn)?.event(event, this.#cut)
+  }
+
+  #link(event: LinkEvent): void {
+    if (event.type === 'session-bound') this.sessions[Math.max(0, this.#flows.length - 1)] = event.agentSession
+    if (event.type === 'command-reply') this.#exchanges.get(event.exchange)?.reply(event)
+    else this.#client?.tell(event)
+    this.#target.link(event)
+  }
+
+  #loss(loss: Loss, turn: Id | undefined): void {
+    const flow = this.#flows.find((known) => known.turn === turn)
+    if (!flow?.loss(loss)) this.#output.loss(loss)
+  }
+
+  /** The turn that a command means, of those that run. */
+  #meant(command: Command): Flow | undefined {
+    const running = this.#flows.filter(({ ended }) => !ended)
+    if (!('target' in command) || command.target === 'running') return running.at(-1)
+    return running.find((flow) => flow.isMeantBy(command.target))
+  }
+
+  /** Ends the turn that waits longest for an agent that was not recorded; false when none does. */
+  #finish(): boolean {
+    const flow = this.#flows.find(({ ended }) => !ended)
+    flow?.event({ type: 'turn-end', turn: flow.turn, outcome: 'completed', stop: 'end' })
+    return flow !== undefined
+  }
+}
+
+/** Where nothing more is to be told: the recorded client reads the translation itself. */
+const silent: Target = { start: () => undefined, send() {}, link() {}, end() {} }
+
+function targetOf({ to, of }: Translation, output: Output): Target {
+  if (to === 'canonical') return modelTarget(output, of === 'client')
+  return new MirrorTarget(to, of === 'client' ? 'agent is sent' : 'client reads', output)
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
+
+/** The exit codes of Zene's section "Exit Code Semantics" that are no answer's own, and what other protocols have instead. */
+
+const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
+const UNUSABLE = 'turnpike: the configuration cannot be used; "turnpike check" says why'
+
+interface Ran {
+  stdout: string
+  stderr: string
+  code: number | null
+}
+
+/** `stdout` is where standard output goes, if not here. The input stays open, as clients leave it. */
+function run(
+  args: readonly string[],
+  input: string,
+  { env = {}, stdout, ends = false }: { env?: Record<string, string>; stdout?: number; ends?: boolean } = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/turnpike.cjs'), 'as', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+  })
+  const ran: Ran = { stdout: '', stderr: '', code: null }
+  child.stdout?.on('data', (bytes: Buffer) => {
+    ran.stdout += String(bytes)
+  })
+  child.stderr!.on('data', (bytes: Buffer) => {
+    ran.stderr += String(bytes)
+  })
+  child.stdin!.on('error', () => {})
+  child.stdin!.write(input)
+  if (ends) child.stdin!.end()
+  return new Promise((resolve) => child.on('close', (code) => resolve({ ...ran, code })))
+}
+
+describe('exit codes of stand-ins', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-exits-'))
+  const config = join(folder, 'turnpike.yaml')
+  const bad = join(folder, 'bad.yaml')
+  const blocked = join(folder, 'blocked.yaml')
+
+  beforeAll(() => {
+    const agents = `default: helper\nagents:${EXAMPLE_AGENTS}`
+    writeFileSync(config, `server: { port: 0 }\n${agents}store: { kind: sqlite, path: ./turnpike.db }\n`)
+    writeFileSync(bad, 'agents:\n  a: { protocol: zot, comand: zot }\n')
+    writeFileSync(join(folder, 'file'), '')
+    writeFileSync(blocked, `${agents}store: { kind: sqlite, path: ./file/turnpike.db }\n`)
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const flat = (message: string): object => ({
+    ok: false,
+    request_id: 'r1',
+    session_id: 's1',
+    text: '',
+    error_code: 'INTERNAL',
+    error_message: message,
+  })
+
+  test.each([
+    ['a file with a mistake', () => bad, UNUSABLE],
+    ['no file', () => join(folder, 'none.yaml'), UNUSABLE],
+    ['a store that cannot be opened', () => blocked, UNUSABLE],
+  ])('zene, 3: %s is told as an answer, and in the first line of stderr', async (_name, file, message) => {
+    const ran = await run(['zene', 'host', '--protocol', 'v1', '--bridge-compat', '--config', file()], REQUEST)
+    expect(ran).toEqual({ stdout: expect.any(String), stderr: `${message}\n`, code: 3 })
+    expect(ran.stdout.endsWith('\n')).toBe(true)
+    expect(JSON.parse(ran.stdout)).toMatchObject(flat(message))
+  })
+
+  test('zene, 3: a gateway that is not there', async () => {
+    const message = 'turnpike: no gateway answers at TURNPIKE_URL; start it, or unset the variable'
+    const ran = await run(['zene'], REQUEST, { env: { TURNPIKE_URL: 'unix:/nowhere.sock' } })
+    expect(JSON.parse(ran.stdout)).toMatchObject(flat(message))
+    expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })
+  })
+
+  test('zene, 3: without a request there is nothing to answer', async () => {
+    const ran = await run(['zene', '--config', bad], '', { ends: true })
+    expect(ran).toEqual({ stdout: '', stderr: `${UNUSABLE}\n`, code: 3 })
+  })
+
+  test('zene, 2: arguments that cannot be read', async () => {
+    expect(await run(['zene', '--agent'], REQUEST)).toEqual({
+      stdout: '',
+      stderr: 'turnpike as: --agent needs a value\n',
+      code: 2,
+    })
+  })
+
+  test.each([
+    ['openharness', '{"protocol_version":"1.0.0","request_id":"q1","request":{"context":{"user_intent":"hi"}}}', 1],
+    ['agentproc', '{"type":"turn","message":"hi","session_id":"","session_name":"","protocol_version":"0.4"}\n', 1],
+  ])('%s answers too, with its own exit code', async (protocol, request, code) => {
+    const ran = await run([protocol, '--config', bad], request, { ends: true })
+    expect(ran).toMatchObject({ stderr: `${UNUSABLE}\n`, code })
+    expect(ran.stdout).toContain(JSON.stringify(UNUSABLE))
+    expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('who has a process for many requests is told on stderr alone, in full and at once', async () => {
+    const ran = await run(['zot', 'rpc', '--config', bad], '')
+    expect(ran).toMatchObject({ stdout: '', code: 3 })
+    expect(ran.stderr).toContain('did you mean "command"?')
+  })
+
+  describe.skipIf(!existsSync('/dev/full'))('an answer that cannot be written', () => {
+    const FULL = 'turnpike: the answer could not be written to standard output (ENOSPC)\n'
+    const cases = [
+      ['zene', ['zene'], REQUEST, 4],
+      ['zot', ['zot', 'rpc'], '{"id":"1","type":"ping"}\n', 1],
+    ] as const
+    const full = (args: readonly string[], input: string): Promise<Ran> =>
+      run([...args, '--config', config], input, { stdout: openSync('/dev/full', 'w') })
+
+    test.each(cases)('%s alone', async (_name, args, input, code) => {
+      expect(await full(args, input)).toEqual({ stdout: '', stderr: FULL, code })
+    })
+
+    describe('of a running gateway', () => {
+      let gateway: ChildProcess
+      beforeAll(async () => {
+        const serve = [join(ROOT, 'dist/turnpike.cjs'), 'serve', '--config', config]
+        gateway = spawn(process.execPath, serve, { stdio: ['ignore', 'pipe', 'inherit'] })
+        await once(gateway.stdout!, 'data')
+      })
+      afterAll(async () => {
+        const ended = once(gateway, 'exit')
+        gateway.kill('SIGTERM')
+        await ended
+      })
+
+      test.each(cases)('%s', async (_name, args, input, code) => {
+        expect(await full(args, input)).toEqual({ stdout: '', stderr: FULL, code })
+      })
+    })
+  })
+})
