@@ -3,31 +3,27 @@ import { Pieces } from './pieces.ts'
 
 const CR = 13
 
-/** What sets the two framings of lines apart. */
-export interface LineRules {
-  /** A byte order mark at the start of the stream is not part of the first line. */
-  stripBom: boolean
-  /** Whether a line is a frame. */
-  accepts(line: string): boolean
-}
+/** What sets the two framings of lines apart: whether a line is a frame. */
+type Accepts = (line: string) => boolean
 
 /**
  * Splits at LF and nowhere else: a lone CR and U+2028, U+2029 and U+0085 are legal inside a JSON string. One CR before
- * the LF belongs to the line's end. The last line needs no LF.
+ * the LF belongs to the line's end. The last line needs no LF. A byte order mark at the start of the stream is no part
+ * of the first line.
  */
 export class LineDecoder implements FrameDecoder {
   readonly #limit: number
   readonly #sink: FrameSink
-  readonly #rules: LineRules
+  readonly #accepts: Accepts
   readonly #pending = new Pieces()
   #started = false
   #done = false
 
   /** `limit` is the length of a line without its end, in UTF-16 units. */
-  constructor(limit: number, sink: FrameSink, rules: LineRules) {
+  constructor(limit: number, sink: FrameSink, accepts: Accepts) {
     this.#limit = limit
     this.#sink = sink
-    this.#rules = rules
+    this.#accepts = accepts
   }
 
   push(text: string): void {
@@ -35,7 +31,7 @@ export class LineDecoder implements FrameDecoder {
     let from = 0
     if (!this.#started) {
       this.#started = true
-      if (this.#rules.stripBom && text.charCodeAt(0) === BOM) from = 1
+      if (text.charCodeAt(0) === BOM) from = 1
     }
     for (let lf = text.indexOf('\n', from); lf >= 0; lf = text.indexOf('\n', from)) {
       this.#line(text.slice(from, lf))
@@ -63,7 +59,7 @@ export class LineDecoder implements FrameDecoder {
     }
     if (line.charCodeAt(line.length - 1) === CR) line = line.slice(0, -1)
     if (line.length > this.#limit) this.#fail()
-    else if (this.#rules.accepts(line)) this.#sink.frame(line)
+    else if (this.#accepts(line)) this.#sink.frame(line)
   }
 
   #fail(): void {

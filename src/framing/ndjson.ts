@@ -1,12 +1,10 @@
 import { type Frame, frameText } from '../contract/index.ts'
 import type { FrameDecoder, FrameSink } from './decoder.ts'
-import { LineDecoder, type LineRules } from './lines.ts'
-
-const RULES: LineRules = { stripBom: true, accepts: (line) => !isBlank(line) }
+import { LineDecoder } from './lines.ts'
 
 /** One JSON value a line (RFC 8259 texts, LF between them); blank lines are skipped. `limit` is per line, in UTF-16 units. */
 export function ndjsonDecoder(limit: number, sink: FrameSink): FrameDecoder {
-  return new LineDecoder(limit, sink, RULES)
+  return new LineDecoder(limit, sink, (line) => !isBlank(line))
 }
 
 /**

@@ -32,7 +32,7 @@ const TABLE: Record<Framing, [rule: string, chunks: string[], frames: Frame[]][]
     ['CRLF', ['a\r\n\r\n'], ['a', '']],
     ['the last line needs no LF', ['a\nb'], ['a', 'b']],
     ['no frame after the last LF', ['a\n'], ['a']],
-    ['a BOM stays', [`${BOM}a\n`], [`${BOM}a`]],
+    ['a BOM at the start is dropped', [BOM, `a\n${BOM}b\n`], ['a', `${BOM}b`]],
     ['U+2028 and a lone CR do not split', ['a\u2028b\rc\n'], ['a\u2028b\rc']],
     ['nothing', [], []],
   ],

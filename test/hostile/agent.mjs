@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // A hostile agent without a model: `agent.mjs PROTOCOL BEHAVIOUR MARK`. It speaks the protocol as little as it can and
 // misbehaves as named. MARK (a number) tells one test's processes from another's. A prompt that begins with `behave`
-// is answered well, whatever the behaviour.
+// is answered well, whatever the behaviour; BEHAVIOUR `as-asked` takes the first word of each prompt.
 import { agentproc01, agentproc04 } from './agent/agentproc.mjs'
 import { BEHAVIOURS, PREPARE } from './agent/behaviours.mjs'
+import { native } from './agent/native.mjs'
 import { qwen, qwenCode } from './agent/qwen.mjs'
 import { Wire } from './agent/wire.mjs'
 import { zeneOneShot, zeneStream } from './agent/zene.mjs'
@@ -17,14 +18,18 @@ const PROTOCOLS = {
   zot,
   qwen,
   'qwen-code': qwenCode,
+  native,
 }
 
+/** Each prompt begins with the behaviour that it gets: one process serves many. */
+const AS_ASKED = 'as-asked'
+
 const [protocol, behaviour] = process.argv.slice(2)
-const misbehave = BEHAVIOURS[behaviour]
 const wire = new Wire()
-PREPARE[behaviour]?.(wire)
+PREPARE[behaviour]?.(wire, protocol)
 PROTOCOLS[protocol](wire, (prompt, talk) => {
   const behaves = prompt.startsWith('behave')
-  if (behaves) wire.behave()
-  void (behaves ? BEHAVIOURS['answers-well'] : misbehave)(talk, wire, prompt)
+  if (behaves || behaviour === AS_ASKED) wire.behave()
+  const asked = behaviour === AS_ASKED ? prompt.split(' ')[0] : behaviour
+  void BEHAVIOURS[behaves ? 'answers-well' : asked](talk, wire, prompt)
 })

@@ -27,6 +27,14 @@ export type Program = keyof typeof PROGRAMS
 /** All of them, for tables. */
 export const programs = Object.keys(PROGRAMS) as Program[]
 
+/** Every agent that is a program, with the one that speaks the model itself. */
+export const BACKS = { ...PROGRAMS, native: 'protocol: native' } as const
+
+/** An agent of any protocol that is reached as a program. */
+export type Back = keyof typeof BACKS
+/** All of them, for tables. */
+export const backs = Object.keys(BACKS) as Back[]
+
 /** Tells this test's processes from those of any other: a number of seconds that no other test sleeps. */
 const MARK = String(10_000_000 + process.pid)
 
@@ -36,10 +44,10 @@ export function agentName(protocol: string, behaviour: string): string {
 }
 
 /** Its line in the configuration; `more` ends with a comma. */
-export function agentLine(program: Program, behaviour: string, more = ''): string {
+export function agentLine(program: Back, behaviour: string, more = ''): string {
   const command = `command: ${process.execPath}, args: [${AGENT}, "${program}", ${behaviour}, "${MARK}"]`
   const pool = 'pool: { max: 1000, idle: 1s }, breaker: { failures: 1000 }'
-  return `  ${agentName(program, behaviour)}: { ${PROGRAMS[program]}, ${command}, ${more} ${pool} }\n`
+  return `  ${agentName(program, behaviour)}: { ${BACKS[program]}, ${command}, ${more} ${pool} }\n`
 }
 
 /** The processes of this test's agents and of their grandchildren. */

@@ -6,6 +6,8 @@ import { CLIENTS } from '../kit/clients.ts'
 interface Asked {
   text: string
   session: string
+  /** The client can be asked: it says so where its protocol has a word for it. */
+  asks?: true
 }
 
 interface Kind {
@@ -80,7 +82,8 @@ export const STAND_INS: Readonly<Record<string, Kind>> = {
   'qwen-code': {
     program: 'qwen',
     argv: ({ session }) => ['--input-format', 'stream-json', '--output-format', 'stream-json', '--resume', session],
-    ask: ({ text }) =>
+    ask: ({ text, asks }) =>
+      (asks ? line({ type: 'control_request', request_id: 'c0', request: { subtype: 'initialize' } }) : '') +
       line({ type: 'user', session_id: '', message: { role: 'user', content: text }, parent_tool_use_id: null }),
     cancel: () => line({ type: 'control_request', request_id: 'c1', request: { subtype: 'interrupt' } }),
     ending(read) {
@@ -120,7 +123,7 @@ export const STAND_INS: Readonly<Record<string, Kind>> = {
   'agentproc@0.4': {
     program: 'agentproc',
     argv: () => [],
-    ask: (asked) => CLIENTS['agentproc@0.4'].write(asked),
+    ask: (asked) => CLIENTS['agentproc@0.4'].write(asked).replace('}', asked.asks ? ',"permission":true}' : '}'),
     ending(read) {
       const end = find(read, ({ type }) => type === 'result' || type === 'error')
       if (!end) return undefined
@@ -140,6 +143,8 @@ export class StandInClient {
   readonly #request: ClientRequest
   /** All that it read so far. */
   read = ''
+  /** What was said on standard error. */
+  errors = ''
   /** Resolves with the exit code when the stand-in has ended, or with `undefined` when the wire broke. */
   readonly ended: Promise<number | undefined>
 
@@ -184,6 +189,11 @@ export class StandInClient {
     else this.signal()
   }
 
+  /** Writes to its standard output: the stand-in's input. */
+  write(text: string): void {
+    this.#say({ in: text })
+  }
+
   signal(): void {
     this.#say({ signal: 'SIGTERM' })
   }
@@ -204,6 +214,7 @@ export class StandInClient {
 
   #hear(message: Json): number | undefined {
     if (typeof message['out'] === 'string') this.read += message['out']
+    if (typeof message['err'] === 'string') this.errors += message['err']
     if (typeof message['ask'] === 'number') this.#say({ read: message['ask'] })
     if (typeof message['exit'] !== 'number') return undefined
     this.#request.end()

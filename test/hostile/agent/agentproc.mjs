@@ -6,7 +6,7 @@ export function agentproc01(wire, run) {
   const talk = {
     half: 'AGENT_PARTIAL:"tw',
     begin: () => wire.line(`AGENT_SESSION:${process.env.AGENT_SESSION_ID || 'hostile-1'}`),
-    text: (delta) => wire.line(`AGENT_PARTIAL:${JSON.stringify(delta)}`),
+    text: (delta) => wire.line(`AGENT_PARTIAL:${JSON.stringify(delta) ?? ''}`),
     finish: () => {},
     done: () => leave(0),
     tool: () => {},

@@ -4,40 +4,16 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, closeSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { ANSWER, answer, answerAndLeave, forever, interrupted, PIECES, pieces } from './answers.mjs'
+import { PREPARE_PROCESSES, PROCESSES } from './odd-processes.mjs'
+import { PREPARE_WIRES, WIRES } from './odd-wires.mjs'
 import { writeAll } from './wire.mjs'
 
-/** What is answered by every agent that answers, in pieces. */
-const PIECES = ['One ', 'two ', 'three.']
-const ANSWER = PIECES.join('')
 const MARK = process.argv[4]
 
 /** Where tests are told that a prompt has got so far, and tell when one is to go on. */
 const SIGNS = process.env['HOSTILE_SIGNS'] ?? ''
 const reached = (prompt) => appendFileSync(join(SIGNS, 'reached'), `${prompt}\n`)
-
-const forever = () => setInterval(() => {}, 1000)
-
-function pieces(talk, some = PIECES) {
-  for (const piece of some) talk.text(piece)
-}
-
-function answer(talk) {
-  talk.begin()
-  pieces(talk)
-  talk.finish(ANSWER)
-}
-
-function answerAndLeave(talk) {
-  answer(talk)
-  talk.done()
-}
-
-/** Begins an answer and does something else before its end. */
-const interrupted = (what) => (talk, wire, prompt) => {
-  talk.begin()
-  pieces(talk, PIECES.slice(0, 1))
-  what(talk, wire, prompt)
-}
 
 /** Ends as its protocol wants it when it is cancelled by the protocol's word. */
 function heedCancel(talk, _wire, prompt) {
@@ -87,6 +63,8 @@ function deaf() {
 const heard = []
 
 export const BEHAVIOURS = {
+  ...WIRES,
+  ...PROCESSES,
   'answers-well': answerAndLeave,
   'says-nothing': (talk) => {
     talk.begin()
@@ -168,6 +146,8 @@ export const BEHAVIOURS = {
 
 /** What is done before the first prompt. */
 export const PREPARE = {
+  ...PREPARE_PROCESSES,
+  ...PREPARE_WIRES,
   banner: (wire) => wire.line('Welcome to Agent 1.0'),
   'blank-lines-and-crlf': (wire) => {
     wire.before = '\r\n\n'

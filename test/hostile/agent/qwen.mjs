@@ -4,10 +4,11 @@ const model = 'hostile-1'
 
 export function qwen(wire, run) {
   let talk
+  let said = 0
   const chunk = (delta, finish_reason = null) =>
     wire.send({
       object: 'chat.completion.chunk',
-      id: 'c1',
+      id: `c${said}`,
       created: 1,
       choices: [{ index: 0, delta, finish_reason }],
     })
@@ -18,6 +19,7 @@ export function qwen(wire, run) {
       return talk?.onCancel?.()
     }
     if (!input && !messages) return
+    said += 1
     talk = {
       half: '{"object":"chat.completion.chunk","id":"',
       begin: () => chunk({ role: 'assistant' }),

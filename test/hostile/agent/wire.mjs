@@ -3,30 +3,38 @@ import { writeSync } from 'node:fs'
 
 /** What every line is ended with. */
 const LF = '\n'
+const same = (value) => value
 
 export class Wire {
   /** Put in front of and behind every line. */
   before = ''
   after = LF
+  /** What becomes of a message before it is JSON, of a line before its end, and of the bytes of both. */
+  revise = same
+  shape = same
+  write = writeAll
 
   /** From here on nothing is odd about the lines. */
   behave() {
     this.before = ''
     this.after = LF
+    this.revise = same
+    this.shape = same
+    this.write = writeAll
   }
 
   /** A JSON line. */
   send(value) {
-    this.line(JSON.stringify(value))
+    this.line(JSON.stringify(this.revise(value)))
   }
 
   line(text) {
-    this.raw(`${this.before}${text}${this.after}`)
+    this.raw(`${this.before}${this.shape(text)}${this.after}`)
   }
 
-  /** Text as it is, on the wire when this returns. */
+  /** Text or bytes as they are, on the wire when this returns. */
   raw(text) {
-    writeAll(1, text)
+    this.write(1, text)
   }
 
   /** Calls back with every line of the input; keeps the process alive as long as the input is open. */
