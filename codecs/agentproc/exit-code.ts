@@ -7,6 +7,11 @@ export function exitCodeExt(exitCode: number | undefined): Ext | undefined {
   return exitCode ? { protocol: EXT_01, json: `{"exit_code":${exitCode}}` } : undefined
 }
 
+/** True when the error has members that no AgentProc client is told: all but an agent's own exit code. */
+export function isUnsaid(why: Fault | undefined): boolean {
+  return why?.ext !== undefined && why.ext.protocol !== EXT_01
+}
+
 /** The exit code of a stand-in: an AgentProc agent's own one when there is one, else that of the error. */
 export function exitCodeOf(why: Fault | undefined): number {
   const own = why?.ext?.protocol === EXT_01 ? /^\{"exit_code":(\d+)\}$/.exec(why.ext.json) : undefined

@@ -10,5 +10,6 @@ export const codec: Codec<AgentProcOptions> = {
   dialects: { '0.1': v01, '0.4': v04 },
   errors,
   endpoints: [{ method: 'POST', path: '/v1/agentproc', input: 'body', dialect: '0.4' }],
+  silent: true,
   options: { schema: optionsSchema, keys: optionKeys },
 }

@@ -16,10 +16,12 @@ import { faultOfError } from './errors.ts'
 import { type ApprovalOption, approvalPayload, messagePayload, responseMessage } from './schema.ts'
 import { at, extOf, STREAMING, TURN_EXTENSION, unknownMembers, unlessEmpty, versionLine } from './wire.ts'
 
+type Approval = Extract<Ask['question'], { kind: 'approval' }>
+
 /** A directive of an answer: text to show, an approval that can be answered, or anything else as it came. */
 export type EngineDirective =
   | { kind: 'message'; parts: Part[] }
-  | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Ask['question'] }
+  | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Approval; showsArgs: boolean }
   | { kind: 'other'; action: string; json: JsonText }
 
 /** An engine's envelope as it was understood. */
@@ -81,14 +83,16 @@ function directiveOf(
     const read = v.safeParse(approvalPayload, directive['payload'])
     if (read.success) {
       const { approval_id, options, message, tool } = read.output
+      const args = at(json, 'payload', 'args')
       return {
         kind: 'approval',
         approvalId: approval_id,
         continuation: at(json, 'payload', 'continuation')!,
+        showsArgs: args !== undefined,
         question: {
           kind: 'approval',
           name: tool ?? action,
-          args: at(json, 'payload', 'args') ?? '{}',
+          args: args ?? '{}',
           ...(message !== undefined && { description: message }),
           options: options.map(optionOf),
         },

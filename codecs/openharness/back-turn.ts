@@ -1,6 +1,15 @@
 import * as v from 'valibot'
 import { type BackPorts, type CallEnd, type Frame, faultOfEnd } from '../../src/contract/index.ts'
-import { type CommandOf, type Fault, fault, type Id, type JsonText, parse, type Stop } from '../../src/model/index.ts'
+import {
+  type AskOption,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  parse,
+  type Stop,
+} from '../../src/model/index.ts'
 import {
   answerExt,
   capabilityExt,
@@ -17,6 +26,12 @@ import { streamEvents, turnExtension, upstreamLoss } from './schema.ts'
 import { usageOf } from './usage.ts'
 import { at, idHeaders, ownExt, TURN_EXTENSION } from './wire.ts'
 
+/** An approval that waits for its answer. */
+interface OpenAsk extends Omit<Resume, 'reply'> {
+  showsArgs: boolean
+  options: readonly AskOption[]
+}
+
 /**
  * One turn of an engine: an HTTP call, and one more for every approval of the engine that is answered. It ends with the
  * first call that fails, or with the one after which nothing is open any more.
@@ -26,7 +41,7 @@ export class EngineTurn {
   readonly #start: Start
   readonly #options: Options
   readonly #ports: BackPorts
-  readonly #asks = new Map<Id, Omit<Resume, 'reply'>>()
+  readonly #asks = new Map<Id, OpenAsk>()
   readonly #replies: Resume[] = []
   #stream: StreamReader
   #status = 200
@@ -59,7 +74,8 @@ export class EngineTurn {
     const open = ask === undefined ? undefined : this.#asks.get(ask)
     if (!open || reply.kind !== 'approval') return
     this.#asks.delete(ask!)
-    this.#replies.push({ ...open, reply })
+    const { approvalId, continuation } = open
+    this.#replies.push({ approvalId, continuation, reply: this.#heeded(open, reply) })
     if (!this.#calling) this.#call()
   }
 
@@ -92,6 +108,15 @@ export class EngineTurn {
     else if (end.why !== 'closed') this.#fail(faultOfEnd(end), undefined)
     else if (used) this.#fail(violation('is a stream that was cut short', this.#status), undefined)
     else this.#read(this.#body)
+  }
+
+  /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
+  #heeded({ showsArgs, options }: OpenAsk, reply: Resume['reply']): Resume['reply'] {
+    if (reply.edited === undefined || showsArgs) return reply
+    this.#ports.report({ kind: 'weakened', item: 'ask-reply', field: 'edited', why: 'no-place', count: 1 }, this.turn)
+    const { edited: _edited, ...plain } = reply
+    const refusal = options.find(({ kind }) => kind === 'deny')
+    return { ...plain, option: refusal?.id ?? 'deny' }
   }
 
   #call(): void {
@@ -162,9 +187,9 @@ export class EngineTurn {
       if (this.#stream.directives) return
       this.#ports.emit({ type: 'directive', turn, action: directive.action, json: directive.json })
     } else {
-      const { approvalId, continuation, question } = directive
+      const { approvalId, continuation, question, showsArgs } = directive
       const ask = this.#asks.has(approvalId) ? this.#ports.newId() : approvalId
-      this.#asks.set(ask, { approvalId, continuation })
+      this.#asks.set(ask, { approvalId, continuation, showsArgs, options: question.options })
       this.#ports.emit({ type: 'ask', turn, ask, question })
     }
   }

@@ -67,7 +67,6 @@ export const frontCapabilities = capabilities({
 export const backCapabilities = capabilities({
   full: [
     'turn-start',
-    'ask-reply',
     'start.askedCapabilities',
     'start.environment',
     'option.locale',
@@ -98,6 +97,8 @@ export const backCapabilities = capabilities({
     'foreign',
     'ext',
     'turn-cancel',
+    // Arguments that the engine has not shown cannot be changed.
+    'ask-reply',
     'option.systemPrompt',
     'part.image',
     'part.audio',

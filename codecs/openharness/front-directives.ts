@@ -55,23 +55,27 @@ export function shownDirectives(view: TurnView, own: JsonText | undefined, repor
   const attachments: JsonText[] = []
   for (const message of view.messages) {
     const inAnswer = message.role === 'assistant' && message.lane === undefined
-    if (inAnswer) attachments.push(...partReferences(message.parts ?? [], report))
+    if (inAnswer) attachments.push(...partReferences(message.parts ?? [], view, report))
   }
   const directives = view.directives.flatMap(({ action, json }) => directiveJson(action, json, report) ?? [])
   if (view.text === '' && attachments.length === 0) return directives
   return [messageDirective(view.text, attachments), ...directives]
 }
 
-/** References to the bytes of a message; what can be no reference is reported. */
-export function partReferences(parts: readonly Part[], report: Report): JsonText[] {
+/** References to the bytes of a message; what can be no reference is reported, unless events of its own tell it. */
+export function partReferences(parts: readonly Part[], view: TurnView, report: Report): JsonText[] {
   const references: JsonText[] = []
   for (const part of parts) {
     if (isReference(part)) references.push(attachmentJson(part))
-    else if (part.type !== 'text' && part.type !== 'reasoning') {
+    else if (part.type !== 'text' && part.type !== 'reasoning' && !isToldTool(part, view)) {
       report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
     }
   }
   return references
+}
+
+function isToldTool(part: Part, view: TurnView): boolean {
+  return (part.type === 'tool-call' || part.type === 'tool-reply') && view.tool(part.tool) !== undefined
 }
 
 /** An open approval as a `request_approval` directive; undefined for questions of another kind. */

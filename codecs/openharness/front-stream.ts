@@ -138,7 +138,7 @@ function delta(name: string, event: Of<'text-delta' | 'reasoning-delta'>): Shown
 /** A message that was not streamed is shown here; of one that was, only its end, unless there is more than its text. */
 function messageEnd({ message, parts, lane }: Of<'message-end'>, view: TurnView, report: Report): Shown {
   const known = view.message(message)
-  const attachments = partReferences(parts ?? [], report)
+  const attachments = partReferences(parts ?? [], view, report)
   return shown('message_end', [
     ['message', quote(message)],
     ['text', known?.streamed && attachments.length === 0 ? undefined : text(known?.text || undefined)],

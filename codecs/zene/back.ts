@@ -48,6 +48,8 @@ class ZeneBack implements BackLink {
   readonly open?: () => void
   readonly #ports: BackPorts
   readonly #stream: boolean
+  /** Lines may be of other runs too: of a process that takes them all, or of one whose client was recorded with it. */
+  readonly #shared: boolean
   readonly #args: readonly string[] | undefined
   #turn: Turn | undefined
   #selfTest: SelfTest | undefined
@@ -58,6 +60,7 @@ class ZeneBack implements BackLink {
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
     this.#stream = context.options.mode === 'stream'
+    this.#shared = this.#stream || context.recorded === 'both'
     this.#args = context.process?.args
     if (this.#stream) {
       this.open = () => {
@@ -85,7 +88,7 @@ class ZeneBack implements BackLink {
     const turn = this.#turn
     if (!turn) return
     if (!json) this.#unparsed(turn)
-    else if (!this.#stream || json['request_id'] === turn.request || json['request_id'] === 'unknown') {
+    else if (!this.#shared || json['request_id'] === turn.request || json['request_id'] === 'unknown') {
       this.#read(turn, line, json)
     }
   }

@@ -66,7 +66,8 @@ export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, 
   }
 }
 
-const lostExt: Loss = { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }
+/** Members of an event that this protocol has no place for. */
+export const lostExt: Loss = { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }
 
 function ownExt(ext: Ext | undefined, report: (loss: Loss) => void): JsonText | undefined {
   if (ext && ext.protocol !== 'zene') report(lostExt)

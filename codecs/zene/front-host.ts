@@ -12,7 +12,7 @@ import {
 import { safeMessage } from './errors.ts'
 import { Admission, type Admitted } from './front-admission.ts'
 import { type Mode, type Shape, wholeNumber } from './front-args.ts'
-import { type Ended, endingOf, faultOf } from './front-ending.ts'
+import { type Ended, endingOf, faultOf, lostExt } from './front-ending.ts'
 import { ackLine, errorLine, finalLine } from './front-lines.ts'
 import { type Ids, NO_IDS, type Request, type RunRequest, readRequest } from './front-request.ts'
 import { RunStream } from './front-run.ts'
@@ -144,7 +144,8 @@ export class HostFront implements FrontLink {
     if (!run) return
     if (event.type === 'turn-accepted') this.#accepted(run, event, view)
     else if (event.type === 'turn-end') this.#ended(run, view)
-    else run.stream?.show(event, view)
+    else if (run.stream) run.stream.show(event, view)
+    else if (event.ext) this.#ports.report(lostExt, exchange)
   }
 
   encodeLink(event: LinkEvent): void {

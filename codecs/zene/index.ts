@@ -28,5 +28,6 @@ export const codec: Codec<Options> = {
     { method: 'POST', path: '/v1/zene', input: 'body' },
     { method: 'POST', path: '/v1/respond', input: 'body', dialect: 'clawrun' },
   ],
+  silent: true,
   options: { schema: optionsSchema, keys: ['mode'] },
 }

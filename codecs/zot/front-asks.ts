@@ -91,9 +91,9 @@ export class FrontAsks {
       return
     }
     const report = (loss: Loss): void => this.#ports.report(loss, reply.exchange)
-    const own = asked.write?.(reply.data, { ...this.#names(), report })
+    const written = (): JsonText | undefined => asked.write?.(reply.data, { ...this.#names(), report })
     // The agent's own words, when it speaks this protocol.
-    this.#ports.send(success(asked.request, reply.ext?.protocol === PROTOCOL ? reply.ext.json : own))
+    this.#ports.send(success(asked.request, reply.ext?.protocol === PROTOCOL ? reply.ext.json : written()))
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type JsonText,
   type Loss,
   type MessagesReply,
+  type ModelInfo,
   type ModelsReply,
   parseObject,
   quote,
@@ -55,9 +56,11 @@ export const writeMessages: ReplyWriter = (data, { report }) => {
   return `{"messages":[${messages.join(',')}]}`
 }
 
-/** `get_models`. */
-export const writeModels: ReplyWriter = (data, { provider, report }) => {
-  const models = (read<ModelsReply>(data).models ?? []).map((model) => {
+/** `get_models`. Where no agent has said any, the one that the client itself chose is one. */
+export const writeModels: ReplyWriter = (data, { provider, model: chosen, report }) => {
+  const known = read<ModelsReply>(data).models ?? []
+  const told = known.length === 0 && chosen !== '' ? [{ id: chosen }] : known
+  const models = told.map((model: ModelInfo) => {
     if (model.contextWindow === undefined || model.maxOutput === undefined || model.reasoning === undefined) {
       report({ kind: 'invented', item: 'query.models', why: 'required', count: 1 })
     }

@@ -270,7 +270,9 @@ export class TurnWriter {
       this.#endStep(stop, end.outcome === 'failed' ? message : undefined)
     } else if (end.outcome === 'cancelled' && this.#lastStop !== 'aborted') this.#endStep('aborted', undefined)
     this.#tools.closeDrafts()
-    if (end.outcome === 'failed') this.#lines.write('error', [['message', quote(message)]], end.fault?.ext)
+    const said = end.fault?.ext
+    if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
+    if (end.outcome === 'failed') this.#lines.write('error', [['message', quote(message)]], said)
     else if (end.outcome === 'completed' && this.#work.command === 'compact') {
       this.#lines.write('compact_done', [['summary', quote(end.summary ?? text)]])
     }

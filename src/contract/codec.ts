@@ -65,6 +65,8 @@ export interface Codec<O = unknown> {
   /** The protocol's own code of every error, and the HTTP status of its endpoints. */
   readonly errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
   readonly endpoints: readonly Endpoint[]
+  /** Its agents are one process a turn and may work for long without a word: only the whole turn is limited, unless a file says otherwise. */
+  readonly silent?: true
   /** The codec's own keys of an agent's configuration. */
   readonly options: { schema: StandardSchemaV1<O>; keys: readonly string[] }
 }

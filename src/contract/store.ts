@@ -1,4 +1,4 @@
-import type { Id, JsonText, Loss, Message, Usage } from '../model/index.ts'
+import type { Id, JsonText, Loss, Message, TurnTimings, Usage } from '../model/index.ts'
 
 /** A value now or later: embedded drivers answer at once, shared ones do not. */
 export type Awaitable<T> = T | Promise<T>
@@ -22,6 +22,14 @@ export interface SessionRecord extends SessionKey {
   usage?: Usage
 }
 
+/** What a turn took, as it is listed. `back` is the agent's protocol, `route` what its route asked for. */
+export interface TurnMeasures {
+  back: string
+  route?: string
+  timings: TurnTimings
+  usage?: Usage
+}
+
 /** A turn as it is kept. `outcome` is absent while it runs. */
 export interface TurnRecord {
   turn: Id
@@ -41,6 +49,7 @@ export interface TurnRecord {
   delivered: boolean
   /** What did not survive between its client and its agent. */
   losses?: readonly Loss[]
+  measures?: TurnMeasures
 }
 
 /** One canonical event of a turn, as JSON. `seq` counts from 1. */
@@ -81,7 +90,7 @@ export interface Store {
   beginTurn(turn: TurnRecord): Awaitable<void>
   /** Another agent takes a turn that runs. */
   moveTurn(turn: Id, session: Id, agent: string): Awaitable<void>
-  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses'>): Awaitable<void>
+  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses' | 'measures'>): Awaitable<void>
   /** An answer of the turn was written to a client to its end. */
   markDelivered(turn: Id): Awaitable<void>
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
@@ -100,8 +109,11 @@ export interface Store {
    * `body` is a digest of the request, for telling a duplicate from another request under the same key.
    */
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim>
-  /** Gives the key to another turn (a failed answer is tried again), whoever held it. */
-  reclaim(key: string, turn: Id, body: string, now: number): Awaitable<void>
+  /**
+   * Gives the key to another turn (a failed answer is tried again), atomically: from the turn `from` only, or whoever
+   * holds it. `held` when somebody else does by now.
+   */
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
   release(key: string): Awaitable<void>
 
   /** Deletes turns, events and claims that ended before `before`. */

@@ -1,5 +1,5 @@
-import type { SessionRecord, Store } from '../contract/index.ts'
-import { type Command, type Fault, fault, type Id, type TurnStart } from '../model/index.ts'
+import type { SessionRecord, Store, TurnInfo } from '../contract/index.ts'
+import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../model/index.ts'
 import type { Breakers } from './breakers.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,11 +9,13 @@ import type { LiveTurns } from './live-turns.ts'
 import { showPast } from './past.ts'
 import { strictRefusal } from './predict.ts'
 import type { Recorder } from './recorder.ts'
-import type { RouteChoice } from './router.ts'
+import { mayUse, type RouteChoice } from './router.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
 import { Turn } from './turn.ts'
+import { TurnClock } from './turn-clock.ts'
 import type { TurnOwner } from './turn-init.ts'
+import type { Watches } from './watch.ts'
 
 const OTHER_BODY = fault(
   'invalid-request',
@@ -28,6 +30,8 @@ export interface AdmissionParts {
   recorder: Recorder
   breakers: Breakers
   owner: TurnOwner
+  /** Who is told of every turn. */
+  watches: Watches
   settings(): EngineSettings
   newId(): Id
 }
@@ -76,15 +80,35 @@ export class Admission {
     if (exchange.ended) return
     if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)
     if (verdict.do === 'join') {
+      client.scope.shares?.('joined', verdict.turn.scope.carrier)
       await verdict.turn.join(exchange, 0)
       exchange.settleCancel()
     } else if (verdict.do === 'replay') {
       const past = await store.readTurn(verdict.turn)
       if (!past) return exchange.fail(fault('internal', 'The record of the first answer is gone; use a new key.'))
-      await showPast(store, { record: past, session, after: 0, request: command.request }, exchange)
+      client.scope.shares?.('replayed', undefined)
+      const shown = { record: past, session, after: 0, request: command.request }
+      await showPast({ store, now: () => owner.now() }, shown, exchange)
     } else {
-      await this.#begin(entry, record, record.createdAt !== at)
+      const parked = exchange.answer.form === 'accepted' ? undefined : this.#parts.sessions.get(record.id)?.running
+      if (parked?.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry, record.id)
+      else await this.#begin(entry, record, record.createdAt !== at)
     }
+  }
+
+  /**
+   * A request comes without the token of the park that its session is in. It answers what is asked when its text is the
+   * id of an option, else its client is asked again. No turn of its own begins: it would wait for the parked one.
+   */
+  async #askAgain(turn: Turn, { client, command, exchange }: Entry, session: Id): Promise<void> {
+    const { continuation, seq, asks } = turn.parked!
+    client.scope.shares?.('answered', turn.scope.carrier)
+    await this.#idempotency.giveUp(session, command)
+    await turn.join(exchange, seq)
+    const by = `client ${client.options.context.principal ?? client.options.tenant}`
+    const reply = { kind: 'approval', option: textOf(command.input).trim() } as const
+    const [first] = asks
+    turn.answer({ exchange: exchange.id, type: 'ask-reply', target: { continuation }, ask: first!.ask, reply }, by)
   }
 
   /** Puts a turn whose agent could not be used in line for its new one. */
@@ -105,9 +129,9 @@ export class Admission {
 
   async #begin(entry: Entry, record: SessionRecord, used: boolean): Promise<void> {
     const { sessions, breakers } = this.#parts
-    const { exchange, choice } = entry
+    const { client, exchange, choice } = entry
     const { route } = choice
-    const others = this.#others(route.fallback)
+    const others = this.#others(route.fallback, client.options.allowed)
     const tried = [choice.agent, ...others]
     const agent = tried.find((candidate) => breakers.admit(candidate))
     if (!agent) return exchange.fail(breakers.refusal(choice.agent))
@@ -124,23 +148,30 @@ export class Admission {
       breakers.release(agent)
       return exchange.fail(full)
     }
+    const most = this.#parts.settings().turnLimits?.get(client.options.tenant)
+    if (most !== undefined && this.#parts.turns.countOf(client.options.tenant) >= most) {
+      breakers.release(agent)
+      return exchange.fail(tooMany(most))
+    }
     await this.#run(entry, agent, others.slice(tried.indexOf(agent)), session)
   }
 
   async #run(entry: Entry, agent: AgentSettings, others: AgentSettings[], session: LiveSession): Promise<void> {
-    const { turns, recorder, owner } = this.#parts
+    const { turns, recorder, owner, watches } = this.#parts
     const { client, command, exchange, choice } = entry
     const { tenant, front } = client.options
-    const scope = client.scope.turn({
-      turn: command.turn,
-      agent: agent.name,
-      back: agent.protocol,
-      session: entry.session,
-      ...(command.options.model !== undefined && { model: command.options.model }),
-    })
     const { route } = choice
-    const turn = new Turn({ command, agent, others, route, session: entry.session, exchange, scope, owner })
+    const info = infoOf(entry, agent)
+    const scope = new TurnClock({
+      inner: client.scope.turn(info),
+      info,
+      front,
+      now: () => owner.now(),
+      changed: () => watches.changed(turn),
+    })
+    const turn: Turn = new Turn({ command, agent, others, route, session: entry.session, exchange, scope, owner })
     turns.add(turn, session)
+    watches.changed(turn)
     await recorder.begin(turn, { session: session.record.id, tenant, front, at: turn.view.startedAt })
     if (turn.ended) return
     turn.accept()
@@ -153,9 +184,32 @@ export class Admission {
     return Promise.resolve(this.#parts.store.openSession(key, this.#parts.newId(), at))
   }
 
-  #others(names: readonly string[]): AgentSettings[] {
+  /** The agents of these names that the client may use. */
+  #others(names: readonly string[], allowed: readonly string[] | undefined): AgentSettings[] {
     const { agents } = this.#parts.settings()
-    return names.flatMap((name) => agents.get(name) ?? [])
+    return names.flatMap((name) => (mayUse(allowed, name) ? (agents.get(name) ?? []) : []))
+  }
+}
+
+function tooMany(most: number): Fault {
+  const turns = most === 1 ? 'a turn' : `${most} turns`
+  return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
+}
+
+/** What observers are told of a turn. What is private stays: only what its client calls public, or does not call anything. */
+function infoOf({ command, choice, session }: Entry, agent: AgentSettings): TurnInfo {
+  const { model, systemPrompt } = command.options
+  const { when, journal } = choice.route
+  const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
+  const isPublic = journal === 'full' && (command.environment?.privacy ?? 'public') === 'public'
+  return {
+    turn: command.turn,
+    agent: agent.name,
+    back: agent.protocol,
+    session,
+    ...(model !== undefined && { model }),
+    ...(asked.length > 0 && { route: asked.join(',') }),
+    ...(isPublic && { content: { input: command.input, ...(systemPrompt !== undefined && { systemPrompt }) } }),
   }
 }
 

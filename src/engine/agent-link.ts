@@ -9,6 +9,7 @@ import {
   type Frame,
   type Framing,
   faultOfEnd,
+  type RunningProcess,
   type TurnScope,
 } from '../contract/index.ts'
 import { encodeFrame, type FrameDecoder, frameDecoder } from '../framing/index.ts'
@@ -91,6 +92,13 @@ export class AgentLink {
   /** Why a turn that the wire left without an end has none. */
   get missingEnd(): Fault {
     return this.#broken ?? faultOfEnd(this.#lastEnd)
+  }
+
+  /** The process behind it, for the observers of turns that did not start it. */
+  get process(): RunningProcess | undefined {
+    const live = this.#newest
+    if (!live) return undefined
+    return { scope: live.scope, ...(live.handle?.pid !== undefined && { pid: live.handle.pid }) }
   }
 
   /** One turn. Subscribing hands the command to the agent; completing without a `turn-end` means that the wire is gone. */

@@ -20,13 +20,18 @@ export function silentTurnScope(): TurnScope {
 export class AgentPool {
   readonly agent: AgentSettings
   readonly #evict: EvictIdle
+  readonly #ahead: () => TurnScope
   readonly #live = new Set<AgentLink>()
   readonly #warm: AgentLink[] = []
   #retired = false
+  /** What a process that is gone had said. */
+  #lastModel: string | undefined
 
-  constructor(agent: AgentSettings, evict: EvictIdle) {
+  /** `ahead` gives what observes a process that is started for no turn. */
+  constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = silentTurnScope) {
     this.agent = agent
     this.#evict = evict
+    this.#ahead = ahead
     this.refill()
   }
 
@@ -35,7 +40,7 @@ export class AgentPool {
     const warm = this.#takeWarm()
     if (warm) {
       warm.owner = owner
-      scope.linked('warm')
+      scope.linked('warm', warm.process)
       return warm
     }
     this.#sweep()
@@ -46,12 +51,18 @@ export class AgentPool {
     return this.#start(scope, owner)
   }
 
+  /** The model that the agent works with, as far as a process of it has said so. */
+  get model(): string | undefined {
+    for (const { model } of this.#live) if (model !== undefined) this.#lastModel = model
+    return this.#lastModel
+  }
+
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     this.#sweep()
     if (this.#retired) return
     while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {
-      const link = this.#start(silentTurnScope(), { idleEvent() {}, callFailed() {} })
+      const link = this.#start(this.#ahead(), { idleEvent() {}, callFailed() {} })
       if (!link.persistent) return
       this.#warm.push(link)
     }
@@ -65,6 +76,7 @@ export class AgentPool {
 
   /** Ends a link; its place is free at once. */
   release(link: AgentLink): void {
+    this.#lastModel = link.model ?? this.#lastModel
     this.#live.delete(link)
     void link.stop('closed', this.agent.limits.grace)
   }

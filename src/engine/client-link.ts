@@ -64,8 +64,9 @@ export interface ClientOwner {
 export class ClientLink implements ExchangeHost {
   readonly options: ClientOptions
   readonly scope: RequestScope
+  /** The ids that its front is given begin with it. */
+  readonly id: string
   readonly #owner: ClientOwner
-  readonly #id: string
   readonly #link: FrontLink
   readonly #decoder: FrameDecoder
   readonly #output: ClientOutput
@@ -82,13 +83,14 @@ export class ClientLink implements ExchangeHost {
   constructor(owner: ClientOwner, options: ClientOptions) {
     this.options = options
     this.#owner = owner
-    this.#id = owner.newLinkId()
+    this.id = owner.newLinkId()
     this.scope = owner.scope(options)
     this.#output = new ClientOutput(options, {
       outbox: owner.outbox,
       stallLimit: owner.stallLimit,
       stalled: () => this.disconnect(),
       valve: () => this.#valve(),
+      wrote: (text) => this.scope.sent?.(text),
     })
     const limit = options.input === 'body' ? owner.bodyLimit : owner.lineLimit
     this.#decoder = frameDecoder(options.input, limit, {
@@ -102,7 +104,7 @@ export class ClientLink implements ExchangeHost {
       fault: (found, exchange, http) => this.#fault(found, exchange, http),
       report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
       losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
-      newId: () => `${this.#id}-${++this.#ids}`,
+      newId: () => `${this.id}-${++this.#ids}`,
       now: () => owner.now(),
       close: (exitCode) => this.#close(exitCode),
     })
@@ -121,19 +123,18 @@ export class ClientLink implements ExchangeHost {
     if (this.#finished) return
     this.#safely(() => this.#link.open?.())
     const { idleMs } = this.#link
-    if (idleMs !== undefined && !this.#finished) {
-      this.#idle = setTimeout(() => this.end('idle'), idleMs)
-    }
+    if (idleMs !== undefined && !this.#finished) this.#idle = setTimeout(() => this.end('idle'), idleMs)
   }
 
-  /** Answers the client with a failure before anything was read; the wire closes. */
-  refuse(found: Fault): void {
-    this.#fault(found, undefined, undefined)
+  /** Answers the client with a failure before a request was read; the wire closes. `http` overrides the status. */
+  refuse(found: Fault, http?: number): void {
+    this.#fault(found, undefined, http)
     this.#close(1)
   }
 
   /** Bytes of the client, as text. */
   push(text: string): void {
+    this.scope.received?.(text)
     if (!this.#finished && !this.#inputEnded) this.#safely(() => this.#decoder.push(text))
   }
 

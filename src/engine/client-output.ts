@@ -22,6 +22,8 @@ export interface OutputOwner {
   stalled(): void
   /** The client stopped keeping up, or has caught up. */
   valve(): void
+  /** Text is written to the client: once a tick. */
+  wrote(text: string): void
 }
 
 /** The writing half of a client's wire: holds the head until the first frame, writes once per turn of the event loop, watches the valve. */
@@ -123,6 +125,7 @@ export class ClientOutput {
     if (this.#over) return
     const text = this.#buffer
     this.#buffer = ''
+    if (text !== '') this.#owner.wrote(text)
     if (text !== '' && !this.#options.sink.write(text)) this.#clog()
     for (const callback of this.#flushed.splice(0)) this.#options.sink.whenRead(callback)
     if (this.#ending !== undefined) this.#end(this.#ending)

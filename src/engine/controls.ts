@@ -12,9 +12,10 @@ import {
 import type { Exchange } from './exchange.ts'
 import type { LiveSession } from './live-session.ts'
 import type { LiveTurns } from './live-turns.ts'
-import { answerQuery } from './queries.ts'
+import { answerQuery, followsTurns } from './queries.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
+import type { Watches } from './watch.ts'
 
 /** Every command that neither starts a turn nor is about one. */
 export type ControlCommand = Exclude<
@@ -43,9 +44,11 @@ export class Controls {
   readonly #store: Store
   readonly #sessions: Sessions
   readonly #turns: LiveTurns
+  readonly #watches: Watches
   readonly #waiting = new Map<Id, { exchange: Exchange; instead: NodeJS.Timeout }>()
 
-  constructor(store: Store, sessions: Sessions, turns: LiveTurns) {
+  constructor(store: Store, sessions: Sessions, turns: LiveTurns, watches: Watches) {
+    this.#watches = watches
     this.#store = store
     this.#sessions = sessions
     this.#turns = turns
@@ -116,6 +119,11 @@ export class Controls {
     switch (command.type) {
       case 'query': {
         const { settings, agent, allowed, tenant } = context
+        if (exchange && followsTurns(command)) {
+          const full = this.#watches.add(exchange, tenant)
+          if (full) exchange.reply({ fault: full })
+          return
+        }
         const session = command.session?.id ?? ''
         const subject = { settings, agent, allowed, tenant, session, live, record: record?.id }
         const answer = await answerQuery(

@@ -28,6 +28,7 @@ import type { AskAudit } from './turn-asks.ts'
 import { TurnCommands } from './turn-commands.ts'
 import type { TurnOwner } from './turn-init.ts'
 import { Upkeep } from './upkeep.ts'
+import { Watches } from './watch.ts'
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
 export class Engine implements ClientOwner, TurnOwner, SessionOwner {
@@ -38,6 +39,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #sessions: Sessions
   readonly #controls: Controls
   readonly #turns = new LiveTurns()
+  readonly #watches: Watches
   readonly #turnCommands: TurnCommands
   readonly #admission: Admission
   readonly #clients = new Set<ClientLink>()
@@ -59,10 +61,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     const unwritten = (error: unknown): void => log.error('the record could not be written', { error: String(error) })
     this.outbox = new Outbox(() => store.commit(), unwritten)
     this.#recorder = new Recorder(store, unwritten)
-    this.#sessions = new Sessions(this)
+    this.#sessions = new Sessions(this, hooks)
     this.breakers = new Breakers(now)
-    this.#controls = new Controls(store, this.#sessions, this.#turns)
-    this.#turnCommands = new TurnCommands(store, this.#turns, this.#recorder)
+    this.#watches = new Watches(this.#turns)
+    this.#controls = new Controls(store, this.#sessions, this.#turns, this.#watches)
+    this.#turnCommands = new TurnCommands({ store, now }, this.#turns, this.#recorder)
     this.#admission = new Admission({
       store,
       sessions: this.#sessions,
@@ -70,6 +73,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       recorder: this.#recorder,
       breakers: this.breakers,
       owner: this,
+      watches: this.#watches,
       settings: () => this.settings,
       newId: () => this.newLinkId(),
     })
@@ -129,6 +133,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
     await this.#turns.untilIdle(3 * grace)
+    this.#watches.close()
     await this.#sessions.close(grace)
     await this.#recorder.flush()
     await this.#store.close()
@@ -245,15 +250,16 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   callFailed({ pool, record, running }: LiveSession, { why, exitCode, signal, stderr, fault: found }: CallEnd): void {
+    const { name, redact } = pool.agent
     this.#log.warn('an agent failed', {
-      agent: pool.agent.name,
+      agent: name,
       session: record.id,
       traceparent: running?.scope.carrier.traceparent,
       why,
       exitCode,
       signal,
-      stderr,
-      fault: found?.message,
+      stderr: stderr && redact(stderr),
+      fault: found && redact(found.message),
     })
   }
 
@@ -263,6 +269,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
 
   async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
     const { front, agent: explicit, context, allowed, tenant } = client.options
+    if (command.type === 'turn-start') client.scope.read?.()
     if (TurnCommands.takes(command)) return this.#turnCommands.run(client, command, exchange)
     const choice = chooseAgent(this.settings, { front, explicit, principal: context.principal, allowed, command })
     if ('code' in choice) return exchange?.fail(choice)

@@ -1,17 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { Store, TurnRecord } from '../contract/index.ts'
-import { type Command, type ErrorCode, type Id, isRetryable, type TurnStart, textOf } from '../model/index.ts'
+import {
+  type Command,
+  type ErrorCode,
+  type Id,
+  isRetryable,
+  type Once,
+  type TurnStart,
+  textOf,
+} from '../model/index.ts'
 import type { LiveTurns } from './live-turns.ts'
 import { ownerAlive } from './owner.ts'
 import type { Turn } from './turn.ts'
 
-/** How long an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
-const WINDOW_MS: Readonly<Record<'undelivered' | 'success' | 'never', number>> = {
+/** How long after its end an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
+const WINDOW_MS: Readonly<Record<Once['replay'], number>> = {
   undelivered: 60_000,
   success: 600_000,
   never: 60_000,
 }
 
+/** How long a key stays claimed: longer than any turn runs and any answer is given again. */
+const CLAIMED_MS = 7 * 86_400_000
+/** How long a duplicate that names no limit of its own waits for a turn that another process runs. */
+const WAIT_MS = 120_000
 const POLL_MS = 50
 const RECORDED_MS = 500
 
@@ -31,38 +43,43 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of a turn within its session. A duplicate of a running turn joins it, wherever it runs; of an ended
-   * one it is answered from the record where the command's replay policy says so, else it runs. The same key with
-   * another prompt is another request.
+   * Claims the key of a turn within its session. A duplicate of a running turn joins it, wherever and however long it
+   * runs; of an ended one it is answered from the record where the command's replay policy says so and its window is
+   * open, else it runs. The same key with another prompt is another request.
    */
   async claim(session: Id, command: Command & TurnStart): Promise<Verdict> {
-    const { once } = command
+    const { once, turn } = command
     if (!once) return { do: 'run' }
     const body = digest(command)
-    const key = `${session} ${once.key}`
-    const found = await this.#store.claim(key, command.turn, body, this.#now(), once.ttlMs ?? WINDOW_MS[once.replay])
-    if (found.state === 'new') return { do: 'run' }
-    const live = this.#live.get(found.turn)
-    const runs = live !== undefined && !live.ended
-    if (found.body !== body && runs && once.other === 'refuse') return { do: 'refuse' }
-    if (found.body === body) {
-      if (runs) return { do: 'join', turn: live }
-      if (await this.#replayable(found.turn, once.replay, command.options.totalMs)) {
-        return { do: 'replay', turn: found.turn }
-      }
+    const key = keyOf(session, once, body)
+    let found = await this.#store.claim(key, turn, body, this.#now(), CLAIMED_MS)
+    while (found.state === 'held') {
+      const verdict = await (found.body === body ? this.#duplicate(found.turn, command) : this.#other(found.turn))
+      if (verdict) return verdict
+      // Of several that find it over one takes its place, and is found by the others.
+      found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
     }
-    await this.#store.reclaim(key, command.turn, body, this.#now())
     return { do: 'run' }
   }
 
-  /** Waits for a turn that another process runs, then says whether its recorded answer is to be given again. */
-  async #replayable(turn: Id, replay: 'undelivered' | 'success' | 'never', totalMs = 120_000): Promise<boolean> {
-    const record = await this.#awaitEnd(turn, this.#now() + totalMs)
-    if (!record?.outcome || replay === 'never') return false
-    if (replay === 'success') return record.outcome === 'completed'
-    if (record.outcome === 'completed') return !record.delivered
-    // Who cancelled, and who was told that trying again may help, means to have it run.
-    return record.outcome === 'failed' && record.code !== undefined && !isRetryable(record.code as ErrorCode)
+  /** Gives back the key that was claimed for a turn which does not begin. */
+  async giveUp(session: Id, command: Command & TurnStart): Promise<void> {
+    if (command.once) await this.#store.release(keyOf(session, command.once, digest(command)))
+  }
+
+  /** What a duplicate of this turn gets; undefined: it runs. */
+  async #duplicate(turn: Id, { once, options }: Command & TurnStart): Promise<Verdict | undefined> {
+    const record = await this.#awaitEnd(turn, this.#now() + (options.totalMs ?? WAIT_MS))
+    const live = this.#live.get(turn)
+    if (live && !live.ended) return { do: 'join', turn: live }
+    const { replay, ttlMs = WINDOW_MS[replay] } = once!
+    const closed = !record?.outcome || this.#now() >= (record.endedAt ?? record.startedAt) + ttlMs
+    return closed || !isReplayable(record, replay) ? undefined : { do: 'replay', turn }
+  }
+
+  /** What another request under the key of this turn gets; undefined: it runs. */
+  #other(turn: Id): Verdict | undefined {
+    return this.#live.get(turn)?.ended === false ? { do: 'refuse' } : undefined
   }
 
   /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (milliseconds since the epoch). */
@@ -76,6 +93,20 @@ export class Idempotency {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
+}
+
+/** A key is one of its prompt as well, unless other prompts under it are refused while the first one runs. */
+function keyOf(session: Id, { key, other }: Once, body: string): string {
+  return other === 'refuse' ? `${session} ${key}` : `${session} ${key} ${body}`
+}
+
+/** Whether the recorded answer of an ended turn is given again. */
+function isReplayable({ outcome, code, delivered }: TurnRecord, replay: Once['replay']): boolean {
+  if (replay === 'never') return false
+  if (replay === 'success') return outcome === 'completed'
+  if (outcome === 'completed') return !delivered
+  // Who cancelled, and who was told that trying again may help, means to have it run.
+  return outcome === 'failed' && code !== undefined && !isRetryable(code as ErrorCode)
 }
 
 /** True while somebody may still bring the turn to its end. */

@@ -117,7 +117,7 @@ export class LiveSession implements LinkOwner {
 
   #open(turn: Turn): AgentLink | Fault {
     if (this.#link && !this.#link.dead) {
-      turn.scope.linked('kept')
+      turn.scope.linked('kept', this.#link.process)
       return this.#link
     }
     const link = this.pool.take(turn.scope, this)

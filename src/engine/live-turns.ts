@@ -39,13 +39,18 @@ export class LiveTurns {
     return [...this.#byId.values()]
   }
 
+  /** How many turns of a tenant there are. */
+  countOf(tenant: string): number {
+    return this.values().filter((turn) => this.#sessionOf.get(turn)?.record.tenant === tenant).length
+  }
+
   /** The turn of a tenant that a target means, whichever wire started it. */
   find(tenant: string, target: Target): Turn | undefined {
     if (target === 'running') return undefined
     return this.values().find((turn) => {
       if (this.#sessionOf.get(turn)?.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
-      if ('continuation' in target) return turn.isParkedAs(target.continuation)
+      if ('continuation' in target) return turn.parked?.continuation === target.continuation
       return turn.command.request === target.request
     })
   }

@@ -9,6 +9,7 @@ export { carryStart, dropped } from './carry.ts'
 export type { Exchange } from './exchange.ts'
 export { type AgentEar, type Direction, RecordedAgent } from './recorded-agent.ts'
 export { type ClientEar, RecordedClient } from './recorded-client.ts'
+export { frontsOf, type Started, stdioContext, takenBy } from './stdio-fronts.ts'
 export { acceptedTurn } from './turn-events.ts'
 
 /** Hears what did not survive, and what could not be read. */

@@ -9,7 +9,7 @@ export class Outbox {
   readonly #failed: (error: unknown) => void
   #waiting: (() => void)[] = []
 
-  /** `commit` may throw or reject: `failed` hears of it, and what waits is sent all the same. */
+  /** `commit` and what waits may throw: `failed` hears of it, and the rest is sent all the same. */
   constructor(commit: () => Awaitable<void>, failed: (error: unknown) => void) {
     this.#commit = commit
     this.#failed = failed
@@ -24,7 +24,7 @@ export class Outbox {
     const sends = this.#waiting
     this.#waiting = []
     const all = (): void => {
-      for (const send of sends) send()
+      for (const send of sends) this.#safely(send)
     }
     try {
       const committed = this.#commit()
@@ -33,6 +33,14 @@ export class Outbox {
     } catch (error) {
       this.#failed(error)
       all()
+    }
+  }
+
+  #safely(send: () => void): void {
+    try {
+      send()
+    } catch (error) {
+      this.#failed(error)
     }
   }
 }

@@ -25,6 +25,13 @@ export function foldUpTo(view: LiveView, entries: readonly JournalEntry[], last:
   return view
 }
 
+/** What showing the past stands on. */
+export interface PastHost {
+  store: Store
+  /** The time, in milliseconds since the epoch. */
+  now(): number
+}
+
 /** What an exchange is shown of a turn that no turn of this process is. */
 export interface Past {
   record: TurnRecord
@@ -40,7 +47,7 @@ export interface Past {
  * Shows an exchange the recorded turn, and goes on as more is recorded while another process runs it. A turn whose
  * process is gone is ended first, so that nobody waits for ever.
  */
-export async function showPast(store: Store, of: Past, exchange: Exchange): Promise<void> {
+export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
   exchange.past = record.turn
   const ledger = new LossLedger()
@@ -53,11 +60,11 @@ export async function showPast(store: Store, of: Past, exchange: Exchange): Prom
   const view = newView()
   if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
   for (let after = of.after; ; ) {
-    const over = await isOver(store, record.turn)
+    const over = await isOver(store, record.turn, now())
     const entries = await store.readEvents(record.turn, after)
     for (const entry of entries) {
       const { event } = retold(entry, 'replayed', of.request)
-      view.apply(event, Date.now())
+      view.apply(event, now())
       exchange.deliver(event, view)
     }
     if (exchange.ended) return
@@ -68,9 +75,9 @@ export async function showPast(store: Store, of: Past, exchange: Exchange): Prom
 }
 
 /** True when nothing more will be recorded of the turn: it has its end, which is recorded after its events. */
-async function isOver(store: Store, turn: Id): Promise<boolean> {
+async function isOver(store: Store, turn: Id, at: number): Promise<boolean> {
   const record = await store.readTurn(turn)
   if (!record || record.outcome !== undefined) return true
-  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, Date.now())
+  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, at)
   return false
 }

@@ -135,7 +135,8 @@ function beyond(source: Level, target: Level, same: boolean): Carriage {
 function answers(item: Item, back: Capabilities): boolean {
   switch (item) {
     case 'part.reasoning':
-      return back['reasoning-delta'] === 'none'
+      // A message that comes whole has no deltas that would tell it.
+      return true
     case 'part.tool-call':
     case 'part.tool-reply':
       return back['tool-call'] === 'none' && back['tool-end'] !== 'none'

@@ -1,4 +1,4 @@
-import type { SessionRecord, Store, TurnRecord } from '../contract/index.ts'
+import type { SessionRecord, Store } from '../contract/index.ts'
 import {
   type AgentsReply,
   type CommandOf,
@@ -16,14 +16,15 @@ import {
   type SessionsReply,
   type StateReply,
   type TurnEvent,
-  type TurnInfoReply,
   type TurnReply,
   type TurnsReply,
 } from '../model/index.ts'
 import type { LiveSession } from './live-session.ts'
 import type { LiveTurns } from './live-turns.ts'
+import { mayUse } from './router.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
+import { turnInfo } from './turn-info.ts'
 import { viewOf } from './view.ts'
 
 /** The most sessions or turns that a list has. */
@@ -64,13 +65,13 @@ export async function answerQuery(
     case 'agents':
       return replyData(agents(subject))
     case 'models':
-      return replyData(models(subject))
+      return replyData(models(known, subject))
     case 'messages': {
       const messages = subject.record === undefined ? [] : await store.readMessages(subject.record)
       return replyData({ messages } satisfies MessagesReply)
     }
     case 'state':
-      return replyData(await state(store, subject))
+      return replyData(await state(known, subject))
     case 'sessions':
       return replyData(await sessions(known, subject.tenant))
     case 'session':
@@ -84,17 +85,31 @@ export async function answerQuery(
   }
 }
 
+/** Whether a query is to be answered again and again, as turns get further. */
+export function followsTurns({ what, args }: CommandOf<'query'>): boolean {
+  const given = what === 'turns' && args !== undefined ? parse(args) : undefined
+  return isRecord(given) && given['follow'] === true
+}
+
 function agents({ settings, allowed }: QuerySubject): AgentsReply {
-  const usable = [...settings.agents.values()].filter(({ name }) => !allowed || allowed.includes(name))
+  const usable = [...settings.agents.values()].filter(({ name }) => mayUse(allowed, name))
   return { agents: usable.map(({ name, protocol }) => ({ name, protocol })) }
 }
 
-function models({ live }: QuerySubject): ModelsReply {
-  const model = live?.link?.model
+/** The session's model; before its first turn that of the agent's other processes. */
+function modelOf({ sessions }: Known, { live, agent }: QuerySubject): string | undefined {
+  return live?.link?.model ?? sessions.modelOf(agent)
+}
+
+function models(known: Known, subject: QuerySubject): ModelsReply {
+  const model = modelOf(known, subject)
   return { models: model === undefined ? [] : [{ id: model }] }
 }
 
-async function state(store: Store, { agent, session, live, record }: QuerySubject): Promise<StateReply> {
+async function state(known: Known, subject: QuerySubject): Promise<StateReply> {
+  const { store } = known
+  const { agent, session, live, record } = subject
+  const model = modelOf(known, subject)
   const messages = record === undefined ? [] : await store.readMessages(record)
   const kept = record === undefined ? undefined : await store.readSession(record)
   return {
@@ -102,7 +117,7 @@ async function state(store: Store, { agent, session, live, record }: QuerySubjec
     session,
     busy: live?.busy ?? false,
     messageCount: messages.length,
-    ...(live?.link?.model !== undefined && { model: live.link.model }),
+    ...(model !== undefined && { model }),
     ...(kept?.usage && { usage: kept.usage }),
   }
 }
@@ -129,34 +144,18 @@ function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
   return { ...info, busy: live.get(record.id)?.busy ?? false }
 }
 
-async function turns({ store }: Known, tenant: string): Promise<TurnsReply> {
+async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {
   const records = await store.listTurns(tenant, LIST_LIMIT)
   const infos = records.map(async (record) =>
-    turnInfo(record, (await store.readSession(record.session))?.session ?? ''),
+    turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(record.turn)),
   )
   return { turns: await Promise.all(infos) }
-}
-
-function turnInfo(record: TurnRecord, session: string): TurnInfoReply {
-  const { turn: id, agent, front, request, startedAt, endedAt, outcome, code, losses } = record
-  return {
-    turn: id,
-    state: outcome ?? 'running',
-    agent,
-    front,
-    session,
-    ...(request !== undefined && { request }),
-    startedAt,
-    ...(endedAt !== undefined && { endedAt }),
-    ...(code !== undefined && { code }),
-    ...(losses && { losses }),
-  }
 }
 
 async function turn({ store, turns: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
   const record = await store.readTurn(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
-  const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '')
+  const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(id))
   const view = live.get(id)?.view ?? viewOf(info, (await store.readEvents(id, 0)).map(eventOf))
   return replyData({
     ...info,

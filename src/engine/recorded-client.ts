@@ -15,6 +15,10 @@ export interface ClientEar {
   fault?(fault: Fault, direction: Direction): void
   /** The wire is over. */
   close?(exitCode: number): void
+  /** The time, in milliseconds since the epoch; 0 when absent, so that a recording gives the same text at any time. */
+  now?(): number
+  /** A new id; counted from 1 when absent. */
+  newId?(): Id
 }
 
 /**
@@ -55,8 +59,8 @@ export class RecordedClient {
       fault: (fault, exchange) => this.#fault(fault, exchange),
       report: (loss, exchange) => this.#report(loss, exchange),
       losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
-      newId: () => `${++this.#ids}`,
-      now: () => 0,
+      newId: () => ear.newId?.() ?? `${++this.#ids}`,
+      now: () => this.#now(),
       close: (exitCode) => {
         if (this.closed) return
         this.closed = true
@@ -91,7 +95,7 @@ export class RecordedClient {
       if (event.type === 'ask') exchange.report({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
       return
     }
-    view.apply(event, 0)
+    view.apply(event, this.#now())
     exchange.deliver(event, view)
   }
 
@@ -107,9 +111,19 @@ export class RecordedClient {
     for (const exchange of this.#exchanges.values()) this.#ended(exchange)
   }
 
+  #now(): number {
+    return this.#ear.now?.() ?? 0
+  }
+
   #newView(event: TurnEvent, exchange: Exchange): LiveView {
     const session = event.type === 'turn-accepted' ? event.session : (exchange.command.session?.id ?? '')
-    const view = new LiveView({ turn: event.turn, session, agent: this.#agent, at: 0, ledger: exchange.ledger })
+    const view = new LiveView({
+      turn: event.turn,
+      session,
+      agent: this.#agent,
+      at: this.#now(),
+      ledger: exchange.ledger,
+    })
     this.#views.set(exchange.id, view)
     return view
   }

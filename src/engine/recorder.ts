@@ -105,6 +105,7 @@ export class Recorder {
       outcome: end!.outcome,
       ...(end!.fault && { code: end!.fault.code }),
       losses: turn.losses,
+      measures: turn.scope.measures,
     })
   }
 }

@@ -30,9 +30,12 @@ const NO_ROUTE: Omit<Route, 'agent'> = {
 
 /**
  * Chooses the agent of a turn: the one named explicitly, else the one that the protocol's own field names (when there
- * is one of that name), else the first matching route, else the default. A route's policies apply whoever chose.
+ * is one of that name), else the first matching route, else the default. A route's policies apply whoever chose. What is
+ * asked of the gateway as a whole is no agent's business: any will do.
  */
 export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteChoice | Fault {
+  const [first] = isOfAll(query.command) ? settings.agents.values() : []
+  if (first) return { agent: first, route: { ...NO_ROUTE, agent: first.name } }
   const route = settings.routes.find((candidate) => matches(candidate, query))
   const own = query.command.type === 'turn-start' ? query.command.agent : undefined
   const name =
@@ -45,10 +48,21 @@ export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteC
   }
   const agent = settings.agents.get(name)
   if (!agent) return fault('agent-not-found', `There is no agent "${name}"; GET /v1/agents lists those there are.`)
-  if (query.allowed && !query.allowed.some((pattern) => globMatches(pattern, name))) {
+  if (!mayUse(query.allowed, name)) {
     return fault('forbidden', `This key may not use the agent "${name}".`)
   }
   return { agent, route: route ?? { ...NO_ROUTE, agent: name } }
+}
+
+/** Whether a command is about what the gateway has of all agents: its turns and sessions. */
+function isOfAll(command: Command): boolean {
+  if (command.type === 'query') return ['turns', 'turn', 'sessions', 'session'].includes(command.what)
+  return command.type === 'session-delete'
+}
+
+/** Whether a key that is limited to these agents (globs; undefined means all) may use the one of that name. */
+export function mayUse(allowed: readonly string[] | undefined, name: string): boolean {
+  return !allowed || allowed.some((pattern) => globMatches(pattern, name))
 }
 
 function matches(route: Route, { front, principal, command }: RouteQuery): boolean {

@@ -1,17 +1,19 @@
-import type { SessionRecord } from '../contract/index.ts'
+import type { Hooks, SessionRecord } from '../contract/index.ts'
 import type { Id } from '../model/index.ts'
-import { AgentPool } from './agent-pool.ts'
+import { AgentPool, silentTurnScope } from './agent-pool.ts'
 import { LiveSession, type SessionOwner } from './live-session.ts'
 import type { AgentSettings } from './settings.ts'
 
 /** The sessions in memory, and one pool of links per agent. */
 export class Sessions {
   readonly #owner: SessionOwner
+  readonly #hooks: Hooks
   readonly #live = new Map<Id, LiveSession>()
   readonly #pools = new Map<string, AgentPool>()
 
-  constructor(owner: SessionOwner) {
+  constructor(owner: SessionOwner, hooks: Hooks) {
     this.#owner = owner
+    this.#hooks = hooks
   }
 
   /** Starts the warm processes of every agent. */
@@ -30,6 +32,11 @@ export class Sessions {
     const session = new LiveSession(record, this.#pool(agent), used || known !== undefined, this.#owner)
     this.#live.set(record.id, session)
     return session
+  }
+
+  /** The model that an agent works with when nobody chose another one, as far as a process of it has said so. */
+  modelOf(agent: AgentSettings): string | undefined {
+    return this.#pools.get(agent.name)?.model
   }
 
   /** Gives up a session's link and forgets it; its record stays. */
@@ -61,7 +68,11 @@ export class Sessions {
   #pool(agent: AgentSettings): AgentPool {
     const known = this.#pools.get(agent.name)
     if (known?.agent === agent) return known
-    const pool = new AgentPool(agent, (name) => this.#evictIdle(name))
+    const pool = new AgentPool(
+      agent,
+      (name) => this.#evictIdle(name),
+      () => ({ ...silentTurnScope(), ...this.#hooks.ahead?.(agent.name) }),
+    )
     this.#pools.set(agent.name, pool)
     return pool
   }

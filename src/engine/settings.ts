@@ -75,4 +75,6 @@ export interface EngineSettings {
   limits: Limits
   /** How long ended turns are kept, in milliseconds. */
   retention: number
+  /** How many turns of a tenant may run or wait at the same time; any number of one that is not here. */
+  turnLimits?: ReadonlyMap<string, number>
 }

@@ -1,7 +1,8 @@
-import type { AnyCodec, Carrier, ClientSink, Dialect, Frame, FrontContext } from '../contract/index.ts'
+import type { AnyCodec, Carrier, ClientSink, Frame } from '../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import type { ClientLink } from './client-link.ts'
 import type { Engine } from './engine.ts'
+import { frontsOf, type NamedFront, stdioContext, takenBy } from './stdio-fronts.ts'
 import type { StopSignal } from './stop-signal.ts'
 
 /** A client that talks to us as if we were its agent's program: which protocol, how it was started, where it reads. */
@@ -19,10 +20,9 @@ export interface StandInOptions {
   /** A person is at standard input: nobody writes a first frame there before we say something. */
   interactive?: boolean
   sink: ClientSink
+  /** The client's wire is open, under this id. */
+  connected?: (link: string) => void
 }
-
-/** The dialect of a codec under its name. */
-type Named = readonly [name: string, dialect: Dialect]
 
 /**
  * A program's standard input and output as a client's wire. The dialect that takes the client is asked without a frame
@@ -31,7 +31,7 @@ type Named = readonly [name: string, dialect: Dialect]
  */
 export class StandIn {
   readonly #options: StandInOptions
-  readonly #fronts: readonly Named[]
+  readonly #fronts: readonly NamedFront[]
   #client: ClientLink | undefined
   #first: FrameDecoder | undefined
   #waiting = ''
@@ -41,7 +41,7 @@ export class StandIn {
 
   constructor(options: StandInOptions) {
     this.#options = options
-    this.#fronts = Object.entries(options.codec.dialects).filter(([, dialect]) => dialect.front)
+    this.#fronts = frontsOf(options.codec)
     const taken = this.#takenBy(undefined)
     const peekMs = options.interactive ? undefined : taken?.[1].front?.peekMs
     if (taken && peekMs === undefined) {
@@ -86,8 +86,8 @@ export class StandIn {
     this.#client?.drained()
   }
 
-  #takenBy(frame: Frame | undefined): Named | undefined {
-    return this.#fronts.find(([, dialect]) => dialect.front!.accepts?.(frame, this.#context(dialect)) ?? true)
+  #takenBy(frame: Frame | undefined): NamedFront | undefined {
+    return takenBy(this.#fronts, frame, this.#options)
   }
 
   /** A long first line comes in pieces: what counts is that nothing comes any more. */
@@ -105,33 +105,24 @@ export class StandIn {
     this.#connect(this.#takenBy(frame ?? '') ?? this.#fronts[0]!)
   }
 
-  #connect([name, dialect]: Named): void {
-    const { engine, codec, carrier, tenant, agent, allowed, sink } = this.#options
+  #connect([name, dialect]: NamedFront): void {
+    const { engine, codec, carrier, tenant, agent, allowed, sink, connected } = this.#options
     const isDefault = name === Object.keys(codec.dialects)[0]
     this.#client = engine.client({
       codec,
       front: isDefault ? codec.name : `${codec.name}@${name}`,
       dialect,
       input: dialect.framing,
-      context: this.#context(dialect),
+      context: stdioContext(dialect, this.#options),
       sink,
       carrier,
       tenant,
       ...(agent !== undefined && { agent }),
       ...(allowed && { allowed }),
     })
+    connected?.(this.#client.id)
     this.#client.open()
     this.#client.push(this.#waiting)
     this.#waiting = ''
-  }
-
-  #context(dialect: Dialect): FrontContext {
-    const { argv, env } = this.#options
-    const known: Record<string, string> = {}
-    for (const name of dialect.front!.env) {
-      const value = env[name]
-      if (value !== undefined) known[name] = value
-    }
-    return { transport: 'stdio', method: '', path: argv[0] ?? '', query: '', headers: {}, argv, env: known }
   }
 }

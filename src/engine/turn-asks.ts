@@ -10,13 +10,13 @@ export interface AskHost {
   readonly audience: Audience
   readonly policy: Route['approvals']
   /** How long a question waits for its answer, in milliseconds. */
-  readonly askMs: number
+  askMs(): number
   /** The time, in milliseconds since the epoch. */
   now(): number
   /** Hands a command to the agent. */
   send(command: Command): void
-  /** Says something to the clients and the journal. */
-  take(event: TurnEvent): void
+  /** Says something to the clients and the journal; gives the number of the event. */
+  take(event: TurnEvent): number
   /** A question did not reach a client. */
   loss(loss: Loss): void
   /** A question has its answer: for the audit log. */
@@ -34,6 +34,16 @@ export interface AskAudit {
   by: string
 }
 
+/** What became of an answer: it was taken, nothing waits for it, or it is none to this question (which stays open). */
+export type AskAnswered = 'taken' | 'gone' | { unfit: string }
+
+/** A turn that waits for a client's next request: by which token, since which event, with which questions. */
+export interface Park {
+  continuation: string
+  seq: number
+  asks: readonly Ask[]
+}
+
 interface OpenAsk {
   ask: Ask
   timer: NodeJS.Timeout
@@ -48,7 +58,9 @@ export class TurnAsks {
   readonly #host: AskHost
   readonly #open = new Map<Id, OpenAsk>()
   #parking = false
+  #cancelled = false
   #continuation: string | undefined
+  #parkedAt = 0
 
   constructor(host: AskHost) {
     this.#host = host
@@ -59,14 +71,23 @@ export class TurnAsks {
     return this.#open.size > 0
   }
 
-  /** The token of the park that it is in. */
-  get continuation(): string | undefined {
-    return this.#continuation
+  /** The park that it is in. */
+  get parked(): Park | undefined {
+    if (this.#continuation === undefined) return undefined
+    return {
+      continuation: this.#continuation,
+      seq: this.#parkedAt,
+      asks: [...this.#open.values()].map(({ ask }) => ask),
+    }
   }
 
   /** The agent asks. True when a client is to be shown the question. */
   asked(event: EventOf<'ask'>): boolean {
     const { audience } = this.#host
+    if (this.#cancelled) {
+      queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
+      return false
+    }
     if (audience.canBeAsked(event)) {
       this.#wait(event)
       return true
@@ -80,16 +101,22 @@ export class TurnAsks {
     return false
   }
 
-  /** A client answers; false when nothing of that name is open (it was answered, or never asked here). */
-  answer(command: CommandOf<'ask-reply'>, by: string): boolean {
-    const ask = command.ask ?? (this.#open.size === 1 ? [...this.#open.keys()][0]! : undefined)
-    if (ask === undefined || !this.#open.has(ask)) return false
+  /** A client answers. Who brings the token of a park and no answer to its question is asked again. */
+  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
     const parked = this.#continuation !== undefined
+    const again = parked && typeof command.target === 'object' && 'continuation' in command.target
+    const ask = command.ask ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
+    const open = ask === undefined ? undefined : this.#open.get(ask)
+    const unfit = open && unfitness(open.ask.question, command.reply)
+    if (ask === undefined || !open || unfit !== undefined) {
+      if (again) this.#park()
+      return unfit === undefined ? 'gone' : { unfit }
+    }
     this.#settle(ask, 'answered', by, command.reply)
     this.#send(ask, command.reply)
     // What else is open is asked again of whoever brought this answer.
     if (parked && this.waiting) this.#park()
-    return true
+    return 'taken'
   }
 
   /** The agent took a question back. */
@@ -98,13 +125,14 @@ export class TurnAsks {
     if (known) this.#host.audit({ ask, about: describe(known.question), how, by })
   }
 
-  /** The turn ends: what is open is told to be over. */
+  /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */
   cancel(): void {
+    this.#cancelled = true
     for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn', undefined)
   }
 
   #wait(ask: EventOf<'ask'>): void {
-    const ms = Math.max(0, Math.min(this.#host.askMs, (ask.deadline ?? Number.POSITIVE_INFINITY) - this.#host.now()))
+    const ms = Math.max(0, Math.min(this.#host.askMs(), (ask.deadline ?? Number.POSITIVE_INFINITY) - this.#host.now()))
     const timer = setTimeout(() => this.#expire(ask.ask), ms)
     const { question } = ask
     this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline: this.#host.now() + ms }, timer })
@@ -119,7 +147,7 @@ export class TurnAsks {
       if (!this.waiting) return
       const asks = [...this.#open.values()].map(({ ask }) => ask)
       this.#continuation = `${this.#host.turn}.${randomBytes(18).toString('base64url')}`
-      this.#host.take({
+      this.#parkedAt = this.#host.take({
         type: 'turn-parked',
         turn: this.#host.turn,
         asks,
@@ -156,7 +184,8 @@ export class TurnAsks {
   #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: Reply | undefined): void {
     const known = this.#close(ask)!
     this.#host.audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
-    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how, by })
+    const option = how === 'answered' && reply ? optionOf(reply) : {}
+    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how, by, ...option })
   }
 
   #close(ask: Id): Ask | undefined {
@@ -188,6 +217,16 @@ function policyReply(question: Question, policy: Route['approvals']): Reply {
     case 'tool':
       return { kind: 'tool', status: 'denied', parts: [] }
   }
+}
+
+/** Why a reply is none to this question; undefined when it is one. No is an answer also where no option says so. */
+function unfitness(question: Question, reply: Reply): string | undefined {
+  if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
+  if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined
+  const { options } = question
+  if (options.some(({ id }) => id === reply.option)) return undefined
+  if (reply.option === 'deny' && !options.some(({ kind }) => kind === 'deny')) return undefined
+  return `The question has no such option; choose one of: ${options.map(({ id }) => id).join(', ')}.`
 }
 
 function describe(question: Question): string {

@@ -1,9 +1,10 @@
-import type { JournalEntry, TurnScope } from '../contract/index.ts'
+import type { JournalEntry } from '../contract/index.ts'
 import type { Command, Fault, LinkEvent, Message, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { AgentSettings, Route } from './settings.ts'
 import type { Turn } from './turn.ts'
 import type { AskAudit } from './turn-asks.ts'
+import type { TurnClock } from './turn-clock.ts'
 
 /** What a turn is made of. */
 export interface TurnInit {
@@ -15,7 +16,7 @@ export interface TurnInit {
   /** The session's id as the client knows it. */
   session: string
   exchange: Exchange
-  scope: TurnScope
+  scope: TurnClock
   owner: TurnOwner
 }
 

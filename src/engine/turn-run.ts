@@ -161,7 +161,6 @@ export class TurnRun {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
     this.link = this.#abort = this.#movingTo = undefined
     this.#retrying = this.#announced = false
-    this.#host.timer.enter('waiting')
     this.#host.turn.moveTo(other)
   }
 

@@ -5,8 +5,8 @@ import type { AgentLink } from './agent-link.ts'
 export interface StopHost {
   readonly turn: Id
   readonly exchange: Id
-  /** Between asking an agent to stop and killing it, in milliseconds. */
-  readonly grace: number
+  /** Between asking the agent to stop and killing it, in milliseconds. */
+  grace(): number
   /** The turn has its end. */
   ended(): boolean
   /** The agent did not end the turn by itself. */
@@ -24,13 +24,14 @@ export class TurnStop {
 
   /** Asks the link's agent to stop; after the grace its processes are ended, after two more the turn is. */
   begin(link: AgentLink): void {
-    const { turn, exchange, grace } = this.#host
+    const { turn, exchange } = this.#host
+    const grace = this.#host.grace()
     const told = link.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
-    if (told) link.send({ type: 'turn-cancel', exchange, target: { turn } })
-    if (this.#host.ended()) return
-    // A process that serves one turn is stopped by being ended: only one that goes on needs a word.
+    // A process that serves one turn, or is not ready yet, is stopped by being ended: only one that goes on needs a word.
     const polite = told && link.persistent && link.ready
+    if (told) link.send({ type: 'turn-cancel', exchange, target: { turn } })
     if (!polite) void link.stop('cancelled', grace)
+    if (this.#host.ended()) return
     this.#force = setTimeout(() => this.#forceStop(link), polite ? grace : 2 * grace)
   }
 
@@ -41,7 +42,7 @@ export class TurnStop {
 
   /** The agent did not heed the cancel. */
   #forceStop(link: AgentLink): void {
-    const { grace } = this.#host
+    const grace = this.#host.grace()
     void link.stop('cancelled', grace)
     this.#force = setTimeout(() => this.#host.give(), 2 * grace)
   }

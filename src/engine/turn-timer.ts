@@ -8,11 +8,14 @@ type Phase = 'waiting' | 'start' | 'firstEvent' | 'idle'
  * timer looks at the note when it fires, so that nothing is armed anew per event.
  */
 export class TurnTimer {
-  readonly #limits: Limits
-  readonly #totalMs: number
-  readonly #agent: string
   readonly #expired: (fault: Fault) => void
+  /** The client's own limit, from the beginning of the turn. */
+  readonly #askedMs: number
   readonly #startedAt: number
+  #agent: string
+  #limits: Limits
+  /** When its agent took the turn: that agent's limit of the whole turn counts from here. */
+  #takenAt: number
   #phase: Phase = 'waiting'
   #phaseAt: number
   #held = false
@@ -22,10 +25,18 @@ export class TurnTimer {
   constructor(agent: string, limits: Limits, totalMs: number | undefined, expired: (fault: Fault) => void) {
     this.#agent = agent
     this.#limits = limits
-    this.#totalMs = Math.min(totalMs ?? limits.total, limits.total)
+    this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
     this.#expired = expired
-    this.#startedAt = this.#phaseAt = performance.now()
+    this.#startedAt = this.#takenAt = this.#phaseAt = performance.now()
     this.#arm()
+  }
+
+  /** Another agent takes the turn: from here on its limits count, the client's own goes on. */
+  moveTo(agent: string, limits: Limits): void {
+    this.#agent = agent
+    this.#limits = limits
+    this.#takenAt = performance.now()
+    this.enter('waiting')
   }
 
   /** The turn enters a phase now. */
@@ -57,18 +68,23 @@ export class TurnTimer {
     return this.#limits[this.#phase]
   }
 
+  /** When the whole turn is out of time. */
+  get #totalAt(): number {
+    return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)
+  }
+
   #arm(): void {
     clearTimeout(this.#timer)
-    const total = this.#startedAt + this.#totalMs
-    const due = Math.min(total, this.#phaseAt + this.#phaseMs)
+    const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
     this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - performance.now()), 2 ** 31 - 1))
   }
 
   #fire(): void {
     const now = performance.now()
     // Timers may fire a fraction of a millisecond early.
-    if (now + 1 >= this.#startedAt + this.#totalMs) {
-      this.#expired(fault('timeout', `The turn did not end within its limit of ${this.#totalMs} ms.`))
+    if (now + 1 >= this.#totalAt) {
+      const ms = Math.min(this.#askedMs, this.#limits.total)
+      this.#expired(fault('timeout', `The turn did not end within its limit of ${ms} ms.`))
     } else if (!this.#held && now + 1 >= this.#phaseAt + this.#phaseMs) {
       this.#expired(this.#phaseFault())
     } else {

@@ -1,4 +1,3 @@
-import type { TurnScope } from '../contract/index.ts'
 import {
   type Command,
   type CommandOf,
@@ -17,7 +16,8 @@ import { Audience } from './audience.ts'
 import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
-import { TurnAsks } from './turn-asks.ts'
+import { type AskAnswered, type Park, TurnAsks } from './turn-asks.ts'
+import type { TurnClock } from './turn-clock.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, redacted } from './turn-events.ts'
 import type { AgentSession, TurnInit, TurnOwner } from './turn-init.ts'
 import { TurnRun } from './turn-run.ts'
@@ -31,7 +31,7 @@ export class Turn {
   readonly route: Route
   readonly command: Command & TurnStart
   readonly view: LiveView
-  readonly scope: TurnScope
+  readonly scope: TurnClock
   readonly #owner: TurnOwner
   readonly #ledger = new LossLedger()
   readonly #toClient = new LossLedger()
@@ -59,7 +59,7 @@ export class Turn {
     this.#stop = new TurnStop({
       turn: this.id,
       exchange: init.command.exchange,
-      grace: this.#limits.grace,
+      grace: () => this.#limits.grace,
       ended: () => this.ended,
       give: () => this.#finish(cancelledTurn(this.id)),
     })
@@ -79,12 +79,13 @@ export class Turn {
       exchange: init.command.exchange,
       audience: this.#audience,
       policy: init.route.approvals,
-      askMs: this.#limits.ask,
+      askMs: () => this.#limits.ask,
       now: () => this.#owner.now(),
       send: (command) => this.#run.link?.send(command),
       take: (event) => {
         if (event.type === 'turn-parked') this.scope.note('parked')
         this.#take(event)
+        return this.view.seq
       },
       loss: (loss) => this.loss(loss),
       audit: (entry) => {
@@ -111,9 +112,9 @@ export class Turn {
     this.scope.loss(loss)
   }
 
-  /** It waits for the request that brings this token back. */
-  isParkedAs(continuation: string): boolean {
-    return this.#asks.continuation === continuation
+  /** What it waits for, while it is parked. */
+  get parked(): Park | undefined {
+    return this.#asks.parked
   }
 
   /** The engine took it: tells the client. */
@@ -194,6 +195,7 @@ export class Turn {
     const from = this.agent.name
     this.agent = agent
     this.#limits = limitsOf(agent, this.route)
+    this.#timer.moveTo(agent.name, this.#limits)
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.#owner.moved(this)
@@ -207,6 +209,7 @@ export class Turn {
     this.scope.note('cancel')
     if (this.#run.link) {
       this.#stop.begin(this.#run.link)
+      if (!this.ended) this.#asks.cancel()
     } else {
       this.#owner.abandon(this)
       this.#take(cancelledTurn(this.id))
@@ -228,11 +231,11 @@ export class Turn {
     this.#run.link?.pause(this.#audience.clogged)
   }
 
-  /** A client answers a question of the agent; false when it is not open here. `by` is who it is, for the record. */
-  answer(command: CommandOf<'ask-reply'>, by: string): boolean {
-    const taken = !this.ended && this.#asks.answer(command, by)
+  /** A client answers a question of the agent. `by` is who it is, for the record. */
+  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
+    const answered = this.ended ? 'gone' : this.#asks.answer(command, by)
     this.valve()
-    return taken
+    return answered
   }
 
   /** A client holds the whole answer. */
@@ -252,6 +255,7 @@ export class Turn {
   }
 
   #fromAgent(event: TurnEvent): void {
+    if (event.type === 'tool-start' || event.type === 'tool-call' || event.type === 'tool-end') this.scope.tool(event)
     if (event.type === 'ask') this.scope.note('asked', event.question.kind)
     if (event.type === 'ask' && !this.#asks.asked(event)) return
     if (event.type === 'ask-settled') this.#asks.settled(event)

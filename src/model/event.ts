@@ -36,8 +36,8 @@ export type TurnEnd = OfTurn & {
 type Shared =
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; code: string; text: string }
   | ({ type: 'ask' } & Ask)
-  /** `by`: who answered, `client NAME OF ITS KEY`, `policy` or `agent`. */
-  | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled'; by?: string }
+  /** `by`: who answered, `client NAME OF ITS KEY`, `policy` or `agent`. `option`: what a client chose of an approval. */
+  | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled'; by?: string; option?: string }
   | { type: 'foreign'; protocol: string; frame: string }
 
 /** Why a capability that the client asked for is not given. */
@@ -98,7 +98,8 @@ export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
   | { type: 'agent-ready'; model?: string; version?: string; json?: JsonText }
   | { type: 'session-bound'; agentSession: string }
   | { type: 'session-changed'; json: JsonText }
-  | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault }
+  /** `more`: its exchange goes on, and gets further ones. */
+  | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault; more?: true }
 )
 
 /** Everything that flows from an agent to a client. */

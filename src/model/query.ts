@@ -69,6 +69,18 @@ export interface SessionReply extends SessionInfo {
   messages: readonly Message[]
 }
 
+/** How long the stretches of a turn took, in milliseconds; absent: not reached, or not yet. */
+export interface TurnTimings {
+  /** Waiting for its session or a place. */
+  queue?: number
+  /** Until its agent's process was ready or its call was under way; absent on a process that was there. */
+  agentStart?: number
+  /** From handing it to the agent until the first event that it showed. */
+  firstEvent?: number
+  /** From its acceptance to its end. */
+  total?: number
+}
+
 /** A turn as it is listed. `state` is `running` until it has its end. Times: milliseconds since the epoch. */
 export interface TurnInfoReply {
   turn: Id
@@ -76,6 +88,12 @@ export interface TurnInfoReply {
   agent: string
   /** The client's protocol. */
   front: string
+  /** The agent's protocol. */
+  back?: string
+  /** What the route that it came by asks for, such as `channel=qq_*`; absent where none matched. */
+  route?: string
+  /** What a running turn does: waits in line, has its agent started, works, asks somebody, waits for a client's next request. */
+  phase?: TurnPhase
   /** The client's id of the session. */
   session: string
   request?: string
@@ -84,9 +102,17 @@ export interface TurnInfoReply {
   /** The code of the error of a failed turn. */
   code?: string
   losses?: readonly Loss[]
+  timings?: TurnTimings
+  usage?: Usage
 }
 
-/** Answer data of `query turns`: the newest first. */
+/** What a running turn does. */
+export type TurnPhase = 'queued' | 'starting' | 'working' | 'asking' | 'parked'
+
+/**
+ * Answer data of `query turns`: the newest first. With the args `{"follow":true}` there are many answers: the turns that
+ * run, then those that have changed, until the client leaves.
+ */
 export interface TurnsReply {
   turns: readonly TurnInfoReply[]
 }
@@ -97,7 +123,6 @@ export interface TurnReply extends TurnInfoReply {
   seq: number
   text: string
   asks?: readonly Ask[]
-  usage?: Usage
   stop?: Stop
   fault?: Fault
 }

@@ -35,6 +35,7 @@ export function turnRecord(row: Row): TurnRecord {
     ...optional('code', row['code']),
     delivered: row['delivered'] === 1,
     ...parsed('losses', row['losses']),
+    ...parsed('measures', row['measures']),
   }
 }
 

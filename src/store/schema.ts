@@ -67,6 +67,9 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE turns ADD COLUMN losses TEXT;
   CREATE INDEX turns_by_start ON turns (tenant, started_at);
   `,
+  `
+  ALTER TABLE turns ADD COLUMN measures TEXT;
+  `,
 ]
 
 /** The version of the tables that this code reads and writes. */

@@ -114,10 +114,11 @@ class SqliteStore implements Store {
     this.#write(() => this.#sql.moveTurn.run(session, agent, turn))
   }
 
-  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses'>): void {
-    const { endedAt = null, outcome = null, code = null, losses = [] } = end
+  endTurn(turn: Id, end: Parameters<Store['endTurn']>[1]): void {
+    const { endedAt = null, outcome = null, code = null, losses = [], measures } = end
     const lost = losses.length === 0 ? null : JSON.stringify(losses)
-    this.#write(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, turn))
+    const measured = measures ? JSON.stringify(measures) : null
+    this.#write(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, measured, turn))
   }
 
   markDelivered(turn: Id): void {
@@ -169,8 +170,13 @@ class SqliteStore implements Store {
     }
   }
 
-  reclaim(key: string, turn: Id, body: string, now: number): void {
-    this.#write(() => this.#sql.reclaim.run(key, turn, body, now, now + RECLAIM_TTL_MS))
+  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Claim {
+    for (;;) {
+      const row = [key, turn, body, now, now + RECLAIM_TTL_MS, from ?? null, from ?? null]
+      if (this.#write(() => this.#sql.reclaim.get(...row))) return { state: 'new' }
+      const held = this.#do(() => this.#sql.readClaim.get(key))
+      if (held) return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
+    }
   }
 
   release(key: string): void {

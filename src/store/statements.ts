@@ -30,7 +30,7 @@ const SQL = {
     INSERT INTO turns (turn, session, tenant, agent, front, owner, request, started_at, ended_at, outcome, code, delivered)
     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
   moveTurn: 'UPDATE turns SET session = ?, agent = ? WHERE turn = ?',
-  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ? WHERE turn = ?',
+  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ?, measures = ? WHERE turn = ?',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readTurn: 'SELECT * FROM turns WHERE turn = ?',
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
@@ -56,7 +56,9 @@ const SQL = {
     INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET
       turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
-      expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)`,
+      expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)
+    WHERE ? IS NULL OR claims.turn = ?
+    RETURNING turn`,
   releaseClaim: 'DELETE FROM claims WHERE key = ?',
 
   pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',

@@ -30,9 +30,13 @@ const MEMBERS = {
   type: [
     ...['response', 'done', 'turn_start', 'text_delta', 'usage', 'ack', 'event', 'final', 'error', 'partial', 'result'],
     ...['permission_request', 'permission_response', 'system', 'assistant', 'user', 'stream_event', 'control_request'],
+    ...['agent-ready', 'turn-start', 'turn-end', 'text-delta', 'message-start', 'tool-call', 'command-reply', 'notice'],
     ...['control_response', 'x-qwen-session-event', 'result/heartbeat', 'prompt', 'turn', 'run', 3],
   ],
   id: ['i1', 'p1', 7],
+  turn: ['t1', 't2', null, 7],
+  exchange: ['q1', 'x1', 7],
+  outcome: ['completed', 'failed', 'no'],
   request_id: ['r1', 'r2', 'req-1', 'ask-1', ''],
   session_id: ['s', 4],
   object: ['chat.completion', 'chat.completion.chunk'],
@@ -149,9 +153,10 @@ describe.each(suites)('judges of %s', (_name, { agent, client, scenarios }) => {
   })
 
   test('refuse what an agent asks', () => {
-    const asked = { request_id: 'q' }
+    const question = { kind: 'approval', options: [{ id: 'deny', kind: 'deny' }, 'odd'] }
+    const asked = { request_id: 'q', ask: 'q', question }
     for (const { answer } of scenarios) {
-      const answers = ['control_request', 'permission_request', 'text'].flatMap(
+      const answers = ['control_request', 'permission_request', 'text', 'ask'].flatMap(
         (type) => answer?.({ ...asked, type }) ?? [],
       )
       expect(answers.every((text) => text.includes('"deny"') && text.includes('"q"') && text.endsWith('\n'))).toBe(true)
@@ -161,6 +166,25 @@ describe.each(suites)('judges of %s', (_name, { agent, client, scenarios }) => {
 })
 
 describe('verdicts', () => {
+  test('a native turn that failed says why', async () => {
+    const end = { type: 'turn-end', turn: 't1', outcome: 'failed' }
+    const told = { ...end, fault: { code: 'internal', message: 'It broke.' } }
+    expect(await verdict('native', 'native.3.outcome', runOf('turn', [told]))).toBeUndefined()
+    for (const wrong of [end, { ...end, fault: { code: 'internal' } }]) {
+      expect(await verdict('native', 'native.3.outcome', runOf('turn', [wrong]))).toEqual({
+        broken: JSON.stringify(wrong),
+      })
+    }
+  })
+
+  test('a native agent that asks what can only be allowed is not answered', async () => {
+    const { scenarios } = await suiteOf('native')
+    const ask = { type: 'ask', ask: 'q', question: { kind: 'approval', options: [{ id: 'go', kind: 'allow' }] } }
+    expect(scenarios[0]!.answer!(ask)).toEqual([])
+    expect(scenarios[0]!.answer!({ ...ask, question: { kind: 'input' } })).toEqual([])
+    expect(scenarios[0]!.answer!({ ...ask, question: 7 })).toEqual([])
+  })
+
   test('an answer of Zene in protocol shape is read like a flat one', async () => {
     const final = { type: 'final', request_id: 'r1', status: 'OK', text: 'hi', usage: {}, error: null }
     const broken = { type: 'error', request_id: 'r1', error: { code: 'OOPS', message: 'no' } }

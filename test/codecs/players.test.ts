@@ -43,6 +43,20 @@ describe('stand-ins for clients under test', () => {
     ])
   })
 
+  test('native', async () => {
+    const { say, open } = await player('native')
+    expect(kinds(open!())).toEqual(['agent-ready'])
+    expect(kinds(say({ type: 'query', exchange: 'e1' }))).toEqual(['command-reply'])
+    expect([...say({ type: 'query' }), ...say({ type: 'turn-cancel', exchange: 'e2' }), ...say('no JSON')]).toEqual([])
+    for (const turn of ['mine', undefined]) {
+      const answer = words(say({ type: 'turn-start', turn, input: 'hi' })).map(
+        (word) => JSON.parse(String(word)) as object,
+      )
+      expect(answer).toHaveLength(7)
+      expect(answer.at(-1)).toMatchObject({ type: 'turn-end', turn: turn ?? 'conformance-1', outcome: 'completed' })
+    }
+  })
+
   test('zene, one-shot', async () => {
     const { say } = await player('zene')
     const good = say({ request_id: 'r', session_id: 's', prompt: 'hi' })

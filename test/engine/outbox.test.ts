@@ -43,4 +43,18 @@ describe('the outbox', () => {
     await turnOfLoop()
     expect(done).toEqual(['Error: full', 'sent'])
   })
+
+  it('sends the rest when one of them throws, and says so', async () => {
+    const done: string[] = []
+    const outbox = new Outbox(
+      () => {},
+      (error) => done.push(String(error)),
+    )
+    outbox.add(() => {
+      throw new Error('broken')
+    })
+    outbox.add(() => done.push('sent'))
+    await turnOfLoop()
+    expect(done).toEqual(['Error: broken', 'sent'])
+  })
 })

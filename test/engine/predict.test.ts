@@ -33,8 +33,8 @@ describe('a pair', () => {
     ['part.image', half([]), half(['part.image']), 'absent'],
     ['part.image', half([]), half(['part.image', 'tool-end']), 'lost'],
     ['part.image', half(['part.image']), half(['tool-end'], ['part.image']), 'weakened'],
-    ['part.reasoning', half([]), half(['part.reasoning', 'reasoning-delta']), 'absent'],
-    ['part.reasoning', half([]), half(['part.reasoning']), 'lost'],
+    ['part.reasoning', half([]), half(['part.reasoning', 'reasoning-delta']), 'lost'],
+    ['part.reasoning', half([]), half([]), 'absent'],
     ['turn-parked', half([]), half([]), 'absent'],
     ['turn-end', half([]), half([]), 'kept'],
     ['agent-ready', half([]), half(['agent-ready']), 'served'],
@@ -117,8 +117,8 @@ describe('a route without losses', () => {
 
   test('names a dozen at most', () => {
     const { message } = strictRefusal(half(TEXT), half(ITEMS), start(), false)!
-    expect(message).toMatch(/: part\.image, part\.audio, .*, tool-call and 8 more\. /)
-    expect(/lost: (.*) and 8 more/.exec(message)![1]!.split(', ')).toHaveLength(12)
+    expect(message).toMatch(/: part\.image, part\.audio, .*, tool-args-delta and 9 more\. /)
+    expect(/lost: (.*) and 9 more/.exec(message)![1]!.split(', ')).toHaveLength(12)
   })
 
   test('takes the rest: what is only weakened in an answer, and all within one dialect', () => {

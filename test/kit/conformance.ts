@@ -67,6 +67,7 @@ function outcome(results: readonly Result[] | { message: string }): Outcome {
 
 /** Good agents without a model, by protocol: what Node.js runs. */
 export const GOOD: Readonly<Record<string, readonly string[]>> = {
+  native: [join(ROOT, 'test/kit/agents/native-plain.mjs')],
   zot: [join(ROOT, 'examples/agents/coder.mjs'), 'rpc'],
   zene: [join(ROOT, 'examples/agents/planner.mjs'), 'host'],
   'zene@stream': [join(ROOT, 'test/kit/agents/zene-stream.mjs')],

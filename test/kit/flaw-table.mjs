@@ -61,6 +61,27 @@ const doneOf = (id, then) => (t) => {
   })
 }
 
+const ofTurn = (name, turn) => (object) => object.type === name && object.turn === turn
+const NATIVE = {
+  'native.1.stdout-objects': after(type('agent-ready'), 'Welcome!'),
+  'native.1.line-ends': crlf,
+  'native.1.utf-8': mojibake('text'),
+  'native.1.ready-first': before(type('agent-ready'), { type: 'session-changed', turn: null, json: {} }),
+  'native.3.turn': set(ofTurn('turn-started', 't1'), { turn: 'other' }),
+  'native.3.one-end': twice(ofTurn('turn-end', 't2')),
+  'native.3.end-last': after(ofTurn('turn-end', 't2'), { type: 'plan', turn: 't2', json: [] }),
+  'native.3.outcome': set(ofTurn('turn-end', 't1'), { outcome: 'failed' }),
+  'native.3.delta': set(type('text-delta'), { message: 'm2' }),
+  'native.3.role': set(type('message-start'), { role: undefined }),
+  'native.3.tool-args': edit(type('tool-call'), (o) => ({ ...o, args: JSON.stringify(o.args) })),
+  'native.3.usage': set(type('usage'), { usage: { input: -1 } }),
+  'native.2.reply': twice(type('command-reply')),
+  'native.1.cancel': twice(ofTurn('turn-end', 't3')),
+  'native.1.line-separator': set(ofTurn('turn-end', 't4'), { outcome: 'cancelled' }),
+  'native.1.unknown-members': set(ofTurn('turn-end', 't5'), { outcome: 'cancelled' }),
+  'native.2.big-input': set(ofTurn('turn-end', 't6'), { outcome: 'cancelled' }),
+}
+
 const ZOT = {
   'zot.5.stdout-objects': banner,
   'zot.5.line-ends': crlf,
@@ -337,6 +358,7 @@ const SHIPPED = {
 
 /** The flaws of agents by protocol (and suite). */
 export const TABLE = {
+  native: NATIVE,
   zot: ZOT,
   zene: ZENE,
   'zene@stream': STREAM,

@@ -38,7 +38,10 @@ export async function startGateway(
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
   const infos = Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, options }]) => [name, { dialects: Object.keys(dialects), options }]),
+    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
+      name,
+      { dialects: Object.keys(dialects), silent, options },
+    ]),
   )
   const text = `${yaml}\nstore: { kind: sqlite, path: ${folder}/turnpike.db }\n`
   const env = { ...process.env, TEST_FOLDER: folder }

@@ -48,6 +48,26 @@ const CLIENTS = {
     child.stdin.write(text({ id: id('1'), type: 'hello' }))
     return waitFor(child)
   },
+  native() {
+    const rule = (name) => is(`native.client.${name}`)
+    const child = start(process.env.TURNPIKE_COMMAND, [], {
+      line(one) {
+        const { type } = JSON.parse(one)
+        if (type === 'agent-ready') {
+          if (rule('2.type')) child.stdin.write(text({ type: 'no-such', exchange: 'e0' }))
+          const input = rule('2.input') ? [] : 'hi'
+          child.stdin.write(text({ type: 'turn-start', exchange: 'e1', turn: 't1', input }))
+        }
+        if (type === 'text-delta' && rule('3.waits-for-end')) child.kill('SIGTERM')
+        if (type !== 'turn-end') return
+        if (rule('1.reaps')) abandon()
+        child.stdin.end()
+      },
+    })
+    if (rule('1.objects')) child.stdin.write('hello\n')
+    child.stdin.write(text({ type: 'query', exchange: rule('1.ids') ? 'e1' : 'e2', what: 'state' }))
+    return waitFor(child)
+  },
   zene() {
     const mode = is('zene.client.7.waits') ? ['--single-request', 'false'] : ['--bridge-compat']
     const child = start('zene', ['host', '--protocol', 'v1', ...mode], {

@@ -37,6 +37,17 @@ test.each([
   ])
 })
 
+test('what model an agent works with is known in a new session as soon as a process of it has said so', async () => {
+  const told = (answers: Record<string, unknown>[]): unknown[] =>
+    answers.map(({ data }) => {
+      const { models, provider, model, message_count } = data as Record<string, unknown>
+      return models ? (models as { id: string }[]).map(({ id }) => id) : [provider, model, message_count]
+    })
+  await zot('coder', 'of-another', { id: '1', type: 'prompt', message: 'hello' })
+  const asked = await zot('coder', 'brand-new', { id: '1', type: 'get_models' }, { id: '2', type: 'get_state' })
+  expect(told(asked)).toEqual([['example-1'], ['turnpike', 'example-1', 0]])
+})
+
 test('clear begins the conversation anew', async () => {
   for (const agent of ['helper', 'coder']) {
     await zot(agent, 'cleared', { id: '1', type: 'prompt', message: 'hello' })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, clientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { pidsOf, until } from '../kit/processes.ts'
 
 const AGENTS = join(import.meta.dirname, '../kit/agents')
 
@@ -15,10 +16,15 @@ limits: { grace: 300ms }
 agents:${EXAMPLE_AGENTS}
   missing: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 } }
   exits: { protocol: zot, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
+  brief: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 }, limits: { total: 10ms, firstEvent: 10ms, grace: 1h } }
+  slow: { protocol: agentproc, command: /bin/sh, args: [-c, "trap '' TERM; sleep 0.3; echo hi; [ $AGENT_MESSAGE = hi ] || sleep 1009"], limits: { grace: 100ms } }
+  hasty: { protocol: agentproc, command: /bin/sh, args: [-c, "sleep 1008"], limits: { total: 200ms } }
   broken: { protocol: agentproc, command: /nowhere/either, args: [], breaker: { failures: 2, cooldown: 1h } }
 routes:
   - { when: { front: "*", session: "fall-*" }, agent: missing, fallback: [exits, helper] }
   - { when: { session: "dead-*" }, agent: missing, fallback: [exits] }
+  - { when: { session: "limits-*" }, agent: brief, fallback: [slow] }
+  - { when: { session: "hasty-*" }, agent: missing, fallback: [hasty] }
   - { when: { session: "open-*" }, agent: broken, fallback: [helper] }
 `)
   })
@@ -37,6 +43,29 @@ routes:
     const shown = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'dead-1' })
     expect(JSON.parse(shown.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
     expect([...gateway.engine.turns]).toEqual([])
+  })
+
+  test('runs it under the limits of the agent that runs it', async () => {
+    const slow = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'limits-1', id: 'l1' })
+    expect(slow).toMatchObject({ ok: true, text: 'hi' })
+    const hasty = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'hasty-1', id: 'h1' })
+    expect(JSON.parse(hasty.raw)).toMatchObject({ ok: false, error_code: 'TIMEOUT' })
+    expect(hasty.raw).toContain('within its limit of 200 ms')
+  })
+
+  test('stops it after the grace of the agent that runs it', async () => {
+    const leaving = new AbortController()
+    const answer = fetch(`${gateway.url}/v1/zene`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ request_id: 'g1', session_id: 'limits-2', prompt: 'stay' }),
+      signal: leaving.signal,
+    })
+    await until(() => pidsOf('sleep\u00001009').length === 1)
+    leaving.abort()
+    await expect(answer).rejects.toThrow()
+    // The test would time out before the hour of the first agent is over.
+    await until(() => pidsOf('sleep\u00001009').length === 0)
   })
 
   test('passes an agent by whose circuit is open, and refuses in its place where there is no other', async () => {

@@ -95,7 +95,7 @@ agents:${EXAMPLE_AGENTS}
       await until(() => gateway.engine.turns.length === 1)
       const turn = gateway.engine.turns[0]!.id
       const seen: Event[] = []
-      for await (const event of events(`/v1/turns/${turn}/events?asks=never`)) {
+      for await (const event of events(`/v1/turns/${turn}/events`)) {
         seen.push(event)
         if (event.event === 'text-delta') expect((await call('POST', `/v1/turns/${turn}/cancel`)).status).toBe(200)
       }

@@ -91,13 +91,39 @@ agents:
     expect(pidsOf('careful.mjs parking')).toEqual([])
   })
 
-  test('takes one answer: the second one gets the same end', async () => {
+  test('takes one answer: who says the same again gets the same end, who says another thing is refused', async () => {
     const parked = await send({ session_id: 's4', user_intent: 'hi' }, { id: 'f1' })
-    const answers = await Promise.all([
+    const [first, again, other] = await Promise.all([
       send(reply('s4', approvalOf(parked), 'allow'), { id: 'f2' }),
-      send(reply('s4', approvalOf(parked), 'deny'), { id: 'f3' }),
+      send(reply('s4', approvalOf(parked), 'allow'), { id: 'f3' }),
+      send(reply('s4', approvalOf(parked), 'deny'), { id: 'f4' }),
     ])
-    expect(answers.map(textOf)).toEqual(['told: allow', 'told: allow'])
+    expect([first, again].map(textOf)).toEqual(['told: allow', 'told: allow'])
+    const refused = { status: 400, response: { status: 'error', error: { code: 'invalid_request' } } }
+    expect(other).toMatchObject(refused)
+    expect(textOf(await send(reply('s4', approvalOf(parked), 'allow'), { id: 'f5' }))).toBe('told: allow')
+    expect(await send(reply('s4', approvalOf(parked), 'deny'), { id: 'f6' })).toMatchObject(refused)
+  })
+
+  test('asks again when the answer is none of the options; the token of the first question goes on to the second', async () => {
+    const parked = await send({ session_id: 's6', user_intent: 'hi' }, { id: 'o1' })
+    const approval = approvalOf(parked)
+    const odd = { session_id: 's6', user_intent: 'perhaps', continuation: approval.continuation }
+    const again = approvalOf(await send(odd, { id: 'o2' }))
+    expect({ ...again, continuation: undefined }).toEqual({ ...approval, continuation: undefined })
+    expect(again.continuation.continuation_token).not.toBe(approval.continuation.continuation_token)
+    expect(approvalOf(await send(odd, { id: 'o3' })).continuation).toEqual(again.continuation)
+    expect(textOf(await send(reply('s6', again, 'deny'), { id: 'o4' }))).toBe('told: deny')
+  })
+
+  test('asks again in its session without a token, and takes the id of an option there', async () => {
+    const first = approvalOf(await send({ session_id: 's7', user_intent: 'hi' }, { id: 'p1' }))
+    const again = approvalOf(await send({ session_id: 's7', user_intent: 'what?' }, { id: 'p2' }))
+    expect(again.continuation.run_id).toBe(first.continuation.run_id)
+    expect(textOf(await send({ session_id: 's7', user_intent: ' allow ' }, { id: 'p3' }))).toBe('told: allow')
+    const next = approvalOf(await send({ session_id: 's7', user_intent: 'allow' }, { id: 'p4' }))
+    expect(next.continuation.run_id).not.toBe(first.continuation.run_id)
+    expect(textOf(await send(reply('s7', next, 'deny'), { id: 'p5' }))).toBe('told: deny')
   })
 
   test('is not found under another token', async () => {

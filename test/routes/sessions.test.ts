@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { StandInClient } from '../hostile/stand-in.ts'
 import { askHttp } from '../kit/clients.ts'
 import { AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
@@ -22,11 +23,15 @@ agents:
   fail: ${coder('fail')}
   replay: ${coder('replay')}
   patient: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs] }
+  native: { protocol: native, command: ${process.execPath}, args: [${KIT}/native.mjs] }
+  own: { protocol: agentproc, command: ${KIT}/own-session.sh, args: [] }
+  narrow: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs, narrow], pool: { max: 1, idle: 50ms } }
   script: { protocol: agentproc, command: /bin/sh, args: [-c, "touch $0", "\${TEST_FOLDER}/started"] }
   sleeper: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["1007"], limits: { grace: 1h } }
 routes:
   - { when: { session: "rejecting-*" }, agent: patient, busy: reject }
   - { when: { session: "steering-*" }, agent: fresh, busy: steer }
+  - { when: { session: "steered-*" }, agent: native, busy: steer }
 `)
   })
   afterAll(() => gateway.close())
@@ -69,6 +74,33 @@ routes:
       'You said: The conversation so far:\n\nUser: one\n\nAssistant: You said: one (turn 1 of this session)\n\n' +
         'It goes on with this message:\ntwo (turn 1 of this session)',
     )
+  })
+
+  test('keeps the id that its agent gave it, also when the turn has failed', async () => {
+    expect(await ask('own', 'fail')).toMatchObject({ ok: false })
+    expect((await ask('own', 'again')).text).toBe('I am in own-1.')
+  })
+
+  test('finds no place while every process of its agent is busy; one that is idle is ended', async () => {
+    const running = new AbortController()
+    const first = fetch(`${gateway.url}/v1/zene/narrow`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ request_id: 'n1', session_id: 'n1', prompt: 'wait' }),
+      signal: running.signal,
+    })
+    await until(() => gateway.engine.turns.some(({ view }) => view.text !== ''))
+    const refused = await askHttp(gateway.url, 'zene', { text: 'quick', session: 'n2', agent: 'narrow', id: 'n2' })
+    expect(JSON.parse(refused.raw)).toMatchObject({ ok: false, error_code: 'BUSY' })
+    expect(refused.status).toBe(429)
+    running.abort()
+    await first.catch(() => {})
+    // The place is free a moment after its turn has been cancelled.
+    const next = (id: number) =>
+      askHttp(gateway.url, 'zene', { text: 'quick', session: 'n2', agent: 'narrow', id: `next-${id}` })
+    let tries = 0
+    await until(async () => (await next(++tries)).ok)
+    await until(() => pidsOf('patient-zot.mjs\0narrow').length === 0)
   })
 
   test('is not begun by a question about it', async () => {
@@ -125,6 +157,40 @@ routes:
     await until(() => gateway.engine.turns.length === 0)
     const next = await askHttp(gateway.url, 'zene', { text: 'quick', session: 'rejecting-1', id: 'r3' })
     expect(next.text).toMatch(/^pid \d+$/)
+  })
+
+  test('gives a second turn to the running one where it is to be steered: both get its end, one ran', async () => {
+    const first = askHttp(gateway.url, 'zene', { text: 'wait', session: 'steered-1', id: 'one' })
+    await until(() => gateway.engine.turns.some((turn) => turn.steerable))
+    const second = askHttp(gateway.url, 'zene', { text: 'hurry', session: 'steered-1', id: 'two' })
+    const answers = await Promise.all([first, second])
+    expect(answers.map(({ raw }) => (JSON.parse(raw) as { request_id: string }).request_id)).toEqual(['one', 'two'])
+    expect(answers.map(({ text }) => text)).toEqual(['Told meanwhile: hurry', 'Told meanwhile: hurry'])
+    const { turns } = (await (await fetch(`${gateway.url}/v1/turns`)).json()) as { turns: { session: string }[] }
+    expect(turns.filter(({ session }) => session === 'steered-1')).toHaveLength(1)
+  })
+
+  test.each([
+    ['native', undefined],
+    ['patient', 'The agent "patient" cannot be told anything while it works; send it as a turn of its own.'],
+  ])('is steered by the own word of the native protocol, or the client is told why not: %s', async (agent, refusal) => {
+    const client = new StandInClient(gateway.url, 'native', agent, { text: 'wait', session: `told-${agent}` })
+    await until(() => gateway.engine.turns.some(({ view }) => view.seq > 1))
+    client.write('{"type":"turn-steer","exchange":"told","input":"hurry"}\n')
+    const reply = (): string | undefined => client.read.split('\n').find((line) => line.includes('"exchange":"told"'))
+    await until(() => reply() !== undefined)
+    const fault = { code: 'invalid-request', message: refusal, retryable: false }
+    expect(JSON.parse(reply()!)).toEqual({
+      type: 'command-reply',
+      turn: null,
+      exchange: 'told',
+      ...(refusal !== undefined && { fault }),
+    })
+    if (refusal !== undefined) client.cancel()
+    await until(() => client.ending !== undefined)
+    expect(client.ending).toBe(refusal === undefined ? 'completed' : 'cancelled')
+    client.endInput()
+    await client.ended
   })
 
   test('queues a second turn where it is to be steered, but its agent cannot be', async () => {

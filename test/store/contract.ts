@@ -183,8 +183,14 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.beginTurn(TURN)
         await store.moveTurn('t1', 'S2', 'helper')
         const losses = [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 2 }] as const
-        await store.endTurn('t1', { endedAt: 9, outcome: 'completed', losses })
-        expect(await store.readTurn('t1')).toMatchObject({ session: 'S2', agent: 'helper', losses })
+        const measures = {
+          back: 'zot',
+          route: 'front=zene',
+          timings: { queue: 1, firstEvent: 20 },
+          usage: { input: 3 },
+        }
+        await store.endTurn('t1', { endedAt: 9, outcome: 'completed', losses, measures })
+        expect(await store.readTurn('t1')).toMatchObject({ session: 'S2', agent: 'helper', losses, measures })
       })
 
       it('lists the turns of one tenant, the newest first, up to the limit', async () => {
@@ -313,8 +319,19 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
 
       it('hands over a key that nobody holds any more', async () => {
-        await store.reclaim('k', 't1', 'digest', 100)
+        expect(await store.reclaim('k', 't1', 'digest', 100)).toEqual({ state: 'new' })
         expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual(held)
+      })
+
+      it('gives a key from the turn that holds it to exactly one of many that want its place', async () => {
+        await store.claim('k', 't0', 'd', 1, 50)
+        const claims = await Promise.all(
+          Array.from({ length: 20 }, (_, n) => store.reclaim('k', `t${n + 1}`, 'd', 2, 't0')),
+        )
+        expect(claims.filter(({ state }) => state === 'new')).toHaveLength(1)
+        const held = claims.flatMap((claim) => (claim.state === 'held' ? [claim.turn] : []))
+        expect(new Set(held).size).toBe(1)
+        expect(held).toHaveLength(19)
       })
 
       it('gives each key to exactly one of many that claim at once', async () => {

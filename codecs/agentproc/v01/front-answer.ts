@@ -1,6 +1,7 @@
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../answers.ts'
+import { isUnsaid } from '../exit-code.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './front-lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
@@ -76,6 +77,7 @@ export class AnswerWriter {
   #failed(end: TurnEnd, exchange: Id, view: TurnView): void {
     this.#bodyAsPartials(view)
     if (this.#form === 'whole' && view.text !== '') this.#drop('message-end', exchange)
+    if (isUnsaid(end.fault)) this.#drop('ext', exchange)
     this.#send(errorLine(reasonOf(end)))
   }
 

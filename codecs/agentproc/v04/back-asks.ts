@@ -20,6 +20,7 @@ export class Permissions {
   readonly #turn: Id
   readonly #ports: BackPorts
   #pending: Pending[] = []
+  readonly #used = new Set<string>()
   #over = false
 
   constructor(turn: Id, ports: BackPorts) {
@@ -30,7 +31,7 @@ export class Permissions {
   /** A request with a valid id: asked of the client, or denied at once when it names no tool or has no input object. */
   request(event: Request, ext: ReadLine['ext'], line: string): void {
     if (this.#over) return
-    const pending: Pending = { ask: this.#ports.newId(), request: event.request_id }
+    const pending: Pending = { ask: this.#askOf(event.request_id), request: event.request_id }
     this.#pending.push(pending)
     const args = member(unpadded(line), 'input')
     if (event.tool_name === '' || args === undefined || parseObject(args) === undefined) {
@@ -79,6 +80,13 @@ export class Permissions {
   /** The agent is gone: what is still open needs no answer. */
   abandon(): void {
     this.#open()
+  }
+
+  /** The agent's own id, so that a client of this wire is asked under it; a second question under one id is another one. */
+  #askOf(request: string): Id {
+    if (this.#used.has(request)) return `${request}#${this.#ports.newId()}`
+    this.#used.add(request)
+    return request
   }
 
   /** What is open, as settled from here on. */

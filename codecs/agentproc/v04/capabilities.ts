@@ -42,6 +42,7 @@ export const frontCapabilities = capabilities({
     'session.id',
     'session.name',
     'part.text',
+    'part.reasoning',
     'turn-accepted',
     'turn-started',
     'turn-end',

@@ -12,6 +12,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../answers.ts'
+import { isUnsaid } from '../exit-code.ts'
 import { EXT_04 } from '../ext.ts'
 import type { Asks } from './front-asks.ts'
 import { errorLine, ownExt, partialLine, resultLine, type Shared } from './front-lines.ts'
@@ -32,6 +33,8 @@ export class AnswerWriter {
   #stamped = false
   /** The message whose text was written last. */
   #last: Id | undefined
+  /** Messages whose thoughts came in pieces. */
+  readonly #thought = new Set<Id>()
   /** Whole messages that no partial has shown. */
   #whole: Id[] = []
   /** Members of the usage without a place in the model. */
@@ -52,7 +55,7 @@ export class AnswerWriter {
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask, exchange)
     else if (event.type === 'turn-accepted') this.#session = wireSession(event.session)
     else if (event.type === 'usage') this.#usageExt = event.scope === 'turn' ? event.ext : this.#usageExt
-    else if (event.type === 'turn-end') this.#end(event, view)
+    else if (event.type === 'turn-end') this.#end(event, exchange, view)
   }
 
   #delta(event: Delta, exchange: Id, view: TurnView): void {
@@ -61,13 +64,19 @@ export class AnswerWriter {
     else if (event.type === 'text-delta') {
       this.#wholeAsPartials(view)
       this.#partial(event.message, event.text, event.ext)
-    } else this.#ports.send(partialLine(event.text, 'thinking', this.#shared(event.ext)))
+    } else {
+      this.#thought.add(event.message)
+      this.#thinking(event.text, event.ext)
+    }
   }
 
   #messageEnd(event: EventOf<'message-end'>, exchange: Id, view: TurnView): void {
     const message = view.message(event.message)
     if (!isAnswer(message)) return
     this.#dropParts(message, exchange)
+    for (const part of event.parts ?? []) {
+      if (part.type === 'reasoning' && !this.#thought.has(message.id)) this.#thinking(part.text, undefined)
+    }
     if (!message.streamed && message.text !== '') this.#whole.push(message.id)
   }
 
@@ -84,7 +93,7 @@ export class AnswerWriter {
     if (line !== undefined) this.#ports.send(line)
   }
 
-  #end(end: TurnEnd, view: TurnView): void {
+  #end(end: TurnEnd, exchange: Id, view: TurnView): void {
     const completed = end.outcome === 'completed'
     if (this.#last !== undefined || !completed) this.#wholeAsPartials(view)
     const usage = this.#usage(view)
@@ -92,6 +101,7 @@ export class AnswerWriter {
       this.#ports.send(resultLine(view.text, usage, this.#shared(end.ext)))
       return
     }
+    if (isUnsaid(end.fault)) this.#drop('ext', exchange)
     this.#ports.send(errorLine(reasonOf(end), usage, { session: this.#session, ext: end.ext }))
   }
 
@@ -108,6 +118,10 @@ export class AnswerWriter {
     const gap = this.#last !== undefined && this.#last !== message ? '\n\n' : ''
     this.#last = message
     this.#ports.send(partialLine(gap + text, undefined, this.#shared(ext)))
+  }
+
+  #thinking(text: string, ext: Ext | undefined): void {
+    this.#ports.send(partialLine(text, 'thinking', this.#shared(ext)))
   }
 
   #shared(ext: Ext | undefined): Shared {

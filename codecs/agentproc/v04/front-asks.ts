@@ -46,6 +46,7 @@ export class Asks {
     this.#open.set(request, { ask, turn, options: question.options })
     const known = parseObject(question.args) !== undefined
     if (!known) this.#weakened(exchange, 'args')
+    if (!isPlain(question.options)) this.#weakened(exchange, 'options')
     const { tool, description } = question
     return line(
       'permission_request',
@@ -66,7 +67,13 @@ export class Asks {
     const json = unpadded(text)
     const { success, output } = v.safeParse(permissionResponseSchema, parse(json))
     const open = success ? this.#open.get(output.request_id) : undefined
-    if (!success || !open) return
+    if (!success) return
+    if (!open) {
+      // An error event would end the turn.
+      const text = 'turnpike as agentproc: a permission_response is ignored: no request of this id waits for an answer.'
+      this.#ports.warn(text)
+      return
+    }
     this.#open.delete(output.request_id)
     const edited = member(json, 'updated_input')
     this.#reply(exchange, open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
@@ -114,4 +121,10 @@ export class Asks {
   #weakened(exchange: Id, field: string): void {
     this.#ports.report({ kind: 'weakened', item: 'ask.approval', field, why: 'too-narrow', count: 1 }, exchange)
   }
+}
+
+/** True for one consent and one refusal, both for this once: all that a runner can choose from. */
+function isPlain(options: readonly AskOption[]): boolean {
+  const kinds = new Set(options.map(({ kind }) => kind))
+  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
 }

@@ -99,7 +99,7 @@ export const attachmentSchema = v.looseObject({
   url: v.pipe(v.string(), v.nonEmpty()),
   filename: optionalText,
   mime_type: optionalText,
-  size: v.fallback(v.optional(v.number()), undefined),
+  size: v.fallback(v.optional(v.pipe(v.number(), v.finite())), undefined),
 })
 
 /** What a runner writes first. */

@@ -33,6 +33,8 @@ interface Verdict {
   stopTurn?: true
 }
 
+const ASKED = new Set(['subtype', 'tool_name', 'tool_use_id', 'input'])
+
 /** The tool that puts a question to the user: its answers are the only change of arguments that the CLI heeds. */
 const ASKING_TOOL = 'ask_user_question'
 
@@ -59,7 +61,7 @@ export class Asks {
     }
     const wanted = output.request.subtype === 'can_use_tool' ? v.safeParse(CanUseTool, output.request) : undefined
     if (turn && wanted?.success) {
-      this.#askTool(turn, id, wanted.output, member(request, 'input')!)
+      this.#askTool(turn, id, wanted.output, request)
       return 'read'
     }
     this.#wire.refuse(id, turn ? 'The host cannot answer this request.' : 'No turn is running.')
@@ -97,7 +99,8 @@ export class Asks {
     turn.main.out.emit({ type: 'ask-settled', ask, how })
   }
 
-  #askTool(turn: TurnDecoder, id: string, asked: CanUseTool, input: JsonText): void {
+  #askTool(turn: TurnDecoder, id: string, asked: CanUseTool, request: JsonText): void {
+    const input = member(request, 'input')!
     const tool = asked.tool_use_id ?? ''
     const questions = asked.tool_name === ASKING_TOOL ? v.safeParse(Questions, asked.input) : undefined
     if (questions?.success) {
@@ -112,7 +115,7 @@ export class Asks {
       ...describe(asked),
       options: optionsOf(asked),
     }
-    this.#ask(turn, id, tool, question, undefined, (reply) => this.#approval(turn, reply, input))
+    this.#ask(turn, id, tool, question, beyond(request, asked), (reply) => this.#approval(turn, reply, input))
   }
 
   #ask(
@@ -146,6 +149,19 @@ export class Asks {
     ])
     return { json, refused: true, ...(reply.stopTurn && { stopTurn: true }) }
   }
+}
+
+/** What the CLI says beyond the question: suggestions that are more than its two options, and members that are not known. */
+function beyond(request: JsonText, { permission_suggestions: suggestions }: CanUseTool): JsonText | undefined {
+  const known = suggestions && isPlain(suggestions) ? new Set([...ASKED, 'permission_suggestions']) : ASKED
+  const entries = members(request).filter(([key, json]) => !known.has(key) && json !== 'null')
+  return entries.length === 0 ? undefined : object(entries)
+}
+
+/** True for consent and refusal in this order, without more than a label and what consent is given to. */
+function isPlain(suggestions: readonly { type?: string | undefined }[]): boolean {
+  const keys = suggestions.map(({ type, ...rest }) => [type, ...Object.keys(rest)].join())
+  return /^allow(,label)?(,description)?;deny(,label)?$/.test(keys.join(';'))
 }
 
 /** The label and the description that the CLI gives to consent. */

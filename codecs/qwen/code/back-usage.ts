@@ -13,7 +13,7 @@ export function usageOf(fields: UsageFields | undefined): Usage | undefined {
   const usage: Usage = {}
   for (const [key, name] of FIELDS) {
     const count = fields?.[name]
-    if (count !== undefined) usage[key] = count
+    if (count !== undefined && Number.isFinite(count)) usage[key] = count
   }
   return isUnknown(usage) ? undefined : usage
 }

@@ -106,13 +106,15 @@ export class BackSession implements BackLink {
   }
 
   #die(dead: Death): void {
-    const work = this.#work
-    this.#work = undefined
-    if (work) {
-      this.#asks.turnEnds(work.decoder)
-      work.decoder.fail(dead.reason, dead.stop)
-    }
+    this.#fail(dead)
     this.#wire.die(dead)
+  }
+
+  #fail({ reason, stop }: Death): void {
+    const decoder = this.#work?.decoder
+    this.#work = undefined
+    if (decoder) this.#asks.turnEnds(decoder)
+    decoder?.fail(reason, stop)
   }
 
   #read(line: Line, turn: TurnDecoder | undefined): void {
@@ -179,6 +181,8 @@ export class BackSession implements BackLink {
     const { success, output } = v.safeParse(Result, value)
     if (!success) {
       this.#unparsed('turn-end')
+      const text = 'The agent ended the turn in a way that cannot be read.'
+      this.#fail({ reason: fault('protocol-violation', text), stop: 'error' })
       return
     }
     if (!turn) {

@@ -26,7 +26,6 @@ const BOTH: readonly Item[] = [
   'usage.total',
   'notice',
   'ask',
-  'ask.approval',
   'ask-settled',
   'command-reply',
 ]
@@ -46,6 +45,8 @@ export const frontCapabilities = capabilities({
     'tool-start',
     'tool-args-delta',
     'tool-progress',
+    // Consent and refusal are all that can be chosen.
+    'ask.approval',
     'ask.input',
     'ask.client',
   ],
@@ -56,6 +57,7 @@ export const backCapabilities = capabilities({
   full: [
     ...BOTH,
     'tool-call',
+    'ask.approval',
     'config-set',
     'start.invocation',
     'agent-ready',

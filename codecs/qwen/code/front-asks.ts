@@ -3,6 +3,7 @@ import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
+  append,
   type CommandOf,
   type Ext,
   type Id,
@@ -15,6 +16,7 @@ import {
   type Question,
   quote,
   type Reply,
+  rest,
   type Target,
 } from '../../../src/model/index.ts'
 import type { ClientState } from './front-state.ts'
@@ -35,6 +37,8 @@ type Said = { payload: JsonText } | { error: string }
 
 /** Tools that `auto-edit` consents to, by the names that Qwen Code gives them. */
 const EDITING: ReadonlySet<string> = new Set(['edit', 'write_file', 'notebook_edit'])
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 const REFUSED = '{"code":-32601,"message":"The client has no place for this request."}'
 
@@ -75,7 +79,13 @@ export class FrontAsks {
       this.#reply(open, { kind: 'client', error: REFUSED })
       return
     }
-    const id = this.#state.ids.next()
+    if (exchange !== undefined && question.kind === 'approval' && !isPlain(question.options)) {
+      this.#ports.report(
+        { kind: 'weakened', item: 'ask.approval', field: 'options', why: 'too-narrow', count: 1 },
+        exchange,
+      )
+    }
+    const id = this.#idOf(ask)
     this.#open.set(id, open)
     this.#ports.send(
       messageLine([
@@ -103,18 +113,27 @@ export class FrontAsks {
     this.#open.clear()
   }
 
-  /** A `control_response`; one that nothing waits for is ignored. */
+  /** A `control_response`; the CLI ignores one that nothing waits for, here its client is told so. */
   answer(value: Record<string, unknown>, json: JsonText): void {
     const { success, output } = v.safeParse(ControlResponse, value)
-    const open = success ? this.#open.get(output.response.request_id) : undefined
-    if (!success || !open) return
+    if (!success) return
     const { request_id: id, subtype, error } = output.response
+    const open = this.#open.get(id)
+    if (!open) {
+      this.#refuse(id)
+      return
+    }
     this.#open.delete(id)
     const payload = member(member(json, 'response')!, 'response')
     const text = isRecord(error) ? error['message'] : error
     const said: Said =
       subtype === 'success' && payload !== undefined ? { payload } : { error: typeof text === 'string' ? text : '' }
     this.#reply(open, replyTo(open.question, said))
+  }
+
+  /** An id that is unique wherever it comes from is kept; others might mean an earlier question of this client. */
+  #idOf(ask: Id): string {
+    return UUID.test(ask) ? ask : this.#state.ids.next()
   }
 
   /** What is decided without asking. */
@@ -126,6 +145,20 @@ export class FrontAsks {
       if (mode === 'plan') return deny(question, 'Only plans are made in this mode.')
     }
     return silent ? replyTo(question, { error: 'Input closed' }) : undefined
+  }
+
+  #refuse(id: string): void {
+    const response = object([
+      ['subtype', '"error"'],
+      ['request_id', quote(id)],
+      ['error', '"No control request with this request_id waits for an answer."'],
+    ])
+    this.#ports.send(
+      messageLine([
+        ['type', '"control_response"'],
+        ['response', response],
+      ]),
+    )
   }
 
   #reply({ ask, target }: Open, reply: Reply): void {
@@ -145,14 +178,15 @@ export class FrontAsks {
 function requestOf(question: Question, ask: Id, extra: JsonText | undefined): JsonText | undefined {
   switch (question.kind) {
     case 'approval':
-      return object([
-        ['subtype', '"can_use_tool"'],
-        ['tool_name', quote(question.name)],
-        ['tool_use_id', quote(question.tool ?? ask)],
-        ['input', isRecord(parse(question.args)) ? question.args : '{}'],
-        ['permission_suggestions', `[${question.options.map((option) => suggestion(option, question)).join(',')}]`],
-        ['blocked_path', 'null'],
-      ])
+      return messageLine(
+        [
+          ['subtype', '"can_use_tool"'],
+          ['tool_name', quote(question.name)],
+          ['tool_use_id', quote(question.tool ?? ask)],
+          ['input', isRecord(parse(question.args)) ? question.args : '{}'],
+        ],
+        append(extra ?? '{}', rest(usual(question), keysOf(extra))),
+      )
     case 'input': {
       const asked = `{"questions":[{"question":${quote(question.message)},"header":"","options":[],"multiSelect":false}]}`
       return object([
@@ -170,6 +204,24 @@ function requestOf(question: Question, ask: Id, extra: JsonText | undefined): Js
     case 'tool':
       return undefined
   }
+}
+
+/** What a client expects of every approval, where the agent's own words for it are not known. */
+function usual(question: Approval): JsonText {
+  return object([
+    ['permission_suggestions', `[${question.options.map((option) => suggestion(option, question)).join(',')}]`],
+    ['blocked_path', 'null'],
+  ])
+}
+
+function keysOf(json: JsonText | undefined): ReadonlySet<string> {
+  return new Set(json === undefined ? [] : members(json).map(([key]) => key))
+}
+
+/** True for one consent and one refusal, both for this once: all that a client can choose from. */
+function isPlain(options: readonly AskOption[]): boolean {
+  const kinds = new Set(options.map(({ kind }) => kind))
+  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
 }
 
 function suggestion({ kind, label }: AskOption, { description }: Approval): JsonText {

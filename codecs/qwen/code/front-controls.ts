@@ -11,6 +11,7 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
+import { wordOf } from '../words.ts'
 import { isMode, MODES } from './front-args.ts'
 import type { ClientState } from './front-state.ts'
 import { messageLine, ownExt, PROTOCOL } from './wire.ts'
@@ -160,7 +161,7 @@ export class FrontControls {
   #setMode({ id, fields }: Request): void {
     const { mode } = fields
     if (!isMode(mode)) {
-      this.#error(id, `Invalid permission mode: ${String(mode)}. Valid values are: ${MODES.join(', ')}`)
+      this.#error(id, `Invalid permission mode: ${wordOf(mode)}. Valid values are: ${MODES.join(', ')}`)
       return
     }
     this.#state.mode = mode

@@ -43,7 +43,8 @@ export class StreamWriter {
   encode(event: TurnEvent, view: TurnView): void {
     if (event.type === 'turn-accepted' || this.#done) return
     const extra = ownExt(event.ext)
-    this.#begin(event.type === 'turn-started' ? extra : undefined)
+    // The CLI asks for its servers before it greets.
+    if (this.#begun || !isAsking(event)) this.#begin(event.type === 'turn-started' ? extra : undefined)
     if (event.ext && extra === undefined) this.#lines.drop('ext', event.ext.protocol)
     if (event.type === 'turn-end') this.#end(event, view, extra)
     else if (event.type === 'ask') this.flush(view)
@@ -231,6 +232,11 @@ export class StreamWriter {
     const counts = { durationMs, answers: this.#answer.answers }
     this.#lines.send(resultEntries(ending, text, counts, this.#state, extra), extra)
   }
+}
+
+/** True for a question, and for its end. */
+function isAsking({ type }: TurnEvent): boolean {
+  return type === 'ask' || type === 'ask-settled'
 }
 
 /** True for what the main lane's assistant says. */

@@ -146,7 +146,7 @@ export const AvailableModels = v.looseObject({
         v.string(),
         v.transform((id) => ({ id, contextWindowSize: undefined })),
       ),
-      v.looseObject({ id: v.string(), contextWindowSize: v.optional(v.number()) }),
+      v.looseObject({ id: v.string(), contextWindowSize: v.optional(v.pipe(v.number(), v.finite())) }),
     ]),
   ),
 })

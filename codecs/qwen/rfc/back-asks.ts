@@ -86,13 +86,14 @@ function approvalOf(
 ): { question: Question; named: boolean } {
   const payload = member(line, 'payload') ?? '{}'
   const tool = member(line, 'tool') ?? member(payload, 'tool') ?? payload
-  const about = parseObject(member(line, 'metadata') ?? member(payload, 'metadata') ?? payload) ?? {}
+  const metadata = member(line, 'metadata') ?? member(payload, 'metadata') ?? payload
+  const about = parseObject(metadata) ?? {}
   const fields = parseObject(tool) ?? {}
   const id = fields['id'] ?? fields['tool_call_id'] ?? fields['tool_use_id']
   const known = typeof id === 'string' ? toolOf(id) : undefined
   const name = fields['name'] ?? fields['tool_name']
   const description = about['reason'] ?? about['description']
-  const named = elements(member(member(line, 'metadata') ?? '{}', 'options') ?? '').flatMap(readOption)
+  const named = elements(member(metadata, 'options') ?? '').flatMap(readOption)
   const both = named.some(({ kind }) => kind === 'allow') && named.some(({ kind }) => kind === 'deny')
   const question: Question = {
     kind: 'approval',

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { EventOf, Ext, JsonText, Stop } from '../../../src/model/index.ts'
 import { member, members } from '../../../src/model/index.ts'
+import { wordOf } from '../words.ts'
 import type { Outcome } from './back-completions.ts'
 import type { TurnDecoder } from './back-turn.ts'
 import { CommandResult, SessionEvent } from './schema.ts'
@@ -19,7 +20,7 @@ const KNOWN: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', '
 
 /** True for a session event that ends the turn it belongs to. */
 export function isEnd(value: Record<string, unknown>): boolean {
-  return value['type'] === 'x-qwen-session-event' && ENDS.has(plain(String(value['event'])))
+  return value['type'] === 'x-qwen-session-event' && ENDS.has(plain(wordOf(value['event'])))
 }
 
 /** An `x-qwen-session-event`: the end of the turn, or a notice. */
@@ -50,7 +51,7 @@ export function noticeOf(value: Record<string, unknown>, json: JsonText): { even
   const event: Notice = {
     type: 'notice',
     severity,
-    code: kebab(String(value['event'])),
+    code: kebab(wordOf(value['event'])),
     text: typeof message === 'string' ? message : '',
   }
   const unknown = extOf(json, value, KNOWN)

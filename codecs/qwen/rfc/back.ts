@@ -169,9 +169,11 @@ export class BackSession implements BackLink {
   #isLate(value: Record<string, unknown>): boolean {
     const prompt = value['prompt_id']
     if (typeof prompt === 'string') return this.#over.has(prompt)
-    if (!this.#late || this.#work!.decoder.begun || !(isEnd(value) || isLastChunk(value))) return false
-    this.#late = false
-    return true
+    if (!this.#late || this.#work!.decoder.begun) return false
+    const ends = isEnd(value) || isLastChunk(value)
+    // A completion that goes on is this turn's: the next end is its own.
+    if (ends || value['choices'] !== undefined) this.#late = false
+    return ends
   }
 
   #ask(value: Record<string, unknown>, line: JsonText): void {

@@ -3,7 +3,7 @@ import type { AnswerWriter } from './front-answer.ts'
 import type { CommandWriter } from './front-command.ts'
 import type { Lines } from './front-lines.ts'
 import { writeUsage } from './usage.ts'
-import { type Entry, extMember } from './wire.ts'
+import { type Entry, extMember, PROTOCOL } from './wire.ts'
 
 /** A request to cancel that waits for the turn's end. */
 export interface CancelRequest {
@@ -93,6 +93,8 @@ export class EndWriter {
   /** Ends a turn. `answered`: its whole answer was the result of a command. */
   write(end: EventOf<'turn-end'>, view: TurnView, answered: boolean): void {
     if (end.outcome === 'failed') {
+      const said = end.fault?.ext
+      if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
       this.#lines.fatal(end.fault ?? fault('internal', 'The turn failed; see the log of the gateway.'))
       return
     }

@@ -117,19 +117,28 @@ export class Lines {
     ]
   }
 
-  /** A failure that leaves the process healthy: a completion whose `metadata` holds it under this key. */
+  /**
+   * A failure that leaves the process healthy: a completion whose `metadata` holds it under this key. One of the control
+   * channel says nothing in the conversation, and ends no turn that runs beside it.
+   */
   recoverable(reason: Fault, at: number, key: 'error' | 'control_errors' = 'error'): void {
     const error = errorJson(reason, true)
-    const message = `{"role":"assistant","content":${quote(reason.message)}}`
-    const choice = `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":"stop"}`
-    this.completion(choice, { at, metadata: [[key, key === 'error' ? error : `[${error}]`]] })
+    if (key === 'error')
+      this.completion(this.#choice(quote(reason.message), '"stop"'), { at, metadata: [[key, error]] })
+    else this.completion(this.#choice('""', 'null'), { at, metadata: [[key, `[${error}]`]] })
   }
 
   /** A request beyond this implementation; the process ends with a code of its own. */
   unsupported(reason: Fault, at: number): void {
-    const message = `{"role":"assistant","content":${quote(reason.message)}}`
-    const choice = `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":"error"}`
-    this.completion(choice, { at, metadata: [['error', errorJson(reason, true)]] })
+    this.completion(this.#choice(quote(reason.message), '"error"'), {
+      at,
+      metadata: [['error', errorJson(reason, true)]],
+    })
+  }
+
+  #choice(content: JsonText, finish: JsonText): JsonText {
+    const message = `{"role":"assistant","content":${content}}`
+    return `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":${finish}}`
   }
 
   /** A failure that ends the process. */

@@ -1,5 +1,6 @@
 import type { FrontContext } from '../../../src/contract/index.ts'
 import { isRecord } from '../../../src/model/index.ts'
+import { wordOf } from '../words.ts'
 import { beyondVersion, formatOf } from './front-args.ts'
 import type { Greeting, Place } from './front-lines.ts'
 import { type Format, NEW_SESSION } from './wire.ts'
@@ -31,12 +32,12 @@ export function beyondThis(
   { version, output, unknownOutput, capabilities }: Ask,
   greeting: Greeting,
 ): string | undefined {
-  const beyond = version == null ? undefined : beyondVersion(String(version))
+  const beyond = version == null ? undefined : beyondVersion(wordOf(version))
   if (beyond !== undefined) return beyond
   if (unknownOutput || (output !== undefined && output !== greeting.output)) {
     return `The output format of this wire is ${greeting.output}: ask for another one when you open it.`
   }
-  const missing = capabilities.some((name) => !greeting.abilities.includes(String(name)))
+  const missing = capabilities.some((name) => !greeting.abilities.includes(wordOf(name)))
   return missing ? `The capabilities of this wire are ${greeting.abilities.join(', ')}.` : undefined
 }
 

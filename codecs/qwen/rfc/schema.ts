@@ -168,7 +168,7 @@ export const CommandJson = v.looseObject({
 })
 
 const optionFields = {
-  temperature: v.optional(v.nullable(v.number('must be a number'))),
+  temperature: v.optional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a finite number')))),
   tool_overrides: v.optional(v.nullable(v.array(v.string('must hold strings'), 'must be an array'))),
   model: v.optional(v.nullable(v.string('must be a string'))),
 }
@@ -223,6 +223,6 @@ export const Instant = v.looseObject({
   reason: maybeString,
   trigger: maybeString,
   text: maybeString,
-  cursor: v.optional(v.nullable(v.number('must be a number'))),
+  cursor: v.optional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a finite number')))),
 })
 export type Instant = v.InferOutput<typeof Instant>

@@ -573,6 +573,18 @@ describe('approvals', () => {
   })
 
   test.each([
+    [['yes', 'no'], 'no'],
+    [['yes'], 'deny'],
+  ])('consent to other arguments than were shown is a refusal: %j', (options, option) => {
+    const payload = { approval_id: 'a', options, continuation: { continuation_token: 't' } }
+    const drive = answer(start(), envelope([{ action_type: 'request_approval', payload }]))
+    reply(drive, 'a', 'yes', { edited: '{"n":1}' })
+    expect(requestOf(drive)).toMatchObject({ request: { context: { user_intent: option } } })
+    expect(callOf(drive).body).not.toContain('"args"')
+    expect(drive.losses).toEqual([{ kind: 'weakened', item: 'ask-reply', field: 'edited', why: 'no-place', count: 1 }])
+  })
+
+  test.each([
     ['no continuation', { approval_id: 'a', options: ['y'] }],
     ['no token', { approval_id: 'a', options: ['y'], continuation: { run_id: 'r' } }],
     ['no options', { approval_id: 'a', options: [], continuation: { continuation_token: 't' } }],

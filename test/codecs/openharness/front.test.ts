@@ -384,6 +384,9 @@ describe('whole answers', () => {
           { type: 'image', base64: 'AAAA' },
           { type: 'audio', url: 'data:audio/ogg,x' },
           { type: 'data', json: '1' },
+          // The call is reported as one already; nothing else tells of the reply.
+          { type: 'tool-call', tool: 'x', name: 'n', args: '{}' },
+          { type: 'tool-reply', tool: 'y', status: 'ok', parts: [] },
         ],
       },
       { type: 'message-start', turn: 't1', message: 'm2', role: 'user' },
@@ -413,6 +416,7 @@ describe('whole answers', () => {
       { kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'part.audio', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'part.data', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'part.tool-reply', why: 'no-place', count: 1 },
     ])
   })
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { codec } from '../../../codecs/zene/index.ts'
 import { fault } from '../../../src/model/index.ts'
+import { driveBack } from '../../kit/drive.ts'
 import { ended, final, flat } from './back-kit.ts'
 
 describe('answers', () => {
@@ -196,4 +198,13 @@ describe('answers', () => {
     expect(events.filter(({ type }) => type === 'foreign')).toHaveLength(2)
     expect(events.filter(({ type }) => type === 'turn-end')).toHaveLength(1)
   })
+})
+
+test('of a recording of both sides only what names the request is its answer', () => {
+  const drive = driveBack(codec, { recorded: 'both' })
+  drive.start('hi', { request: 'r1' })
+  drive.feed(flat({ request_id: 'r2' }))
+  expect(drive.events).toEqual([])
+  drive.feed(flat({ request_id: 'r1' }))
+  expect(drive.events.at(-1)).toEqual({ turn: 't1', type: 'turn-end', outcome: 'completed', stop: 'end' })
 })

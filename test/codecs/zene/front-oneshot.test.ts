@@ -15,6 +15,18 @@ describe('flat answers', () => {
     expect([drive.exitCode, drive.warned, drive.losses]).toEqual([0, [], []])
   })
 
+  test('what an agent of another protocol says of itself is a loss', () => {
+    const drive = oneshot()
+    drive.feed(MINIMAL)
+    const [accepted, ...rest] = plainTurn('Hi')
+    drive.play([
+      accepted!,
+      { type: 'turn-started', turn: 't1', ext: { protocol: 'zot', json: '{}' } },
+      ...rest.slice(1),
+    ])
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }])
+  })
+
   test('a failure, byte for byte', () => {
     const drive = oneshot()
     drive.feed(MINIMAL)

@@ -7,8 +7,9 @@ function ask(
   type: string,
   reply: { data?: ReplyData; fault?: ReturnType<typeof fault>; ext?: { protocol: string; json: string } },
   more: Line = {},
+  argv: readonly string[] = ['rpc', '--model', 'asked'],
 ): [Line, Loss[]] {
-  const drive = front({ argv: ['rpc', '--model', 'asked'] })
+  const drive = front({ argv })
   drive.feed(JSON.stringify({ id: '1', type, ...more }))
   const { data, ...rest } = reply
   drive.link.encodeLink!({
@@ -36,6 +37,8 @@ const invented = (item: string, field?: string): object => ({
   why: 'required',
   count: 1,
 })
+
+const CHOSEN = { id: 'asked', provider: 'turnpike', context_window: 0, max_output: 0, reasoning: false }
 
 describe("answers of the gateway in this protocol's shape", () => {
   test('get_state', () => {
@@ -108,7 +111,12 @@ describe("answers of the gateway in this protocol's shape", () => {
       }),
       [invented('query.models')],
     ])
-    expect(ask('get_models', {})[0]).toEqual(ok('get_models', { models: [] }))
+    expect(ask('get_models', {}, {}, ['rpc'])).toEqual([ok('get_models', { models: [] }), []])
+    // Nobody has said any: there is at least the one that the client asked for.
+    expect(ask('get_models', { data: { models: [] } })).toEqual([
+      ok('get_models', { models: [CHOSEN] }),
+      [invented('query.models')],
+    ])
   })
 
   test('ping, clear and set_model', () => {
@@ -123,7 +131,7 @@ describe("answers of the gateway in this protocol's shape", () => {
       ok('get_models', { models: [{ id: 'x', new: 1 }], more: 1 }),
     )
     expect(ask('get_models', { data: { models: [] }, ext: { ...ext, protocol: 'qwen' } })[0]).toEqual(
-      ok('get_models', { models: [] }),
+      ok('get_models', { models: [CHOSEN] }),
     )
   })
 

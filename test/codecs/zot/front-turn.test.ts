@@ -236,6 +236,13 @@ describe('how a turn ends', () => {
     ])
   })
 
+  test('what another protocol said of a failure is a loss', () => {
+    const drive = promptedFront()
+    const broken = fault('internal', 'It broke.', { ext: { protocol: 'zene', json: '{"a":1}' } })
+    drive.play([{ ...failed, turn: 't1', fault: broken } as TurnEvent])
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'ext', field: 'zene', why: 'no-place', count: 1 }])
+  })
+
   test('a cancelled turn says so once', () => {
     expect(linesOf([cancelled])).toEqual([user, { type: 'turn_end', stop: 'aborted' }, done])
     expect(linesOf([message('m'), cancelled]).slice(3)).toEqual([{ type: 'turn_end', stop: 'aborted' }, done])

@@ -26,6 +26,7 @@ const COMMANDS = {
     say({ type: 'tool-end', ...of, tool: 'c1', status: 'ok', parts: [] })
     answer(of, `You said: ${text} (turn ${turns} of ${session.id})`)
   },
+  'turn-steer': ({ input: [{ text }] }) => answer(open, `Told meanwhile: ${text}`),
   'turn-cancel': () => say({ type: 'turn-end', ...open, outcome: 'cancelled' }),
   'ask-reply': ({ ask, reply }) => {
     say({ type: 'ask-settled', ...open, ask, how: 'answered' })

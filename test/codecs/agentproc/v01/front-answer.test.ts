@@ -157,6 +157,15 @@ describe('the answer as it comes', () => {
     expect(front.exitCode).toBe(exitCode)
   })
 
+  test.each(['zene', 'agentproc'])('of what %s said of a failure, all but an exit code is a loss', (protocol) => {
+    const front = play(
+      ...turn([], { outcome: 'failed', fault: fault('internal', 'x', { ext: { protocol, json: '{}' } }) }),
+    )
+    expect(front.losses).toEqual(
+      protocol === 'agentproc' ? [] : [{ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }],
+    )
+  })
+
   test('a failure before the turn', () => {
     const front = stdio({ MESSAGE: 'hi' })
     front.link.encodeFault(fault('agent-not-found', 'There is no agent x.'), 'f1')

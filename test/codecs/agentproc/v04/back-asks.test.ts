@@ -20,7 +20,7 @@ describe('permissions', () => {
     expect(asking(line).events.at(-1)).toEqual({
       type: 'ask',
       turn: 't1',
-      ask: 'b1',
+      ask: 'p1',
       question: {
         kind: 'approval',
         tool: 'tu',
@@ -61,7 +61,7 @@ describe('permissions', () => {
     [{ kind: 'input', values: '{}' }, '{"type":"permission_response","request_id":"p1","behavior":"deny"}', 0],
   ])('%j', (reply, line, losses) => {
     const back = asking(request('p1'))
-    back.link.encode(replyTo('b1', reply))
+    back.link.encode(replyTo('p1', reply))
     expect(back.sent).toEqual([line])
     expect(back.losses).toHaveLength(losses)
   })
@@ -74,15 +74,26 @@ describe('permissions', () => {
 
   test('answers go out in the order of the requests, once each', () => {
     const back = asking(request('p1'), request('p2'), request('p3', { input: [1] }))
-    back.link.encode(replyTo('b2', { kind: 'approval', option: 'deny' }))
-    back.link.encode(replyTo('b9', { kind: 'approval', option: 'allow' }))
+    back.link.encode(replyTo('p2', { kind: 'approval', option: 'deny' }))
+    back.link.encode(replyTo('p9', { kind: 'approval', option: 'allow' }))
     expect(back.sent).toEqual([])
     back.link.encode(replyTo(undefined, { kind: 'approval', option: 'allow' }))
-    back.link.encode(replyTo('b1', { kind: 'approval', option: 'allow' }))
+    back.link.encode(replyTo('p1', { kind: 'approval', option: 'allow' }))
     expect(ids(back)).toEqual([
       ['p1', true],
       ['p2', false],
       ['p3', false],
+    ])
+  })
+
+  test('a second request under one id is another question', () => {
+    const back = asking(request('p1'), request('p1'))
+    expect(back.events.flatMap((event) => (event.type === 'ask' ? [event.ask] : []))).toEqual(['p1', 'p1#b1'])
+    back.link.encode(replyTo('p1#b1', { kind: 'approval', option: 'deny' }))
+    back.link.encode(replyTo('p1', { kind: 'approval', option: 'allow' }))
+    expect(ids(back)).toEqual([
+      ['p1', true],
+      ['p1', false],
     ])
   })
 
@@ -105,7 +116,7 @@ describe('permissions', () => {
     const back = asking(request('p1'), result('no need'), request('p2'))
     expect(ids(back)).toEqual([['p1', false]])
     expect(back.ended).toEqual([undefined])
-    expect(back.events.at(-1)).toEqual({ type: 'ask-settled', turn: 't1', ask: 'b1', how: 'cancelled' })
+    expect(back.events.at(-1)).toEqual({ type: 'ask-settled', turn: 't1', ask: 'p1', how: 'cancelled' })
   })
 
   test('so does a cancel; the end of the process needs no answer', () => {

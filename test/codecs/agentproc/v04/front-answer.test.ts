@@ -109,6 +109,19 @@ describe('the answer', () => {
     expect(front.losses).toEqual([{ kind: 'weakened', item: 'message-retract', why: 'no-place', count: 1 }])
   })
 
+  test('thoughts that came with their whole message, and those that came before it', () => {
+    const thought = { type: 'reasoning', text: 'Hm.' } as const
+    const text = { type: 'text', text: 'Yes.' } as const
+    const address = { turn: 't1', message: 'm1' }
+    const begun = { ...address, type: 'message-start', role: 'assistant' } as const
+    const ended = { ...address, type: 'message-end', parts: [thought, text] } as const
+    const thinking = '{"type":"partial","text":"Hm.","role":"thinking"}'
+    const result = '{"type":"result","text":"Yes."}'
+    expect(play(...turn([begun, ended])).sent).toEqual([thinking, result])
+    const piece = { ...address, type: 'reasoning-delta', text: 'Hm.' } as const
+    expect(play(...turn([begun, piece, ended])).sent).toEqual([thinking, result])
+  })
+
   test('a failure: what was said stands, then the one error, with the session', () => {
     const front = play(accepted, ...turn(whole('m1', 'half'), { outcome: 'failed', fault: fault('timeout', 'Late.') }))
     expect(front.sent).toEqual([
@@ -116,6 +129,12 @@ describe('the answer', () => {
       '{"type":"error","message":"Late.","session_id":"sess-abc"}',
     ])
     expect(front.exitCode).toBe(124)
+  })
+
+  test('what another protocol said of a failure is a loss', () => {
+    const ext = { protocol: 'zene', json: '{}' }
+    const front = play(...turn([], { outcome: 'failed', fault: fault('internal', 'x', { ext }) }))
+    expect(front.losses).toEqual([{ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }])
   })
 
   test('a cancellation without a fault', () => {

@@ -79,10 +79,37 @@ describe('approvals', () => {
       '{"type":"turn","message":"x"}',
     )
     expect(front.commands).toHaveLength(1)
+    // An error event would end the turn: only stderr has a place for it.
+    expect(front.warned).toEqual([
+      'turnpike as agentproc: a permission_response is ignored: no request of this id waits for an answer.',
+    ])
+  })
+
+  test.each([
+    [
+      'one consent and one refusal, both for once',
+      [
+        { id: 'y', kind: 'allow', scope: 'once' },
+        { id: 'n', kind: 'deny', scope: 'once' },
+      ],
+      0,
+    ],
+    [
+      'a choice of two consents',
+      [
+        { id: 'y', kind: 'allow', scope: 'once' },
+        { id: 'z', kind: 'allow', scope: 'once' },
+      ],
+      1,
+    ],
+    ['a consent for ever', [{ id: 'y', kind: 'allow', scope: 'always' }], 1],
+  ] as const)('%s: options lost %d times', (_what, options, lost) => {
+    const loss = { kind: 'weakened', item: 'ask.approval', field: 'options', why: 'too-narrow', count: 1 }
+    expect(asked(ask({ options })).losses).toEqual(Array.from({ length: lost }, () => loss))
   })
 
   test('an id with spaces gets one of ours, arguments that are no object are left out', () => {
-    const front = asked(ask({ args: '[1]' }, 'a b'))
+    const front = asked(ask({ args: '[1]', options: [] }, 'a b'))
     expect(front.sent[0]).toContain('"request_id":"f3","tool_name":"Bash","input":{}')
     expect(front.losses).toEqual([
       { kind: 'weakened', item: 'ask.approval', field: 'args', why: 'too-narrow', count: 1 },
@@ -92,7 +119,12 @@ describe('approvals', () => {
   })
 
   test('a request that somebody else settled is answered by nobody', () => {
-    const front = asked(ask(), ask({}, 'a2'), { type: 'ask-settled', turn: 't1', ask: 'a1', how: 'timeout' })
+    const front = asked(ask({ options: [] }), ask({ options: [] }, 'a2'), {
+      type: 'ask-settled',
+      turn: 't1',
+      ask: 'a1',
+      how: 'timeout',
+    })
     expect(front.losses).toEqual([{ kind: 'weakened', item: 'ask-settled', why: 'no-place', count: 1 }])
     front.feed('{"type":"permission_response","request_id":"a1","behavior":"allow"}')
     expect(replies(front)).toEqual([])

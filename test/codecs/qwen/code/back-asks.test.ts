@@ -46,6 +46,7 @@ describe('consent', () => {
           { id: 'deny', kind: 'deny', scope: 'once', label: 'Deny' },
         ],
       },
+      ext: { protocol: 'qwen-code', json: JSON.stringify({ permission_suggestions: SUGGESTIONS }) },
     })
   })
 

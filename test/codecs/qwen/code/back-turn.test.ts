@@ -611,7 +611,6 @@ describe('what is not understood', () => {
     ['text-delta', stream({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta' } })],
     ['text-delta', '{"type":"stream_event"}'],
     ['turn-started', init({ model: 7 })],
-    ['turn-end', success('x', { usage: 'much' })],
     ['command-reply', '{"type":"control_response","response":{"request_id":"nobody"}}'],
     ['command-reply', '{"type":"control_response","response":null}'],
     ['ask', '{"type":"control_request"}'],
@@ -622,6 +621,21 @@ describe('what is not understood', () => {
     drive.feed(frame)
     expect(drive.losses).toEqual([{ kind: 'unparsed', item, why: 'unknown', count: 1 }])
     expect(turnEvents(drive)).toHaveLength(1)
+  })
+
+  test('a result that cannot be read ends its turn all the same', () => {
+    const drive = running()
+    drive.feed(success('x', { usage: 'much' }))
+    expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'turn-end', why: 'unknown', count: 1 }])
+    const message = 'The agent ended the turn in a way that cannot be read.'
+    const fault = { code: 'protocol-violation', message, retryable: false }
+    expect(turnEvents(drive).at(-1)).toMatchObject({ type: 'turn-end', outcome: 'failed', stop: 'error', fault })
+  })
+
+  test('a count that is no number of tokens counts nothing', () => {
+    const drive = running()
+    drive.feed(success('a').replace(/}$/, ',"usage":{"input_tokens":1e400,"output_tokens":2}}'))
+    expect(drive.events.filter(({ type }) => type === 'usage')).toMatchObject([{ scope: 'turn', usage: { output: 2 } }])
   })
 
   test('a blank line is nothing', () => {

@@ -106,6 +106,26 @@ describe('consent', () => {
     ])
   })
 
+  test('what an agent of this protocol said of it is said again, under its id', () => {
+    const ask = '7d0f1a52-97c0-4a53-9d0e-3f6f5c1b2a10'
+    const json = '{"permission_suggestions":[{"type":"modify"}],"risk":1.0}'
+    const line = String(asked(consent, { ask, ext: { protocol: 'qwen-code', json } }).sent.at(-1))
+    expect(line).toBe(
+      `{"type":"control_request","request_id":"${ask}","request":{"subtype":"can_use_tool","tool_name":"edit","tool_use_id":"c1","input":{"n":1.0},"permission_suggestions":[{"type":"modify"}],"risk":1.0,"blocked_path":null}}`,
+    )
+  })
+
+  test('a question of the agent stands before its greeting', () => {
+    const front = streamClient()
+    front.feed(control('i', { subtype: 'initialize' }), say('hi'))
+    const question: Question = { kind: 'client', method: 'mcp_message', params: '{"server_name":"lab"}' }
+    front.play([
+      { type: 'ask', turn: 't1', ask: 'a1', question },
+      { type: 'turn-started', turn: 't1' },
+    ])
+    expect(sentObjects(front).map(({ type }) => type)).toEqual(['control_response', 'control_request', 'system'])
+  })
+
   test.each([
     [{ behavior: 'ALLOW', updatedInput: { n: 1 } }, { option: 'yes' }],
     [
@@ -163,6 +183,25 @@ describe('consent', () => {
     ended.play([{ type: 'turn-end', turn: 't1', outcome: 'completed' }], 'f2')
     ended.feed(controlSuccess(request(ended).id, { behavior: 'allow' }))
     expect([replies(settled), replies(ended)]).toEqual([[], []])
+    for (const front of [settled, ended]) {
+      expect(sentObjects(front).at(-1)).toEqual({
+        type: 'control_response',
+        response: {
+          subtype: 'error',
+          request_id: request(front).id,
+          error: 'No control request with this request_id waits for an answer.',
+        },
+      })
+    }
+  })
+
+  test.each([
+    ['one consent and one refusal', [OPTIONS[1], OPTIONS[3]], 0],
+    ['two consents', [OPTIONS[1], { ...OPTIONS[1], id: 'also' }], 1],
+    ['a consent for ever', [OPTIONS[0]], 1],
+  ] as const)('that can only be yes or no: %s', (_what, options, lost) => {
+    const loss = { kind: 'weakened', item: 'ask.approval', field: 'options', why: 'too-narrow', count: 1 }
+    expect(asked({ ...consent, options }).losses).toEqual(Array.from({ length: lost }, () => loss))
   })
 
   test('is refused when the input ends, at once from then on', () => {

@@ -319,6 +319,14 @@ describe('late lines', () => {
     }
   })
 
+  test('an end is not taken for one behind a completion of the turn that says nothing', () => {
+    const drive = runningBack()
+    feed(drive, [chunk({ content: 'a' }, 'stop')])
+    drive.start('two', { turn: 't2' })
+    feed(drive, [chunk({ role: 'assistant' }), chunk({}, 'stop')])
+    expect(endsOf(drive.events)).toMatchObject([{ turn: 't1' }, { turn: 't2', outcome: 'completed' }])
+  })
+
   test('one that came while nothing ran is not waited for', () => {
     const drive = runningBack()
     feed(drive, [chunk({ content: 'a' }, 'stop'), event('Finished')])

@@ -268,6 +268,10 @@ describe('questions', () => {
       error('request_id Invalid type: Expected string but received 1.'),
       error('A client of this protocol answers control requests and sends none.'),
     ])
+    // None of them is part of the answer, or ends it.
+    const said = sentLines(drive).map(({ choices }) => choices)
+    const nothing = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: null }]
+    expect(said).toEqual([nothing, nothing, nothing])
     expect(drive.exitCode).toBeUndefined()
     const idle = front()
     idle.feed(reply({ result: { behavior: 'approve' } }))

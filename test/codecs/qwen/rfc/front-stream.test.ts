@@ -219,6 +219,14 @@ describe('stream-json', () => {
     ).toEqual({ error: { message: 'no', type: 'odd', param: 'tools[0]', code: 'QWEN_X' } })
   })
 
+  test('what another protocol said of a failure is a loss', () => {
+    const drive = front()
+    drive.feed(chat('x'))
+    const failed = fault('internal', 'no', { ext: { protocol: 'zene', json: '{"a":1}' } })
+    play(drive, [accepted, { type: 'turn-end', outcome: 'failed', fault: failed }])
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'ext', field: 'zene', why: 'no-place', count: 1 }])
+  })
+
   test('whole messages, empty ones, and those of others', () => {
     const drive = front()
     drive.feed(chat('x'))

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { hostname } from 'node:os'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store, TurnRecord } from '../../src/contract/index.ts'
+import { Idempotency, type Verdict } from '../../src/engine/idempotency.ts'
+import { LiveTurns } from '../../src/engine/live-turns.ts'
+import { ownOwner } from '../../src/engine/owner.ts'
+import type { Command, Once, TurnStart } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+
+/** The id of a process that has ended. */
+const GONE = `${hostname()}:${spawnSync('true').pid}`
+
+describe('a request with a key', () => {
+  let store: Store
+  let now: number
+  let idempotency: Idempotency
+  let turns = 0
+
+  beforeEach(async () => {
+    now = 1_000_000
+    store = openStore({ kind: 'sqlite', path: ':memory:' })
+    await store.openSession({ tenant: 'local', agent: 'a', session: 's', conversation: '' }, 'session', now)
+    idempotency = new Idempotency(store, () => now, new LiveTurns())
+  })
+  afterEach(() => store.close())
+
+  const UNDELIVERED: Once = { key: 'k', duplicate: 'join', replay: 'undelivered' }
+  const asked = (once: Once, text = 'hi'): Command & TurnStart => {
+    turns += 1
+    const input = [{ type: 'text', text }] as const
+    return { exchange: 'x', type: 'turn-start', turn: `t${turns}`, task: 'prompt', input, options: {}, once }
+  }
+  const claim = (command: Command & TurnStart, session = 'session'): Promise<Verdict> =>
+    idempotency.claim(session, command)
+  /** A turn that another process has begun under the key. */
+  const begun = async (once: Once, owner = ownOwner()): Promise<string> => {
+    const command = asked(once)
+    expect(await claim(command)).toEqual({ do: 'run' })
+    const { turn } = command
+    const about = { session: 'session', tenant: 'local', agent: 'a', front: 'zene', startedAt: now, delivered: false }
+    await store.beginTurn({ ...about, turn, owner })
+    return turn
+  }
+  const ended = async (turn: string, outcome: TurnRecord['outcome'], code?: string): Promise<void> => {
+    await store.endTurn(turn, { endedAt: now, outcome: outcome!, ...(code !== undefined && { code }) })
+  }
+
+  test.each<[string, Once['replay'], TurnRecord['outcome'], string | undefined, boolean, boolean]>([
+    ['an unread success', 'undelivered', 'completed', undefined, false, true],
+    ['a success that was read', 'undelivered', 'completed', undefined, true, false],
+    ['a failure that will come again', 'undelivered', 'failed', 'invalid-request', true, true],
+    ['a failure that may not come again', 'undelivered', 'failed', 'timeout', true, false],
+    ['a cancelled turn', 'undelivered', 'cancelled', undefined, false, false],
+    ['any success, where successes are given again', 'success', 'completed', undefined, true, true],
+    ['a failure, where successes are given again', 'success', 'failed', 'invalid-request', false, false],
+    ['an unread success, where nothing is given again', 'never', 'completed', undefined, false, false],
+  ])('is answered from the record after %s (%s): %6$s', async (_what, replay, outcome, code, read, again) => {
+    const once = { ...UNDELIVERED, replay }
+    const turn = await begun(once)
+    await ended(turn, outcome, code)
+    if (read) await store.markDelivered(turn)
+    expect(await claim(asked(once))).toEqual(again ? { do: 'replay', turn } : { do: 'run' })
+  })
+
+  test.each<[string, Once, number]>([
+    ['undelivered', UNDELIVERED, 60_000],
+    ['success', { ...UNDELIVERED, replay: 'success' }, 600_000],
+    ['its own', { ...UNDELIVERED, replay: 'success', ttlMs: 5000 }, 5000],
+  ])('runs again when the window has closed, which opens with the end: %s', async (_what, once, windowMs) => {
+    const turn = await begun(once)
+    now += 3_600_000
+    await ended(turn, 'completed')
+    now += windowMs - 1
+    expect(await claim(asked(once))).toEqual({ do: 'replay', turn })
+    now += 1
+    expect(await claim(asked(once))).toEqual({ do: 'run' })
+  })
+
+  test('waits for the turn that another process runs, however long ago it began', async () => {
+    const turn = await begun(UNDELIVERED)
+    now += 90_000
+    const verdict = claim(asked(UNDELIVERED))
+    await ended(turn, 'completed')
+    expect(await verdict).toEqual({ do: 'replay', turn })
+  })
+
+  test('runs when the process of the first one is gone', async () => {
+    await begun(UNDELIVERED, GONE)
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
+  })
+
+  test('is one of its session and its prompt; a second prompt takes nothing from the first', async () => {
+    const turn = await begun(UNDELIVERED)
+    expect(await claim(asked(UNDELIVERED, 'other'))).toEqual({ do: 'run' })
+    expect(await claim(asked(UNDELIVERED), 'other session')).toEqual({ do: 'run' })
+    await ended(turn, 'completed')
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn })
+  })
+
+  test('runs once, of several that come when the first has failed; the others wait for that one', async () => {
+    await ended(await begun(UNDELIVERED), 'failed', 'timeout')
+    const commands = [asked(UNDELIVERED), asked(UNDELIVERED), asked(UNDELIVERED)]
+    const verdicts = commands.map((command) => claim(command))
+    const first = await Promise.race(verdicts.map((verdict, at) => verdict.then(() => at)))
+    const { turn } = commands[first]!
+    await store.beginTurn({
+      turn,
+      session: 'session',
+      tenant: 'local',
+      agent: 'a',
+      front: 'zene',
+      owner: ownOwner(),
+      startedAt: now,
+      delivered: false,
+    })
+    await ended(turn, 'completed')
+    const replayed = { do: 'replay', turn }
+    expect(await Promise.all(verdicts)).toEqual(commands.map((_, at) => (at === first ? { do: 'run' } : replayed)))
+  })
+
+  test('gives its key back when its turn does not begin', async () => {
+    const given = asked(UNDELIVERED)
+    expect(await claim(given)).toEqual({ do: 'run' })
+    await idempotency.giveUp('session', given)
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
+  })
+})
