@@ -1,4 +1,4 @@
-import { httpBackend, processBackend } from './backends/index.ts'
+import { httpBackend, processBackend, resourceLimiter } from './backends/index.ts'
 import { type AgentConfig, agentRedactor, type Config } from './config/index.ts'
 import type { AnyCodec, Backend, Hooks } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
@@ -66,6 +66,9 @@ class BuiltAgents {
       routes: config.routes,
       limits: config.limits,
       retention: config.store.retention,
+      turnLimits: new Map(
+        config.server.keys.flatMap(({ name, limits }) => (limits?.turns ? [[name, limits.turns]] : [])),
+      ),
     }
   }
 
@@ -119,6 +122,7 @@ function openBackend(agent: AgentConfig, env: Record<string, string>): Backend {
   return processBackend({
     command: agent.command ?? '',
     args: agent.args ?? [],
+    wrap: [...resourceLimiter(agent.resources ?? {}), ...(agent.wrap ?? [])],
     cwd: agent.cwd,
     env: agent.env,
     inherit: agent.inherit,

@@ -2,4 +2,5 @@ export { agentEnvironment, COOKIE, type EnvironmentSources } from './environment
 export { type HttpConfig, httpBackend } from './http.ts'
 export { type ProcessConfig, processBackend } from './process.ts'
 export { createReaper, gatewayReaper, type Reaper } from './reaper.ts'
+export { type Resources, resourceLimiter } from './resources.ts'
 export { signalGroup, terminateGroup } from './terminate.ts'

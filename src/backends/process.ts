@@ -14,6 +14,8 @@ export interface ProcessConfig {
   /** Looked up on the agent's `PATH` when it has no slash; a relative path with one counts from `cwd`. */
   command: string
   args: readonly string[]
+  /** A program with arguments that the command is run under: it gets command and arguments as further arguments. */
+  wrap?: readonly string[]
   /** Absolute folder that the process runs in. */
   cwd: string
   /** The agent's own variables. */
@@ -77,9 +79,11 @@ function start(
 ): CallHandle {
   const reaper = gatewayReaper()
   const cookie = reaper.cookie()
+  const [program = '', ...args] = [...(config.wrap ?? []), launch.command, ...(call.args ?? config.args)]
+  const started = { command: program, cwd: launch.cwd }
   let child: ChildProcess
   try {
-    child = spawn(launch.command, [...(call.args ?? config.args)], {
+    child = spawn(program, args, {
       cwd: launch.cwd,
       env: agentEnvironment({
         host: config.hostEnv,
@@ -93,9 +97,9 @@ function start(
       stdio: ['pipe', 'pipe', 'pipe'],
     })
   } catch (error) {
-    return failedCall(spawnFault(error, launch), sink, call.call)
+    return failedCall(spawnFault(error, started), sink, call.call)
   }
-  const handle = new ProcessCall({ child, launch, call: call.call, cookie, sink, reaper, onEnd })
+  const handle = new ProcessCall({ child, launch: started, call: call.call, cookie, sink, reaper, onEnd })
   // Frames of the same synchronous step are still written before it.
   if (call.stdin === 'end') setImmediate(() => handle.endInput())
   return handle

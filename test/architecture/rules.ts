@@ -96,8 +96,8 @@ export const PARTS: readonly Part[] = [
       'node:path',
       'node:string_decoder',
     ],
-    types: ['src/engine'],
-    lazy: ['src/conformance', 'node:tls'],
+    types: ['src/engine', 'src/model'],
+    lazy: ['src/conformance', 'node:http', 'node:https', 'node:tls'],
   },
   { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine'] },
 ]
@@ -105,6 +105,7 @@ export const PARTS: readonly Part[] = [
 /** A folder is entered through its `index.ts`, but for these. */
 export const SIDE_DOORS: Readonly<Record<string, string>> = {
   'codecs/agentproc/checks.ts': 'for conformance tests alone: no gateway loads it',
+  'codecs/native/checks.ts': 'for conformance tests alone: no gateway loads it',
   'codecs/openharness/checks.ts': 'for conformance tests alone: no gateway loads it',
   'codecs/qwen/checks.ts': 'for conformance tests alone: no gateway loads it',
   'codecs/zene/checks.ts': 'for conformance tests alone: no gateway loads it',
@@ -136,6 +137,11 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
   {
     from: 'src/cli/alone.ts',
     never: ['pino', 'hono', '@hono/node-server', 'undici', '@opentelemetry/*', 'node:sqlite'],
+  },
+  // Where telemetry is on, only the exporters that are asked for.
+  {
+    from: 'observability/sdk.ts',
+    never: ['@opentelemetry/sdk-logs', '@opentelemetry/exporter-*'],
   },
   { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite'] },
   // Programs that embed the engine choose their own HTTP server, store and telemetry.

@@ -26,6 +26,7 @@ test('a flame graph shows who called whom, for how much of the time in which som
   const svg = flameGraph(PROFILE, 0.5, 'a & b')
   expect(svg).toContain('a &#38; b')
   expect([...svg.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title)).toEqual([
+    'a &#38; b',
     'all: 100.0 %',
     'take&#60;T&#62;: 75.0 %',
     '(anonymous): 25.0 %',

@@ -42,6 +42,7 @@ export function flameGraph(profile: CpuProfile, seconds: number, title: string):
     ([place, colour], at) => `<text x="${8 + at * 90}" y="${height - 5}" fill="${colour}">■ ${place}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="11">
+<title>${escaped(title)}</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/><text x="8" y="12">${escaped(title)}</text>
 ${[...rects, ...legend].join('\n')}
 </svg>
