@@ -17,8 +17,8 @@ const SILENT_MS = 10_000
 const MAX_VAIN = 3
 /** Connections that may wait for a busy gateway; the system may allow less. */
 const BACKLOG = 4096
-/** What keeps the program small: its size is what a start costs. Nothing that is read as TypeScript runs with them. */
-const NODE_OPTIONS = ['--lite-mode', '--single-threaded', '--max-semi-space-size=1']
+/** What keeps the program small: its size is what a start costs. */
+const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=1', '--optimize-for-size']
 
 /** How the starter is run. */
 export interface StarterConfig {
@@ -146,8 +146,7 @@ class Run {
 
   /** In a session of its own, so that no signal of a terminal reaches it; never keeping this process alive. */
   #spawn(program: string): ChildProcessByStdio<Writable, Readable, null> {
-    const options = program.endsWith('.ts') ? [] : NODE_OPTIONS
-    const child = spawn(process.execPath, [...options, program], {
+    const child = spawn(process.execPath, [...NODE_OPTIONS, program], {
       cwd: '/',
       env: { PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin' },
       detached: true,
