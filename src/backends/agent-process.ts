@@ -48,7 +48,7 @@ export type StartAgent = (start: AgentStart, events: AgentEvents) => AgentProces
 
 /** Tells the events of what is read from stdout, whole characters only. */
 export function tellOutput(stdout: Readable, events: AgentEvents): void {
-  stdout.setEncoding('utf8')
+  readText(stdout)
   stdout.on('data', (text: string) => events.output(text))
   stdout.on('error', () => {})
   stdout.on('close', () => events.outputEnded())
@@ -56,7 +56,12 @@ export function tellOutput(stdout: Readable, events: AgentEvents): void {
 
 /** Tells the events of what is read from stderr. It is read for ever: an agent must not hang on a full one. */
 export function tellLog(stderr: Readable, events: AgentEvents): void {
-  stderr.setEncoding('utf8')
+  readText(stderr)
   stderr.on('data', (text: string) => events.log(text))
   stderr.on('error', () => {})
+}
+
+/** Once: a second decoder would not know of the half of a character that the first one has read. */
+function readText(stream: Readable): void {
+  if (stream.readableEncoding === null) stream.setEncoding('utf8')
 }

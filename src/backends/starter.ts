@@ -13,7 +13,7 @@ import { MAX_HEAD, messageReader, type StarterOrder, type StarterReport } from '
 
 /** How long a starter may say nothing although it has an order, in milliseconds. */
 const SILENT_MS = 10_000
-/** So many starters that never took an order, one after the other, and no further one is tried. */
+/** So many starters that started no agent, one after the other, and no further one is tried. */
 const MAX_VAIN = 3
 /** Connections that may wait for a busy gateway; the system may allow less. */
 const BACKLOG = 4096
@@ -76,12 +76,12 @@ export class Starter {
 
   #ended(run: Run): void {
     this.#run = undefined
-    if (run.isReady) this.#vain = 0
     if (this.#closed) return
-    if (run.isReady) {
+    if (run.hasServed) {
+      this.#vain = 0
       this.#config.trouble?.('the process that starts agents has ended; another one is started')
       this.#begin()
-    } else this.#failed('it ended before it took orders')
+    } else this.#failed('it ended before it started any')
   }
 
   #failed(why: string): void {
@@ -96,6 +96,8 @@ export class Starter {
 class Run {
   readonly ready: Promise<boolean>
   isReady = false
+  /** It has started an agent. */
+  hasServed = false
   readonly #silentMs: number
   readonly #secret = randomUUID()
   readonly #folder = mkdtempSync(join(tmpdir(), 'turnpike-'))
@@ -126,7 +128,6 @@ class Run {
     this.#server.unref()
     this.#child = this.#spawn(program)
     this.#says = this.#child.stdout as Socket
-    this.#says.unref()
     this.#send({ path, secret: this.#secret })
   }
 
@@ -152,19 +153,19 @@ class Run {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    // One that does not see that the gateway is gone is ended too.
-    if (child.pid !== undefined) gatewayReaper().watch(child.pid)
     child.on('error', () => this.close())
     // With all that it said before.
     child.on('close', () => this.close())
-    child.stdin.on('error', () => {})
+    // Without a pid it has no streams either, where the system has no more of them.
+    if (child.pid === undefined) return child
+    // One that does not see that the gateway is gone is ended too.
+    gatewayReaper().watch(child.pid)
+    for (const stream of [child.stdin, child.stdout] as Socket[]) stream.on('error', () => {}).unref()
     child.stdout.setEncoding('utf8').on(
       'data',
       messageReader<StarterReport>((report) => this.#reported(report)),
     )
     child.unref()
-    const stdin = child.stdin as Socket
-    stdin.unref()
     return child
   }
 
@@ -175,7 +176,7 @@ class Run {
   }
 
   #send(message: object): void {
-    this.#child.stdin.write(`${JSON.stringify(message)}\n`)
+    this.#child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
   #reported(report: StarterReport): void {
@@ -191,8 +192,10 @@ class Run {
       return
     }
     this.#answered()
-    if (report[0] === 'started') launched?.started(report[2])
-    else {
+    if (report[0] === 'started') {
+      this.hasServed = true
+      launched?.started(report[2])
+    } else {
       this.#forget(report[1])
       launched?.failed(new StarterError(report[2]))
     }
@@ -242,7 +245,7 @@ class Run {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#child.stdin.end()
+    this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     clearTimeout(this.#patience)
     rmSync(this.#folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -134,7 +134,7 @@ test('a starter that cannot be started is tried three times, told of once, and n
   expect(call.text()).toBe(`${process.pid}\n`)
   for (let time = 0; time < 4; time += 1) expect(await starter.prepare()).toBe(false)
   expect(troubles).toStrictEqual([
-    'no process that starts agents could be started (it ended before it took orders); the gateway starts them itself',
+    'no process that starts agents could be started (it ended before it started any); the gateway starts them itself',
   ])
   expect(starter.pid).toBeUndefined()
 })
@@ -186,6 +186,18 @@ test('nobody else gets at the streams: their folder is closed, and a connection 
   call.handle.endInput()
   expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
   expect(call.text()).toBe('')
+})
+
+test('a character whose first half comes with the beginning of its stream is whole', async () => {
+  const { backend } = await make()
+  const sign = join(mkdtempSync(join(tmpdir(), 'turnpike-half-')), 'written')
+  const call = open(backend, run('sh', '-c', `printf '\\303'; : >'${sign}'; read line; printf '\\251'`))
+  // Nothing is read meanwhile, so that it comes in one piece.
+  while (!existsSync(sign));
+  call.handle.write('\n')
+  expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
+  expect(call.text()).toBe('é')
+  rmSync(dirname(sign), { recursive: true })
 })
 
 test('many at once keep their streams apart', async () => {
