@@ -33,19 +33,22 @@ function report(...message: StarterReport): void {
 }
 
 /** A stream of an agent, paused: what comes on it is for the agent to read. `then` is told when it is connected. */
-function stream(id: number, channel: Channel, then: (error?: Error | null) => void): Socket {
+function stream(id: number, channel: Channel, then: (error?: Error) => void): Socket {
   const { path, secret } = setup!
-  const connected = connect(path).pause()
+  const connected = connect(path, () => {
+    connected.write(connectionHead(secret, id, channel))
+    // A line into an empty buffer goes at once, before anything of the agent.
+    then(connected.writableLength === 0 ? undefined : new Error('The line was not taken.'))
+  })
   connected.on('error', then)
-  connected.write(connectionHead(secret, id, channel), then)
-  return connected
+  return connected.pause()
 }
 
 /** Connects the streams of an agent, then starts it. */
 function take(order: StarterOrder): void {
   const { id, input } = order
   let missing = input ? 3 : 2
-  const then = (error?: Error | null): void => {
+  const then = (error?: Error): void => {
     if (missing === 0) return
     missing = error ? 0 : missing - 1
     if (error) refuse(order, streams, error)

@@ -17,7 +17,7 @@ const SILENT_MS = 10_000
 const MAX_VAIN = 3
 /** Connections that may wait for a busy gateway; the system may allow less. */
 const BACKLOG = 4096
-/** What keeps the program small: its size is what a start costs. */
+/** What keeps the program small: its size is what a start costs. docs/performance.md has the figures. */
 const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=1', '--optimize-for-size']
 
 /** How the starter is run. */
