@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createReaper, signalGroup } from '../../src/backends/index.ts'
 import { eventually, FIXTURES, gone, isGone, numbers, processesWith, STARTER, twoPids } from './kit.ts'
 
@@ -13,7 +15,10 @@ afterEach(() => {
 
 /** Environments of a gateway that starts agents itself, and of one with a starter. */
 const DIRECTLY = {}
-const STARTED = { STARTER }
+// What is left of a starter that was killed with its gateway is an empty folder for its socket.
+const STARTED = { STARTER, TMPDIR: mkdtempSync(join(tmpdir(), 'turnpike-reaper-')) }
+
+afterAll(() => rmSync(STARTED.TMPDIR, { recursive: true }))
 
 /** A gateway in a process of its own that starts these agents; resolves when the output holds that many numbers. */
 async function gateway(
