@@ -1,5 +1,5 @@
 // Bundles the command line into dist/ (or the folder named as the first argument): `turnpike.cjs`, one small file that
-// finds the command and holds all of `turnpike as` on a running gateway, and a folder of what it imports lazily. What a
+// finds the command and holds all of `turnpike as` on a running gateway, `starter.cjs`, which starts agents, and a folder of what it imports lazily. What a
 // stand-in starts is CommonJS in one file each, which Node.js loads the quickest; the rest shares its ES modules.
 // OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look at Node's own
 // modules in ways that bundling changes.
@@ -54,6 +54,7 @@ const lazyOutside = {
 
 rmSync(outdir, { recursive: true, force: true })
 await build({ ...commonJs, entryPoints: { turnpike: 'src/cli/main.ts' }, outdir, plugins: [lazyOutside] })
+await build({ ...commonJs, entryPoints: { starter: 'src/backends/starter-main.ts' }, outdir })
 await build({ ...commonJs, entryPoints: entries(true), outdir: `${outdir}/modules` })
 await build({
   ...common,

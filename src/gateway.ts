@@ -1,4 +1,4 @@
-import { httpBackend, processBackend, resourceLimiter } from './backends/index.ts'
+import { httpBackend, processBackend, resourceLimiter, Starter, type StarterConfig } from './backends/index.ts'
 import { type AgentConfig, agentRedactor, type Config } from './config/index.ts'
 import type { AnyCodec, Backend, Hooks } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
@@ -12,6 +12,8 @@ export interface GatewayParts {
   env: Readonly<Record<string, string | undefined>>
   /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
   keepAliveMs?: number
+  /** A process that starts the agents. Worth its memory for a gateway that lives long. */
+  starter?: StarterConfig
 }
 
 /** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
@@ -24,7 +26,8 @@ export interface Gateway {
 
 /** Builds the engine that a configuration describes. Throws when the store cannot be opened. */
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
-  const built = new BuiltAgents(parts)
+  const starter = parts.starter && new Starter(parts.starter)
+  const built = new BuiltAgents(parts, starter)
   const { hooks, log, keepAliveMs } = parts
   const store = openStore(config.store, (error) => {
     log.error('the record could not be written', { error: String(error) })
@@ -42,6 +45,7 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
     async close(drainMs) {
       await engine.close(drainMs)
       await built.close(config.limits.grace)
+      starter?.close()
     },
   }
 }
@@ -49,11 +53,13 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
 /** The agents built so far. One whose configuration is the same after a reload stays the same object, with its processes. */
 class BuiltAgents {
   readonly #parts: GatewayParts
+  readonly #starter: Starter | undefined
   readonly #all: AgentSettings[] = []
   #current = new Map<string, { text: string; settings: AgentSettings }>()
 
-  constructor(parts: GatewayParts) {
+  constructor(parts: GatewayParts, starter: Starter | undefined) {
     this.#parts = parts
+    this.#starter = starter
   }
 
   /** What the engine knows of a configuration: codecs chosen, backends open, everything that can be reloaded. */
@@ -81,17 +87,22 @@ class BuiltAgents {
     const text = JSON.stringify([agent, config.withheld])
     const known = this.#current.get(agent.name)
     if (known?.text === text) return known
-    const settings = agentSettings(agent, config, this.#parts)
+    const settings = agentSettings(agent, config, this.#parts, this.#starter)
     this.#all.push(settings)
     return { text, settings }
   }
 }
 
-function agentSettings(agent: AgentConfig, config: Config, { codecs, env, hooks }: GatewayParts): AgentSettings {
+function agentSettings(
+  agent: AgentConfig,
+  config: Config,
+  { codecs, env, hooks }: GatewayParts,
+  starter: Starter | undefined,
+): AgentSettings {
   const codec = codecs[agent.protocol]!
   const isDefault = Object.keys(codec.dialects)[0] === agent.dialect
   const command = agent.command ?? ''
-  const backend = openBackend(agent, hostEnv(config, env))
+  const backend = openBackend(agent, hostEnv(config, env), starter)
   return {
     name: agent.name,
     codec,
@@ -117,8 +128,10 @@ function agentSettings(agent: AgentConfig, config: Config, { codecs, env, hooks 
   }
 }
 
-function openBackend(agent: AgentConfig, env: Record<string, string>): Backend {
+function openBackend(agent: AgentConfig, env: Record<string, string>, starter: Starter | undefined): Backend {
   if (agent.kind === 'http') return httpBackend({ url: agent.url ?? '', headers: agent.headers ?? {} })
+  // It is there before the first turn.
+  void starter?.prepare()
   return processBackend({
     command: agent.command ?? '',
     args: agent.args ?? [],
@@ -127,6 +140,7 @@ function openBackend(agent: AgentConfig, env: Record<string, string>): Backend {
     env: agent.env,
     inherit: agent.inherit,
     hostEnv: env,
+    ...(starter && { starter }),
   })
 }
 

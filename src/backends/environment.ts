@@ -9,32 +9,45 @@ const MINIMAL = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TERM', 'TM
 /** Belongs to the turn that the gateway itself may run inside of: passed on, it would be taken for this agent's own. */
 const STALE = /^(?:AGENT_.*|TURNPIKE_.*|TRACEPARENT|TRACESTATE|BAGGAGE)$/
 
-/** Where an agent's variables come from. A later source wins over an earlier one, in the order of the members. */
-export interface EnvironmentSources {
+/** What every process of an agent gets. */
+export interface AgentVariables {
   /** The gateway's own environment. */
   host: Readonly<Record<string, string | undefined>>
   /** Names of variables of `host` that are passed on besides the minimal set; those of a turn (`AGENT_*`, trace context) never are. */
   inherit: readonly string[]
   configured: Readonly<Record<string, string>>
-  call: Readonly<Record<string, string>>
+}
+
+/** What one process of it gets besides. */
+export interface CallVariables {
+  /** Of the call. */
+  env: Readonly<Record<string, string>>
   /** W3C trace context, as `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`. */
   trace: Carrier
   cookie: string
 }
 
-/** The whole environment of an agent's process. */
-export function agentEnvironment(sources: EnvironmentSources): Record<string, string> {
+/** The part of the environment that is the same for all processes of an agent. What is configured wins. */
+export function agentEnvironment({ host, inherit, configured }: AgentVariables): Record<string, string> {
   const env: Record<string, string> = {}
-  const inherited = new Set([...MINIMAL, ...sources.inherit])
-  for (const [name, value] of Object.entries(sources.host)) {
+  const inherited = new Set([...MINIMAL, ...inherit])
+  for (const [name, value] of Object.entries(host)) {
     if (value === undefined || STALE.test(name)) continue
     if (inherited.has(name) || name.startsWith('LC_')) env[name] = value
   }
-  Object.assign(env, sources.configured, sources.call)
-  const { traceparent, tracestate, baggage } = sources.trace
+  return Object.assign(env, configured)
+}
+
+/** The whole environment of a process: of the agent, the call, and the trace and cookie, the later ones winning. */
+export function processEnvironment(
+  agent: Readonly<Record<string, string>>,
+  call: CallVariables,
+): Record<string, string> {
+  const env: Record<string, string> = { ...agent, ...call.env }
+  const { traceparent, tracestate, baggage } = call.trace
   if (traceparent !== undefined) env['TRACEPARENT'] = traceparent
   if (tracestate !== undefined) env['TRACESTATE'] = tracestate
   if (baggage !== undefined) env['BAGGAGE'] = baggage
-  env[COOKIE] = sources.cookie
+  env[COOKIE] = call.cookie
   return env
 }

@@ -1,6 +1,6 @@
-export { agentEnvironment, COOKIE, type EnvironmentSources } from './environment.ts'
 export { type HttpConfig, httpBackend } from './http.ts'
 export { type ProcessConfig, processBackend } from './process.ts'
 export { createReaper, gatewayReaper, type Reaper } from './reaper.ts'
 export { type Resources, resourceLimiter } from './resources.ts'
+export { Starter, type StarterConfig } from './starter.ts'
 export { signalGroup, terminateGroup } from './terminate.ts'

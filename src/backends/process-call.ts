@@ -1,26 +1,23 @@
-import type { ChildProcess } from 'node:child_process'
 import type { CallEnd, CallHandle, CallSink } from '../contract/index.ts'
+import type { AgentEvents, AgentProcess } from './agent-process.ts'
 import { DrainClock } from './drain.ts'
 import { Excerpt } from './excerpt.ts'
-import type { Reaper } from './reaper.ts'
 import { type Launch, spawnFault } from './spawn-fault.ts'
-import { signalGroup, terminateGroup } from './terminate.ts'
+import { KILLED_MS, terminateGroup } from './terminate.ts'
 
 /** Units waiting for an agent that does not read its input, above which `write` says so. */
 const WRITE_MARK = 1024 * 1024
 
 type StopWhy = Parameters<CallHandle['stop']>[0]
 
-/** A started process and who is interested in it. */
-export interface Started {
-  child: ChildProcess
+/** How the process of a call is started, and who is interested in it. */
+export interface CallStart {
+  start(events: AgentEvents): AgentProcess
   launch: Launch
   call: string | undefined
-  cookie: string
   sink: CallSink
-  reaper: Reaper
-  /** Called once, after the sink's `end`. */
-  onEnd(call: ProcessCall): void
+  /** Called once, after the sink's `end`. `doubtful` when something of it may be left outside of its group. */
+  onEnd(call: ProcessCall, doubtful: boolean): void
 }
 
 /**
@@ -29,39 +26,40 @@ export interface Started {
  * group is killed with it.
  */
 export class ProcessCall implements CallHandle {
-  readonly pid: number | undefined
-  readonly #started: Started
+  readonly #start: CallStart
+  readonly #process: AgentProcess
   readonly #stderr = new Excerpt()
   readonly #drain = new DrainClock(() => this.#finish({ why: 'closed' }))
   #exit: Pick<CallEnd, 'exitCode' | 'signal'> | undefined
   #outputEnded = false
   #paused = false
   #stop: StopWhy | undefined
+  #graceMs = 0
+  /** It was told to end before there was a group that a signal could be sent to. */
+  #stopWaits = false
   #cancelTermination: (() => void) | undefined
   #ended = false
 
-  constructor(started: Started) {
-    this.#started = started
-    this.pid = started.child.pid
-    if (this.pid !== undefined) started.reaper.watch(this.pid)
-    this.#listen(started.child)
+  constructor(start: CallStart) {
+    this.#start = start
+    this.#process = start.start(this.#events(start.sink))
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid
   }
 
   write(text: string): boolean {
-    const { stdin } = this.#started.child
-    if (!stdin?.writable) return true
-    stdin.write(text)
-    return stdin.writableLength <= WRITE_MARK
+    return this.#process.write(text) <= WRITE_MARK
   }
 
   endInput(): void {
-    const { stdin } = this.#started.child
-    if (stdin?.writable) stdin.end()
+    this.#process.endInput()
   }
 
   pause(): void {
     this.#paused = true
-    this.#started.child.stdout?.pause()
+    this.#process.pauseOutput()
     this.#drain.pause()
     if (this.#stop && this.#exit) this.#finishSoon()
   }
@@ -70,53 +68,60 @@ export class ProcessCall implements CallHandle {
     if (this.#ended) return
     this.#paused = false
     this.#drain.resume()
-    this.#started.child.stdout?.resume()
+    this.#process.resumeOutput()
   }
 
   stop(why: StopWhy, graceMs: number): void {
     if (this.#ended) return
     this.#stop ??= why
-    // Without a pid it never started, and the error that says so is on its way.
-    if (this.pid === undefined) return
+    this.#graceMs = graceMs
     if (this.#exit) {
       if (this.#paused) this.#finishSoon()
       return
     }
-    this.#cancelTermination?.()
-    this.#cancelTermination = terminateGroup(this.pid, graceMs, () => this.#finish({ why }))
+    this.#terminate()
   }
 
-  #listen(child: ChildProcess): void {
-    const { sink, launch } = this.#started
-    child.on('spawn', () => sink.started?.({ pid: child.pid }))
-    child.on('error', (error) => {
-      if (child.pid === undefined) this.#finish({ why: 'failed', fault: spawnFault(error, launch) })
-    })
-    child.on('exit', (code, signal) => this.#exited(code, signal))
-    // An agent that ends without reading its input breaks the pipe; that is its right.
-    child.stdin?.on('error', () => {})
-    child.stdout?.setEncoding('utf8')
-    child.stdout?.on('data', (text: string) => {
-      if (this.#ended) return
-      this.#drain.touch()
-      sink.data(text)
-    })
-    child.stdout?.on('error', () => {})
-    child.stdout?.on('close', () => {
-      this.#outputEnded = true
-      if (this.#exit) this.#finishSoon()
-    })
-    // Read for ever, also while the output is paused: an agent must not hang on a full stderr.
-    child.stderr?.setEncoding('utf8')
-    child.stderr?.on('data', (text: string) => {
-      if (this.#ended) return
-      this.#stderr.add(text)
-      sink.log?.(text)
-    })
-    child.stderr?.on('error', () => {})
+  #events(sink: CallSink): AgentEvents {
+    return {
+      started: () => {
+        sink.started?.({ pid: this.pid })
+        if (this.#stopWaits) this.#terminate()
+      },
+      failed: (error) => this.#finish({ why: 'failed', fault: spawnFault(error, this.#start.launch) }),
+      exited: (code, signal) => this.#exited(code, signal),
+      output: (text) => {
+        if (this.#ended) return
+        this.#drain.touch()
+        sink.data(text)
+      },
+      outputEnded: () => {
+        this.#outputEnded = true
+        if (this.#exit) this.#finishSoon()
+      },
+      log: (text) => {
+        if (this.#ended) return
+        this.#stderr.add(text)
+        sink.log?.(text)
+      },
+    }
+  }
+
+  /** Ends the group; while there is none yet, it is waited for as long as for one that has to be killed. */
+  #terminate(): void {
+    this.#cancelTermination?.()
+    this.#stopWaits = this.pid === undefined
+    const giveUp = (): void => this.#finish({ why: 'closed' })
+    if (this.pid !== undefined) {
+      this.#cancelTermination = terminateGroup(this.pid, this.#graceMs, giveUp)
+      return
+    }
+    const timer = setTimeout(giveUp, this.#graceMs + KILLED_MS)
+    this.#cancelTermination = () => clearTimeout(timer)
   }
 
   #exited(code: number | null, signal: string | null): void {
+    if (this.#ended) return
     this.#exit = {}
     if (code !== null) this.#exit.exitCode = code
     if (signal !== null) this.#exit.signal = signal
@@ -139,15 +144,8 @@ export class ProcessCall implements CallHandle {
     this.#ended = true
     this.#drain.cancel()
     this.#cancelTermination?.()
-    const { child, call, cookie, sink, reaper, onEnd } = this.#started
-    if (this.pid !== undefined) {
-      signalGroup(this.pid, 'SIGKILL')
-      reaper.forget(this.pid)
-      if (this.#stop) reaper.sweep(cookie)
-    }
-    child.stdin?.destroy()
-    child.stdout?.destroy()
-    child.stderr?.destroy()
+    this.#process.close()
+    const { call, sink, onEnd } = this.#start
     const stderr = this.#stderr.text()
     sink.end({
       ...(call === undefined ? {} : { call }),
@@ -155,6 +153,6 @@ export class ProcessCall implements CallHandle {
       ...this.#exit,
       ...(stderr === '' ? {} : { stderr }),
     })
-    onEnd(this)
+    onEnd(this, this.#stop !== undefined || this.pid === undefined)
   }
 }

@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import type { Backend, Call, CallHandle, CallSink, Carrier } from '../contract/index.ts'
+import type { Backend, Call, CallSink, Carrier } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
-import { agentEnvironment } from './environment.ts'
+import { startDirectly } from './direct-process.ts'
+import { agentEnvironment, processEnvironment } from './environment.ts'
 import { failedCall } from './failed.ts'
 import { ProcessCall } from './process-call.ts'
 import { gatewayReaper } from './reaper.ts'
-import { type Launch, spawnFault } from './spawn-fault.ts'
+import type { Launch } from './spawn-fault.ts'
+import type { Starter } from './starter.ts'
 
 /** How an agent that is a program is started. */
 export interface ProcessConfig {
@@ -26,6 +27,8 @@ export interface ProcessConfig {
   hostEnv: Readonly<Record<string, string | undefined>>
   /** Absolute folders; a call may choose a working directory in them only. Absent: in any. `cwd` itself is always allowed. */
   roots?: readonly string[]
+  /** Starts the processes of a gateway that lives long; without one they are started directly. */
+  starter?: Starter
 }
 
 type ProcessCallOf = Extract<Call, { kind: 'process' }>
@@ -37,6 +40,8 @@ type ProcessCallOf = Extract<Call, { kind: 'process' }>
 export function processBackend(config: ProcessConfig): Backend {
   const running = new Set<ProcessCall>()
   const idle: (() => void)[] = []
+  const cwd = resolve(config.cwd)
+  const env = agentEnvironment({ host: config.hostEnv, inherit: config.inherit ?? [], configured: config.env })
   let closed = false
   const onEnd = (call: ProcessCall) => {
     running.delete(call)
@@ -46,11 +51,14 @@ export function processBackend(config: ProcessConfig): Backend {
     open(call, sink, trace) {
       if (call.kind !== 'process') return failedCall(WRONG_KIND, sink, call.call)
       if (closed) return failedCall(CLOSED, sink, call.call)
-      const launch = { command: call.command ?? config.command, cwd: resolve(config.cwd, call.cwd ?? '.') }
+      const launch = {
+        command: call.command ?? config.command,
+        cwd: call.cwd === undefined ? cwd : resolve(cwd, call.cwd),
+      }
       const refused = refusal(launch, config)
       if (refused) return failedCall(refused, sink, call.call)
-      const handle = start(config, launch, call, sink, trace, onEnd)
-      if (handle instanceof ProcessCall) running.add(handle)
+      const handle = start({ config, env, launch, onEnd }, call, sink, trace)
+      running.add(handle)
       return handle
     },
     async close(graceMs) {
@@ -69,37 +77,41 @@ const WRONG_KIND = fault(
 )
 const CLOSED = fault('agent-unavailable', 'The gateway is shutting down; try again when it is back.')
 
+/** What a call does not say of a start. */
+interface StartParts {
+  config: ProcessConfig
+  /** The environment that all processes of the agent have. */
+  env: Readonly<Record<string, string>>
+  launch: Launch
+  onEnd(call: ProcessCall): void
+}
+
 function start(
-  config: ProcessConfig,
-  launch: Launch,
+  { config, env, launch, onEnd }: StartParts,
   call: ProcessCallOf,
   sink: CallSink,
   trace: Carrier,
-  onEnd: (call: ProcessCall) => void,
-): CallHandle {
+): ProcessCall {
   const reaper = gatewayReaper()
   const cookie = reaper.cookie()
-  const [program = '', ...args] = [...(config.wrap ?? []), launch.command, ...(call.args ?? config.args)]
-  const started = { command: program, cwd: launch.cwd }
-  let child: ChildProcess
-  try {
-    child = spawn(program, args, {
-      cwd: launch.cwd,
-      env: agentEnvironment({
-        host: config.hostEnv,
-        inherit: config.inherit ?? [],
-        configured: config.env,
-        call: call.env ?? {},
-        trace,
-        cookie,
-      }),
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-  } catch (error) {
-    return failedCall(spawnFault(error, started), sink, call.call)
+  const [command = '', ...args] = [...(config.wrap ?? []), launch.command, ...(call.args ?? config.args)]
+  const agent = {
+    command,
+    args,
+    cwd: launch.cwd,
+    env: processEnvironment(env, { env: call.env ?? {}, trace, cookie }),
+    shortInput: call.stdin === 'end',
   }
-  const handle = new ProcessCall({ child, launch: started, call: call.call, cookie, sink, reaper, onEnd })
+  const handle = new ProcessCall({
+    start: (events) => config.starter?.start(agent, events) ?? startDirectly(agent, events, reaper),
+    launch: { command, cwd: launch.cwd },
+    call: call.call,
+    sink,
+    onEnd(ended, doubtful) {
+      if (doubtful) reaper.sweep(cookie)
+      onEnd(ended)
+    },
+  })
   // Frames of the same synchronous step are still written before it.
   if (call.stdin === 'end') setImmediate(() => handle.endInput())
   return handle

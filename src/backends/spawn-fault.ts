@@ -8,6 +8,16 @@ export interface Launch {
   cwd: string
 }
 
+/** What the starter said of a start, or `ESTARTER` when it ended before it said anything. */
+export class StarterError extends Error {
+  readonly code: string
+
+  constructor(code: string) {
+    super(`The agent could not be started: ${code}.`)
+    this.code = code
+  }
+}
+
 /**
  * Why a process could not be started, as a fault. `error` is what `spawn` threw or emitted; its own message may quote an
  * argument, so only its code is used. Neither paths nor values get into the message: it may reach a client.
@@ -32,6 +42,8 @@ export function spawnFault(error: unknown, launch: Launch): Fault {
     case 'ENFILE':
     case 'ENOMEM':
       return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
+    case 'ESTARTER':
+      return unavailable(name, 'the process that starts agents has ended', 'try again')
   }
   return cwdFault(name, launch.cwd) ?? commandFault(code, name, launch)
 }

@@ -1,5 +1,5 @@
 /** How long a killed process may take to be gone; one stuck in the kernel is given up then. */
-const KILLED_MS = 2_000
+export const KILLED_MS = 2_000
 
 /**
  * Sends a signal to the process group that `pid` leads, also when the leader itself has ended.

@@ -5,6 +5,7 @@ import { takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { readConfig, type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
+import { starterProgram } from './starter-program.ts'
 import { version } from './version.ts'
 
 /** How long running turns may go on after SIGTERM, in milliseconds. */
@@ -14,7 +15,7 @@ const DRAIN_MS = 30_000
 export async function serveCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config', 'port'])
   const file = configFile(options.config)
-  const setup = await setUp(file)
+  const setup = await setUp(file, { starter: starterProgram() })
   const { config, codecs, gateway, log, metrics, close } = setup
   const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
   const parts = {

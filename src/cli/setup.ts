@@ -37,11 +37,19 @@ export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: str
   return loadConfig({ env, cwd: process.cwd(), codecs: infos(codecs), file })!
 }
 
+/** What is set up. */
+export interface SetupOptions {
+  /** The protocol of a stand-in that runs alone. */
+  only?: string
+  /** The program that starts agents for a gateway that lives long. */
+  starter?: string
+}
+
 /**
  * Builds the gateway of a configuration. `only` names the protocol of a stand-in that runs alone: the log is silent then,
  * because stderr is its client's, and no more codecs are loaded than the file speaks of.
  */
-export async function setUp(file: string, { only }: { only?: string } = {}): Promise<Setup> {
+export async function setUp(file: string, { only, starter }: SetupOptions = {}): Promise<Setup> {
   const quiet = only !== undefined
   const { codecs, config } = (quiet && (await readWith(file, only))) || (await readWithAll(file))
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
@@ -62,7 +70,13 @@ export async function setUp(file: string, { only }: { only?: string } = {}): Pro
   also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
   const hooks = metrics?.hooks(traced) ?? traced
-  const gateway = createGateway(config, { codecs, hooks, log: redacting(log, config), env: process.env })
+  const gateway = createGateway(config, {
+    codecs,
+    hooks,
+    log: redacting(log, config),
+    env: process.env,
+    ...(starter !== undefined && { starter: { program: starter, trouble: (message) => log.warn(message) } }),
+  })
   const { engine } = gateway
   metrics?.watchBreakers(() => breakerStates(engine))
   return {

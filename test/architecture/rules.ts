@@ -27,9 +27,12 @@ export const PARTS: readonly Part[] = [
       'node:child_process',
       'node:crypto',
       'node:fs',
+      'node:net',
+      'node:os',
       'node:path',
       'node:string_decoder',
     ],
+    types: ['node:stream'],
     lazy: ['undici'],
   },
   { path: 'src/store', may: ['src/model', 'src/contract', 'node:fs', 'node:path'], lazy: ['node:sqlite'] },
@@ -143,6 +146,8 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
     from: 'observability/sdk.ts',
     never: ['@opentelemetry/sdk-logs', '@opentelemetry/exporter-*'],
   },
+  // The smaller the process that starts agents, the sooner it has started one.
+  { from: 'src/backends/starter-main.ts', never: ['*', 'node:crypto', 'node:http', 'node:os', 'node:sqlite'] },
   { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite'] },
   // Programs that embed the engine choose their own HTTP server, store and telemetry.
   {

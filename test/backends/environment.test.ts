@@ -1,7 +1,24 @@
 import { expect, test } from 'vitest'
-import { agentEnvironment, type EnvironmentSources } from '../../src/backends/index.ts'
+import {
+  type AgentVariables,
+  agentEnvironment,
+  type CallVariables,
+  processEnvironment,
+} from '../../src/backends/environment.ts'
 
-const none: EnvironmentSources = { host: {}, inherit: [], configured: {}, call: {}, trace: {}, cookie: 'c.1.' }
+const none: AgentVariables & CallVariables = {
+  host: {},
+  inherit: [],
+  configured: {},
+  env: {},
+  trace: {},
+  cookie: 'c.1.',
+}
+
+function environment(sources: Partial<AgentVariables & CallVariables>): Record<string, string> {
+  const all = { ...none, ...sources }
+  return processEnvironment(agentEnvironment(all), all)
+}
 
 test('of the gateway only the minimal set is passed on', () => {
   const minimal = {
@@ -18,7 +35,7 @@ test('of the gateway only the minimal set is passed on', () => {
     TZ: 'UTC',
   }
   const host = { ...minimal, SECRET: 's', NODE_OPTIONS: '--x', PATHS: 'p', AGENT_MESSAGE: 'm', HOSTNAME: undefined }
-  expect(agentEnvironment({ ...none, host })).toStrictEqual({ ...minimal, TURNPIKE_COOKIE: 'c.1.' })
+  expect(environment({ host })).toStrictEqual({ ...minimal, TURNPIKE_COOKIE: 'c.1.' })
 })
 
 test('named variables are inherited, those of a turn never', () => {
@@ -31,9 +48,7 @@ test('named variables are inherited, those of a turn never', () => {
     BAGGAGE: 'old',
     TURNPIKE_COOKIE: 'old',
   }
-  expect(
-    agentEnvironment({ ...none, host, inherit: Object.keys(host).filter((name) => name !== 'OTHER') }),
-  ).toStrictEqual({
+  expect(environment({ host, inherit: Object.keys(host).filter((name) => name !== 'OTHER') })).toStrictEqual({
     KEY: 'k',
     TURNPIKE_COOKIE: 'c.1.',
   })
@@ -42,7 +57,7 @@ test('named variables are inherited, those of a turn never', () => {
 test('configured variables win over inherited ones, those of the call over both', () => {
   const host = { PATH: 'host', HOME: 'host', LANG: 'host' }
   const configured = { PATH: 'configured', HOME: 'configured', AGENT_X: 'configured' }
-  expect(agentEnvironment({ ...none, host, configured, call: { PATH: 'call' } })).toStrictEqual({
+  expect(environment({ host, configured, env: { PATH: 'call' } })).toStrictEqual({
     PATH: 'call',
     HOME: 'configured',
     LANG: 'host',
@@ -54,7 +69,7 @@ test('configured variables win over inherited ones, those of the call over both'
 test('trace context and cookie win over everything', () => {
   const trace = { traceparent: '00-a-b-01', tracestate: 'x=y', baggage: 'k=v' }
   const configured = { TRACEPARENT: 'configured', TURNPIKE_COOKIE: 'configured' }
-  expect(agentEnvironment({ ...none, configured, trace })).toStrictEqual({
+  expect(environment({ configured, trace })).toStrictEqual({
     TRACEPARENT: '00-a-b-01',
     TRACESTATE: 'x=y',
     BAGGAGE: 'k=v',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProcessConfig } from '../../src/backends/index.ts'
+import { afterAll, beforeAll } from 'vitest'
+import { type ProcessConfig, Starter } from '../../src/backends/index.ts'
 import type { Backend, Call, CallEnd, CallHandle, CallHead, Carrier } from '../../src/contract/index.ts'
 
 /** The folder of the programs that tests run. */
@@ -9,6 +10,23 @@ export const FIXTURES = join(import.meta.dirname, 'fixtures')
 /** A process backend's configuration for the fixtures, with what a test changes of it. */
 export function config(more: Partial<ProcessConfig> = {}): ProcessConfig {
   return { command: 'cat', args: [], cwd: FIXTURES, env: {}, hostEnv: process.env, ...more }
+}
+
+/** The program of the starter. */
+export const STARTER = join(import.meta.dirname, '../../src/backends/starter-main.ts')
+
+/** The ways to start a process: each has to behave like the other. */
+export const WAYS = ['directly', 'by the starter'] as const
+
+/** What makes a process backend start in one of these ways. To be called in a `describe`, for whose tests it holds. */
+export function startedIn(way: (typeof WAYS)[number]): Pick<ProcessConfig, 'starter'> {
+  if (way === 'directly') return {}
+  const starter = new Starter({ program: STARTER })
+  beforeAll(async () => {
+    if (!(await starter.prepare())) throw new Error('The starter did not start.')
+  })
+  afterAll(() => starter.close())
+  return { starter }
 }
 
 /** A call of a program. */

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createReaper, signalGroup } from '../../src/backends/index.ts'
-import { eventually, FIXTURES, gone, isGone, numbers, processesWith, twoPids } from './kit.ts'
+import { eventually, FIXTURES, gone, isGone, numbers, processesWith, STARTER, twoPids } from './kit.ts'
 
 const started: number[] = []
 
@@ -10,9 +13,23 @@ afterEach(() => {
   for (const pid of started.splice(0)) signalGroup(pid, 'SIGKILL')
 })
 
-/** A gateway in a process of its own that starts these agents; resolves when their output holds that many numbers. */
-async function gateway(pids: number, ...agents: string[]): Promise<{ gateway: ChildProcess; pids: number[] }> {
-  const child = spawn(process.execPath, [`${FIXTURES}/gateway.ts`, ...agents], { stdio: ['ignore', 'pipe', 'inherit'] })
+/** Environments of a gateway that starts agents itself, and of one with a starter. */
+const DIRECTLY = {}
+// What is left of a starter that was killed with its gateway is an empty folder for its socket.
+const STARTED = { STARTER, TMPDIR: mkdtempSync(join(tmpdir(), 'turnpike-reaper-')) }
+
+afterAll(() => rmSync(STARTED.TMPDIR, { recursive: true }))
+
+/** A gateway in a process of its own that starts these agents; resolves when the output holds that many numbers. */
+async function gateway(
+  pids: number,
+  env: Record<string, string>,
+  ...agents: string[]
+): Promise<{ gateway: ChildProcess; pids: number[] }> {
+  const child = spawn(process.execPath, [`${FIXTURES}/gateway.ts`, ...agents], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let text = ''
   for await (const piece of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += piece
@@ -27,15 +44,39 @@ const leaveGroup = `${process.execPath} ${FIXTURES}/leave-group.mjs`
 
 describe('a gateway that is gone', () => {
   test('by SIGKILL, leaves no agent, no grandchild, none that left its group', async () => {
-    const { gateway: killed, pids } = await gateway(6, './ignore-term.sh', './obey-term.sh', leaveGroup)
+    const { gateway: killed, pids } = await gateway(6, DIRECTLY, './ignore-term.sh', './obey-term.sh', leaveGroup)
     expect(pids.map(isGone)).toStrictEqual(pids.map(() => false))
     killed.kill('SIGKILL')
     await once(killed, 'exit')
     await gone(...pids)
   })
 
+  test('by SIGKILL, leaves no starter and none of its agents either', async () => {
+    const { gateway: killed, pids } = await gateway(7, STARTED, './ignore-term.sh', './obey-term.sh', leaveGroup)
+    const [starter, ...agents] = pids
+    expect(readFileSync(`/proc/${starter}/cmdline`, 'utf8')).toContain(STARTER)
+    expect(agents.map(isGone)).toStrictEqual(agents.map(() => false))
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    await gone(...pids)
+  })
+
+  test('together with its starter, leaves none of its agents', async () => {
+    const { gateway: killed, pids } = await gateway(7, STARTED, './ignore-term.sh', './obey-term.sh', leaveGroup)
+    killed.kill('SIGKILL')
+    process.kill(pids[0]!, 'SIGKILL')
+    await gone(...pids)
+  })
+
+  test('with a starter that does not move, leaves neither it nor its agents', async () => {
+    const { gateway: killed, pids } = await gateway(3, STARTED, './ignore-term.sh')
+    process.kill(pids[0]!, 'SIGSTOP')
+    killed.kill('SIGKILL')
+    await gone(...pids)
+  })
+
   test('by its own end, leaves no descendant of an agent that had ended', async () => {
-    const { gateway: ended, pids } = await gateway(2, `${leaveGroup} exit`)
+    const { gateway: ended, pids } = await gateway(2, DIRECTLY, `${leaveGroup} exit`)
     // The sidecar does not keep it alive.
     if (ended.exitCode === null) await once(ended, 'exit')
     expect(ended.exitCode).toBe(0)

@@ -52,10 +52,14 @@ const stall: Group = {
     const { port, pid } = await bench.gateway('heavy', { imports: ['programs/ballast.ts'], env })
     const job = { port, path: '/v1/zene/once', kind: 'zene', text: 'tick', mark: 'tick', width: 2 } as const
     const ms = Math.max(bench.amounts.ms, 500)
+    // What was started with the gateway held nobody up.
+    await load(pid, { ...job, ms: 0, sessions: 'stall' })
+    const begin = Date.now()
     await load(pid, { ...job, ms, sessions: 'stall' })
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const { stalls } = JSON.parse(readFileSync(file, 'utf8')) as { stalls: number[] }
-    return { 'spawn-stall': { figure: quantile(stalls, 0.99), limit: 0 } }
+    const { stalls } = JSON.parse(readFileSync(file, 'utf8')) as { stalls: { at: number; ms: number }[] }
+    const found = stalls.filter(({ at }) => at >= begin).map((stall) => stall.ms)
+    return { 'spawn-stall': { figure: quantile(found, 0.99), limit: 0 } }
   },
 }
 

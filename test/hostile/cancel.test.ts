@@ -54,13 +54,16 @@ describe('a turn that is cancelled', { timeout: 600_000 }, () => {
     const lines = [...Object.keys(MOMENTS), 'waits-for-a-word', 'answers-well'].flatMap((behaviour) =>
       programs.map((program) => agentLine(program, behaviour, more)),
     )
-    gateway = await startGateway(`
+    gateway = await startGateway(
+      `
 default: zot.answers-well
 limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 300ms }
 agents:
 ${lines.join('')}routes:
   - { when: { session: "drain-*" }, agent: zot.waits-for-a-word, onDisconnect: drain }
-`)
+`,
+      { starter: true },
+    )
     store = join(gateway.folder, 'turnpike.db')
     writeFileSync(join(gateway.folder, 'reached'), '')
     const all = inLanes(

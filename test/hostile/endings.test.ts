@@ -116,11 +116,14 @@ describe('every turn has exactly one ending, and an honest one', { timeout: 600_
       (behaviour) =>
         `  ${agentName('openharness', behaviour)}: { protocol: openharness, url: "${engine.url}/${behaviour}", ${ENGINE_ENDINGS[behaviour] === late ? ENGINE_IMPATIENT : ''} breaker: { failures: 1000 } }\n`,
     )
-    gateway = await startGateway(`
+    gateway = await startGateway(
+      `
 default: zot.answers-well
 limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 200ms }
 agents:
-${lines.join('')}${engines.join('')}`)
+${lines.join('')}${engines.join('')}`,
+      { starter: true },
+    )
     // Those that wait for a limit need no processor meanwhile.
     for (const [lanes, cells] of [
       [8, CELLS.filter((cell) => !isEndless(cell))],

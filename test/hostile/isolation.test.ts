@@ -35,11 +35,14 @@ describe('parallel sessions', { timeout: 600_000 }, () => {
       const line = agentLine(program, 'remembers')
       return POOLED.includes(program) ? line.replace('max: 1000, idle: 1s', `warm: 2, max: ${PLACES}, idle: 10m`) : line
     })
-    gateway = await startGateway(`
+    gateway = await startGateway(
+      `
 default: zot.remembers
 limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 200ms }
 agents:
-${lines.join('')}`)
+${lines.join('')}`,
+      { starter: true },
+    )
   })
   afterAll(async () => {
     await gateway.close()

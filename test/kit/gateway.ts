@@ -12,6 +12,9 @@ import { startServer } from '../../src/server.ts'
 export const ROOT = join(import.meta.dirname, '../..')
 export const AGENTS = join(ROOT, 'examples/agents')
 
+/** The program that starts agents. */
+export const STARTER = join(ROOT, 'src/backends/starter-main.ts')
+
 export interface TestGateway {
   url: string
   folder: string
@@ -30,10 +33,21 @@ export const EXAMPLE_AGENTS = `
   planner: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/planner.mjs, host] }
 `
 
+/** What a test may want of its gateway. */
+export interface TestOptions {
+  hooks?: Hooks
+  keepAliveMs?: number
+  /** Whether a starter starts its agents, as it does for `turnpike serve`. */
+  starter?: boolean
+}
+
+/** With `TURNPIKE_TEST_STARTER=1` every gateway has one, with 0 none, and every test has to pass all the same. */
+const FORCED = process.env['TURNPIKE_TEST_STARTER']
+
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
-  { hooks = silentHooks, keepAliveMs }: { hooks?: Hooks; keepAliveMs?: number } = {},
+  { hooks = silentHooks, keepAliveMs, starter = false }: TestOptions = {},
 ): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
@@ -48,7 +62,16 @@ export async function startGateway(
   const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
   const logged: string[] = []
   const log = recordingLog(logged)
-  const gateway = createGateway(config, { codecs, hooks, log, env, ...(keepAliveMs && { keepAliveMs }) })
+  const gateway = createGateway(config, {
+    codecs,
+    hooks,
+    log,
+    env,
+    ...(keepAliveMs && { keepAliveMs }),
+    ...((FORCED ? FORCED === '1' : starter) && {
+      starter: { program: STARTER, trouble: (message) => logged.push(message) },
+    }),
+  })
   const { engine } = gateway
   const server = await startServer(
     { ...config.server, port: 0 },
