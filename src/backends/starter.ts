@@ -113,6 +113,8 @@ class Run {
   /** Orders without an answer. */
   #waiting = 0
   #patience: NodeJS.Timeout | undefined
+  /** How many reports have come. */
+  #heard = 0
 
   /** Throws when there can be none. `onEnd` is called once, when it is gone. */
   constructor({ program, silentMs = SILENT_MS }: StarterConfig, onEnd: () => void) {
@@ -172,7 +174,16 @@ class Run {
   #order(order: StarterOrder): void {
     this.#send(order)
     this.#waiting += 1
-    this.#patience ??= setTimeout(() => this.#child.kill('SIGKILL'), this.#silentMs).unref()
+    this.#patience ??= setTimeout(() => this.#lastLook(), this.#silentMs).unref()
+  }
+
+  /** While this process was held up it read nothing: what came meanwhile is read before the starter is given up. */
+  #lastLook(): void {
+    const before = this.#heard
+    setImmediate(() => {
+      if (this.#heard === before) this.#child.kill('SIGKILL')
+      else this.#patience?.refresh()
+    })
   }
 
   #send(message: object): void {
@@ -180,6 +191,7 @@ class Run {
   }
 
   #reported(report: StarterReport): void {
+    this.#heard += 1
     if (report[0] === 'ready') {
       this.isReady = true
       this.#settle(true)

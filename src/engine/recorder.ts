@@ -71,7 +71,7 @@ export class Recorder {
   markDelivered(): void {
     clearTimeout(this.#marking)
     this.#marking = undefined
-    for (const turn of this.#delivered.splice(0)) this.#keep((async () => this.#store.markDelivered(turn))())
+    this.#keep(this.#mark(this.#delivered.splice(0)))
   }
 
   /** Every event so far, in order. */
@@ -88,6 +88,11 @@ export class Recorder {
     await this.#journal.flush()
     await Promise.all(this.#pending)
     await this.#store.commit()
+  }
+
+  /** When one cannot be marked the others are not tried: each would wait as long for a store that is locked. */
+  async #mark(turns: readonly Id[]): Promise<void> {
+    for (const turn of turns) await this.#store.markDelivered(turn)
   }
 
   #keep(work: Promise<void>): void {

@@ -5,8 +5,12 @@ import { storeError } from './errors.ts'
 import { migrate, versionOf } from './schema.ts'
 import { withoutSqliteWarning } from './sqlite-warning.ts'
 
-/** How long a statement waits for another process's lock, in milliseconds. */
+/**
+ * How long opening waits for another process's lock, and how long a statement does afterwards, in milliseconds: nothing
+ * else happens in this process meanwhile.
+ */
 const BUSY_MS = 5000
+const RUNNING_BUSY_MS = 1000
 
 /**
  * Pages in the log (of 4 KiB) before it is moved into the file: that waits for the disk and holds everything meanwhile,
@@ -32,6 +36,7 @@ export function openDatabase(path: string, busyMs = BUSY_MS): DatabaseSync {
     enableWriteAheadLog(db, busyMs)
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     migrate(db, path)
+    db.exec(`PRAGMA busy_timeout = ${Math.min(busyMs, RUNNING_BUSY_MS)}`)
     return db
   } catch (error) {
     db?.close()

@@ -96,7 +96,7 @@ describe('turnpike conformance', () => {
   })
 
   test.each([
-    [['conformance'], 'name a protocol: zene, zot'],
+    [['conformance'], 'name a protocol: native, zene, zot'],
     [['conformance', 'zot'], 'name the program to test behind --, or its --url'],
     [['conformance', 'zot@2', '--', 'x'], 'zot has no @2; it has @rpc'],
     [['conformance', 'zot', '--url', 'http://127.0.0.1:1/'], 'this protocol is spoken on stdio'],

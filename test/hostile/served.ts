@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ROOT } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
-/** What a process holds: resident bytes, open files, processes right below it. */
+/** What a gateway holds: resident bytes, open files, processes of its agents. */
 export interface Held {
   rss: number
   files: number
@@ -72,7 +72,7 @@ export async function serve(yaml: string, { under = [], env = {}, folder }: Serv
     held: () => ({
       rss: Number(readFileSync(`${proc}/statm`, 'utf8').split(' ')[1]) * 4096,
       files: readdirSync(`${proc}/fd`).length,
-      children: readFileSync(`${proc}/task/${child.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).length,
+      children: agentsBelow(child.pid!),
     }),
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
@@ -82,6 +82,24 @@ export async function serve(yaml: string, { under = [], env = {}, folder }: Serv
       }
       if (folder === undefined) rmSync(home, { recursive: true, force: true })
     },
+  }
+}
+
+/** How many processes there are below one, but for those that start and end agents. */
+function agentsBelow(pid: number): number {
+  const below = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
+  return below.reduce((sum, child) => {
+    const own = /turnpike-reaper|starter/.test(read(`/proc/${child}/cmdline`)) ? 0 : 1
+    return sum + own + agentsBelow(child)
+  }, 0)
+}
+
+/** A file of a process, empty when the process is gone. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
   }
 }
 
