@@ -70,6 +70,7 @@ class DirectProcess implements AgentProcess {
       signalGroup(this.pid, 'SIGKILL')
       this.#reaper.forget(this.pid)
     }
-    for (const stream of this.#child.stdio) stream?.destroy()
+    // Without a descriptor to be had there is not even a list of streams.
+    for (const stream of this.#child.stdio ?? []) stream?.destroy()
   }
 }

@@ -1,7 +1,23 @@
 import type { Socket } from 'node:net'
 import { type AgentEvents, type AgentProcess, tellLog, tellOutput } from './agent-process.ts'
+import { StarterError } from './spawn-fault.ts'
 import type { Channel } from './starter-wire.ts'
 import { signalGroup } from './terminate.ts'
+
+/**
+ * How long the streams of a process that runs may be on their way, in milliseconds; twice, because the first time may
+ * have passed while this process was held up. They were connected before it was started: one that does not come was
+ * closed by the system when it was to be accepted, for want of descriptors.
+ */
+const STREAMS_MS = 1000
+
+/** What a launched process tells the one that runs the starter. */
+export interface LaunchOwner {
+  /** Has it started, with an input or without. */
+  order(input: boolean): void
+  /** Nothing more will come of it. */
+  over(): void
+}
 
 /**
  * A process that the starter starts and watches. Its streams and the news of it come on ways of their own, in any
@@ -11,7 +27,8 @@ import { signalGroup } from './terminate.ts'
 export class LaunchedProcess implements AgentProcess {
   readonly #events: AgentEvents
   readonly #streams = new Map<Channel, Socket>()
-  #order: ((input: boolean) => void) | undefined
+  readonly #owner: LaunchOwner
+  #ordered = false
   /** How many streams it will have, unknown before it is ordered. */
   #expected = 0
   #pid: number | undefined
@@ -20,11 +37,11 @@ export class LaunchedProcess implements AgentProcess {
   #inputEnds = false
   #paused = false
   #closed = false
+  #patience: NodeJS.Timeout | undefined
 
-  /** `order` has it started, with an input or without. */
-  constructor(events: AgentEvents, shortInput: boolean, order: (input: boolean) => void) {
+  constructor(events: AgentEvents, shortInput: boolean, owner: LaunchOwner) {
     this.#events = events
-    this.#order = order
+    this.#owner = owner
     if (!shortInput) this.#send(true)
   }
 
@@ -62,9 +79,12 @@ export class LaunchedProcess implements AgentProcess {
   }
 
   close(): void {
+    if (this.#closed) return
     this.#closed = true
+    clearTimeout(this.#patience)
     if (this.#pid !== undefined) signalGroup(this.#pid, 'SIGKILL')
     for (const stream of this.#streams.values()) stream.destroy()
+    if (this.#exit || !this.#ordered) this.#owner.over()
   }
 
   /** One of its streams is there, paused. */
@@ -76,11 +96,10 @@ export class LaunchedProcess implements AgentProcess {
     this.#streams.set(channel, stream)
     if (channel === 'in') this.#openInput(stream)
     else if (this.#pid !== undefined) this.#openOutput(channel, stream)
-    if (this.#exit && this.#isComplete) {
-      // One more turn of the event loop, in which what came on it is read.
-      const [code, signal] = this.#exit
-      setImmediate(() => this.#events.exited(code, signal))
-    }
+    if (!this.#isComplete) return
+    clearTimeout(this.#patience)
+    // One more turn of the event loop, in which what came on it is read.
+    if (this.#exit) setImmediate(() => this.#tellExit())
   }
 
   /** It runs. */
@@ -92,6 +111,7 @@ export class LaunchedProcess implements AgentProcess {
     }
     this.#events.started()
     for (const [channel, stream] of this.#streams) if (channel !== 'in') this.#openOutput(channel, stream)
+    if (!this.#isComplete) this.#patience = setTimeout(() => this.#wait(), STREAMS_MS)
   }
 
   /** It could not be started. */
@@ -102,7 +122,8 @@ export class LaunchedProcess implements AgentProcess {
   /** It has ended. */
   exited(code: number | null, signal: string | null): void {
     this.#exit = [code, signal]
-    if (!this.#closed && this.#isComplete) this.#events.exited(code, signal)
+    if (this.#closed) this.#owner.over()
+    else if (this.#isComplete) this.#tellExit()
   }
 
   /** The starter is gone, and nobody can tell any more how this process ends: it is ended. */
@@ -116,21 +137,24 @@ export class LaunchedProcess implements AgentProcess {
     this.#events.exited(...(this.#exit ?? [null, 'SIGKILL']))
   }
 
-  /** Nothing more will come of it. */
-  get isOver(): boolean {
-    return this.#exit !== undefined && (this.#closed || this.#isComplete)
-  }
-
   get #isComplete(): boolean {
     return this.#streams.size === this.#expected
   }
 
   #send(input: boolean): void {
-    const order = this.#order
-    this.#order = undefined
-    if (!order || this.#closed) return
+    if (this.#ordered || this.#closed) return
+    this.#ordered = true
     this.#expected = input ? 3 : 2
-    order(input)
+    this.#owner.order(input)
+  }
+
+  #tellExit(): void {
+    // Whoever is told closes it, which is the end of it here.
+    if (!this.#closed) this.#events.exited(...this.#exit!)
+  }
+
+  #wait(): void {
+    this.#patience = setTimeout(() => this.#events.failed(new StarterError('EMFILE')), STREAMS_MS)
   }
 
   #openInput(stdin: Socket): void {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { COOKIE } from './environment.ts'
+import { errorCode, NO_ROOM } from './spawn-fault.ts'
 
 /**
  * The sidecar. It reads one order a line: `+GROUP` and `-GROUP` keep the list of process groups, `=COOKIE` kills what
@@ -100,8 +101,9 @@ class Sidecar implements Reaper {
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     this.#child = child
-    child.on('error', () => {
-      this.#broken = true
+    child.on('error', (error) => {
+      // Where there is no room for it now, there may be with the next call.
+      this.#broken = !NO_ROOM.has(errorCode(error))
       this.#child = undefined
     })
     child.on('exit', () => {

@@ -8,6 +8,9 @@ export interface Launch {
   cwd: string
 }
 
+/** The codes of a system that has no room for another process at the moment. */
+export const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+
 /** What the starter said of a start, or `ESTARTER` when it ended before it said anything. */
 export class StarterError extends Error {
   readonly code: string
@@ -25,6 +28,9 @@ export class StarterError extends Error {
 export function spawnFault(error: unknown, launch: Launch): Fault {
   const code = errorCode(error)
   const name = `"${basename(launch.command)}"`
+  if (NO_ROOM.has(code)) {
+    return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
+  }
   switch (code) {
     case 'E2BIG':
       return fault(
@@ -37,11 +43,6 @@ export function spawnFault(error: unknown, launch: Launch): Fault {
         'invalid-request',
         `An argument or environment variable of ${name} holds a NUL character, which no process can be given; remove it.`,
       )
-    case 'EAGAIN':
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'ENOMEM':
-      return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
     case 'ESTARTER':
       return unavailable(name, 'the process that starts agents has ended', 'try again')
   }

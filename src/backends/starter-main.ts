@@ -5,7 +5,6 @@
  * says goes through it. The end of its input means that the gateway is gone: then it ends the agents that still run.
  */
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import {
@@ -13,6 +12,7 @@ import {
   connectionHead,
   messageReader,
   NO_AGENT,
+  removeFolder,
   type StarterOrder,
   type StarterReport,
   type StarterSetup,
@@ -104,7 +104,7 @@ function codeOf(error: unknown): string {
 /** The gateway is gone: its agents are told to end, then ended with all that is left of their groups. */
 function end(): void {
   isOver = true
-  if (setup) rmSync(dirname(setup.path), { recursive: true, force: true })
+  if (setup) removeFolder(dirname(setup.path))
   if (groups.size === 0) process.exit()
   signal('SIGTERM')
   setTimeout(() => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import type { AgentStart } from './agent-process.ts'
 
 /** What a gateway and its starter say to each other: JSON, one message a line. */
@@ -43,5 +44,14 @@ export function messageReader<T>(onMessage: (message: T) => void): (text: string
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) onMessage(JSON.parse(line))
+  }
+}
+
+/** Removes the folder that they meet in; where that cannot be, an empty folder is left. Never throws. */
+export function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // It is read before it is removed, which takes a descriptor.
   }
 }

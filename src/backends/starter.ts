@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
 import { LaunchedProcess } from './launched-process.ts'
 import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
-import { MAX_HEAD, messageReader, type StarterOrder, type StarterReport } from './starter-wire.ts'
+import { MAX_HEAD, messageReader, removeFolder, type StarterOrder, type StarterReport } from './starter-wire.ts'
 
 /** How long a starter may say nothing although it has an order, in milliseconds. */
 const SILENT_MS = 10_000
@@ -140,7 +140,10 @@ class Run {
   start({ shortInput, ...agent }: AgentStart, events: AgentEvents): AgentProcess {
     this.#count += 1
     const id = this.#count
-    const launched = new LaunchedProcess(events, shortInput, (input) => this.#order({ id, input, ...agent }))
+    const launched = new LaunchedProcess(events, shortInput, {
+      order: (input) => this.#order({ id, input, ...agent }),
+      over: () => this.#forget(id),
+    })
     this.#processes.set(id, launched)
     // What an agent says may be long in coming; it is waited for.
     if (this.#processes.size === 1) this.#says.ref()
@@ -200,7 +203,6 @@ class Run {
     const launched = this.#processes.get(report[1])
     if (report[0] === 'exited') {
       launched?.exited(report[2], report[3])
-      if (launched?.isOver) this.#forget(report[1])
       return
     }
     this.#answered()
@@ -249,7 +251,6 @@ class Run {
     const launched = secret === this.#secret ? this.#processes.get(Number(id)) : undefined
     if (launched && (channel === 'in' || channel === 'out' || channel === 'err')) {
       launched.connected(channel, stream)
-      if (launched.isOver) this.#forget(Number(id))
     } else stream.destroy()
   }
 
@@ -260,8 +261,8 @@ class Run {
     this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     clearTimeout(this.#patience)
-    rmSync(this.#folder, { recursive: true, force: true })
     this.#server.close()
+    removeFolder(this.#folder)
     this.#settle(false)
     const error = new StarterError('ESTARTER')
     for (const launched of this.#processes.values()) launched.abandoned(error)

@@ -161,16 +161,26 @@ describe('a gateway', () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
   })
 
-  // A start whose connections cannot be accepted may hang until its turn's limit, and the starter with it.
-  test.skip('that has no descriptors left refuses, and goes on when there are some again [known weakness]', async () => {
-    const silent = `  silent: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["${MARK}"], limits: { total: 3s } }`
-    gateway = await serve(config(silent), { under: ['prlimit', '--nofile=90', '--'] })
-    const told = await askMany(40, 'silent').catch(() => [])
-    for (const one of told) expect(['failed', 'fault agent-unavailable', 'fault internal']).toContain(endOf(one))
-    await until(() => gateway.held().children <= 1)
-    await until(async () => {
-      const one = await ask('after').catch(() => undefined)
-      return one !== undefined && endOf(one) === 'completed'
-    })
-  })
+  test.runIf(PRLIMIT).each([
+    ['before there is a starter', 90, 0],
+    ['with one', 90, 3],
+    ['with one, and hardly any for it', 60, 3],
+  ])(
+    'that has no descriptors left refuses, and goes on when there are some again: %s [needs prlimit]',
+    async (_when, descriptors, first) => {
+      const silent = `  silent: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["${MARK}"], limits: { total: 1s } }`
+      gateway = await serve(config(silent), { under: ['prlimit', `--nofile=${descriptors}`, '--'] })
+      for (let turn = 0; turn < first; turn += 1) expect(endOf(await ask(`first-${turn}`))).toBe('completed')
+      const told = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => ask(`silent-${at}`, 'silent').catch(() => 'no connection')),
+      )
+      for (const one of told) {
+        expect(['failed', 'fault agent-unavailable', 'fault internal', 'no connection']).toContain(
+          typeof one === 'string' ? one : endOf(one),
+        )
+      }
+      await until(() => gateway.held().children === 0)
+      expect(endOf(await ask('after'))).toBe('completed')
+    },
+  )
 })
