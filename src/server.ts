@@ -97,6 +97,8 @@ function listen(server: Server, address: { host: string; port: number } | { path
     server.once('error', reject)
     server.listen(address, () => {
       server.off('error', reject)
+      // What goes wrong from here on is a connection that could not be accepted: its client is told by the system.
+      server.on('error', () => {})
       resolve()
     })
   })

@@ -125,7 +125,10 @@ class Run {
     this.#onEnd = onEnd
     const path = join(this.#folder, 'agents')
     this.#server = createServer((stream) => this.#connected(stream))
-    this.#server.on('error', () => this.close())
+    // A connection that could not be accepted costs its own agent alone.
+    this.#server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+      if (syscall !== 'accept') this.close()
+    })
     this.#server.listen(path, BACKLOG)
     this.#server.unref()
     this.#child = this.#spawn(program)

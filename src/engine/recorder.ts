@@ -71,6 +71,7 @@ export class Recorder {
   markDelivered(): void {
     clearTimeout(this.#marking)
     this.#marking = undefined
+    if (this.#delivered.length === 0) return
     this.#keep(this.#mark(this.#delivered.splice(0)))
   }
 
