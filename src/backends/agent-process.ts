@@ -14,11 +14,11 @@ export interface AgentStart {
 
 /**
  * What becomes of an agent's process. Nothing is said before `start` has returned, and only one of two things first:
- * `started` or `failed`. `failed` is the last thing that is said.
+ * `started` or, as the only one, `failed`.
  */
 export interface AgentEvents {
   started(): void
-  /** It never ran, or without its streams: what `spawn` threw or emitted, or an error with such a code. */
+  /** It never ran: what `spawn` threw or emitted, or an error with such a code. */
   failed(error: unknown): void
   /** One of the two is null. Output of before may still come. */
   exited(exitCode: number | null, signal: string | null): void

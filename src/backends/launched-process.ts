@@ -1,48 +1,41 @@
 import type { Socket } from 'node:net'
 import { type AgentEvents, type AgentProcess, tellLog, tellOutput } from './agent-process.ts'
-import { StarterError } from './spawn-fault.ts'
 import type { Channel } from './starter-wire.ts'
 import { signalGroup } from './terminate.ts'
 
-/**
- * How long the streams of a process that runs may be on their way, in milliseconds; twice, because the first time may
- * have passed while this process was held up. They were connected before it was started: one that does not come was
- * closed by the system when it was to be accepted, for want of descriptors.
- */
-const STREAMS_MS = 1000
-
 /** What a launched process tells the one that runs the starter. */
 export interface LaunchOwner {
-  /** Has it started, with an input or without. */
+  /** Have its streams connected, with an input or without. */
   order(input: boolean): void
+  /** All its streams are here: have it started. */
+  go(): void
   /** Nothing more will come of it. */
   over(): void
 }
 
 /**
- * A process that the starter starts and watches. Its streams and the news of it come on ways of their own, in any
- * order: what is written before there is a stdin waits, and nothing of the output is told before the start, nor the
- * exit before all streams are there. One whose input is short is ordered when it is known whether it has any.
+ * A process that the starter starts and watches. Its streams come first, each on a way of its own; it is started when
+ * all of them are here, so that there is none whose words would be lost. What is written before it runs waits. One whose
+ * input is short is ordered when it is known whether it has any.
  */
 export class LaunchedProcess implements AgentProcess {
   readonly #events: AgentEvents
-  readonly #streams = new Map<Channel, Socket>()
   readonly #owner: LaunchOwner
-  #ordered = false
-  /** How many streams it will have, unknown before it is ordered. */
-  #expected = 0
+  readonly #streams = new Map<Channel, Socket>()
+  /** How many streams it will have; unknown before it is ordered. */
+  #expected: number | undefined
   #pid: number | undefined
   #exit: readonly [number | null, string | null] | undefined
+  #stdin: Socket | undefined
   #input = ''
   #inputEnds = false
   #paused = false
   #closed = false
-  #patience: NodeJS.Timeout | undefined
 
   constructor(events: AgentEvents, shortInput: boolean, owner: LaunchOwner) {
     this.#events = events
     this.#owner = owner
-    if (!shortInput) this.#send(true)
+    if (!shortInput) this.#order(true)
   }
 
   get pid(): number | undefined {
@@ -50,10 +43,10 @@ export class LaunchedProcess implements AgentProcess {
   }
 
   write(text: string): number {
-    const stdin = this.#streams.get('in')
+    const stdin = this.#stdin
     if (!stdin) {
       if (!this.#inputEnds) this.#input += text
-      this.#send(true)
+      this.#order(true)
       return this.#input.length
     }
     if (!stdin.writable) return 0
@@ -63,9 +56,8 @@ export class LaunchedProcess implements AgentProcess {
 
   endInput(): void {
     this.#inputEnds = true
-    this.#send(false)
-    const stdin = this.#streams.get('in')
-    if (stdin?.writable) stdin.end()
+    this.#order(false)
+    if (this.#stdin?.writable) this.#stdin.end()
   }
 
   pauseOutput(): void {
@@ -81,25 +73,19 @@ export class LaunchedProcess implements AgentProcess {
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    clearTimeout(this.#patience)
     if (this.#pid !== undefined) signalGroup(this.#pid, 'SIGKILL')
     for (const stream of this.#streams.values()) stream.destroy()
-    if (this.#exit || !this.#ordered) this.#owner.over()
+    if (this.#exit || this.#expected === undefined) this.#owner.over()
   }
 
-  /** One of its streams is there, paused. */
+  /** One of its streams is here, paused. */
   connected(channel: Channel, stream: Socket): void {
     if (this.#closed || this.#streams.has(channel)) {
       stream.destroy()
       return
     }
     this.#streams.set(channel, stream)
-    if (channel === 'in') this.#openInput(stream)
-    else if (this.#pid !== undefined) this.#openOutput(channel, stream)
-    if (!this.#isComplete) return
-    clearTimeout(this.#patience)
-    // One more turn of the event loop, in which what came on it is read.
-    if (this.#exit) setImmediate(() => this.#tellExit())
+    if (this.#streams.size === this.#expected) this.#owner.go()
   }
 
   /** It runs. */
@@ -110,8 +96,10 @@ export class LaunchedProcess implements AgentProcess {
       return
     }
     this.#events.started()
-    for (const [channel, stream] of this.#streams) if (channel !== 'in') this.#openOutput(channel, stream)
-    if (!this.#isComplete) this.#patience = setTimeout(() => this.#wait(), STREAMS_MS)
+    for (const [channel, stream] of this.#streams) {
+      if (channel === 'in') this.#openInput(stream)
+      else this.#openOutput(channel, stream)
+    }
   }
 
   /** It could not be started. */
@@ -123,7 +111,7 @@ export class LaunchedProcess implements AgentProcess {
   exited(code: number | null, signal: string | null): void {
     this.#exit = [code, signal]
     if (this.#closed) this.#owner.over()
-    else if (this.#isComplete) this.#tellExit()
+    else this.#events.exited(code, signal)
   }
 
   /** The starter is gone, and nobody can tell any more how this process ends: it is ended. */
@@ -134,30 +122,17 @@ export class LaunchedProcess implements AgentProcess {
       return
     }
     signalGroup(this.#pid, 'SIGKILL')
-    this.#events.exited(...(this.#exit ?? [null, 'SIGKILL']))
+    if (!this.#exit) this.#events.exited(null, 'SIGKILL')
   }
 
-  get #isComplete(): boolean {
-    return this.#streams.size === this.#expected
-  }
-
-  #send(input: boolean): void {
-    if (this.#ordered || this.#closed) return
-    this.#ordered = true
+  #order(input: boolean): void {
+    if (this.#expected !== undefined || this.#closed) return
     this.#expected = input ? 3 : 2
     this.#owner.order(input)
   }
 
-  #tellExit(): void {
-    // Whoever is told closes it, which is the end of it here.
-    if (!this.#closed) this.#events.exited(...this.#exit!)
-  }
-
-  #wait(): void {
-    this.#patience = setTimeout(() => this.#events.failed(new StarterError('EMFILE')), STREAMS_MS)
-  }
-
   #openInput(stdin: Socket): void {
+    this.#stdin = stdin
     // An agent that ends without reading its input breaks the pipe; that is its right.
     stdin.on('error', () => {})
     if (this.#input !== '') stdin.write(this.#input)

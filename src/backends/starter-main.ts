@@ -6,13 +6,13 @@
  */
 import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { dirname } from 'node:path'
 import {
   type Channel,
   connectionHead,
   messageReader,
   NO_AGENT,
-  removeFolder,
+  removeSocket,
+  type StarterMessage,
   type StarterOrder,
   type StarterReport,
   type StarterSetup,
@@ -32,7 +32,10 @@ function report(...message: StarterReport): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-/** A stream of an agent, paused: what comes on it is for the agent to read. `then` is told when it is connected. */
+/** Agents whose streams the gateway does not have yet. */
+const pending = new Map<number, { order: StarterOrder; streams: readonly Socket[] }>()
+
+/** A connection to the gateway; `then` is told when it is made, or what went wrong with it until it is given away. */
 function stream(id: number, channel: Channel, then: (error?: Error) => void): Socket {
   const { path, secret } = setup!
   const connected = connect(path, () => {
@@ -40,25 +43,28 @@ function stream(id: number, channel: Channel, then: (error?: Error) => void): So
     // A line into an empty buffer goes at once, before anything of the agent.
     then(connected.writableLength === 0 ? undefined : new Error('The line was not taken.'))
   })
-  connected.on('error', then)
-  return connected.pause()
+  return connected.on('error', then)
 }
 
-/** Connects the streams of an agent, then starts it. */
+/** Connects the streams of an agent, which is started when the gateway has them. It has not when it closes one. */
 function take(order: StarterOrder): void {
   const { id, input } = order
-  let missing = input ? 3 : 2
   const then = (error?: Error): void => {
-    if (missing === 0) return
-    missing = error ? 0 : missing - 1
-    if (error) refuse(order, streams, error)
-    else if (missing === 0) start(order, streams)
+    if (error) refuse(id, error)
   }
-  const streams: Socket[] = [
-    ...(input ? [stream(id, 'in', then)] : []),
-    stream(id, 'out', then),
-    stream(id, 'err', then),
-  ]
+  const channels: readonly Channel[] = input ? ['in', 'out', 'err'] : ['out', 'err']
+  const streams = channels.map((channel) => stream(id, channel, then).resume())
+  for (const one of streams) one.on('close', () => refuse(id, NOT_ACCEPTED))
+  pending.set(id, { order, streams })
+}
+
+/** Why the gateway closes a connection that it has asked for: it has no descriptor for it, or does not want it any more. */
+const NOT_ACCEPTED = Object.assign(new Error('The connection was closed.'), { code: 'EMFILE' })
+
+function go(id: number): void {
+  const ready = pending.get(id)
+  pending.delete(id)
+  if (ready) start(ready.order, ready.streams)
 }
 
 function start(order: StarterOrder, streams: readonly Socket[]): void {
@@ -84,13 +90,18 @@ function start(order: StarterOrder, streams: readonly Socket[]): void {
     })
     release(streams)
   } catch (error) {
-    refuse(order, streams, error)
+    release(streams)
+    report('failed', id, codeOf(error))
   }
 }
 
-function refuse({ id }: StarterOrder, streams: readonly Socket[], error: unknown): void {
-  release(streams)
-  report('failed', id, codeOf(error))
+function refuse(id: number, error: NodeJS.ErrnoException): void {
+  const refused = pending.get(id)
+  if (!refused) return
+  pending.delete(id)
+  release(refused.streams)
+  // A connection that is closed before its first line is read is reset.
+  report('failed', id, error.code === 'ECONNRESET' || error.code === 'EPIPE' ? NOT_ACCEPTED.code : codeOf(error))
 }
 
 function release(streams: readonly Socket[]): void {
@@ -104,7 +115,7 @@ function codeOf(error: unknown): string {
 /** The gateway is gone: its agents are told to end, then ended with all that is left of their groups. */
 function end(): void {
   isOver = true
-  if (setup) removeFolder(dirname(setup.path))
+  if (setup) removeSocket(setup.path)
   if (groups.size === 0) process.exit()
   signal('SIGTERM')
   setTimeout(() => {
@@ -130,13 +141,15 @@ process.stdin.on('error', () => {})
 process.stdin.on('close', end)
 process.stdin.setEncoding('utf8').on(
   'data',
-  messageReader<StarterSetup | StarterOrder>((message) => {
+  messageReader<StarterSetup | StarterMessage>((message) => {
     if ('secret' in message) {
       setup = message
       noInput = stream(NO_AGENT, 'in', (error) => {
         if (error) process.exit(1)
         else report('ready')
       })
-    } else if (!isOver) take(message)
+      noInput.pause()
+    } else if ('go' in message) go(message.go)
+    else if (!isOver) take(message)
   }),
 )

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { rmdirSync, unlinkSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { AgentStart } from './agent-process.ts'
 
 /** What a gateway and its starter say to each other: JSON, one message a line. */
@@ -9,11 +10,22 @@ export interface StarterSetup {
   secret: string
 }
 
-/** The other lines for it: an agent to start. */
+/** The other lines for it. */
+export type StarterMessage = StarterOrder | StarterGo
+
+/** An agent to start, as soon as its streams are connected and the gateway has them. */
 export interface StarterOrder extends Omit<AgentStart, 'shortInput'> {
   id: number
   /** Whether it has a stdin of its own; else it gets one that is at its end. */
   input: boolean
+}
+
+/**
+ * The gateway has all streams of an agent. A connection that is made is not accepted yet: the system closes it where the
+ * gateway has no descriptor left for it.
+ */
+export interface StarterGo {
+  go: number
 }
 
 /** What the starter says: that it takes orders, and what became of the agent of one. */
@@ -26,7 +38,7 @@ export type StarterReport =
 /** The streams of an agent, each a connection from the starter to its gateway. */
 export type Channel = 'in' | 'out' | 'err'
 
-/** The first line on such a connection; everything after it is the agent's. */
+/** The first line on such a connection; everything after it is the agent's. The gateway says nothing before its start. */
 export function connectionHead(secret: string, id: number, channel: Channel): string {
   return `${secret} ${id} ${channel}\n`
 }
@@ -47,11 +59,16 @@ export function messageReader<T>(onMessage: (message: T) => void): (text: string
   }
 }
 
-/** Removes the folder that they meet in; where that cannot be, an empty folder is left. Never throws. */
-export function removeFolder(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true })
-  } catch {
-    // It is read before it is removed, which takes a descriptor.
+/**
+ * Removes the socket that they meet at, and its folder where nothing else is in it. Takes no descriptor, and never more
+ * than that: whoever starts the program may name any path. Never throws.
+ */
+export function removeSocket(path: string): void {
+  for (const remove of [() => unlinkSync(path), () => rmdirSync(dirname(path))]) {
+    try {
+      remove()
+    } catch {
+      // The other one has done it, or somebody else is to.
+    }
   }
 }

@@ -9,7 +9,15 @@ import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
 import { LaunchedProcess } from './launched-process.ts'
 import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
-import { MAX_HEAD, messageReader, removeFolder, type StarterOrder, type StarterReport } from './starter-wire.ts'
+import {
+  MAX_HEAD,
+  messageReader,
+  removeSocket,
+  type StarterMessage,
+  type StarterOrder,
+  type StarterReport,
+  type StarterSetup,
+} from './starter-wire.ts'
 
 /** How long a starter may say nothing although it has an order, in milliseconds. */
 const SILENT_MS = 10_000
@@ -100,7 +108,7 @@ class Run {
   hasServed = false
   readonly #silentMs: number
   readonly #secret = randomUUID()
-  readonly #folder = mkdtempSync(join(tmpdir(), 'turnpike-'))
+  readonly #path = join(mkdtempSync(join(tmpdir(), 'turnpike-')), 'agents')
   readonly #processes = new Map<number, LaunchedProcess>()
   readonly #server: Server
   readonly #onEnd: () => void
@@ -123,17 +131,16 @@ class Run {
     this.ready = promise
     this.#settle = resolve
     this.#onEnd = onEnd
-    const path = join(this.#folder, 'agents')
     this.#server = createServer((stream) => this.#connected(stream))
     // A connection that could not be accepted costs its own agent alone.
     this.#server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
       if (syscall !== 'accept') this.close()
     })
-    this.#server.listen(path, BACKLOG)
+    this.#server.listen(this.#path, BACKLOG)
     this.#server.unref()
     this.#child = this.#spawn(program)
     this.#says = this.#child.stdout as Socket
-    this.#send({ path, secret: this.#secret })
+    this.#send({ path: this.#path, secret: this.#secret })
   }
 
   get pid(): number | undefined {
@@ -145,6 +152,7 @@ class Run {
     const id = this.#count
     const launched = new LaunchedProcess(events, shortInput, {
       order: (input) => this.#order({ id, input, ...agent }),
+      go: () => this.#send({ go: id }),
       over: () => this.#forget(id),
     })
     this.#processes.set(id, launched)
@@ -188,16 +196,21 @@ class Run {
     const before = this.#heard
     setImmediate(() => {
       if (this.#heard === before) this.#child.kill('SIGKILL')
-      else this.#patience?.refresh()
     })
   }
 
-  #send(message: object): void {
+  #send(message: StarterSetup | StarterMessage): void {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  #reported(report: StarterReport): void {
+  /** The starter has said something. */
+  #hears(): void {
     this.#heard += 1
+    this.#patience?.refresh()
+  }
+
+  #reported(report: StarterReport): void {
+    this.#hears()
     if (report[0] === 'ready') {
       this.isReady = true
       this.#settle(true)
@@ -225,15 +238,12 @@ class Run {
 
   #answered(): void {
     this.#waiting -= 1
-    if (this.#waiting > 0) {
-      this.#patience?.refresh()
-      return
-    }
+    if (this.#waiting > 0) return
     clearTimeout(this.#patience)
     this.#patience = undefined
   }
 
-  /** A stream of an agent: its first line says of which. */
+  /** A stream of an agent: its first line says of which. Nothing follows before the agent is started. */
   #connected(stream: Socket): void {
     let head = ''
     stream.setEncoding('utf8')
@@ -244,7 +254,6 @@ class Run {
       if (end < 0 && head.length <= MAX_HEAD) return
       stream.off('data', read)
       stream.pause()
-      if (end + 1 < head.length) stream.unshift(head.slice(end + 1))
       this.#adopt(head.slice(0, Math.max(end, 0)).split(' '), stream)
     }
     stream.on('data', read)
@@ -252,6 +261,7 @@ class Run {
 
   #adopt([secret, id, channel]: string[], stream: Socket): void {
     const launched = secret === this.#secret ? this.#processes.get(Number(id)) : undefined
+    if (launched) this.#hears()
     if (launched && (channel === 'in' || channel === 'out' || channel === 'err')) {
       launched.connected(channel, stream)
     } else stream.destroy()
@@ -265,7 +275,7 @@ class Run {
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     clearTimeout(this.#patience)
     this.#server.close()
-    removeFolder(this.#folder)
+    removeSocket(this.#path)
     this.#settle(false)
     const error = new StarterError('ESTARTER')
     for (const launched of this.#processes.values()) launched.abandoned(error)

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test } from 'vitest'
 import { processBackend, Starter, type StarterConfig } from '../../src/backends/index.ts'
 import type { Backend } from '../../src/contract/index.ts'
@@ -104,7 +106,7 @@ describe('a starter that does not answer', () => {
     expect(await starter.prepare()).toBe(true)
   })
 
-  test('a call that is stopped does not wait for it, and what it starts later is killed', async () => {
+  test('a call that is stopped does not wait for it, and nothing is left of what it was to start', async () => {
     const { backend, pid } = await make()
     process.kill(pid, 'SIGSTOP')
     const call = open(backend, run('sh', '-c', 'trap "" TERM; echo $$; sleep 600'))
@@ -188,16 +190,44 @@ test('nobody else gets at the streams: their folder is closed, and a connection 
   expect(call.text()).toBe('')
 })
 
-test('a character whose first half comes with the beginning of its stream is whole', async () => {
-  const { backend } = await make()
-  const sign = join(mkdtempSync(join(tmpdir(), 'turnpike-half-')), 'written')
-  const call = open(backend, run('sh', '-c', `printf '\\303'; : >'${sign}'; read line; printf '\\251'`))
-  // Nothing is read meanwhile, so that it comes in one piece.
-  while (!existsSync(sign));
-  call.handle.write('\n')
-  expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
-  expect(call.text()).toBe('é')
-  rmSync(dirname(sign), { recursive: true })
+describe('the program of the starter', () => {
+  /** What it says of an order when its gateway does this with the connections of an agent. */
+  async function reported(accept: (stream: Socket, head: string) => void): Promise<unknown> {
+    const folder = mkdtempSync(join(tmpdir(), 'turnpike-program-'))
+    const [path, ran] = [join(folder, 'agents'), join(folder, 'ran')]
+    const server = createServer((stream) => {
+      stream.on('error', () => {})
+      stream.once('data', (text) => accept(stream, String(text)))
+    })
+    await new Promise<void>((resolve) => server.listen(path, resolve))
+    const program = spawn(process.execPath, [STARTER], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const said = createInterface(program.stdout)[Symbol.asyncIterator]()
+    const order = { id: 1, input: true, command: 'touch', args: [ran], cwd: '/', env: { PATH: process.env['PATH'] } }
+    program.stdin.write(`${JSON.stringify({ path, secret: 's' })}\n${JSON.stringify(order)}\n`)
+    expect(JSON.parse((await said.next()).value!)).toStrictEqual(['ready'])
+    const report = JSON.parse((await said.next()).value!)
+    program.stdin.end()
+    await once(program, 'exit')
+    server.close()
+    expect(existsSync(ran)).toBe(false)
+    rmSync(folder, { recursive: true, force: true })
+    return report
+  }
+
+  // As the system does when there is no descriptor left for the connection.
+  test.each(['in', 'out', 'err'])('starts no agent whose %s the gateway has not taken', async (lost) => {
+    const report = await reported((stream, head) => {
+      if (head === `s 1 ${lost}\n`) stream.destroy()
+    })
+    expect(report).toStrictEqual(['failed', 1, 'EMFILE'])
+  })
+
+  test('nor one whose connections the gateway ends', async () => {
+    const report = await reported((stream, head) => {
+      if (head.startsWith('s 1 ')) stream.end('x')
+    })
+    expect(report).toStrictEqual(['failed', 1, 'EMFILE'])
+  })
 })
 
 test('many at once keep their streams apart', async () => {

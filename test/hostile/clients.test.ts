@@ -125,11 +125,14 @@ describe('clients that are slow', () => {
     clearInterval(watch)
     for (const { socket } of wires) socket.destroy()
     expect(peak).toBeLessThan(before.rss + MARGIN)
-    const { turns } = (await (await send('/v1/turns', '', { method: 'GET' })).json()) as {
-      turns: { session: string; state: string }[]
+    const states = async (): Promise<string[]> => {
+      const { turns } = (await (await send('/v1/turns', '', { method: 'GET' })).json()) as {
+        turns: { session: string; state: string }[]
+      }
+      return turns.filter(({ session }) => session.startsWith('unread')).map(({ state }) => state)
     }
-    const unread = turns.filter(({ session }) => session.startsWith('unread'))
-    expect(unread.map(({ state }) => state)).toEqual(Array(8).fill('cancelled'))
+    await until(async () => !(await states()).includes('running'))
+    expect(await states()).toEqual(Array(8).fill('cancelled'))
   })
 })
 
