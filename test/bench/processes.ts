@@ -103,23 +103,31 @@ export function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 }
 
-/** Runs a command to its end with an input; how long that took, in milliseconds. */
+/** What a command is given, and what its output must hold. */
+export interface Timing {
+  input?: string
+  expected?: string
+}
+
+/** Runs a command to its end; how long that took, in milliseconds. Fails when it does, or does not say what is expected. */
 export function timed(
   command: string,
   args: readonly string[],
-  input = '',
-  env: Readonly<Record<string, string>> = {},
+  { input = '', expected = '' }: Timing = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const begin = performance.now()
-    const child = spawn(command, [...args], { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
-    child.stdout.resume()
+    const child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
     child.stdin.on('error', () => {})
     child.on('error', reject)
     child.on('close', (code) => {
       const took = performance.now() - begin
-      if (code === 0) resolve(took)
-      else reject(new Error(`${command} ${args.join(' ')} exited with ${code}`))
+      if (code === 0 && output.includes(expected)) resolve(took)
+      else reject(new Error(`${command} ${args.join(' ')} exited with ${code} and said ${output || 'nothing'}`))
     })
     child.stdin.end(input)
   })

@@ -6,7 +6,13 @@ import { load } from './load.ts'
 import { benchFile, report, timed } from './processes.ts'
 import { median, quantile } from './statistics.ts'
 
-const REQUEST = `${JSON.stringify({ request_id: 'r1', session_id: '', prompt: 'tick' })}\n`
+/** Each stand-in has a request and a session of its own, as programs that are started once a turn have. */
+let requests = 0
+function request(): string {
+  requests += 1
+  const id = `${process.pid}-${requests}`
+  return `${JSON.stringify({ request_id: `r-${id}`, session_id: `s-${id}`, prompt: 'tick' })}\n`
+}
 const HOST = ['host', '--protocol', 'v1', '--bridge-compat', '--single-request']
 
 const spawned: Group = {
@@ -72,7 +78,7 @@ async function typical(times: number, run: () => Promise<number>): Promise<numbe
 
 const bare = (): Promise<number> => timed(process.execPath, ['-e', '0'])
 const standIn = ({ workshop }: Bench, config: string): Promise<number> =>
-  timed(workshop.launcher, ['as', 'zene', '--config', config, ...HOST], REQUEST)
+  timed(workshop.launcher, ['as', 'zene', '--config', config, ...HOST], { input: request(), expected: '"text":"tick"' })
 
 async function thin(bench: Bench): Promise<{ figure: number; limit: number }> {
   const { port, pid, config } = await bench.gateway('main')
