@@ -1,13 +1,26 @@
-// Bundles the command line into dist/ (or the folder named as the first argument): `turnpike.cjs`, one small file that
-// finds the command and holds all of `turnpike as` on a running gateway, `starter.cjs`, which starts agents, and a folder of what it imports lazily. What a
-// stand-in starts is CommonJS in one file each, which Node.js loads the quickest; the rest shares its ES modules.
+// Bundles the command line into dist/ (or the folder named as the first argument): `turnpike.cjs`, which loads all else
+// as cached.cjs says, `starter.cjs`, which starts agents, and a folder of what `turnpike.cjs` loads. What a stand-in needs
+// is CommonJS in one file each, which Node.js loads the quickest: `src-cli-main.cjs`, a small file that finds the command
+// and holds all of `turnpike as` on a running gateway; what runs a turn without one; the codecs. The rest shares its ES
+// modules.
 // OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look at Node's own
 // modules in ways that bundling changes.
-import { rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 const outdir = process.argv[2] ?? 'dist'
+
+/** The same for the same sources, and for no others. */
+const BUILD = createHash('sha256')
+for (const folder of ['src', 'codecs', 'routes', 'observability']) {
+  const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.ts'))
+  for (const file of files.sort()) BUILD.update(readFileSync(join(folder, file)))
+}
+for (const file of ['package-lock.json', 'deploy/build.mjs', 'deploy/cached.cjs']) BUILD.update(readFileSync(file))
+const buildId = JSON.stringify(BUILD.digest('hex').slice(0, 16))
+
 const common = {
   bundle: true,
   // Names stay, for stack traces that can be read.
@@ -21,44 +34,59 @@ const common = {
     rxjs: resolve('node_modules/rxjs/dist/esm/index.js'),
     yaml: resolve('node_modules/yaml/browser/index.js'),
   },
+  define: { TURNPIKE_BUILD: buildId },
   logLevel: 'warning',
 }
 const commonJs = {
   ...common,
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
-  define: { 'import.meta.dirname': '__dirname' },
+  define: { ...common.define, 'import.meta.dirname': '__dirname' },
+  // By `require`: the ES module loader is not loaded for what needs none.
+  supported: { 'dynamic-import': false },
 }
 
-/** What the entry holds itself although it imports it lazily. */
-const INSIDE = new Set([resolve('src/cli/as.ts')])
-/** What is one file of its own. */
-const WHOLE = new Set([resolve('src/cli/alone.ts')])
-
-/** Source file behind each lazy import of the entry, by the name of its module. */
-const lazy = new Map()
-const entries = (whole) => Object.fromEntries([...lazy].filter(([, file]) => WHOLE.has(file) === whole))
+/** What the file that imports it lazily holds itself. */
+const INSIDE = new Set(['src/cli/as.ts'])
+/** What is one CommonJS file each: all that a stand-in loads. */
+const whole = new Set(['src/cli/main.ts'])
+const isWhole = (file) => /^(src\/cli\/(alone|read-config)|codecs\/[^/]+\/index)\.ts$/.test(file)
+/** What these load besides. */
+const others = new Set()
+const nameOf = (file) => file.slice(0, -'.ts'.length).replaceAll('/', '-')
+const entries = (files) => Object.fromEntries([...files].map((file) => [nameOf(file), file]))
 
 const lazyOutside = {
   name: 'lazy-outside',
   setup({ onResolve }) {
     onResolve({ filter: /^\./ }, ({ path, kind, importer }) => {
-      const file = resolve(dirname(importer), path)
+      const file = relative(process.cwd(), resolve(dirname(importer), path))
       if (kind !== 'dynamic-import' || INSIDE.has(file)) return undefined
-      const name = file.slice(process.cwd().length + 1, -'.ts'.length).replaceAll('/', '-')
-      lazy.set(name, file)
-      return { path: `./modules/${name}.${WHOLE.has(file) ? 'cjs' : 'mjs'}`, external: true }
+      if (isWhole(file)) whole.add(file)
+      else others.add(file)
+      return { path: `./${nameOf(file)}.${isWhole(file) ? 'cjs' : 'mjs'}`, external: true }
     })
   },
 }
 
 rmSync(outdir, { recursive: true, force: true })
-await build({ ...commonJs, entryPoints: { turnpike: 'src/cli/main.ts' }, outdir, plugins: [lazyOutside] })
+await build({
+  ...commonJs,
+  stdin: {
+    contents: "require('./deploy/cached.cjs').load(__dirname + '/modules/src-cli-main.cjs', TURNPIKE_BUILD)",
+    resolveDir: '.',
+  },
+  outfile: `${outdir}/turnpike.cjs`,
+})
+// Twice: what one of them imports lazily is another one.
+for (let known = 0; known < whole.size; ) {
+  known = whole.size
+  await build({ ...commonJs, entryPoints: entries(whole), outdir: `${outdir}/modules`, plugins: [lazyOutside] })
+}
 await build({ ...commonJs, entryPoints: { starter: 'src/backends/starter-main.ts' }, outdir })
-await build({ ...commonJs, entryPoints: entries(true), outdir: `${outdir}/modules` })
 await build({
   ...common,
-  entryPoints: entries(false),
+  entryPoints: entries(others),
   outdir: `${outdir}/modules`,
   outExtension: { '.js': '.mjs' },
   splitting: true,

@@ -14,6 +14,8 @@ export interface GatewayParts {
   keepAliveMs?: number
   /** A process that starts the agents. Worth its memory for a gateway that lives long. */
   starter?: StarterConfig
+  /** The process ends when it is closed. */
+  brief?: boolean
 }
 
 /** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
@@ -28,10 +30,11 @@ export interface Gateway {
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const starter = parts.starter && new Starter(parts.starter)
   const built = new BuiltAgents(parts, starter)
-  const { hooks, log, keepAliveMs } = parts
-  const store = openStore(config.store, (error) => {
+  const { hooks, log, keepAliveMs, brief = false } = parts
+  const failed = (error: unknown): void => {
     log.error('the record could not be written', { error: String(error) })
-  })
+  }
+  const store = openStore({ ...config.store, brief }, failed)
   const engine = new Engine({
     settings: built.settings(config),
     store,
@@ -64,7 +67,8 @@ class BuiltAgents {
 
   /** What the engine knows of a configuration: codecs chosen, backends open, everything that can be reloaded. */
   settings(config: Config): EngineSettings {
-    const next = new Map([...config.agents].map(([name, agent]) => [name, this.#built(agent, config)]))
+    const env = hostEnv(config, this.#parts.env)
+    const next = new Map([...config.agents].map(([name, agent]) => [name, this.#built(agent, config, env)]))
     this.#current = next
     return {
       agents: new Map([...next].map(([name, { settings }]) => [name, settings])),
@@ -83,26 +87,29 @@ class BuiltAgents {
     await Promise.all(this.#all.map(({ backend }) => backend.close(graceMs)))
   }
 
-  #built(agent: AgentConfig, config: Config): { text: string; settings: AgentSettings } {
+  #built(agent: AgentConfig, config: Config, env: Record<string, string>): { text: string; settings: AgentSettings } {
     const text = JSON.stringify([agent, config.withheld])
     const known = this.#current.get(agent.name)
     if (known?.text === text) return known
-    const settings = agentSettings(agent, config, this.#parts, this.#starter)
+    const settings = agentSettings(agent, config, { ...this.#parts, env }, this.#starter)
     this.#all.push(settings)
     return { text, settings }
   }
 }
 
+/** With the environment that agents may see. */
+type HostedParts = GatewayParts & { env: Record<string, string> }
+
 function agentSettings(
   agent: AgentConfig,
   config: Config,
-  { codecs, env, hooks }: GatewayParts,
+  { codecs, env, hooks }: HostedParts,
   starter: Starter | undefined,
 ): AgentSettings {
   const codec = codecs[agent.protocol]!
   const isDefault = Object.keys(codec.dialects)[0] === agent.dialect
   const command = agent.command ?? ''
-  const backend = openBackend(agent, hostEnv(config, env), starter)
+  const backend = openBackend(agent, env, starter)
   return {
     name: agent.name,
     codec,
@@ -112,7 +119,7 @@ function agentSettings(
     context: {
       options: agent.options,
       agent: agent.name,
-      env: hostEnv(config, env),
+      env,
       folder: agent.folder,
       ...(agent.kind === 'process' && {
         process: { command, env: agent.env, cwd: agent.cwd, ...(agent.args && { args: agent.args }) },

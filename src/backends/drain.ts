@@ -41,7 +41,7 @@ export class DrainClock {
     this.#paused = true
     if (!this.#running) return
     this.#clear()
-    this.#left -= performance.now() - this.#since
+    this.#left -= clock() - this.#since
   }
 
   resume(): void {
@@ -56,7 +56,7 @@ export class DrainClock {
   }
 
   #arm(): void {
-    this.#since = performance.now()
+    this.#since = clock()
     this.#quiet = setTimeout(() => this.#finish(), QUIET_MS)
     this.#total = setTimeout(() => {
       this.#left = 0
@@ -74,4 +74,10 @@ export class DrainClock {
     clearTimeout(this.#total)
     clearImmediate(this.#last)
   }
+}
+
+/** Milliseconds on a clock that is never set. The first use of `performance` would load its module. */
+function clock(): number {
+  const [seconds, nanos] = process.hrtime()
+  return seconds * 1e3 + nanos / 1e6
 }

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { COOKIE } from './environment.ts'
 import { errorCode, NO_ROOM } from './spawn-fault.ts'
 
@@ -57,7 +56,7 @@ export interface Reaper {
 
 class Sidecar implements Reaper {
   /** Every cookie of this gateway run begins with it. Ends with a dot, as cookies do, so that none is the start of another. */
-  readonly #run = `${randomUUID()}.`
+  readonly #run = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}.`
   readonly #groups = new Set<number>()
   #calls = 0
   #child: ChildProcess | undefined

@@ -1,5 +1,4 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -107,7 +106,7 @@ class Run {
   /** It has started an agent. */
   hasServed = false
   readonly #silentMs: number
-  readonly #secret = randomUUID()
+  readonly #secret = process.getBuiltinModule('node:crypto').randomUUID()
   readonly #path = join(mkdtempSync(join(tmpdir(), 'turnpike-')), 'agents')
   readonly #processes = new Map<number, LaunchedProcess>()
   readonly #server: Server

@@ -1,5 +1,6 @@
 import { readCarrier } from '../../observability/index.ts'
 import { serveStdio } from '../stdio.ts'
+import { configureAlone } from './alone-config.ts'
 import { type Setup, setUp } from './setup.ts'
 import type { ThinOptions } from './thin.ts'
 import { unwritten } from './unwritten.ts'
@@ -15,7 +16,7 @@ export async function runAlone(
   file: string,
   { protocol, facts, argv, agent, env }: ThinOptions,
 ): Promise<number | string> {
-  const setup = await trySetUp(file, protocol, facts.oneShot === true)
+  const setup = await trySetUp(file, protocol, env, facts.oneShot === true)
   if (typeof setup === 'string') return setup
   const { codecs, gateway, close } = setup
   const exitCode = await serveStdio(
@@ -36,9 +37,14 @@ export async function runAlone(
 }
 
 /** The gateway, or what is wrong. Where that is shown to a client, it says no more than who can tell. */
-async function trySetUp(file: string, only: string, shown: boolean): Promise<Setup | string> {
+async function trySetUp(
+  file: string,
+  protocol: string,
+  env: ThinOptions['env'],
+  shown: boolean,
+): Promise<Setup | string> {
   try {
-    return await setUp(file, { only })
+    return await setUp(await configureAlone(file, protocol), { env, alone: true })
   } catch (error) {
     if (shown) return 'the configuration cannot be used; "turnpike check" says why'
     return error instanceof Error ? error.message : String(error)

@@ -26,7 +26,7 @@ async function standIn(args: string[]): Promise<number> {
   }
   const { options, rest } = takeOptions(own, ['agent', 'config'])
   const facts = standInFacts(protocol)
-  const env = process.env
+  const env = { ...process.env }
   const asked = { protocol, facts, argv: rest, env, ...(options.agent !== undefined && { agent: options.agent }) }
   const served = await serve(configFile(options.config), asked)
   if (typeof served === 'number') return served

@@ -1,9 +1,11 @@
 import { loadCodecs } from '../../codecs/index.ts'
 import { probeCollector } from '../../observability/index.ts'
-import { type Config, describeConfig } from '../config/index.ts'
+import type { Config } from '../config/index.ts'
+import { describeConfig } from '../config/load.ts'
 import { takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
-import { collectorOf, exportOptions, readConfig } from './setup.ts'
+import { readConfig } from './read-config.ts'
+import { collectorOf, exportOptions } from './setup.ts'
 
 /**
  * `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). What may

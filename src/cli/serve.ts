@@ -1,9 +1,11 @@
+import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import { type HttpServer, type ServerParts, startServer, startSocket } from '../server.ts'
 import { takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { readConfig, type Setup, setUp } from './setup.ts'
+import { readConfig } from './read-config.ts'
+import { type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
 import { starterProgram } from './starter-program.ts'
 import { version } from './version.ts'
@@ -15,7 +17,9 @@ const DRAIN_MS = 30_000
 export async function serveCommand(args: string[]): Promise<number> {
   const { options } = takeOptions(args, ['config', 'port'])
   const file = configFile(options.config)
-  const setup = await setUp(file, { starter: starterProgram() })
+  const loaded = await loadCodecs()
+  const configured = { codecs: loaded, config: readConfig(loaded, file) }
+  const setup = await setUp(configured, { env: process.env, starter: starterProgram() })
   const { config, codecs, gateway, log, metrics, close } = setup
   const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
   const parts = {

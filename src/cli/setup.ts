@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { codecNames, loadCodecs } from '../../codecs/index.ts'
 import {
   type BreakerStates,
   type Log,
@@ -13,16 +11,15 @@ import {
   type Telemetry,
   type TelemetryConfig,
 } from '../../observability/index.ts'
-import { type CodecInfo, type Config, loadConfig } from '../config/index.ts'
-import { type AnyCodec, type Hooks, silentHooks } from '../contract/index.ts'
+import type { Config } from '../config/index.ts'
+import { type Hooks, silentHooks } from '../contract/index.ts'
 import type { Engine, EngineLog } from '../engine/index.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import type { Configured } from './configured.ts'
 import { version } from './version.ts'
 
 /** A gateway that is ready to take clients, and how to take it down again. */
-export interface Setup {
-  config: Config
-  codecs: Readonly<Record<string, AnyCodec>>
+export interface Setup extends Configured {
   gateway: Gateway
   log: Log
   /** What is counted; absent for stand-ins, and when it is switched off. */
@@ -31,29 +28,25 @@ export interface Setup {
   close(drainMs: number): Promise<void>
 }
 
-/** Reads a configuration file. `TURNPIKE_NODE` in it is the Node.js that runs the gateway. */
-export function readConfig(codecs: Readonly<Record<string, AnyCodec>>, file: string): Config {
-  const env = { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
-  return loadConfig({ env, cwd: process.cwd(), codecs: infos(codecs), file })!
-}
-
-/** What is set up. */
-export interface SetupOptions {
-  /** The protocol of a stand-in that runs alone. */
-  only?: string
+/** The circumstances of a gateway. */
+export interface Circumstances {
+  /** The environment of this process: each reading of `process.env` itself takes its time. */
+  env: Readonly<Record<string, string | undefined>>
+  alone?: boolean
   /** The program that starts agents for a gateway that lives long. */
   starter?: string
 }
 
 /**
- * Builds the gateway of a configuration. `only` names the protocol of a stand-in that runs alone: the log is silent then,
- * because stderr is its client's, and no more codecs are loaded than the file speaks of.
+ * Builds the gateway of a configuration. `alone` is for a stand-in that serves one client: the log is silent, because
+ * stderr is the client's, and the process is to end when the gateway is closed.
  */
-export async function setUp(file: string, { only, starter }: SetupOptions = {}): Promise<Setup> {
-  const quiet = only !== undefined
-  const { codecs, config } = (quiet && (await readWith(file, only))) || (await readWithAll(file))
+export async function setUp(
+  { codecs, config }: Configured,
+  { env, alone = false, starter }: Circumstances,
+): Promise<Setup> {
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
-  const level = quiet && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
+  const level = alone && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
   const { pretty } = config.log
   // The log is there before what it may be sent by.
   let also: ((entry: LogEntry) => void) | undefined
@@ -65,7 +58,7 @@ export async function setUp(file: string, { only, starter }: SetupOptions = {}):
   })
   for (const warning of config.warnings) log.warn(warning)
   // A stand-in that runs alone is gone before anybody could read its numbers.
-  const metrics = quiet || config.telemetry?.metrics === false ? undefined : await openMetrics()
+  const metrics = alone || config.telemetry?.metrics === false ? undefined : await openMetrics()
   const telemetry = await telemetryOf(config, log, metrics)
   also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
@@ -74,7 +67,8 @@ export async function setUp(file: string, { only, starter }: SetupOptions = {}):
     codecs,
     hooks,
     log: redacting(log, config),
-    env: process.env,
+    env,
+    brief: alone,
     ...(starter !== undefined && { starter: { program: starter, trouble: (message) => log.warn(message) } }),
   })
   const { engine } = gateway
@@ -91,23 +85,6 @@ export async function setUp(file: string, { only, starter }: SetupOptions = {}):
       metrics?.close()
     },
   }
-}
-
-/** The configuration with the codecs that its text speaks of; undefined when that does not do. */
-async function readWith(file: string, front: string): Promise<Pick<Setup, 'codecs' | 'config'> | undefined> {
-  try {
-    const text = readFileSync(file, 'utf8')
-    const codecs = await loadCodecs(codecNames.filter((name) => name === front || text.includes(name)))
-    return { codecs, config: readConfig(codecs, file) }
-  } catch {
-    // With all of them, so that the message of what is wrong can name what was meant.
-    return undefined
-  }
-}
-
-async function readWithAll(file: string): Promise<Pick<Setup, 'codecs' | 'config'>> {
-  const codecs = await loadCodecs()
-  return { codecs, config: readConfig(codecs, file) }
 }
 
 /** The state of every configured agent's circuit. */
@@ -160,13 +137,4 @@ async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefine
     ...(sample !== undefined && { sample }),
     ...(metrics && { metrics }),
   })
-}
-
-function infos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
-  return Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
-      name,
-      { dialects: Object.keys(dialects), silent, options },
-    ]),
-  )
 }

@@ -10,6 +10,11 @@ export function socketPath(configFile: string, env: Readonly<Record<string, stri
   return join(runtimeFolder(env), `${digest(realpathSync(configFile))}.sock`)
 }
 
+/** Where the compiled form of this configuration file is kept. Undefined where there is no such file. */
+export function compiledPath(configFile: string, env: Readonly<Record<string, string | undefined>>): string {
+  return socketPath(configFile, env).replace(/sock$/, 'config')
+}
+
 /** A folder that only this user can enter: the system's runtime folder, else one below the temporary folder. */
 export function runtimeFolder(env: Readonly<Record<string, string | undefined>>): string {
   const runtime = env['XDG_RUNTIME_DIR']

@@ -17,6 +17,11 @@ node=node
 for own in "$root"/.node/node_modules/node-*/bin/node; do
   [ -x "$own" ] && node=$own
 done
+# A stand-in is done before it has this much garbage to collect (in MB).
+garbage=
+case ${0##*/}:${1-} in
+  *:as | zene:* | zot:* | qwen:*) garbage=--min-semi-space-size=4 ;;
+esac
 # What V8 makes of the code is kept between runs, where the folder can be written to.
-export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/dist/cache}"
-TURNPIKE_NAME=${0##*/} exec "$node" "$root/dist/turnpike.cjs" "$@"
+export TURNPIKE_CACHE="${TURNPIKE_CACHE:-$root/dist/cache}"
+TURNPIKE_NAME=${0##*/} exec "$node" $garbage "$root/dist/turnpike.cjs" "$@"

@@ -1,7 +1,7 @@
-import type { SourceDocument } from './document.ts'
 import { MAX_MS } from './duration.ts'
 import type { Path } from './errors.ts'
 import type { Profile } from './profile.ts'
+import type { Source } from './source.ts'
 import type { Limits } from './types.ts'
 
 /** The protocol whose agents may be described by a profile. */
@@ -35,7 +35,7 @@ export function profileInherits(
  * The codec expands `${VAR}` in the environment of a profile. A value beside the profile is expanded already; one that
  * holds a reference of its own would be read again.
  */
-export function refuseNestedReferences(source: SourceDocument, path: Path, profile: Profile | undefined): void {
+export function refuseNestedReferences(source: Source, path: Path, profile: Profile | undefined): void {
   const env = [...path, 'env']
   if (!profile || !source.has(env)) return
   for (const { name } of source.insertedAt(env).filter(({ value }) => value.includes('${'))) {

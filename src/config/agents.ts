@@ -1,16 +1,14 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { isRecord } from '../model/index.ts'
 import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
-import type { SourceDocument } from './document.ts'
 import { MAX_MS } from './duration.ts'
 import { inheritedNames } from './environment.ts'
-import type { Path } from './errors.ts'
+import { type Path, valueAt } from './errors.ts'
 import type { Environment } from './expand.ts'
-import { reportUnknownKey, valueAt } from './issues.ts'
 import { overlayLimits } from './limits.ts'
-import { type Profile, readProfile } from './profile.ts'
+import type { Profile } from './profile.ts'
 import { findProtocol, type Protocol } from './protocol.ts'
-import { AGENT_KEYS, type AgentEntry } from './schema.ts'
+import type { AgentEntry } from './schema.ts'
+import type { Source } from './source.ts'
 import type { AgentConfig, CodecInfos, Limits } from './types.ts'
 
 const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
@@ -18,7 +16,7 @@ const HTTP_KEYS = ['url', 'headers'] as const
 
 /** What an agent is resolved with. */
 export interface AgentContext {
-  source: SourceDocument
+  source: Source
   /** Absolute folder of the file. */
   folder: string
   codecs: CodecInfos
@@ -28,18 +26,8 @@ export interface AgentContext {
   /** The limits of the whole gateway. */
   limits: Limits
   warnings: string[]
-}
-
-/** Reports keys of an agent that belong neither to every agent nor to its codec. `entry` is as it was written. */
-export function checkAgentKeys(context: Pick<AgentContext, 'source' | 'codecs'>, name: string, entry: unknown): void {
-  if (!isRecord(entry) || typeof entry['protocol'] !== 'string') return
-  const path = ['agents', name]
-  const protocol = findProtocol(entry['protocol'], context.codecs, context.source, [...path, 'protocol'])
-  if (!protocol) return
-  const known = [...AGENT_KEYS, ...protocol.codec.options.keys]
-  for (const key of Object.keys(entry)) {
-    if (!known.includes(key)) reportUnknownKey(context.source, [...path, key], known)
-  }
+  /** Reads the profile at an absolute path, which messages show as `file`. */
+  readProfile(path: string, file: string, optionKeys: readonly string[]): Profile
 }
 
 /** The agent of a valid entry, or undefined when something else is wrong with it, which is reported. */
@@ -84,7 +72,7 @@ function patientLimits({ source, limits }: AgentContext, { codec }: Protocol): L
 }
 
 /** Either a process or an HTTP agent, with the keys of its kind only. */
-function checkReach(source: SourceDocument, path: Path, entry: AgentEntry, protocol: Protocol): boolean {
+function checkReach(source: Source, path: Path, entry: AgentEntry, protocol: Protocol): boolean {
   const hasProfile = entry.profile !== undefined
   if (hasProfile && protocol.name !== PROFILE_PROTOCOL) {
     source.report([...path, 'profile'], `belongs to an agent with protocol ${PROFILE_PROTOCOL}`, undefined, 'key')
@@ -107,7 +95,7 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
   const { source, folder } = context
   const file = isAbsolute(given) ? given : join(dirname(source.file), given)
   try {
-    const profile = readProfile(resolve(folder, given), file, protocol.codec.options.keys)
+    const profile = context.readProfile(resolve(folder, given), file, protocol.codec.options.keys)
     context.warnings.push(...profile.warnings)
     source.problems.push(...profile.source.problems)
     if (profile.source.problems.length > 0) return undefined
@@ -171,7 +159,7 @@ function writtenOptions(entry: AgentEntry, { codec }: Protocol, profile: Profile
 
 /** What the codec's schema makes of its keys; what it refuses is reported where it was written. */
 function resolveOptions(
-  source: SourceDocument,
+  source: Source,
   path: Path,
   written: Record<string, unknown>,
   { name, codec }: Protocol,

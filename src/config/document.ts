@@ -14,6 +14,7 @@ import {
 import type { ConfigProblem, Path } from './errors.ts'
 import { formatPath } from './errors.ts'
 import { type Environment, type Expansion, expand } from './expand.ts'
+import type { Source } from './source.ts'
 
 const REFERENCE_HINT = `write \${NAME} or \${NAME:-default}, or "$\${" for the text`
 
@@ -25,7 +26,7 @@ const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 }
 
 /** A YAML file with the places of its values, so that every problem can be shown where it is. */
-export class SourceDocument {
+export class SourceDocument implements Source {
   /** As it is shown to people. */
   readonly file: string
   readonly problems: ConfigProblem[] = []

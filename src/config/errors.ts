@@ -45,3 +45,8 @@ export function suggest(word: string, known: readonly string[]): string {
   if (near !== undefined) return `did you mean "${near}"?`
   return known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
 }
+
+/** What is at a path of plain values; undefined when there is nothing. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | null)?.[step], value)
+}

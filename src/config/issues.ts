@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { SourceDocument } from './document.ts'
-import { type Path, suggest } from './errors.ts'
+import { type Path, suggest, valueAt } from './errors.ts'
 import { KEY_SEPARATOR } from './schema.ts'
 
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -57,9 +57,4 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): [message: strin
     default:
       return [issue.message]
   }
-}
-
-/** What is at a path of plain values; undefined when there is nothing. */
-export function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | null)?.[step], value)
 }

@@ -1,17 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve } from 'node:path'
 import { isRecord } from '../model/index.ts'
-import { checkAgentKeys, resolveAgent } from './agents.ts'
+import { checkAgentKeys } from './agent-keys.ts'
+import { type Compilable, compileConfig } from './compile.ts'
+import { type CompiledConfig, resolveCompiled } from './compiled.ts'
 import { SourceDocument } from './document.ts'
 import { ConfigError } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { reportIssues } from './issues.ts'
-import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
-import { createRedactor } from './redact.ts'
-import { resolveRoutes } from './routes.ts'
+import { type ReadProfile, readProfile } from './profile.ts'
+import { type ResolveContext, resolveConfig } from './resolve.ts'
 import { type FileShape, fileSchema } from './schema.ts'
-import { resolveServer } from './server.ts'
-import type { AgentConfig, CodecInfos, Config } from './types.ts'
+import type { CodecInfos, Config } from './types.ts'
+
+export { describeConfig } from './describe.ts'
 
 /** The name of the file that is looked for in the working folder. */
 export const CONFIG_FILE = 'turnpike.yaml'
@@ -32,14 +34,25 @@ export interface LoadOptions {
  * Finds, reads and resolves the configuration; undefined when none was named and there is none.
  * Throws a `ConfigError` with every problem that was found.
  */
-export function loadConfig({ file, text, env, cwd, codecs }: LoadOptions): Config | undefined {
-  if (text !== undefined) return parseConfig(text, { file: file ?? CONFIG_FILE, folder: cwd, env, codecs })
+export function loadConfig(options: LoadOptions): Config | undefined {
+  const found = find(options)
+  return found && parseConfig(found.text, found)
+}
+
+/** The same for a file that is there, and the form in which the configuration can be kept, where it has one. */
+export function loadAndCompile(options: LoadOptions & { file: string }): { config: Config; compiled?: CompiledConfig } {
+  const found = find(options)!
+  return parseAndCompile(found.text, found)
+}
+
+function find({ file, text, env, cwd, codecs }: LoadOptions): (ParseOptions & { text: string }) | undefined {
+  if (text !== undefined) return { text, file: file ?? CONFIG_FILE, folder: cwd, env, codecs }
   const named = file ?? (env['TURNPIKE_CONFIG'] || undefined)
   const path = resolve(cwd, named ?? CONFIG_FILE)
   if (named === undefined && !existsSync(path)) return undefined
   const fromHere = relative(cwd, path)
   const shown = fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere
-  return parseConfig(readConfig(path, shown), { file: shown, folder: dirname(path), env, codecs })
+  return { text: readConfig(path, shown), file: shown, folder: dirname(path), env, codecs }
 }
 
 function readConfig(path: string, file: string): string {
@@ -64,14 +77,40 @@ export interface ParseOptions {
 
 /** Resolves the text of a configuration. Throws a `ConfigError` with every problem that was found. */
 export function parseConfig(text: string, options: ParseOptions): Config {
+  return parse(text, options).config
+}
+
+/** The same, with the form in which it can be kept: where it has one, and that gives the same configuration again. */
+export function parseAndCompile(text: string, options: ParseOptions): { config: Config; compiled?: CompiledConfig } {
+  const { config, compilable } = parse(text, options)
+  const compiled = compileConfig(compilable)
+  if (!compiled) return { config }
+  const again = resolveCompiled(compiled, options)
+  return again && plain(again) === plain(config) ? { config, compiled } : { config }
+}
+
+/** A configuration as text, for comparison. */
+function plain({ agents, ...rest }: Config): string {
+  return JSON.stringify([rest, ...agents])
+}
+
+function parse(text: string, options: ParseOptions): { config: Config; compilable: Compilable } {
+  const { env, codecs } = options
   const source = new SourceDocument(text, options.file)
   throwProblems(source)
-  source.expand(options.env)
-  const shape = validate(source, options.codecs)
+  const raw = source.value() ?? {}
+  source.expand(env)
+  const shape = validate(source, codecs)
   throwProblems(source)
-  const config = resolveConfig(source, shape!, options)
+  const profiles = new Map<string, ReadProfile>()
+  const reading: ResolveContext['readProfile'] = (path, file, optionKeys) => {
+    const profile = readProfile(path, file, optionKeys)
+    profiles.set(path, profile)
+    return profile
+  }
+  const config = resolveConfig(source, shape!, { ...options, readProfile: reading })
   throwProblems(source)
-  return config
+  return { config, compilable: { text, raw, shape: shape!, profiles, env } }
 }
 
 function throwProblems({ problems }: SourceDocument): void {
@@ -88,34 +127,4 @@ function validate(source: SourceDocument, codecs: CodecInfos): FileShape | undef
     for (const [name, entry] of Object.entries(agents)) checkAgentKeys({ source, codecs }, name, entry)
   }
   return result.data
-}
-
-function resolveConfig(source: SourceDocument, file: FileShape, { folder, env, codecs }: ParseOptions): Config {
-  const limits = overlayLimits(DEFAULT_LIMITS, file.limits)
-  const warnings: string[] = []
-  const withheld = file.server.keys.flatMap((key) => key.env ?? [])
-  const context = { source, folder, codecs, env, withheld, limits, warnings }
-  const agents = new Map<string, AgentConfig>()
-  for (const [name, entry] of Object.entries(file.agents)) {
-    const agent = resolveAgent(context, name, entry)
-    if (agent) agents.set(name, agent)
-  }
-  const names = Object.keys(file.agents)
-  const server = resolveServer(source, file.server, env, names, codecs)
-  const routes = resolveRoutes(source, file, names, codecs)
-  const { socket } = file.server
-  const { kind, path, retention } = file.store
-  return {
-    server: { ...server, socket: typeof socket === 'string' ? resolve(folder, socket) : socket },
-    default: file.default,
-    agents,
-    limits,
-    routes,
-    store: { kind, path: path === ':memory:' ? path : resolve(folder, path), retention },
-    telemetry: file.telemetry,
-    log: file.log,
-    warnings,
-    withheld,
-    redact: createRedactor([...source.insertedAt([]), ...withheld.map((name) => ({ name, value: env[name] ?? '' }))]),
-  }
 }

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { isRecord } from '../model/index.ts'
 import { SourceDocument } from './document.ts'
 import { formatProblem, type Path, suggest } from './errors.ts'
+import type { Source } from './source.ts'
 
 /** The fields of a profile that say how the process is started. */
 const PROCESS_FIELDS = ['command', 'args', 'cwd', 'env'] as const
 
 /** An AgentProc profile. Nothing in it is expanded or resolved: that is for the codec. */
 export interface Profile {
-  source: SourceDocument
+  source: Source
   /** Where its fields are in the file: at the root, or under `agentproc`. */
   root: Path
   command?: string
@@ -20,16 +21,20 @@ export interface Profile {
   warnings: string[]
 }
 
+/** A profile with the file that it is read from. */
+export type ReadProfile = Profile & { source: SourceDocument; text: string }
+
 /**
  * Reads a profile (AgentProc, "Profile YAML"). `file` is how the file is shown, `optionKeys` are the fields that the
  * codec takes as options. What is wrong is in `source.problems`; throws what the file system throws.
  */
-export function readProfile(path: string, file: string, optionKeys: readonly string[]): Profile {
-  const source = new SourceDocument(readFileSync(path, 'utf8'), file)
+export function readProfile(path: string, file: string, optionKeys: readonly string[]): ReadProfile {
+  const text = readFileSync(path, 'utf8')
+  const source = new SourceDocument(text, file)
   const whole = source.value() ?? {}
   const root: Path = isRecord(whole) && isRecord(whole['agentproc']) ? ['agentproc'] : []
   const fields = root.length > 0 ? (whole as Record<string, unknown>)['agentproc'] : whole
-  const profile: Profile = { source, root, env: {}, options: {}, warnings: [] }
+  const profile: ReadProfile = { source, root, env: {}, options: {}, warnings: [], text }
   if (source.problems.length > 0) return profile
   if (!isRecord(fields)) {
     source.report([], 'must be a table of keys and values')
@@ -47,7 +52,7 @@ export function readProfile(path: string, file: string, optionKeys: readonly str
   return profile
 }
 
-function readField(profile: Profile, key: string, value: unknown, optionKeys: readonly string[]): void {
+function readField(profile: ReadProfile, key: string, value: unknown, optionKeys: readonly string[]): void {
   const path = [...profile.root, key]
   // An empty field is as good as none.
   if (value === null) return
@@ -68,13 +73,13 @@ function readField(profile: Profile, key: string, value: unknown, optionKeys: re
 }
 
 /** Numbers and booleans as they were written: other runners take them too. */
-function scalarText(profile: Profile, path: Path): string {
+function scalarText(profile: ReadProfile, path: Path): string {
   const text = profile.source.sourceAt(path)
   if (text === undefined) profile.source.report(path, 'must be text')
   return text ?? ''
 }
 
-function ignoredField(profile: Profile, path: Path, key: string, optionKeys: readonly string[]): string {
+function ignoredField(profile: ReadProfile, path: Path, key: string, optionKeys: readonly string[]): string {
   const { line, column } = profile.source.place(path, 'key')
   const hint = suggest(key, [...PROCESS_FIELDS, ...optionKeys])
   const known = hint.startsWith('did') ? hint : undefined

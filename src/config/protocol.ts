@@ -1,5 +1,5 @@
-import type { SourceDocument } from './document.ts'
 import { type Path, suggest } from './errors.ts'
+import type { Source } from './source.ts'
 import type { CodecInfo, CodecInfos } from './types.ts'
 
 /** A codec and one of its dialects. */
@@ -13,12 +13,7 @@ export interface Protocol {
  * The codec and dialect that a text names: `name`, `name@dialect`, or a dialect that only one codec has.
  * What is unknown is reported at `path`.
  */
-export function findProtocol(
-  text: string,
-  codecs: CodecInfos,
-  source: SourceDocument,
-  path: Path,
-): Protocol | undefined {
+export function findProtocol(text: string, codecs: CodecInfos, source: Source, path: Path): Protocol | undefined {
   const [name, dialect] = split(text)
   const codec = Object.hasOwn(codecs, name) ? codecs[name]! : undefined
   if (!codec) {

@@ -1,13 +1,13 @@
-import type { SourceDocument } from './document.ts'
 import { suggest } from './errors.ts'
 import { definedLimits } from './limits.ts'
 import { findProtocol } from './protocol.ts'
 import type { FileShape } from './schema.ts'
+import type { Source } from './source.ts'
 import type { CodecInfos, Route } from './types.ts'
 
 /** The routes of a valid file; agents and fronts that do not exist are reported. */
 export function resolveRoutes(
-  source: SourceDocument,
+  source: Source,
   file: Pick<FileShape, 'routes' | 'default'>,
   agents: readonly string[],
   codecs: CodecInfos,

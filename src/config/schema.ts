@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { parseDuration, parseSize } from './duration.ts'
+import { TEXTS } from './texts.ts'
 import { LOG_LEVELS } from './types.ts'
 
 /**
@@ -40,10 +41,8 @@ const share = z.preprocess(
   z.number().min(0).max(1),
 )
 
-const text = z.string().min(1, 'must not be empty')
-const url = z
-  .string()
-  .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https URL')
+const text = z.string().refine(TEXTS.some, 'must not be empty')
+const url = z.string().refine(TEXTS.url, 'must be an http or https URL')
 const origin = z
   .string()
   .refine(
@@ -51,9 +50,9 @@ const origin = z
     'must be an origin, such as https://app.example',
   )
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
-const headers = z.record(headerName, z.string().regex(/^[^\r\n\0]*$/, 'must be one line'))
+const headers = z.record(headerName, z.string().refine(TEXTS.line, 'must be one line'))
 const variable = z.string().regex(/^[^=\0]+$/, 'is no name of an environment variable')
-const variables = z.record(variable, z.string().regex(/^[^\0]*$/, 'must not hold a NUL'))
+const variables = z.record(variable, z.string().refine(TEXTS.variable, 'must not hold a NUL'))
 const agentName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is no name of an agent: letters, digits, ".", "_" and "-" make one')

@@ -1,9 +1,9 @@
 import { isLoopback } from '../model/index.ts'
-import type { SourceDocument } from './document.ts'
 import { suggest } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { findProtocol } from './protocol.ts'
 import type { FileShape } from './schema.ts'
+import type { Source } from './source.ts'
 import type { CodecInfos, ServerConfig, ServerKey } from './types.ts'
 
 /** Whose turns those of clients without a key are, such as stand-ins on the Unix socket. */
@@ -13,7 +13,7 @@ type KeyEntry = FileShape['server']['keys'][number]
 
 /** The server of a valid file, its keys read from the environment. `agents` are the names that keys may be limited to. */
 export function resolveServer(
-  source: SourceDocument,
+  source: Source,
   server: FileShape['server'],
   env: Environment,
   agents: readonly string[],
@@ -30,7 +30,7 @@ export function resolveServer(
   return { host, port, keys, hosts, origins, limits }
 }
 
-function resolveKey(source: SourceDocument, key: KeyEntry, index: number, env: Environment): ServerKey {
+function resolveKey(source: Source, key: KeyEntry, index: number, env: Environment): ServerKey {
   const { name, hash, agents, fronts, limits } = key
   const rest = { agents, fronts, limits }
   if (key.env === undefined) return { name, hash, ...rest }
@@ -43,7 +43,7 @@ function resolveKey(source: SourceDocument, key: KeyEntry, index: number, env: E
 }
 
 /** Names tell clients apart in sessions and logs, and a key must not belong to two of them. */
-function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: readonly string[]): void {
+function checkKeys(source: Source, keys: readonly ServerKey[], agents: readonly string[]): void {
   for (const [index, key] of keys.entries()) {
     const path = ['server', 'keys', index]
     if (key.name === LOCAL) {
@@ -64,7 +64,7 @@ function checkKeys(source: SourceDocument, keys: readonly ServerKey[], agents: r
   }
 }
 
-function checkFronts(source: SourceDocument, keys: readonly ServerKey[], codecs: CodecInfos): void {
+function checkFronts(source: Source, keys: readonly ServerKey[], codecs: CodecInfos): void {
   for (const [index, { fronts = [] }] of keys.entries()) {
     for (const [position, front] of fronts.entries()) {
       if (!front.includes('*')) findProtocol(front, codecs, source, ['server', 'keys', index, 'fronts', position])

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Store, TurnRecord } from '../contract/index.ts'
 import {
   type Command,
@@ -9,6 +8,7 @@ import {
   type TurnStart,
   textOf,
 } from '../model/index.ts'
+import { digestOf } from './digest.ts'
 import type { LiveTurns } from './live-turns.ts'
 import { ownerAlive } from './owner.ts'
 import type { Turn } from './turn.ts'
@@ -116,7 +116,6 @@ function isRunning(record: TurnRecord | undefined): boolean {
 
 /** A digest of what the request asks for. */
 function digest(command: Command & TurnStart): string {
-  const hash = createHash('sha256').update(textOf(command.input))
-  hash.update(JSON.stringify([command.task, command.input.filter((part) => part.type !== 'text')]))
-  return hash.digest('hex')
+  const others = command.input.filter((part) => part.type !== 'text')
+  return digestOf(textOf(command.input) + JSON.stringify([command.task, others]))
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { Ask, Command, CommandOf, EventOf, Id, Loss, Question, Reply, TurnEvent } from '../model/index.ts'
 import type { Audience } from './audience.ts'
+import { randomId } from './random.ts'
 import type { Route } from './settings.ts'
 
 /** What the asks of a turn need of it. */
@@ -146,7 +146,7 @@ export class TurnAsks {
       this.#parking = false
       if (!this.waiting) return
       const asks = [...this.#open.values()].map(({ ask }) => ask)
-      this.#continuation = `${this.#host.turn}.${randomBytes(18).toString('base64url')}`
+      this.#continuation = `${this.#host.turn}.${randomId(18)}`
       this.#parkedAt = this.#host.take({
         type: 'turn-parked',
         turn: this.#host.turn,

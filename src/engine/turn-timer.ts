@@ -27,7 +27,7 @@ export class TurnTimer {
     this.#limits = limits
     this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
     this.#expired = expired
-    this.#startedAt = this.#takenAt = this.#phaseAt = performance.now()
+    this.#startedAt = this.#takenAt = this.#phaseAt = clock()
     this.#arm()
   }
 
@@ -35,27 +35,27 @@ export class TurnTimer {
   moveTo(agent: string, limits: Limits): void {
     this.#agent = agent
     this.#limits = limits
-    this.#takenAt = performance.now()
+    this.#takenAt = clock()
     this.enter('waiting')
   }
 
   /** The turn enters a phase now. */
   enter(phase: Phase): void {
     this.#phase = phase
-    this.#phaseAt = performance.now()
+    this.#phaseAt = clock()
     this.#arm()
   }
 
   /** Something came from the agent. */
   touch(): void {
-    this.#phaseAt = performance.now()
+    this.#phaseAt = clock()
     if (this.#phase !== 'idle') this.enter('idle')
   }
 
   /** Silence is not the agent's fault while the client does not read or has been asked something. */
   hold(held: boolean): void {
     this.#held = held
-    this.#phaseAt = performance.now()
+    this.#phaseAt = clock()
   }
 
   stop(): void {
@@ -76,11 +76,11 @@ export class TurnTimer {
   #arm(): void {
     clearTimeout(this.#timer)
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - performance.now()), 2 ** 31 - 1))
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - clock()), 2 ** 31 - 1))
   }
 
   #fire(): void {
-    const now = performance.now()
+    const now = clock()
     // Timers may fire a fraction of a millisecond early.
     if (now + 1 >= this.#totalAt) {
       const ms = Math.min(this.#askedMs, this.#limits.total)
@@ -100,4 +100,10 @@ export class TurnTimer {
     }
     return fault('timeout', `The agent "${this.#agent}" sent nothing for ${ms} ms (limit "${this.#phase}").`)
   }
+}
+
+/** Milliseconds on a clock that is never set. The first use of `performance` would load its module. */
+function clock(): number {
+  const [seconds, nanos] = process.hrtime()
+  return seconds * 1e3 + nanos / 1e6
 }

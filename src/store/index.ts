@@ -8,12 +8,14 @@ export { openSqliteStore } from './sqlite.ts'
 export interface StoreConfig {
   kind: 'sqlite'
   path: string
+  /** The process ends when it closes the store. */
+  brief?: boolean
 }
 
 /**
  * Opens the configured store. Throws a `StoreError` that names the file and the remedy. `failed` hears of what could
  * not be committed when nobody called `commit`.
  */
-export function openStore(config: StoreConfig, failed?: (error: unknown) => void): Store {
-  return openSqliteStore(config.path, failed)
+export function openStore({ path, brief }: StoreConfig, failed?: (error: unknown) => void): Store {
+  return openSqliteStore(path, { ...(failed && { failed }), ...(brief && { brief }) })
 }

@@ -11,24 +11,37 @@ import { WriteTransaction } from './transaction.ts'
 /** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
 
+/** How a store is opened. */
+export interface SqliteOptions {
+  /** Hears of what could not be committed when nobody called `commit`. */
+  failed?: (error: unknown) => void
+  /**
+   * The process ends when it closes the store: what was written is committed, and the log is left as it is, for whoever
+   * opens the file next, as after a crash. To write it into the file, and to begin a new one, takes longer than a short
+   * turn.
+   */
+  brief?: boolean
+}
+
 /**
  * Opens the store in the SQLite file `path`, which any number of processes of one machine may share; `:memory:` is one
  * that ends with it. File (mode 0600) and folder (0700) are made where there are none. Every method answers at once;
- * it throws a `StoreError` that names the file and the remedy, as this does. `failed` hears of what could not be
- * committed when nobody called `commit`.
+ * it throws a `StoreError` that names the file and the remedy, as this does.
  */
-export function openSqliteStore(path: string, failed: (error: unknown) => void = () => {}): Store {
-  return new SqliteStore(openDatabase(path), path, failed)
+export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
+  return new SqliteStore(openDatabase(path), path, options)
 }
 
 class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #path: string
   readonly #sql: Statements
+  readonly #brief: boolean
   readonly #writes: WriteTransaction
 
-  constructor(db: DatabaseSync, path: string, failed: (error: unknown) => void) {
+  constructor(db: DatabaseSync, path: string, { failed = () => {}, brief = false }: SqliteOptions) {
     this.#db = db
+    this.#brief = brief
     this.#path = path
     this.#sql = prepareAll(db)
     this.#writes = new WriteTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
@@ -194,7 +207,7 @@ class SqliteStore implements Store {
     if (!this.#db.isOpen) return
     this.#do(() => {
       this.#writes.commit()
-      this.#db.close()
+      if (!this.#brief) this.#db.close()
     })
   }
 

@@ -25,7 +25,6 @@ export const PARTS: readonly Part[] = [
       'src/model',
       'src/contract',
       'node:child_process',
-      'node:crypto',
       'node:fs',
       'node:net',
       'node:os',
@@ -33,11 +32,15 @@ export const PARTS: readonly Part[] = [
       'node:string_decoder',
     ],
     types: ['node:stream'],
-    lazy: ['undici'],
+    lazy: ['node:crypto', 'undici'],
   },
   { path: 'src/store', may: ['src/model', 'src/contract', 'node:fs', 'node:path'], lazy: ['node:sqlite'] },
   { path: 'src/config', may: ['src/model', 'zod', 'yaml', 'node:fs', 'node:path'], types: ['src/contract'] },
-  { path: 'src/engine', may: ['src/model', 'src/contract', 'src/framing', 'rxjs', 'node:crypto', 'node:os'] },
+  {
+    path: 'src/engine',
+    may: ['src/model', 'src/contract', 'src/framing', 'rxjs', 'node:fs', 'node:os'],
+    lazy: ['node:crypto'],
+  },
   {
     path: 'src/conformance',
     may: ['src/model', 'src/contract', 'src/backends', 'node:crypto', 'node:fs', 'node:http', 'node:os', 'node:path'],
@@ -107,6 +110,7 @@ export const PARTS: readonly Part[] = [
 
 /** A folder is entered through its `index.ts`, but for these. */
 export const SIDE_DOORS: Readonly<Record<string, string>> = {
+  'src/config/load.ts': 'reads the file itself, with a YAML parser and schemas: a stand-in does without',
   'codecs/agentproc/checks.ts': 'for conformance tests alone: no gateway loads it',
   'codecs/native/checks.ts': 'for conformance tests alone: no gateway loads it',
   'codecs/openharness/checks.ts': 'for conformance tests alone: no gateway loads it',
@@ -136,10 +140,22 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
     ],
   },
   { from: 'src/cli/main.ts', never: ['*', 'node:http', 'node:sqlite', 'node:crypto'] },
-  // A stand-in that runs its turn itself serves no HTTP, and telemetry may be off.
+  // A stand-in that runs its turn itself serves no HTTP, telemetry may be off, and its configuration is compiled.
   {
     from: 'src/cli/alone.ts',
-    never: ['pino', 'hono', '@hono/node-server', 'undici', '@opentelemetry/*', 'node:sqlite'],
+    never: [
+      'zod',
+      'yaml',
+      'valibot',
+      'pino',
+      'hono',
+      '@hono/node-server',
+      'undici',
+      '@opentelemetry/*',
+      'node:sqlite',
+      'node:crypto',
+      'node:http',
+    ],
   },
   // Where telemetry is on, only the exporters that are asked for.
   {

@@ -116,7 +116,8 @@ describe('the sidecar', () => {
   test('cookies of one run begin alike and none is the start of another', () => {
     const reaper = createReaper()
     const cookies = Array.from({ length: 12 }, () => reaper.cookie())
-    const run = cookies[0]?.slice(0, 37)
+    const run = `${cookies[0]?.split('.')[0]}.`
+    expect(createReaper().cookie().startsWith(run)).toBe(false)
     expect(cookies).toStrictEqual(cookies.map((_, index) => `${run}${index + 1}.`))
   })
 

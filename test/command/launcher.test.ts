@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,9 +9,9 @@ import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gat
 const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
 const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
 
-function run(program: string, args: readonly string[], input: string): Promise<Ran> {
+function run(program: string, args: readonly string[], input: string, env = process.env): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(program, args)
+    const child = spawn(program, args, { env })
     const ran: Ran = { stdout: '', stderr: '', code: null }
     child.stdout.on('data', (bytes: Buffer) => {
       ran.stdout += String(bytes)
@@ -70,6 +70,32 @@ describe('the built program', () => {
       success: true,
       data: { pong: true },
     })
+  })
+
+  test('alone it keeps the compiled configuration, without a value of the environment, while nothing changes', async () => {
+    const file = join(folder, 'kept.yaml')
+    const yaml = (text: string): string => `default: a
+agents: { a: { protocol: agentproc, command: /bin/sh, args: [-c, 'echo ${text} "$WORD"'], env: { WORD: "\${TEST_WORD}" } } }
+store: { kind: sqlite, path: ./kept.db }
+`
+    const runtime = mkdtempSync(join(folder, 'runtime-'))
+    const ask = async (word: string): Promise<string> => {
+      const env = { ...process.env, XDG_RUNTIME_DIR: runtime, TEST_WORD: word }
+      const args = ['as', 'zene', '--config', file, 'host', '--protocol', 'v1', '--bridge-compat']
+      const { stdout, stderr } = await run(LAUNCHER, args, REQUEST, env)
+      return stderr + (JSON.parse(stdout) as { text: string }).text
+    }
+    writeFileSync(file, yaml('first'))
+    expect([await ask('word-one'), await ask('word-two')]).toEqual(['first word-one', 'first word-two'])
+    const [name] = readdirSync(join(runtime, 'turnpike'))
+    const place = join(runtime, 'turnpike', name!)
+    const kept = readFileSync(place, 'utf8')
+    expect(kept).not.toMatch(/word-one|word-two/)
+    // What it says is what is done, until the file has changed.
+    writeFileSync(place, kept.replaceAll('echo first', 'echo kept'))
+    expect(await ask('word-three')).toBe('kept word-three')
+    writeFileSync(file, yaml('other'))
+    expect(await ask('word-four')).toBe('other word-four')
   })
 
   test('version and check', async () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { type CodecInfos, type Config, ConfigError, type ConfigProblem, parseConfig } from '../../src/config/index.ts'
+import { type CodecInfos, type Config, ConfigError, type ConfigProblem } from '../../src/config/index.ts'
+import { parseConfig } from '../../src/config/load.ts'
 
 const codec = (dialects: readonly string[], entries: v.ObjectEntries = {}): CodecInfos[string] => ({
   dialects,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { describeConfig } from '../../src/config/index.ts'
+import { describeConfig } from '../../src/config/load.ts'
 import { parse } from './codecs.ts'
 
 const TEXT = `

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/index.ts'
+import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/config/duration.ts'
 
 describe('parseDuration', () => {
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS, parseConfig } from '../../src/config/index.ts'
+import { DEFAULT_LIMITS } from '../../src/config/index.ts'
+import { parseConfig } from '../../src/config/load.ts'
 import { isLoopback } from '../../src/model/index.ts'
 import { CODECS, parse } from './codecs.ts'
 

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/config/index.ts'
+import { ConfigError } from '../../src/config/index.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { CODECS, problemsOf } from './codecs.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'turnpike-config-'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { globMatches } from '../../src/config/index.ts'
 import { nearest } from '../../src/config/nearest.ts'
+import { globMatches } from '../../src/model/index.ts'
 
 describe('nearest', () => {
   const known = ['command', 'args', 'cwd', 'env', 'headers']

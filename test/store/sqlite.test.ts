@@ -89,6 +89,18 @@ describe('the files', () => {
     db.close()
   })
 
+  it('of a brief store keep the log for the next process, with what is in it', async () => {
+    const path = newPath()
+    const key = { tenant: 'a', agent: 'b', session: 'c', conversation: '' }
+    const brief = openStore({ kind: 'sqlite', path, brief: true })
+    await brief.openSession(key, 'S', 1)
+    await brief.close()
+    expect(existsSync(`${path}-wal`)).toBe(true)
+    const next = open(path)
+    expect(await next.findSession(key)).toMatchObject({ id: 'S' })
+    await next.close()
+  })
+
   it('leave nothing of a memory store', async () => {
     await open(':memory:').close()
     expect(existsSync(':memory:')).toBe(false)

@@ -1,0 +1,23 @@
+import type { CodecInfo, Config } from '../config/index.ts'
+import type { AnyCodec } from '../contract/index.ts'
+
+/** A configuration with the codecs that it speaks of. */
+export interface Configured {
+  codecs: Readonly<Record<string, AnyCodec>>
+  config: Config
+}
+
+/** The variables that a configuration may name. `TURNPIKE_NODE` is the Node.js that runs the gateway. */
+export function configEnv(): Record<string, string | undefined> {
+  return { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
+}
+
+/** What a configuration needs to know of the codecs. */
+export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
+  return Object.fromEntries(
+    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
+      name,
+      { dialects: Object.keys(dialects), silent, options },
+    ]),
+  )
+}

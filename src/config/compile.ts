@@ -1,0 +1,97 @@
+import { isRecord } from '../model/index.ts'
+import { type CompiledConfig, type CompiledProfile, type Reference, withText } from './compiled.ts'
+import { digestOf } from './digest.ts'
+import { type Path, valueAt } from './errors.ts'
+import { type Environment, expand } from './expand.ts'
+import type { ReadProfile } from './profile.ts'
+import { argumentSecret, SECRET_NAME } from './redact.ts'
+import { AGENT_KEYS, type FileShape } from './schema.ts'
+import type { TEXTS } from './texts.ts'
+
+/** A valid file: what it says, what the schema made of it with the variables of `env`, and the profiles it names. */
+export interface Compilable {
+  text: string
+  raw: unknown
+  shape: FileShape
+  profiles: ReadonlyMap<string, ReadProfile>
+  env: Environment
+}
+
+/**
+ * The plain form of a valid file, to be kept; undefined when it cannot be had: when a variable stands where more than
+ * text is wanted, or when something in the file itself looks like a secret, which is nowhere but where it was written.
+ */
+export function compileConfig({ text, raw, shape, profiles, env }: Compilable): CompiledConfig | undefined {
+  const kept: Record<string, CompiledProfile> = {}
+  for (const [path, { source: _, warnings, text: own, ...profile }] of profiles) {
+    if (warnings.length > 0) return undefined
+    kept[path] = { ...profile, digest: digestOf(Buffer.from(own)) }
+  }
+  if (holdsSecret(raw) || holdsSecret(kept) || !isPlain(raw) || !isPlain(shape) || !isPlain(kept)) return undefined
+  let plain = shape
+  const references: Reference[] = []
+  for (const [path, written] of textsOf(raw)) {
+    const reference = referenceOf(path, written, valueAt(shape, path), env)
+    if (!reference) return undefined
+    references.push(reference)
+    if (reference.must !== 'same') plain = withText(plain, path, written)
+  }
+  return { digest: digestOf(Buffer.from(text)), raw, shape: plain, references, profiles: kept }
+}
+
+/** Every text in which a variable may be named, with its path. */
+function* textsOf(value: unknown, path: Path = []): Generator<[path: Path, text: string]> {
+  if (typeof value === 'string' && value.includes('${')) yield [path, value]
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsOf(item, [...path, index])
+  if (isRecord(value)) for (const [key, inner] of Object.entries(value)) yield* textsOf(inner, [...path, key])
+}
+
+function referenceOf(path: Path, text: string, taken: unknown, env: Environment): Reference | undefined {
+  const expanded = expand(text, env)
+  const must = textAt(path)
+  if (must !== undefined && taken === expanded.text) return { path, text, must }
+  return expanded.inserted.length === 0 ? { path, text, must: 'same', value: expanded.text } : undefined
+}
+
+/** What the schema asks of a text at this place; undefined where it makes something else of it. */
+function textAt([section, name, key, ...rest]: Path): keyof typeof TEXTS | undefined {
+  if (section === 'store') return name === 'path' ? 'some' : undefined
+  if (section === 'telemetry') return name === 'headers' ? 'line' : name === 'otlp' ? 'url' : undefined
+  if (section !== 'agents' || key === undefined) return undefined
+  // A codec's own keys are for its own schema, which they meet each time.
+  if (!AGENT_KEYS.includes(String(key))) return 'any'
+  const table = { env: 'variable', headers: 'line', args: 'any', wrap: 'some' } as const
+  const text = { command: 'some', cwd: 'some', profile: 'some', url: 'url' } as const
+  return rest.length === 0 ? text[key as keyof typeof text] : table[key as keyof typeof table]
+}
+
+/** Texts behind names that are said of secrets, and passwords in URLs; `env: NAME` names a variable. */
+function holdsSecret(value: unknown, secret = false): boolean {
+  if (typeof value === 'string') {
+    return (secret && !isVariable(value)) || /:\/\/[^/?#\s]*:[^/?#\s]*@/.test(value)
+  }
+  if (Array.isArray(value)) {
+    const texts = value.map(String)
+    const argument = texts.some((_, index) => !isVariable(argumentSecret(texts, index) ?? ''))
+    return argument || value.some((item) => holdsSecret(item, secret))
+  }
+  return (
+    isRecord(value) &&
+    Object.entries(value).some(([name, inner]) => {
+      const variable = name === 'env' && typeof inner === 'string'
+      return holdsSecret(inner, !variable && (secret || SECRET_NAME.test(name)))
+    })
+  )
+}
+
+/** Whether all of a text comes from variables, but for the word that names its kind. */
+function isVariable(text: string): boolean {
+  return /^(?:bearer|basic|token)?\s*$/i.test(text.replace(/\$\{\w+\}/g, ''))
+}
+
+/** Whether JSON gives the same back, but for keys that are undefined. */
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isPlain)
+  if (isRecord(value)) return Object.entries(value).every(([key, inner]) => key !== '__proto__' && isPlain(inner))
+  return typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'bigint' && typeof value !== 'function'
+}

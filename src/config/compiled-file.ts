@@ -1,0 +1,81 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { CompiledConfig } from './compiled.ts'
+import { digestOf } from './digest.ts'
+
+/** Which configuration a file holds in its compiled form. */
+export interface CompiledOf {
+  /** The program that wrote it: another one may read the configuration in another way. */
+  build: string
+  /** Absolute path of the configuration file. */
+  file: string
+}
+
+/** A compiled configuration with the codecs that it was checked with. */
+export interface Kept {
+  config: CompiledConfig
+  codecs: readonly string[]
+}
+
+type Stored = CompiledOf & Kept
+
+/**
+ * What is kept at `place` of a configuration, when every file that it was read from is still the same. A file that is
+ * not this user's own, or that others may read or write, is not looked at.
+ */
+export function readCompiled(place: string, { build, file }: CompiledOf): Kept | undefined {
+  try {
+    const stored = JSON.parse(readOwn(place)) as Stored
+    if (stored.build !== build || stored.file !== file) return undefined
+    const sources = Object.entries({ ...stored.config.profiles, [file]: stored.config })
+    return sources.every(([path, { digest }]) => digestOf(readFileSync(path)) === digest) ? stored : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps a compiled configuration at `place`, for this user's eyes only; where that cannot be, nothing is kept. */
+export function writeCompiled(place: string, of: CompiledOf, kept: Kept): void {
+  const unfinished = `${place}.${process.pid}`
+  try {
+    const stored: Stored = { ...of, ...kept }
+    mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
+    if (!isOwn(lstatSync(dirname(place)), 0o022)) return
+    const file = openSync(unfinished, 'wx', 0o600)
+    try {
+      writeSync(file, JSON.stringify(stored))
+    } finally {
+      closeSync(file)
+    }
+    renameSync(unfinished, place)
+  } catch {
+    rmSync(unfinished, { force: true })
+  }
+}
+
+function readOwn(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const found = fstatSync(file)
+    if (!found.isFile() || !isOwn(found, 0o077)) throw new Error('not our own')
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Whether it belongs to this user, and none of the `others` bits of its mode is set. */
+function isOwn({ uid, mode }: { uid: number; mode: number }, others: number): boolean {
+  return uid === process.getuid?.() && (mode & others) === 0
+}

@@ -1,0 +1,109 @@
+import { type ConfigProblem, type Path, valueAt } from './errors.ts'
+import { type Environment, type Expansion, expand } from './expand.ts'
+import type { Profile } from './profile.ts'
+import { resolveConfig } from './resolve.ts'
+import type { FileShape } from './schema.ts'
+import type { Source } from './source.ts'
+import { TEXTS } from './texts.ts'
+import type { CodecInfos, Config } from './types.ts'
+
+/** A text of the file in which variables are named, and what it must be when their values are in it. */
+export interface Reference {
+  path: Path
+  /** As it is written in the file. */
+  text: string
+  /** One of `TEXTS`; `same` when nothing but `value` will do, which no variable went into. */
+  must: keyof typeof TEXTS | 'same'
+  value?: string
+}
+
+/** A profile without its place in a file. */
+export type CompiledProfile = Omit<Profile, 'source' | 'warnings'> & { digest: string }
+
+/**
+ * A configuration file that was read and found right, as plain values, without what variables would put into it. What
+ * depends on the environment is done when it is resolved.
+ */
+export interface CompiledConfig {
+  /** Of the file's text. */
+  digest: string
+  /** As it was written. */
+  raw: unknown
+  /** After validation. */
+  shape: FileShape
+  references: readonly Reference[]
+  /** By absolute path. */
+  profiles: Readonly<Record<string, CompiledProfile>>
+}
+
+/** What a compiled configuration is resolved with. */
+export interface CompiledOptions {
+  /** Absolute; where relative paths begin. */
+  folder: string
+  env: Environment
+  codecs: CodecInfos
+}
+
+/**
+ * The configuration, as reading the file would give it; undefined when reading it may give something else, such as the
+ * message of what is wrong.
+ */
+export function resolveCompiled(
+  { raw, shape, references, profiles }: CompiledConfig,
+  { folder, env, codecs }: CompiledOptions,
+): Config | undefined {
+  const source = new CompiledSource(raw)
+  let file = shape
+  for (const reference of references) {
+    const { text, inserted, unknown, malformed } = expand(reference.text, env)
+    if (malformed || unknown.length > 0 || !isRight(reference, text, inserted)) return undefined
+    source.inserted.push([reference.path, inserted])
+    if (reference.must !== 'same') file = withText(file, reference.path, text)
+  }
+  const readProfile = (path: string): Profile => {
+    const { digest: _, ...known } = profiles[path]!
+    return { ...known, source: new CompiledSource({}), warnings: [] }
+  }
+  const config = resolveConfig(source, file, { folder, env, codecs, readProfile })
+  return source.doubtful ? undefined : config
+}
+
+function isRight({ must, value }: Reference, text: string, inserted: Expansion['inserted']): boolean {
+  if (must === 'same') return inserted.length === 0 && text === value
+  return TEXTS[must](text)
+}
+
+/** The values with another text at a path that is there; they themselves stay as they are. */
+export function withText<T>(values: T, path: Path, text: string): T {
+  const [step, ...rest] = path
+  if (step === undefined) return text as T
+  const copy = (Array.isArray(values) ? [...values] : { ...values }) as Record<string | number, unknown>
+  copy[step] = withText(copy[step], rest, text)
+  return copy as T
+}
+
+/** The plain values of a file that is right: whatever is reported is a reason to read the file itself. */
+class CompiledSource implements Source {
+  readonly file = ''
+  readonly problems: ConfigProblem[] = []
+  readonly inserted: [path: Path, inserted: Expansion['inserted']][] = []
+  readonly #raw: unknown
+  doubtful = false
+
+  constructor(raw: unknown) {
+    this.#raw = raw
+  }
+
+  has(path: Path): boolean {
+    return valueAt(this.#raw, path) !== undefined
+  }
+
+  insertedAt(path: Path): Expansion['inserted'] {
+    const below = this.inserted.filter(([at]) => path.every((step, depth) => String(step) === String(at[depth])))
+    return below.flatMap(([, inserted]) => inserted)
+  }
+
+  report(): void {
+    this.doubtful = true
+  }
+}

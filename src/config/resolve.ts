@@ -1,0 +1,52 @@
+import { resolve } from 'node:path'
+import { resolveAgent } from './agents.ts'
+import type { Environment } from './expand.ts'
+import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
+import type { Profile } from './profile.ts'
+import { createRedactor } from './redact.ts'
+import { resolveRoutes } from './routes.ts'
+import type { FileShape } from './schema.ts'
+import { resolveServer } from './server.ts'
+import type { Source } from './source.ts'
+import type { AgentConfig, CodecInfos, Config } from './types.ts'
+
+/** What a valid file is resolved with. */
+export interface ResolveContext {
+  /** Absolute; where relative paths begin. */
+  folder: string
+  env: Environment
+  codecs: CodecInfos
+  /** Reads the profile at an absolute path, which messages show as `file`. */
+  readProfile(path: string, file: string, optionKeys: readonly string[]): Profile
+}
+
+/** The configuration of a file whose shape is right; what else is wrong with it is reported to `source`. */
+export function resolveConfig(source: Source, file: FileShape, context: ResolveContext): Config {
+  const { folder, env, codecs } = context
+  const limits = overlayLimits(DEFAULT_LIMITS, file.limits)
+  const warnings: string[] = []
+  const withheld = file.server.keys.flatMap((key) => key.env ?? [])
+  const agents = new Map<string, AgentConfig>()
+  for (const [name, entry] of Object.entries(file.agents)) {
+    const agent = resolveAgent({ ...context, source, withheld, limits, warnings }, name, entry)
+    if (agent) agents.set(name, agent)
+  }
+  const names = Object.keys(file.agents)
+  const server = resolveServer(source, file.server, env, names, codecs)
+  const routes = resolveRoutes(source, file, names, codecs)
+  const { socket } = file.server
+  const { kind, path, retention } = file.store
+  return {
+    server: { ...server, socket: typeof socket === 'string' ? resolve(folder, socket) : socket },
+    default: file.default,
+    agents,
+    limits,
+    routes,
+    store: { kind, path: path === ':memory:' ? path : resolve(folder, path), retention },
+    telemetry: file.telemetry,
+    log: file.log,
+    warnings,
+    withheld,
+    redact: createRedactor([...source.insertedAt([]), ...withheld.map((name) => ({ name, value: env[name] ?? '' }))]),
+  }
+}
