@@ -41,13 +41,14 @@ interface Request {
  * followed, so that credentials stay with the host they are for; there is no time limit but the one for connecting.
  */
 export function httpBackend(config: HttpConfig): Backend {
-  const running = new Set<HttpCall>()
+  const running: HttpCall[] = []
   const idle: (() => void)[] = []
   let agent: Agent | undefined
   let closed = false
   const onEnd = (call: HttpCall) => {
-    running.delete(call)
-    if (running.size === 0) for (const done of idle.splice(0)) done()
+    const at = running.indexOf(call)
+    if (at >= 0) running.splice(at, 1)
+    if (running.length === 0) for (const done of idle.splice(0)) done()
   }
   /** The client library takes longer to load than everything else here, so it waits for the first call. */
   const load = async (): Promise<Agent> => {
@@ -67,7 +68,7 @@ export function httpBackend(config: HttpConfig): Backend {
       const url = urlOf(config.url, call.path)
       if (!url) return failedCall(BAD_URL, sink, call.call)
       const handle = new HttpCall({ call: call.call, where: hostAndPort(url), sink, onEnd })
-      running.add(handle)
+      running.push(handle)
       const request = requestOf(url, config.headers, call, trace)
       if (agent) dispatch(agent, handle, request, call)
       else
@@ -79,7 +80,7 @@ export function httpBackend(config: HttpConfig): Backend {
     },
     async close() {
       closed = true
-      if (running.size > 0) {
+      if (running.length > 0) {
         const ended = new Promise<void>((done) => idle.push(done))
         for (const call of [...running]) call.stop('cancelled')
         await ended

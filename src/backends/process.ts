@@ -38,14 +38,15 @@ type ProcessCallOf = Extract<Call, { kind: 'process' }>
  * process group, and gets no more of the gateway's environment than the minimal set and `inherit`.
  */
 export function processBackend(config: ProcessConfig): Backend {
-  const running = new Set<ProcessCall>()
+  const running: ProcessCall[] = []
   const idle: (() => void)[] = []
   const cwd = resolve(config.cwd)
   const env = agentEnvironment({ host: config.hostEnv, inherit: config.inherit ?? [], configured: config.env })
   let closed = false
   const onEnd = (call: ProcessCall) => {
-    running.delete(call)
-    if (running.size === 0) for (const resume of idle.splice(0)) resume()
+    const at = running.indexOf(call)
+    if (at >= 0) running.splice(at, 1)
+    if (running.length === 0) for (const resume of idle.splice(0)) resume()
   }
   return {
     open(call, sink, trace) {
@@ -58,12 +59,12 @@ export function processBackend(config: ProcessConfig): Backend {
       const refused = refusal(launch, config)
       if (refused) return failedCall(refused, sink, call.call)
       const handle = start({ config, env, launch, onEnd }, call, sink, trace)
-      running.add(handle)
+      running.push(handle)
       return handle
     },
     async close(graceMs) {
       closed = true
-      if (running.size === 0) return
+      if (running.length === 0) return
       const ended = new Promise<void>((done) => idle.push(done))
       for (const call of [...running]) call.stop('cancelled', graceMs)
       await ended

@@ -17,10 +17,11 @@ node=node
 for own in "$root"/.node/node_modules/node-*/bin/node; do
   [ -x "$own" ] && node=$own
 done
-# A stand-in is done before it has this much garbage to collect (in MB).
-garbage=
+# Garbage is collected when there is so much of it, in MB: Node.js lets it grow to several times as much, and keeps the
+# memory. A stand-in is done before it has as much as it may begin with.
+garbage=--max-semi-space-size=8
 case ${0##*/}:${1-} in
-  *:as | zene:* | zot:* | qwen:*) garbage=--min-semi-space-size=4 ;;
+  *:as | zene:* | zot:* | qwen:*) garbage="$garbage --min-semi-space-size=4" ;;
 esac
 # What V8 makes of the code is kept between runs, where the folder can be written to.
 export TURNPIKE_CACHE="${TURNPIKE_CACHE:-$root/dist/cache}"

@@ -15,6 +15,7 @@ import {
 import { encodeFrame, type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import { type AgentEvent, type Command, type Fault, fault, type Id, type LinkEvent, type Loss } from '../model/index.ts'
 import type { AgentSettings } from './settings.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** What one turn gives to the link that runs it. */
 export interface LinkRun {
@@ -115,6 +116,12 @@ export class AgentLink {
         if (this.#subscriber === subscriber) this.#subscriber = undefined
       }
     })
+  }
+
+  /** No turn runs on it until the next `run`: lets go of what belonged to the last one, the client's request above all. */
+  rest(): void {
+    this.#run = undefined
+    this.#scope = SILENT_SCOPE
   }
 
   /** Any other command: a cancel, a reply, a query. */

@@ -1,17 +1,11 @@
-import { silentHooks, type TurnScope } from '../contract/index.ts'
+import type { TurnScope } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
 import type { AgentSettings } from './settings.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** Gives up an idle session's process when the pool is full; true when there was one. */
 export type EvictIdle = (agent: string) => boolean
-
-/** What links that belong to no turn report to: nothing. */
-export function silentTurnScope(): TurnScope {
-  return silentHooks
-    .request({ transport: 'stdio', front: '', method: '', path: '', carrier: {} })
-    .turn({ turn: '', agent: '', back: '', session: '' })
-}
 
 /**
  * The links of one agent: hands out a link for a session, warm when one is ready, and never has more processes that
@@ -28,7 +22,7 @@ export class AgentPool {
   #lastModel: string | undefined
 
   /** `ahead` gives what observes a process that is started for no turn. */
-  constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = silentTurnScope) {
+  constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = () => SILENT_SCOPE) {
     this.agent = agent
     this.#evict = evict
     this.#ahead = ahead

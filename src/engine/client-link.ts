@@ -53,7 +53,6 @@ export interface ClientOwner {
   newLinkId(): string
   scope(options: ClientOptions): RequestScope
   dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
-  closed(client: ClientLink): void
   /** A codec threw something: for the log. */
   broken(client: ClientLink, error: unknown): void
   /** A client holds the answer of a recorded turn. */
@@ -272,7 +271,6 @@ export class ClientLink implements ExchangeHost {
     if (this.gone) this.#output.abort()
     else this.#output.finish(code)
     this.scope.end({ status: this.#output.status, exitCode: code })
-    this.#owner.closed(this)
   }
 
   /** What is between us and the client may cut a wire that is silent for long. */

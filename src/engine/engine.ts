@@ -42,7 +42,6 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #watches: Watches
   readonly #turnCommands: TurnCommands
   readonly #admission: Admission
-  readonly #clients = new Set<ClientLink>()
   readonly #upkeep: Upkeep
   readonly breakers: Breakers
   readonly outbox: Outbox
@@ -120,9 +119,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
 
   /** A client's wire. The caller feeds it and calls `open` first. */
   client(options: ClientOptions): ClientLink {
-    const client = new ClientLink(this, options)
-    this.#clients.add(client)
-    return client
+    return new ClientLink(this, options)
   }
 
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
@@ -157,10 +154,6 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       if (exchange?.turn && !exchange.follows) exchange.turn.fail(why)
       exchange?.fail(why)
     })
-  }
-
-  closed(client: ClientLink): void {
-    this.#clients.delete(client)
   }
 
   broken({ options: { front } }: ClientLink, error: unknown): void {

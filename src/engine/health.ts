@@ -1,7 +1,7 @@
 import { type Fault, fault, type LinkEvent } from '../model/index.ts'
 import { AgentLink } from './agent-link.ts'
-import { silentTurnScope } from './agent-pool.ts'
 import type { AgentSettings } from './settings.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** Hears of each check; no fault means that the agent works. */
 export type HealthListener = (agent: AgentSettings, found: Fault | undefined) => void
@@ -90,7 +90,7 @@ export class HealthChecks {
       else if (event.type === 'agent-ready') link.send(question)
       else if (event.type === 'command-reply' && event.exchange === EXCHANGE) finish(event.fault)
     }
-    const link = new AgentLink(agent, silentTurnScope(), { idleEvent, callFailed() {} })
+    const link = new AgentLink(agent, SILENT_SCOPE, { idleEvent, callFailed() {} })
     this.#running.add(link)
     if (link.persistent) {
       void link.quiet().then(() => finish(link.missingEnd))

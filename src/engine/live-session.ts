@@ -110,6 +110,7 @@ export class LiveSession implements LinkOwner {
     this.#told = link
     const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
     await turn.run(link, { ...(bound !== undefined && { bound }), ...(history.length > 0 && { history }) })
+    link.rest()
     this.used = true
     this.pool.refill()
     if (link.dead) this.release()

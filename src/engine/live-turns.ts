@@ -2,53 +2,62 @@ import type { Id, Target } from '../model/index.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Turn } from './turn.ts'
 
-/** The turns that run or wait, and the session that each of them is in. */
+interface Entry {
+  turn: Turn
+  session: LiveSession
+}
+
+/**
+ * The turns that run or wait, and the session that each of them is in. Not a `Map`: when its table is replaced by
+ * another one, V8 keeps a reference from the old to the new. Once a table has grown old, whatever comes and goes in its
+ * successors, turns with all that they hold, is garbage that only a full collection finds.
+ */
 export class LiveTurns {
-  readonly #sessionOf = new Map<Turn, LiveSession>()
-  readonly #byId = new Map<Id, Turn>()
+  readonly #byId: Record<Id, Entry> = Object.create(null)
+  #size = 0
   readonly #idle: (() => void)[] = []
 
   get size(): number {
-    return this.#byId.size
+    return this.#size
   }
 
   add(turn: Turn, session: LiveSession): void {
-    this.#byId.set(turn.id, turn)
-    this.#sessionOf.set(turn, session)
+    if (!(turn.id in this.#byId)) this.#size += 1
+    this.#byId[turn.id] = { turn, session }
   }
 
   /** Forgets a turn that has its end; gives the session it was in. */
   delete(turn: Turn): LiveSession | undefined {
-    const session = this.#sessionOf.get(turn)
-    this.#sessionOf.delete(turn)
-    this.#byId.delete(turn.id)
-    if (this.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    const session = this.sessionOf(turn)
+    if (turn.id in this.#byId) this.#size -= 1
+    delete this.#byId[turn.id]
+    if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
     return session
   }
 
   get(id: Id): Turn | undefined {
-    return this.#byId.get(id)
+    return this.#byId[id]?.turn
   }
 
   sessionOf(turn: Turn): LiveSession | undefined {
-    return this.#sessionOf.get(turn)
+    return this.#byId[turn.id]?.session
   }
 
   /** The oldest first. */
   values(): Turn[] {
-    return [...this.#byId.values()]
+    return Object.values(this.#byId).map(({ turn }) => turn)
   }
 
   /** How many turns of a tenant there are. */
   countOf(tenant: string): number {
-    return this.values().filter((turn) => this.#sessionOf.get(turn)?.record.tenant === tenant).length
+    return Object.values(this.#byId).filter(({ session }) => session.record.tenant === tenant).length
   }
 
   /** The turn of a tenant that a target means, whichever wire started it. */
   find(tenant: string, target: Target): Turn | undefined {
     if (target === 'running') return undefined
     return this.values().find((turn) => {
-      if (this.#sessionOf.get(turn)?.record.tenant !== tenant) return false
+      if (this.sessionOf(turn)?.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
       if ('continuation' in target) return turn.parked?.continuation === target.continuation
       return turn.command.request === target.request

@@ -1,8 +1,9 @@
 import type { Hooks, SessionRecord } from '../contract/index.ts'
 import type { Id } from '../model/index.ts'
-import { AgentPool, silentTurnScope } from './agent-pool.ts'
+import { AgentPool } from './agent-pool.ts'
 import { LiveSession, type SessionOwner } from './live-session.ts'
 import type { AgentSettings } from './settings.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** The sessions in memory, and one pool of links per agent. */
 export class Sessions {
@@ -71,7 +72,7 @@ export class Sessions {
     const pool = new AgentPool(
       agent,
       (name) => this.#evictIdle(name),
-      () => ({ ...silentTurnScope(), ...this.#hooks.ahead?.(agent.name) }),
+      () => ({ ...SILENT_SCOPE, ...this.#hooks.ahead?.(agent.name) }),
     )
     this.#pools.set(agent.name, pool)
     return pool

@@ -44,7 +44,6 @@ export class Workshop {
   readonly short: readonly string[]
   /** The built program as it was at the start: another build meanwhile changes nothing. */
   readonly #program: string = join(this.folder, 'turnpike')
-  readonly #bundle: string = join(this.#program, 'dist/turnpike.cjs')
   /** What people start. */
   readonly launcher: string = join(this.#program, 'src/cli/turnpike.sh')
   #count = 0
@@ -82,10 +81,12 @@ ${yaml}`
   /** Starts a gateway; resolves when it takes turns. */
   async gateway(options: GatewayOptions = {}): Promise<Gateway> {
     const config = this.config(options)
-    const imports = (options.imports ?? []).flatMap((path) => ['--import', benchFile(path)])
-    const { profiles, env } = options
-    const code = profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`, 'src/cli/main.ts'] : [this.#bundle]
-    const running = new Program(process.execPath, [...imports, ...code, 'serve', '--config', config], env)
+    const imports = (options.imports ?? []).map((path) => `--import=${benchFile(path)}`).join(' ')
+    const env = { ...options.env, ...(imports && { NODE_OPTIONS: imports }) }
+    const serve = ['serve', '--config', config]
+    const { profiles } = options
+    const profiled = ['--cpu-prof', `--cpu-prof-dir=${profiles}`, 'src/cli/main.ts', ...serve]
+    const running = profiles ? new Program(process.execPath, profiled, env) : new Program(this.launcher, serve, env)
     for (;;) {
       const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await running.line())?.[1]
       if (port) return { port: Number(port), pid: running.child.pid!, config, stop: () => running.stop() }
