@@ -35,6 +35,7 @@ export class TurnClock implements TurnScope {
   readonly #init: ClockInit
   readonly #timings: TurnTimings = {}
   readonly #route: string | undefined
+  readonly #calls: ClockedCall[] = []
   #back: string
   #usage: Usage | undefined
   #waitsSince: number
@@ -63,10 +64,12 @@ export class TurnClock implements TurnScope {
   call(info: CallInfo): CallScope {
     const { inner, now } = this.#init
     const openedAt = now()
-    return new ClockedCall(inner.call(info), () => {
+    const call = new ClockedCall(inner.call(info), () => {
       this.#timings.agentStart = now() - openedAt
       this.#init.changed()
     })
+    this.#calls.push(call)
+    return call
   }
 
   linked(origin: LinkOrigin, process?: RunningProcess): void {
@@ -113,6 +116,7 @@ export class TurnClock implements TurnScope {
     this.#usage = view.usage
     this.#init.inner.end(view)
     this.#init.changed()
+    for (const call of this.#calls.splice(0)) call.forgetTurn()
   }
 
   #enter(phase: TurnPhase): void {
@@ -124,7 +128,7 @@ export class TurnClock implements TurnScope {
 /** A call whose start is measured: until it runs, or says later that it is ready. */
 class ClockedCall implements CallScope {
   readonly inner: CallScope
-  readonly #begun: () => void
+  #begun: (() => void) | undefined
 
   constructor(inner: CallScope, begun: () => void) {
     this.inner = inner
@@ -135,9 +139,14 @@ class ClockedCall implements CallScope {
     return this.inner.carrier
   }
 
+  /** The turn that opened it has ended: a process that lives on must not keep it. */
+  forgetTurn(): void {
+    this.#begun = undefined
+  }
+
   started(info: Parameters<CallScope['started']>[0]): void {
     this.inner.started(info)
-    this.#begun()
+    this.#begun?.()
   }
 
   head(head: Parameters<CallScope['head']>[0]): void {
@@ -146,7 +155,7 @@ class ClockedCall implements CallScope {
 
   ready(): void {
     this.inner.ready()
-    this.#begun()
+    this.#begun?.()
   }
 
   end(end: Parameters<CallScope['end']>[0]): void {

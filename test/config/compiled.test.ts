@@ -14,11 +14,18 @@ writeFileSync(
 )
 
 const WHOLE = `
-server: { port: "\${PORT:-8484}", host: 127.0.0.1, keys: [{ name: a, env: CLIENT_KEY }, { name: b, hash: ${'ab'.repeat(32)} }] }
+server:
+  port: "\${PORT:-8484}"
+  host: 127.0.0.1
+  keys:
+    - { name: a, env: CLIENT_KEY, agents: [helper], fronts: [zot], limits: { perMinute: 60, burst: 5, turns: 2 } }
+    - { name: b, hash: ${'ab'.repeat(32)} }
+  origins: ["https://app.example"]
+  limits: { headers: 5s, connections: 99 }
 default: helper
 agents:
   helper: { protocol: agentproc, command: "\${BIN:-./bin}/helper.sh", args: [], env: { API_KEY: "\${API_KEY}", SHARED: &s "\${WORD} and $\${WORD}" } }
-  coder:  { protocol: zot, command: zot, args: [rpc, --token, "\${WORD}"], inherit: ["W*"], token: { env: ZOT_TOKEN }, pool: { idle: 10m } }
+  coder:  { protocol: zot, command: zot, args: [rpc, --token, "\${WORD}"], inherit: ["W*"], token: { env: ZOT_TOKEN }, pool: { idle: 10m }, wrap: [./sandbox, "--as=\${WORD}"], resources: { memory: 1GiB, cpu: 1m } }
   engine: { protocol: openharness, url: "\${URL}/v1", headers: { Authorization: "Bearer \${API_KEY}", x-a: *s } }
   local:  { protocol: agentproc, profile: profile.yaml }
 limits: { idle: 1m, line: 1MiB }
