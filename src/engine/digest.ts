@@ -14,5 +14,5 @@ export function digestOf(text: string): string {
     first = false
     return sha256(text)
   }
-  return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex')
+  return process.getBuiltinModule('node:crypto').hash('sha256', text)
 }

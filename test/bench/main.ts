@@ -19,6 +19,8 @@ const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 /** More of the processors' time than this in others' hands, and figures say more of them than of us. */
 const MOST_LOST = 0.1
 const MOST_WORSE = 0.1
+/** How long the round to warm up loads each server, in milliseconds: until V8 has compiled what is called often. */
+const WARM_MS = 3000
 
 const { values } = parseArgs({
   options: {
@@ -49,7 +51,7 @@ async function measure(
     // Round 0 warms everything up and is thrown away.
     for (let round = 0; round <= rounds; round += 1) {
       lost.push(await lostShare())
-      bench.amounts = round === 0 ? { ...amounts, ms: 200, times: 1 } : amounts
+      bench.amounts = round === 0 ? { ...amounts, ms: values.quick ? amounts.ms : WARM_MS, times: 1 } : amounts
       for (const group of groups) {
         if (group.once && round !== 1) continue
         const found = await group.round(bench)
