@@ -10,14 +10,20 @@ if ! cmp -s test/programs/package-lock.json test/programs/node_modules/.turnpike
   (cd test/programs && npm ci --prefer-offline --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) ||
     echo 'turnpike: the programs in test/programs could not be installed; the tests that run them are SKIPPED' >&2
 fi
-# promtool, of Debian: installed by whoever may, but not where the package would start a service.
-has_promtool() { command -v promtool >/dev/null; }
-if [ $# -eq 0 ] && ! has_promtool && [ "$(id -u)" -eq 0 ] && [ ! -d /run/systemd/system ] && command -v apt-get >/dev/null; then
-  echo '== promtool (apt-get install prometheus)'
-  install='env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus'
-  $install >/dev/null 2>&1 || { apt-get update -qq && $install >/dev/null; }
-fi
-has_promtool || echo 'turnpike: no promtool (Debian: apt-get install prometheus); the tests that run it are SKIPPED' >&2
+# Programs of Debian: installed by whoever may, but not where a package would start a service.
+may_install() { [ "$(id -u)" -eq 0 ] && [ ! -d /run/systemd/system ] && command -v apt-get >/dev/null; }
+needs() { # PROGRAM PACKAGE
+  command -v "$1" >/dev/null && return
+  if [ "$asked" -eq 0 ] && may_install; then
+    echo "== $1 (apt-get install $2)"
+    install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $2"
+    $install >/dev/null 2>&1 || { apt-get update -qq && $install >/dev/null; }
+  fi
+  command -v "$1" >/dev/null || echo "turnpike: no $1 (Debian: apt-get install $2); the tests that run it are SKIPPED" >&2
+}
+asked=$#
+needs promtool prometheus
+needs bwrap bubblewrap
 if [ $# -eq 0 ]; then
   echo '== format and lint'
   npx biome check --error-on-warnings . || failed=1
