@@ -98,10 +98,20 @@ test('the table', () => {
     '- Node.js: v24',
     '- processor time lost to others: median 2.00 %',
     '',
-    '| what | figure | limit | ratio, difference or figure | budget | met |',
-    '|---|---|---|---|---|---|',
-    '| turns/s | 60.0 /s | 100 (bridge) | 0.600 | ≥ 0.8 | no, by 25.0 % |',
-    '| memory | 50.0 MB | - | 50.0 | ≤ 90 | yes |',
+    '| line | what | figure | limit | ratio, difference or figure | budget | met |',
+    '|---|---|---|---|---|---|---|',
+    '| `fast` | turns/s | 60.0 /s | 100 (bridge) | 0.600 | ≥ 0.8 | no, by 25.0 % |',
+    '| `small` | memory | 50.0 MB | - | 50.0 | ≤ 90 | yes |',
+    '',
+    '- `fast`: not known',
     '',
   ])
+})
+
+test('the table names what limits the lines that miss their budgets, those with one reason together', () => {
+  const slow = { ...FAST, name: 'slow', limitedBy: 'the disk' }
+  const missed = [slow, { ...slow, name: 'slower' }].map((line) => rowOf(line, [{ figure: 60, limit: 100 }]))
+  const met = rowOf({ ...slow, name: 'good' }, [{ figure: 90, limit: 100 }])
+  const table = markdown(results([...missed, met]))
+  expect(table.split('\n').slice(-3)).toEqual(['', '- `slow`, `slower`: the disk', ''])
 })

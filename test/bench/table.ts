@@ -13,6 +13,8 @@ export interface LineInfo {
   budget: number
   /** Whether that number must not be below the budget or not above it. */
   bound: 'least' | 'most'
+  /** What keeps it from its budget where it misses it, and by how much it was improved. */
+  limitedBy?: string
 }
 
 /** One round of a line; `limit` is 0 where there is none. */
@@ -99,7 +101,7 @@ export function markdown({ machine, command, date, lost, quiet, rows }: Results)
     const limit = row.by === 'figure' ? '-' : `${shown(row.limit)} (${row.against})`
     const budget = `${row.bound === 'least' ? '≥' : '≤'} ${row.budget}`
     const met = row.met ? 'yes' : `no, by ${missedBy(row)}`
-    return `| ${row.what} | ${shown(row.figure)} ${row.unit} | ${limit} | ${shown(row.value)} | ${budget} | ${met} |`
+    return `| \`${row.name}\` | ${row.what} | ${shown(row.figure)} ${row.unit} | ${limit} | ${shown(row.value)} | ${budget} | ${met} |`
   })
   return [
     `- date: ${date}`,
@@ -107,9 +109,20 @@ export function markdown({ machine, command, date, lost, quiet, rows }: Results)
     ...facts,
     noise,
     '',
-    '| what | figure | limit | ratio, difference or figure | budget | met |',
-    '|---|---|---|---|---|---|',
+    '| line | what | figure | limit | ratio, difference or figure | budget | met |',
+    '|---|---|---|---|---|---|---|',
     ...lines,
     '',
+    ...limits(rows),
   ].join('\n')
+}
+
+/** What limits the rows that miss their budgets, those with the same reason together. */
+function limits(rows: readonly Row[]): string[] {
+  const missed = rows.filter(({ met }) => !met)
+  const reasons = new Set(missed.map(({ limitedBy = 'not known' }) => limitedBy))
+  return [...reasons].flatMap((reason) => {
+    const names = missed.filter(({ limitedBy = 'not known' }) => limitedBy === reason).map(({ name }) => `\`${name}\``)
+    return [`- ${names.join(', ')}: ${reason}`, '']
+  })
 }
