@@ -1,4 +1,14 @@
-import { type Ext, elements, isRecord, type JsonText, members, object, parse, quote } from '../../src/model/index.ts'
+import {
+  type Ext,
+  elements,
+  isRecord,
+  type JsonText,
+  members,
+  object,
+  oneLine,
+  parse,
+  quote,
+} from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this protocol travel. */
 export const PROTOCOL = 'native'
@@ -34,13 +44,6 @@ function isRaw(key: string, parent: string): boolean {
 export function rawJson(text: JsonText): JsonText {
   if (parse(text) === undefined) return quote(text)
   return oneLine(text.trim())
-}
-
-function oneLine(json: JsonText): JsonText {
-  if (!/[\n\r\u0085\u2028\u2029]/.test(json)) return json
-  return json
-    .replace(/[\n\r]/g, ' ')
-    .replace(/[\u0085\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A value of the model as JSON; its JSON texts are spliced in as they are. Undefined members are left out. */

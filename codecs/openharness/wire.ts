@@ -1,5 +1,7 @@
 import {
   type Ext,
+  oneLine as escaped,
+  hasLineEnd,
   type JsonText,
   type Member,
   member,
@@ -74,15 +76,9 @@ export function unlessEmpty(json: JsonText | undefined): JsonText | undefined {
   return json === undefined || /^\s*\{\s*\}\s*$/.test(json) ? undefined : json
 }
 
-/**
- * JSON on one line, whatever was spliced into it: raw line breaks stand only between tokens, and the three separators
- * that some readers split lines at stand only inside strings.
- */
+/** JSON on one line, whatever was spliced into it; a run of line ends between tokens is one space. */
 export function oneLine(json: JsonText): JsonText {
-  if (!/[\r\n\u2028\u2029\u0085]/.test(json)) return json
-  return json.replace(/[\r\n]+/g, ' ').replace(/[\u2028\u2029\u0085]/g, (unit) => {
-    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return escaped(hasLineEnd(json) ? json.replace(/[\r\n]+/g, ' ') : json)
 }
 
 /** True when an id can be mirrored in an HTTP header as it is. */

@@ -5,6 +5,7 @@ import {
   type Id,
   type JsonText,
   type Loss,
+  oneLine,
   type Part,
   quote,
   type Role,
@@ -17,7 +18,7 @@ import { textBlock, writeContent } from './content.ts'
 import { Lines, noticeLine } from './front-lines.ts'
 import { ToolWriter } from './front-tools.ts'
 import type { UsageWriter } from './front-usage.ts'
-import { type Entry, oneLine, PROTOCOL, timeText } from './wire.ts'
+import { type Entry, PROTOCOL, timeText } from './wire.ts'
 
 /** A prompt or compact of the client. `id` is its own. */
 export interface Work {

@@ -7,6 +7,7 @@ import {
   isRecord,
   type JsonText,
   type LinkEvent,
+  oneLine,
   parse,
   quote,
   rest,
@@ -19,7 +20,7 @@ import { isLines, readPrompt, readSetModel } from './front-checks.ts'
 import { noticeLine } from './front-lines.ts'
 import { PromptQueue, type Waiting } from './front-queue.ts'
 import { modelTable, PROVIDER } from './front-replies.ts'
-import { messageLine, oneLine, PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from './wire.ts'
+import { messageLine, PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from './wire.ts'
 
 /** What `hello` and `--version` call this implementation. */
 const VERSION = '0.0.0-turnpike'

@@ -1,4 +1,4 @@
-import { type Ext, type JsonText, members, object } from '../../src/model/index.ts'
+import { type Ext, type JsonText, members, object, oneLine } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this protocol travel. */
 export const PROTOCOL = 'zot'
@@ -31,17 +31,6 @@ export function messageLine(
   for (const [key, json] of entries) if (json !== undefined) merged.set(key, json)
   for (const [key, json] of members(ext.json)) if (!merged.has(key) || replaceable.has(key)) merged.set(key, json)
   return oneLine(object(merged))
-}
-
-/**
- * JSON text that no reader of lines splits. Raw line ends stand only between tokens and the other separators only
- * within strings, so the first become spaces and the second are escaped.
- */
-export function oneLine(json: JsonText): string {
-  if (!/[\n\r\u0085\u2028\u2029]/.test(json)) return json
-  return json
-    .replace(/[\n\r]/g, ' ')
-    .replace(/[\u0085\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A number as JSON; what JSON cannot say is 0. */

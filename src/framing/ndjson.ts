@@ -1,4 +1,5 @@
 import { type Frame, frameText } from '../contract/index.ts'
+import { hasLineEnd } from '../model/index.ts'
 import type { FrameDecoder, FrameSink } from './decoder.ts'
 import { LineDecoder } from './lines.ts'
 
@@ -13,7 +14,7 @@ export function ndjsonDecoder(limit: number, sink: FrameSink): FrameDecoder {
  */
 export function encodeNdjson(frame: Frame): string {
   const text = frameText(frame)
-  const line = text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text
+  const line = hasLineEnd(text) ? text.replace(/[\r\n]/g, ' ') : text
   return `${line}\n`
 }
 

@@ -1,4 +1,5 @@
 import type { Frame } from '../contract/index.ts'
+import { hasLineEnd } from '../model/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
 
@@ -130,10 +131,10 @@ export function encodeSse(frame: Frame): string {
 }
 
 function dataLines(data: string): string {
-  if (!data.includes('\n') && !data.includes('\r')) return `data: ${data}\n`
+  if (!hasLineEnd(data)) return `data: ${data}\n`
   return `data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n`
 }
 
 function oneLine(value: string): string {
-  return value.replace(/[\r\n]/g, ' ')
+  return hasLineEnd(value) ? value.replace(/[\r\n]/g, ' ') : value
 }

@@ -6,6 +6,7 @@ import {
   isRecord,
   type JsonText,
   member,
+  oneLine,
   parseObject,
   quote,
   type Stop,
@@ -15,7 +16,7 @@ import { pinsSession, processArgs, resumesSession } from './back-args.ts'
 import { reasonOfExit } from './back-errors.ts'
 import { UsageMeter } from './back-usage.ts'
 import { ControlResponse, Initialized } from './schema.ts'
-import { type Entry, messageLine, oneLine } from './wire.ts'
+import { type Entry, messageLine } from './wire.ts'
 
 /** The answer to a control request, with its payload as raw JSON; undefined when the process ended without one. */
 export type Reply = { success: true; raw: JsonText } | { success: false; error: string } | undefined

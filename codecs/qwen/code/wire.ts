@@ -1,4 +1,14 @@
-import { append, type Ext, isRecord, type JsonText, members, object, parse, rest } from '../../../src/model/index.ts'
+import {
+  append,
+  type Ext,
+  isRecord,
+  type JsonText,
+  members,
+  object,
+  oneLine,
+  parse,
+  rest,
+} from '../../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
@@ -14,17 +24,6 @@ export function messageLine(entries: readonly Entry[], extra?: JsonText): string
   if (extra === undefined) return oneLine(object(entries))
   const own = new Set(entries.flatMap(([key, json]) => (json === undefined ? [] : [key])))
   return oneLine(append(object(entries), rest(extra, own)))
-}
-
-/**
- * JSON text that no reader of lines splits. The CLI's own reader splits at U+2028 and U+2029 on Node 24 and dies of it,
- * and writes both raw; raw line ends stand only between tokens.
- */
-export function oneLine(json: JsonText): string {
-  if (!/[\n\r\u0085\u2028\u2029]/.test(json)) return json
-  return json
-    .replace(/[\n\r]/g, ' ')
-    .replace(/[\u0085\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** The unknown members of a message as they travel; undefined when there are none. */

@@ -4,6 +4,7 @@ import {
   type Loss,
   members,
   object,
+  oneLine,
   type Part,
   quote,
   rest,
@@ -11,7 +12,7 @@ import {
 } from '../../../src/model/index.ts'
 import { writeConversation } from './messages.ts'
 import { textPart, writeParts } from './parts.ts'
-import { type Entry, extMember, messageLine, oneLine, PROTOCOL } from './wire.ts'
+import { type Entry, extMember, messageLine, PROTOCOL } from './wire.ts'
 
 /** Where a request belongs, in the agent's own words. */
 export interface Where {

@@ -7,6 +7,7 @@ import {
   type Message,
   member,
   members,
+  oneLine,
   type Part,
   parseObject,
   quote,
@@ -16,7 +17,7 @@ import {
 import { readConversation } from './messages.ts'
 import { readParts } from './parts.ts'
 import { ChatRequest, OpenAiBody } from './schema.ts'
-import { extFrom, oneLine } from './wire.ts'
+import { extFrom } from './wire.ts'
 
 /** A request for a turn, or for what a command does instead of one. */
 export interface Request {

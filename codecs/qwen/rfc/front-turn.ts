@@ -5,6 +5,7 @@ import {
   type Id,
   type JsonText,
   type Loss,
+  oneLine,
   quote,
   type TurnEvent,
   type TurnView,
@@ -18,7 +19,7 @@ import { type CancelRequest, EndWriter, noticeMembers, writeCancelled } from './
 import type { Lines } from './front-lines.ts'
 import { Thoughts } from './front-thoughts.ts'
 import { calledFrom, ToolWriter } from './front-tools.ts'
-import { type Entry, extMember, oneLine, PROTOCOL } from './wire.ts'
+import { type Entry, extMember, PROTOCOL } from './wire.ts'
 
 /** A turn of the client as its writer needs it. */
 export interface Work {

@@ -14,6 +14,7 @@ import {
   type JsonText,
   type LinkEvent,
   member,
+  oneLine,
   parse,
   type TurnEvent,
   type TurnOptions,
@@ -28,7 +29,7 @@ import { OVERLOADED, type QueueOwner, RequestQueue } from './front-queue.ts'
 import { describe, implicitCommand, type Read, type Request, readChatRequest, readOpenAiBody } from './front-request.ts'
 import { Sessions } from './front-sessions.ts'
 import { ControlResponse, Instant } from './schema.ts'
-import { type Format, oneLine, PROTOCOL } from './wire.ts'
+import { type Format, PROTOCOL } from './wire.ts'
 
 /** What `--version` prints. */
 const VERSION = '0.0.0-turnpike'

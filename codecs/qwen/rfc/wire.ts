@@ -1,4 +1,4 @@
-import { type Ext, type JsonText, member, members, object, rest } from '../../../src/model/index.ts'
+import { type Ext, type JsonText, member, members, object, oneLine, rest } from '../../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen'
@@ -45,14 +45,6 @@ export function extOf(json: JsonText, value: object, known: ReadonlySet<string>)
 export function extFrom(entries: readonly Entry[]): Ext | undefined {
   const set = entries.filter(([, json]) => json !== undefined)
   return set.length === 0 ? undefined : { protocol: PROTOCOL, json: object(set) }
-}
-
-/** Raw JSON on one line for every reader: line ends between tokens become spaces, separators within strings are escaped. */
-export function oneLine(json: JsonText): string {
-  if (!/[\n\r\u0085\u2028\u2029]/.test(json)) return json
-  return json
-    .replace(/[\n\r]/g, ' ')
-    .replace(/[\u0085\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** The id of a session's turn. `turn` counts from 1. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { codec } from '../../../codecs/zot/index.ts'
-import { oneLine } from '../../../codecs/zot/wire.ts'
-import type { TurnEvent } from '../../../src/model/index.ts'
+import { oneLine, type TurnEvent } from '../../../src/model/index.ts'
 import { driveFront } from '../../kit/drive.ts'
 import { answer, ended, endsOf, type Line, readyBack, runningBack, sentLines, serve } from './kit.ts'
 
