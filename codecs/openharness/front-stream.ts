@@ -20,7 +20,12 @@ type Of<T extends TurnEvent['type']> = TurnEvent & { type: T }
 /** An event of the streaming profile before it is framed: its name and the members of its data. */
 type Shown = readonly [name: string, data: JsonText] | undefined
 
-type Encoders = { readonly [T in TurnEvent['type']]: (event: Of<T>, view: TurnView, report: Report) => Shown }
+/** Pieces of text or thought: most of a stream. */
+type Delta = Of<'text-delta' | 'reasoning-delta'>
+
+type Encoders = {
+  readonly [T in Exclude<TurnEvent['type'], Delta['type']>]: (event: Of<T>, view: TurnView, report: Report) => Shown
+}
 
 const nothing = (): undefined => undefined
 
@@ -44,8 +49,6 @@ const ENCODERS: Encoders = {
       ['phase', text(phase)],
       ['lane', text(lane)],
     ]),
-  'text-delta': (event) => delta('text_delta', event),
-  'reasoning-delta': (event) => delta('reasoning_delta', event),
   'message-end': (event, view, report) => messageEnd(event, view, report),
   'message-retract': ({ message, keepText, lane }) =>
     shown('message_retract', [
@@ -111,6 +114,7 @@ const ENCODERS: Encoders = {
 
 /** The frame that shows an event of a turn, or undefined when it has none. */
 export function streamFrame(event: TurnEvent, view: TurnView, report: Report): Frame | undefined {
+  if (event.type === 'text-delta' || event.type === 'reasoning-delta') return deltaFrame(event)
   const encode = ENCODERS[event.type] as (event: TurnEvent, view: TurnView, report: Report) => Shown
   const found = encode(event, view, report)
   return found && { event: found[0], data: oneLine(found[1]) }
@@ -130,9 +134,13 @@ function shown(name: string, entries: Iterable<readonly [string, JsonText | unde
   return [name, object(entries)]
 }
 
-function delta(name: string, event: Of<'text-delta' | 'reasoning-delta'>): Shown {
+/** Nothing but quoted strings is in it, so that it is on one line already. */
+function deltaFrame(event: Delta): Frame {
   const lane = event.lane === undefined ? '' : `,"lane":${quote(event.lane)}`
-  return [name, `{"message":${quote(event.message)},"text":${quote(event.text)}${lane}}`]
+  return {
+    event: event.type === 'text-delta' ? 'text_delta' : 'reasoning_delta',
+    data: `{"message":${quote(event.message)},"text":${quote(event.text)}${lane}}`,
+  }
 }
 
 /** A message that was not streamed is shown here; of one that was, only its end, unless there is more than its text. */

@@ -126,7 +126,10 @@ export class RecordedAgent<O = unknown> {
 
   /** A frame that the agent wrote. */
   decode(frame: Frame): void {
-    this.#saying(() => this.#link.decode(frame))
+    const before = this.#direction
+    this.#direction = 'said'
+    this.#link.decode(frame)
+    this.#direction = before
   }
 
   /** Its call ended; a turn that runs gets its end. */

@@ -47,7 +47,7 @@ export class RecordedClient {
       capabilities: dialect.front!.capabilities,
       gone: false,
       clogged: false,
-      encode: (event, exchange, view) => this.#during(exchange, () => this.#link.encode(event, exchange.id, view)),
+      encode: (event, exchange, view) => this.#encode(event, exchange, view),
       encodeFault: (fault, exchange) => this.#during(exchange, () => this.#link.encodeFault(fault, exchange.id)),
       encodeLink: (event) => this.tell(event),
       exchangeEnded: (exchange) => this.#ended(exchange),
@@ -159,6 +159,17 @@ export class RecordedClient {
   #send(frame: Frame): void {
     const wanted = this.#current?.answer.framing ?? this.#dialect.framing
     this.#ear.send?.(frame, wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted)
+  }
+
+  /** As `#during`, without a function for each event: an event is all that most steps are. */
+  #encode(event: TurnEvent, exchange: Exchange, view: LiveView): void {
+    const current = this.#current
+    const asking = this.#asking
+    this.#current = exchange
+    this.#asking = false
+    this.#link.encode(event, exchange.id, view)
+    this.#current = current
+    this.#asking = asking
   }
 
   /** Runs a step of the link for an exchange. A front may issue its next command while it encodes: that is its own step. */
