@@ -28,15 +28,18 @@ export function eventJson(event: AgentEvent, seq?: number): JsonText {
 }
 
 /** The line of an event with what its reader is told beside it. */
-export function eventLine(event: AgentEvent, { seq, turn = event.turn ?? undefined, ...beside }: Beside): JsonText {
-  const number = seq === undefined ? '' : `,"seq":${seq}`
-  const head = `{"type":"${event.type}","turn":${turn === undefined ? 'null' : quote(turn)}${number}`
-  if (event.type === 'text-delta' && event.ext === undefined && event.lane === undefined) {
+export function eventLine(event: AgentEvent, beside: Beside): JsonText {
+  const turn = beside.turn ?? event.turn
+  const number = beside.seq === undefined ? '' : `,"seq":${beside.seq}`
+  const head = `{"type":"${event.type}","turn":${turn === null ? 'null' : quote(turn)}${number}`
+  // Most events are pieces of text or thought with nothing beside them.
+  if ((event.type === 'text-delta' || event.type === 'reasoning-delta') && !event.ext && event.lane === undefined) {
     return `${head},"message":${quote(event.message)},"text":${quote(event.text)}}`
   }
   if (event.type === 'foreign' && isOwnFrame(event, isEventType)) return event.frame
   const { type: _type, turn: _turn, ext, ...fields } = event
-  return extended(joined(head, { ...fields, ...beside }), ext, OWN_OF_EVENTS)
+  const { seq: _seq, turn: _named, ...more } = beside
+  return extended(joined(head, { ...fields, ...more }), ext, OWN_OF_EVENTS)
 }
 
 /** The line of a command for an agent. */

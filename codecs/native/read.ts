@@ -12,6 +12,7 @@ import {
   members,
   object,
   parse,
+  shapeOf,
 } from '../../src/model/index.ts'
 import { COMMANDS } from './command-schema.ts'
 import { EVENTS, FAULT } from './event-schema.ts'
@@ -114,8 +115,15 @@ const NO_COMMON: ReadonlySet<string> = new Set(['type'])
 const LINK: ReadonlySet<string> = new Set(['agent-ready', 'session-bound', 'session-changed', 'command-reply'])
 const EITHER: ReadonlySet<string> = new Set(['notice', 'ask', 'ask-settled', 'foreign'])
 
+/** A delta as it is nearly always written. */
+const PLAIN_DELTA = shapeOf('{"type":*,"turn":*[,"seq":#],"message":*,"text":*}')
+
 /** Reads a line of an agent. Never throws. */
 export function readLine(line: string): ReadLine {
+  const plain = PLAIN_DELTA.exec(line)
+  if (plain?.[1] === 'text-delta' || plain?.[1] === 'reasoning-delta') {
+    return { is: 'event', event: { turn: plain[2]!, type: plain[1], message: plain[3]!, text: plain[4]! } }
+  }
   const value = parse(line)
   if (!isRecord(value)) return { is: 'wrong', item: 'foreign', turn: null, why: 'the line is not a JSON object' }
   const { type, turn = null } = value

@@ -8,6 +8,7 @@ import {
   type JsonText,
   type Part,
   parseObject,
+  shapeOf,
 } from '../../src/model/index.ts'
 import { partOf } from './attachments.ts'
 import { foreignFrame } from './front-stream.ts'
@@ -122,6 +123,9 @@ function partFrom(part: StreamPart, raw: JsonText): Part | undefined {
   }
 }
 
+/** The payload of a delta as it is nearly always written. */
+const PLAIN_DELTA = shapeOf('{"message":*,"text":*}')
+
 type WithoutTurn<E> = E extends { turn: Id } ? Omit<E, 'turn' | 'lane' | 'ext'> : never
 type Body = WithoutTurn<AgentEvent>
 
@@ -129,7 +133,8 @@ type Body = WithoutTurn<AgentEvent>
 export class StreamReader {
   readonly #turn: Id
   readonly #ports: BackPorts
-  readonly #ids = new Map<string, Id>()
+  /** The gateway's ids by the wire's own. */
+  readonly #ids = { message: new Map<string, Id>(), tool: new Map<string, Id>() }
   /** Something of the profile came. */
   used = false
   /** Text, directives or the turn's usage came as events: the closing envelope repeats them. */
@@ -165,13 +170,13 @@ export class StreamReader {
   /** The gateway's id of something new on the wire. */
   newId(kind: 'message' | 'tool', wire: string): Id {
     const id = this.#ports.newId()
-    this.#ids.set(`${kind} ${wire}`, id)
+    this.#ids[kind].set(wire, id)
     return id
   }
 
   /** The gateway's id of what the wire named before. */
   known(kind: 'message' | 'tool', wire: string): Id | undefined {
-    return this.#ids.get(`${kind} ${wire}`)
+    return this.#ids[kind].get(wire)
   }
 
   /** Counts an event whose payload cannot be read. */
@@ -181,7 +186,8 @@ export class StreamReader {
 
   /** The hottest events, without a schema. */
   #delta(name: 'text_delta' | 'reasoning_delta', data: string): void {
-    const payload = parseObject(data)
+    const plain = PLAIN_DELTA.exec(data)
+    const payload = plain ? { message: plain[1], text: plain[2] } : parseObject(data)
     const message = payload?.['message']
     const text = payload?.['text']
     const id = typeof message === 'string' ? this.known('message', message) : undefined
@@ -192,7 +198,8 @@ export class StreamReader {
     if (name === 'text_delta') this.text = true
     const lane = payload?.['lane']
     const type = name === 'text_delta' ? 'text-delta' : 'reasoning-delta'
-    this.emit({ type, message: id, text }, typeof lane === 'string' ? lane : undefined)
+    if (typeof lane === 'string') this.emit({ type, message: id, text }, lane)
+    else this.#ports.emit({ type, message: id, text, turn: this.#turn })
   }
 
   #known(name: EventName, data: string): void {

@@ -15,6 +15,7 @@ import {
   isRecord,
   type Loss,
   parseObject,
+  shapeOf,
   type TurnEnd,
   type TurnStart,
 } from '../../src/model/index.ts'
@@ -39,6 +40,11 @@ interface Turn {
   /** The message that its text belongs to, once there is any. */
   message: Id | undefined
 }
+
+/** A piece of text as it is nearly always written; the members stand as in the text's own example. */
+const PLAIN_DELTA = shapeOf(
+  '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
+)
 
 /** The request id of the first ping, which shows that a persistent process is there. */
 const GREETING = 'turnpike-hello'
@@ -83,14 +89,16 @@ class ZeneBack implements BackLink {
   decode(frame: Frame): void {
     const line = frameText(frame)
     this.#silent = false
-    const json = parseObject(line)
-    if (!this.#ready && json?.['request_id'] === GREETING) this.#greeted()
+    const plain = PLAIN_DELTA.exec(line)
+    const json = plain ? undefined : parseObject(line)
+    const request = plain ? plain[1] : json?.['request_id']
+    if (!this.#ready && request === GREETING) this.#greeted()
     const turn = this.#turn
     if (!turn) return
-    if (!json) this.#unparsed(turn)
-    else if (!this.#shared || json['request_id'] === turn.request || json['request_id'] === 'unknown') {
-      this.#read(turn, line, json)
-    }
+    if (!plain && !json) this.#unparsed(turn)
+    else if (this.#shared && request !== turn.request && request !== 'unknown') return
+    else if (json) this.#read(turn, line, json)
+    else this.#delta(turn, plain![3]!)
   }
 
   decodeEnd(end: CallEnd): void {
@@ -161,8 +169,7 @@ class ZeneBack implements BackLink {
   #event(turn: Turn, line: string, json: Record<string, unknown>): void {
     const payload = json['payload']
     if (json['event_type'] === 'TEXT_DELTA' && isRecord(payload) && typeof payload['delta'] === 'string') {
-      const message = this.#message(turn)
-      this.#ports.emit({ turn: turn.id, type: 'text-delta', message, text: payload['delta'] })
+      this.#delta(turn, payload['delta'])
       return
     }
     const event = v.safeParse(eventSchema, json)
@@ -170,6 +177,11 @@ class ZeneBack implements BackLink {
     if (type === undefined) this.#unparsed(turn)
     else if (type === 'REQUEST_ACCEPTED' || type === 'RUN_STARTED') this.#started(turn)
     else if (type !== 'RUN_FINISHED') this.#foreign(turn, line)
+  }
+
+  #delta(turn: Turn, text: string): void {
+    const message = this.#message(turn)
+    this.#ports.emit({ turn: turn.id, type: 'text-delta', message, text })
   }
 
   #answered(turn: Turn, answer: AgentAnswer): void {

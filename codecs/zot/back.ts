@@ -16,6 +16,7 @@ import {
   type Loss,
   parse,
   quote,
+  shapeOf,
 } from '../../src/model/index.ts'
 import { Asks } from './back-asks.ts'
 import { extOf, READERS } from './back-events.ts'
@@ -35,6 +36,9 @@ interface Work {
 }
 
 const DELTA = new Set(['type', 'delta'])
+
+/** A `text_delta` as it is nearly always written. */
+const PLAIN_DELTA = shapeOf('{"type":"text_delta","delta":*}')
 
 /**
  * A running agent (`zot rpc`): one process, one conversation, one prompt at a time. Events name no prompt, so a prompt
@@ -73,12 +77,17 @@ export class BackSession implements BackLink {
   decode(frame: Frame): void {
     if (this.#wire.dead) return
     const line = frameText(frame)
+    const work = this.#work
+    const plain = work?.stage === 'running' ? PLAIN_DELTA.exec(line) : null
+    if (plain) {
+      work!.decoder.text(plain[1]!, undefined)
+      return
+    }
     const value = parse(line)
     if (!isRecord(value)) {
       this.#unparsed('foreign')
       return
     }
-    const work = this.#work
     if (value['type'] === 'text_delta' && work?.stage === 'running' && typeof value['delta'] === 'string') {
       work.decoder.text(value['delta'], extOf(line, value, DELTA))
     } else this.#decodeOther(value, line)

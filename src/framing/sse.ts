@@ -19,8 +19,7 @@ class SseDecoder implements FrameDecoder {
   #done = false
   /** The last chunk ended with a CR: an LF that comes next belongs to it. */
   #afterCr = false
-  #data: string[] = []
-  #dataLength = 0
+  #data: string | undefined
   #event = ''
   #id: string | undefined
 
@@ -79,19 +78,15 @@ class SseDecoder implements FrameDecoder {
     if (colon === 0) return
     const name = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (name === 'data') {
-      this.#dataLength += value.length + (this.#data.length > 0 ? 1 : 0)
-      this.#data.push(value)
-    } else if (name === 'event') this.#event = value
+    if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    else if (name === 'event') this.#event = value
     else if (name === 'id' && !value.includes('\0')) this.#id = value
-    if (this.#dataLength + this.#event.length + (this.#id?.length ?? 0) > this.#limit) this.#fail()
+    if ((this.#data?.length ?? 0) + this.#event.length + (this.#id?.length ?? 0) > this.#limit) this.#fail()
   }
 
   #dispatch(): void {
-    if (this.#data.length > 0) {
-      const frame: { data: string; event?: string; id?: string } = {
-        data: this.#data.length === 1 ? (this.#data[0] ?? '') : this.#data.join('\n'),
-      }
+    if (this.#data !== undefined) {
+      const frame: { data: string; event?: string; id?: string } = { data: this.#data }
       if (this.#event !== '') frame.event = this.#event
       if (this.#id !== undefined) frame.id = this.#id
       this.#sink.frame(frame)
@@ -101,8 +96,7 @@ class SseDecoder implements FrameDecoder {
 
   #release(): void {
     this.#pending.clear()
-    this.#data = []
-    this.#dataLength = 0
+    this.#data = undefined
     this.#event = ''
     this.#id = undefined
   }

@@ -164,6 +164,23 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
+/**
+ * An expression for messages of one shape that hold nothing unusual, so that the most frequent ones are read without
+ * parsing them (a third of the time). In the shape `*` is a string in which nothing is escaped, which is captured
+ * without its quotes, `#` a whole number, and what stands in `[…]` may be left out; a space may follow a comma or a
+ * colon. Text that matches is JSON and says just this; text that does not may be JSON and say the same.
+ */
+export function shapeOf(shape: string): RegExp {
+  const pattern = shape
+    .replace(/[{}]/g, '\\$&')
+    .replace(/[,:]/g, '$& ?')
+    .replaceAll('[', '(?:')
+    .replaceAll(']', ')?')
+    .replaceAll('*', '"([^"\\\\\\u0000-\\u001f]*)"')
+    .replaceAll('#', '(?:0|[1-9][0-9]*)')
+  return new RegExp(`^${pattern}$`)
+}
+
 /** What `JSON.parse` makes of the text, or undefined when it is not JSON. Never throws. */
 export function parse(json: string): unknown {
   try {

@@ -99,12 +99,10 @@ export class Reply {
       return
     }
     const message = this.#opened()
-    const of = { turn: this.#turn, message, text, ...(ext && { ext }) }
-    if (role === 'thinking') this.#host.ports.emit({ type: 'reasoning-delta', ...of })
-    else {
-      this.#shown += text
-      this.#host.ports.emit({ type: 'text-delta', ...of })
-    }
+    const type = role === 'thinking' ? 'reasoning-delta' : 'text-delta'
+    if (type === 'text-delta') this.#shown += text
+    const of = { type, turn: this.#turn, message, text } as const
+    this.#host.ports.emit(ext ? { ...of, ext } : of)
   }
 
   #answer(event: Of<'result'>, ext: ReadLine['ext'], line: string): void {

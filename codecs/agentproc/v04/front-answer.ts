@@ -110,6 +110,7 @@ export class AnswerWriter {
   }
 
   #wholeAsPartials(view: TurnView): void {
+    if (this.#whole.length === 0) return
     for (const id of this.#whole.splice(0)) this.#partial(id, view.message(id)!.text, undefined)
   }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Ext, isRecord, type JsonText, parse, rest } from '../../../src/model/index.ts'
+import { type Ext, isRecord, type JsonText, parse, rest, shapeOf } from '../../../src/model/index.ts'
 import { EXT_04 } from '../ext.ts'
 
 /** A string, or as good as absent. */
@@ -36,8 +36,13 @@ export interface ReadLine {
   ext: Ext | undefined
 }
 
+/** A `partial` as it is nearly always written. */
+const PLAIN_PARTIAL = shapeOf('{"type":"partial","text":*}')
+
 /** What an agent's line says, or undefined when it is no event. */
 export function readLine(line: string): ReadLine | undefined {
+  const plain = PLAIN_PARTIAL.exec(line)
+  if (plain) return { event: { type: 'partial', text: plain[1]! }, ext: undefined }
   const json = unpadded(line)
   const value = parse(json)
   if (!isRecord(value)) return undefined

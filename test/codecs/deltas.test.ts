@@ -1,0 +1,149 @@
+/** Pieces of text are read by the shape of their line; another spelling of the same line is parsed and says the same. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { codec as agentproc } from '../../codecs/agentproc/index.ts'
+import { codec as native } from '../../codecs/native/index.ts'
+import { codec as openharness } from '../../codecs/openharness/index.ts'
+import { codec as zene } from '../../codecs/zene/index.ts'
+import { codec as zot } from '../../codecs/zot/index.ts'
+import type { Frame } from '../../src/contract/index.ts'
+import { shapeOf } from '../../src/model/index.ts'
+import { type BackDrive, driveBack } from '../kit/drive.ts'
+
+/** Text as JSON in any spelling: escaped or not, also what JSON forbids. */
+const string = fc
+  .tuple(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u007f', '\u2028', '\ud800', '}', 'a', ' ') }),
+    ),
+    fc.boolean(),
+  )
+  .map(([text, raw]) => (raw ? `"${text}"` : JSON.stringify(text)))
+
+interface Case {
+  /** A back whose turn `t1` runs and knows the message `m`. */
+  open(): BackDrive
+  /** The line of a delta, and the frame that holds it. */
+  line: fc.Arbitrary<string>
+  frame(line: string): Frame
+}
+
+const itself = (line: string): Frame => line
+const number = fc.constantFrom('0', '7', '1700000000400', '01', '-1', '1.5')
+
+const CASES: Readonly<Record<string, Case>> = {
+  native: {
+    open() {
+      const drive = driveBack(native)
+      drive.link.open!()
+      drive.feed('{"type":"agent-ready"}')
+      drive.start('hi')
+      return drive
+    },
+    line: fc
+      .tuple(
+        fc.constantFrom('text-delta', 'reasoning-delta', 'turn-started', 'plan'),
+        fc.option(number, { nil: undefined }),
+        string,
+        string,
+      )
+      .map(([type, seq, message, text]) => {
+        return `{"type":"${type}","turn":"t1",${seq === undefined ? '' : `"seq":${seq},`}"message":${message},"text":${text}}`
+      }),
+    frame: itself,
+  },
+  openharness: {
+    open() {
+      const drive = driveBack(openharness, { options: {} })
+      drive.start('hi')
+      drive.link.decodeHead!({ status: 200, headers: {} })
+      drive.feed({ event: 'message_start', data: '{"message":"m","role":"assistant"}' })
+      return drive
+    },
+    line: fc
+      .tuple(fc.oneof(fc.constant('"m"'), string), string)
+      .map(([message, text]) => `{"message":${message},"text":${text}}`),
+    frame: (data) => ({ event: 'text_delta', data }),
+  },
+  zene: {
+    open() {
+      const drive = driveBack(zene, { options: { mode: 'stream' } })
+      drive.link.open!()
+      drive.start('hi', { request: 'r1' })
+      return drive
+    },
+    line: fc
+      .tuple(fc.constantFrom('"r1"', '"unknown"', '"r2"', '"turnpike-hello"'), number, string)
+      .map(([request, seq, delta]) => {
+        return `{"protocol_version":1,"type":"event","request_id":${request},"session_id":"s1","ts_ms":1,"event_type":"TEXT_DELTA","seq":${seq},"payload":{"delta":${delta}}}`
+      }),
+    frame: itself,
+  },
+  zot: {
+    open() {
+      const drive = driveBack(zot, { recorded: 'agent' })
+      drive.start('hi')
+      drive.feed('{"type":"turn_start","step":1}')
+      return drive
+    },
+    line: string.map((delta) => `{"type":"text_delta","delta":${delta}}`),
+    frame: itself,
+  },
+  'agentproc@0.4': {
+    open() {
+      const process = { command: 'x', env: {}, cwd: '/' }
+      const drive = driveBack(agentproc, { dialect: '0.4', options: { streaming: true }, process })
+      drive.start('hi')
+      return drive
+    },
+    line: string.map((text) => `{"type":"partial","text":${text}}`),
+    frame: itself,
+  },
+}
+
+describe.each(Object.entries(CASES))('%s', (_name, { open, line, frame }) => {
+  const said = (text: string) => {
+    const drive = open()
+    drive.feed(frame(text))
+    const { events, losses, faults } = drive
+    return { events, losses, faults }
+  }
+
+  test('a delta says the same however its line is spelled', () => {
+    fc.assert(
+      fc.property(line, (text) => {
+        const spelled = text.replace('{', '{ ')
+        expect(said(text)).toEqual(said(spelled))
+      }),
+    )
+  })
+
+  test('a space behind commas and colons changes nothing', () => {
+    fc.assert(
+      fc.property(line, (text) => {
+        const loose = text.replaceAll('":', '": ').replaceAll(',"', ', "')
+        expect(said(loose)).toEqual(said(loose.replace('{', '{ ')))
+      }),
+    )
+  })
+})
+
+test('what a shape takes is JSON, with the strings that it gives', () => {
+  const shape = shapeOf('{"a":*[,"n":#],"b":{"c":*}}')
+  const members = fc.tuple(string, fc.option(number, { nil: undefined }), string, fc.constantFrom('', ' ', '  '))
+  fc.assert(
+    fc.property(members, ([a, n, c, space]) => {
+      const text = `{"a":${space}${a},${n === undefined ? '' : `"n":${n},`}"b":{"c":${c}}}`
+      const found = shape.exec(text)
+      if (!found) return
+      expect(JSON.parse(text)).toEqual({
+        a: found[1],
+        ...(n !== undefined && { n: Number(n) }),
+        b: { c: found[2] },
+      })
+    }),
+  )
+  expect(shape.exec('{"a":"x y", "n": 12,"b":{"c": ""}}')?.slice(1)).toEqual(['x y', ''])
+  expect(shape.exec('{"a":"\\u0041","b":{"c":""}}')).toBeNull()
+})
