@@ -6,6 +6,7 @@ import {
   elements,
   type Fault,
   fault,
+  isRecord,
   type JsonText,
   object,
   type Part,
@@ -13,7 +14,14 @@ import {
 } from '../../src/model/index.ts'
 import { heldByPart, partOf } from './attachments.ts'
 import { faultOfError } from './errors.ts'
-import { type ApprovalOption, approvalPayload, messagePayload, responseMessage } from './schema.ts'
+import {
+  type ApprovalOption,
+  approvalPayload,
+  messagePayload,
+  responseMessage,
+  type TurnExtension,
+  turnExtension,
+} from './schema.ts'
 import { at, extOf, STREAMING, TURN_EXTENSION, unknownMembers, unlessEmpty, versionLine } from './wire.ts'
 
 type Approval = Extract<Ask['question'], { kind: 'approval' }>
@@ -24,10 +32,15 @@ export type EngineDirective =
   | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Approval; showsArgs: boolean }
   | { kind: 'other'; action: string; json: JsonText }
 
-/** An engine's envelope as it was understood. */
+/** An engine's envelope as it was understood, and what is looked into again of it as it came. */
 export interface EngineAnswer {
   json: JsonText
+  response: JsonText
+  /** The raw texts of `directives`. */
+  list: readonly JsonText[]
   directives: EngineDirective[]
+  /** What another gateway tells of its turn. */
+  turn: TurnExtension
   /** Why the engine failed; undefined for status `success`. */
   fault?: Fault
 }
@@ -60,10 +73,16 @@ export function readAnswer(json: string, status: number): EngineAnswer | { broke
   const failed = checked.output.response.status === 'error'
   if (!failed && status >= 400) return { broken: violation('says success under a failing status', status) }
   const given = checked.output.response.action_directives ?? []
-  const raw = elements(at(json, 'response', 'action_directives') ?? '')
-  const directives = given.map((directive, index) => directiveOf(directive, raw[index]!, failed))
-  if (!failed) return { json, directives }
-  return { json, directives, fault: faultOfError(at(json, 'response', 'error'), status) }
+  const response = at(json, 'response')!
+  const list = elements(at(response, 'action_directives') ?? '')
+  const directives = given.map((directive, index) => directiveOf(directive, list[index]!, failed))
+  const answer = { json, response, list, directives, turn: turnOf(checked.output.response['extensions']) }
+  return failed ? { ...answer, fault: faultOfError(at(response, 'error'), status) } : answer
+}
+
+function turnOf(extensions: unknown): TurnExtension {
+  const read = v.safeParse(turnExtension, isRecord(extensions) ? extensions[TURN_EXTENSION] : undefined)
+  return read.success ? read.output : {}
 }
 
 function directiveOf(
@@ -136,8 +155,7 @@ const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'e
  * foreign extensions, and (when `keepList`) the list of directives wherever text and directives alone would not give
  * it back. Our own ids, versions and latency take the place of the engine's.
  */
-export function answerExt(json: JsonText, keepList: boolean): Ext | undefined {
-  const response = at(json, 'response')
+export function answerExt({ json, response }: EngineAnswer, keepList: boolean): Ext | undefined {
   const extensions = extOf(unknownMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
   const inner = extOf([
     ['action_directives', keepList ? at(response, 'action_directives') : undefined],
@@ -164,9 +182,8 @@ function capabilityMembers(json: JsonText): [string, JsonText | undefined][] {
 const MESSAGE_KEYS = new Set(['action_type', 'priority', 'risk_tier'])
 
 /** True when one plain message in front of the other directives says everything that the list does. */
-export function isPlainList(json: JsonText, directives: readonly EngineDirective[]): boolean {
-  const raw = elements(at(json, 'response', 'action_directives') ?? '')
-  return directives.every(({ kind }, index) => kind !== 'message' || (index === 0 && isPlainMessage(raw[0]!)))
+export function isPlainList({ list, directives }: EngineAnswer): boolean {
+  return directives.every(({ kind }, index) => kind !== 'message' || (index === 0 && isPlainMessage(list[0]!)))
 }
 
 function isPlainMessage(json: JsonText): boolean {

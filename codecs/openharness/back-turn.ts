@@ -7,7 +7,6 @@ import {
   fault,
   type Id,
   type JsonText,
-  parse,
   type Stop,
 } from '../../src/model/index.ts'
 import {
@@ -22,9 +21,9 @@ import {
 import { correlationOf, type Resume, requestBody, type Start } from './back-request.ts'
 import { StreamReader } from './back-stream.ts'
 import type { Options } from './options.ts'
-import { streamEvents, turnExtension, upstreamLoss } from './schema.ts'
+import { streamEvents, type TurnExtension, upstreamLoss } from './schema.ts'
 import { usageOf } from './usage.ts'
-import { at, idHeaders, ownExt, TURN_EXTENSION } from './wire.ts'
+import { idHeaders, ownExt } from './wire.ts'
 
 /** An approval that waits for its answer. */
 interface OpenAsk extends Omit<Resume, 'reply'> {
@@ -160,7 +159,7 @@ export class EngineTurn {
     this.#begin(asks ? json : undefined)
     for (const directive of answer.directives) if (!this.#ended) this.#show(directive)
     if (this.#ended) return
-    this.#readExtension(json)
+    this.#readExtension(answer.turn)
     this.#calling = false
     if (answer.fault) this.#fail(answer.fault, answer)
     else if (this.#replies.length > 0) this.#call()
@@ -195,10 +194,7 @@ export class EngineTurn {
   }
 
   /** What another gateway tells of its turn: usage, notices, losses, its own session. */
-  #readExtension(json: string): void {
-    const read = v.safeParse(turnExtension, parse(at(json, 'response', 'extensions', TURN_EXTENSION) ?? 'null'))
-    if (!read.success) return
-    const { usage, notices = [], loss = [], session } = read.output
+  #readExtension({ usage, notices = [], loss = [], session }: TurnExtension): void {
     for (const given of loss) if (v.is(upstreamLoss, given)) this.#ports.report(given, this.turn)
     const { session: sent } = this.#start
     if (session !== undefined && session !== (sent?.bound ?? sent?.id)) {
@@ -222,7 +218,7 @@ export class EngineTurn {
       const text = 'The engine answered without text.'
       this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })
     }
-    this.#end({ outcome: 'completed', stop: stopOf(answer.json) }, answer)
+    this.#end({ outcome: 'completed', stop: answer.turn.stop ?? 'end' }, answer)
   }
 
   #fail(found: Fault, answer: EngineAnswer | undefined): void {
@@ -242,18 +238,12 @@ export class EngineTurn {
     this.#ended = true
     this.#calling = false
     this.#asks.clear()
-    const odd = answer !== undefined && !isPlainList(answer.json, answer.directives)
+    const odd = answer !== undefined && !isPlainList(answer)
     if (odd && this.#calls > 1) {
       const loss = { kind: 'weakened', item: 'directive', why: 'too-narrow', count: 1 } as const
       this.#ports.report({ ...loss, field: 'action_directives' }, this.turn)
     }
-    const ext = answer && answerExt(answer.json, odd && this.#calls === 1)
+    const ext = answer && answerExt(answer, odd && this.#calls === 1)
     this.#ports.emit({ type: 'turn-end', turn: this.turn, ...end, ...(ext && { ext }) })
   }
-}
-
-/** Why the engine stopped, where it is a gateway that says so; a complete answer otherwise. */
-function stopOf(json: string): Stop {
-  const read = v.safeParse(turnExtension, parse(at(json, 'response', 'extensions', TURN_EXTENSION) ?? 'null'))
-  return (read.success && read.output.stop) || 'end'
 }

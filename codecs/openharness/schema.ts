@@ -205,6 +205,8 @@ export const turnExtension = v.looseObject({
   notices: v.optional(v.array(v.unknown())),
   loss: v.optional(v.array(v.unknown())),
 })
+/** What another gateway says of its turn, as it was read. */
+export type TurnExtension = v.InferOutput<typeof turnExtension>
 
 /** A loss that another gateway reports. */
 export const upstreamLoss = v.object({

@@ -51,46 +51,54 @@ function valueEnd(json: JsonText, start: number): number {
   }
 }
 
-/** A member's name: nearly always what stands between the quotes. */
-function keyOf(quoted: JsonText): string {
-  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
+/** Walks over the members of a JSON object in order: the key of each, and where its value begins and ends. */
+function walk(json: JsonText, see: (key: string, start: number, end: number) => void): void {
+  let at = opening(json, '{')
+  if (at < 0) return
+  for (;;) {
+    while (json.charCodeAt(at) !== QUOTE) {
+      if (json[at] === '}' || at >= json.length) return
+      at += 1
+    }
+    const keyEnd = stringEnd(json, at)
+    const plain = json.slice(at + 1, keyEnd - 1)
+    const key = plain.includes('\\') ? (JSON.parse(json.slice(at, keyEnd)) as string) : plain
+    at = keyEnd
+    while (json.charCodeAt(at) !== COLON) at += 1
+    const end = valueEnd(json, at + 1)
+    see(key, at + 1, end)
+    if (json[end] === '}') return
+    at = end + 1
+  }
+}
+
+/** Index behind the bracket that the text begins with, or -1 when it begins with something else. */
+function opening(json: JsonText, bracket: '{' | '['): number {
+  const at = json[0] === bracket ? 0 : json.search(/[^ \t\r\n\ufeff]/)
+  return json[at] === bracket ? at + 1 : -1
 }
 
 /** The members of a JSON object in order, duplicates included. Text that is not an object gives none. */
 export function members(json: JsonText): Member[] {
   const found: Member[] = []
-  const open = json.search(/[^ \t\r\n\ufeff]/)
-  if (open < 0 || json[open] !== '{') return found
-  let at = open + 1
-  for (;;) {
-    while (json.charCodeAt(at) !== QUOTE) {
-      if (json[at] === '}' || at >= json.length) return found
-      at += 1
-    }
-    const keyEnd = stringEnd(json, at)
-    const key = keyOf(json.slice(at, keyEnd))
-    at = keyEnd
-    while (json.charCodeAt(at) !== COLON) at += 1
-    const end = valueEnd(json, at + 1)
-    found.push([key, json.slice(at + 1, end).trim()])
-    if (json[end] === '}') return found
-    at = end + 1
-  }
+  walk(json, (key, start, end) => found.push([key, json.slice(start, end).trim()]))
+  return found
 }
 
 /** The raw value of `key` in a JSON object (the last one, as `JSON.parse` has it), or undefined. */
 export function member(json: JsonText, key: string): JsonText | undefined {
-  let value: JsonText | undefined
-  for (const [name, raw] of members(json)) if (name === key) value = raw
-  return value
+  let [from, to] = [-1, -1]
+  walk(json, (name, start, end) => {
+    if (name === key) [from, to] = [start, end]
+  })
+  return from < 0 ? undefined : json.slice(from, to).trim()
 }
 
 /** The raw elements of a JSON array in order. Text that is not an array gives none. */
 export function elements(json: JsonText): JsonText[] {
   const found: JsonText[] = []
-  const open = json.search(/[^ \t\r\n\ufeff]/)
-  if (open < 0 || json[open] !== '[') return found
-  let at = open + 1
+  let at = opening(json, '[')
+  if (at < 0) return found
   for (;;) {
     const end = valueEnd(json, at)
     const raw = json.slice(at, end).trim()
