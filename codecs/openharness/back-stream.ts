@@ -149,10 +149,9 @@ export class StreamReader {
     this.#ports = ports
   }
 
-  /** One event of the wire. Nothing is read after the `response`. */
+  /** One event of the wire; the `response` is the last. */
   read(name: string, data: string): void {
     this.used = true
-    if (this.response !== undefined) return
     if (name === 'response') this.response = data
     else if (name === 'text_delta' || name === 'reasoning_delta') this.#delta(name, data)
     else if (Object.hasOwn(HANDLERS, name)) this.#known(name as EventName, data)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type BackPorts, type CallEnd, type Frame, faultOfEnd } from '../../src/contract/index.ts'
+import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../../src/contract/index.ts'
 import {
   type AskOption,
   type CommandOf,
@@ -46,6 +46,8 @@ export class EngineTurn {
   #status = 200
   #body = ''
   #calls = 0
+  /** Names the call that is on the wire. */
+  #request = ''
   #calling = false
   #started = false
   #said = false
@@ -84,29 +86,35 @@ export class EngineTurn {
     this.#end({ outcome: 'cancelled', stop: 'aborted', fault: why }, undefined)
   }
 
-  head(status: number): void {
-    this.#status = status
+  head({ call, status }: CallHead): void {
+    if (this.#isCurrent(call)) this.#status = status
   }
 
+  /** A stream is over with its `response`, however long the engine keeps the connection. */
   frame(frame: Frame): void {
-    if (!this.#calling) return
+    if (!this.#isCurrent(typeof frame === 'string' ? undefined : frame.call)) return
     if (typeof frame === 'string' || frame.event === undefined) {
       this.#body += typeof frame === 'string' ? frame : frame.data
       return
     }
     this.#begin(undefined)
     this.#stream.read(frame.event, frame.data)
+    if (this.#stream.response !== undefined) this.#read(this.#stream.response)
   }
 
-  /** A call ended: only now is its answer whole, or known to be cut short. */
+  /** A call ended: only now is an answer without a `response` event whole, or known to be cut short. */
   callEnd(end: CallEnd): void {
-    if (!this.#calling) return
-    const { response, used } = this.#stream
+    if (!this.#isCurrent(end.call)) return
+    const { used } = this.#stream
     if (end.why === 'cancelled') this.cancel()
-    else if (response !== undefined) this.#read(response)
     else if (end.why !== 'closed') this.#fail(faultOfEnd(end), undefined)
     else if (used) this.#fail(violation('is a stream that was cut short', this.#status), undefined)
     else this.#read(this.#body)
+  }
+
+  /** Whether the call is the one whose answer is read; an earlier one may linger behind its `response`. */
+  #isCurrent(call = this.#request): boolean {
+    return this.#calling && call === this.#request
   }
 
   /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
@@ -126,6 +134,7 @@ export class EngineTurn {
     this.#body = ''
     this.#stream = new StreamReader(this.turn, this.#ports)
     const requestId = `req_${this.turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
+    this.#request = requestId
     const correlation = correlationOf(this.#start)
     const ids = { request: requestId, ...(correlation !== undefined && { correlation }) }
     this.#ports.open({

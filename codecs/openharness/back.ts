@@ -28,8 +28,8 @@ class OpenHarnessBack implements BackLink {
     else if (command.type === 'ask-reply') this.#turn?.reply(command)
   }
 
-  decodeHead({ status }: CallHead): void {
-    this.#turn?.head(status)
+  decodeHead(head: CallHead): void {
+    this.#turn?.head(head)
   }
 
   decode(frame: Frame): void {

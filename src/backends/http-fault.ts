@@ -1,6 +1,10 @@
 import { type Fault, fault } from '../model/index.ts'
 import { errorCode } from './spawn-fault.ts'
 
+/** What the client finds wrong with the head of an answer. */
+const NO_HTTP = /^(HTTPParserError|HPE_\w+|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/
+/** An interim answer that was not asked for (100, 101) is told in words alone. */
+const UNASKED = /^bad (response|upgrade)$/
 const TLS = /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/
 
 /**
@@ -15,8 +19,12 @@ export function httpFault(error: unknown, where: string, answered: boolean): Fau
       'protocol-violation',
       `The agent at ${where} broke off its answer (${code}); what came of it is incomplete. See the agent's own log.`,
     )
-  if (code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (NO_HTTP.test(code))
     return fault('protocol-violation', `The agent at ${where} did not answer in HTTP (${code}); check the \`url\`.`)
+  if (error instanceof Error && UNASKED.test(error.message)) {
+    const what = 'answered with an interim status that nothing asked for (100 or 101)'
+    return fault('protocol-violation', `The agent at ${where} ${what}; check its server and what is in front of it.`)
+  }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED' || code === 'ERR_INVALID_URL')
     return fault(
       'invalid-request',

@@ -22,6 +22,8 @@ export interface LinkRun {
   command: Command
   scope: TurnScope
   loss(loss: Loss): void
+  /** Its answer over HTTP began as a stream of events, or another frame of one came: comments are none. */
+  streams(what: 'head' | 'frame'): void
 }
 
 /** What the owner of a link hears of it beside a turn's events. */
@@ -38,6 +40,8 @@ interface LiveCall {
   readonly scope: CallScope
   handle: CallHandle | undefined
   decoder: FrameDecoder | undefined
+  /** Its answer is a stream of events. */
+  streams: boolean
   /** Set once its end was told; whatever comes later is ignored. */
   over: boolean
 }
@@ -174,7 +178,8 @@ export class AgentLink {
         ? { kind: 'process', command: (call.kind === 'process' && call.command) || target.command }
         : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
     )
-    const live: LiveCall = { key: call.call ?? '', call, scope, handle: undefined, decoder: undefined, over: false }
+    const key = call.call ?? ''
+    const live: LiveCall = { key, call, scope, handle: undefined, decoder: undefined, streams: false, over: false }
     this.#calls.set(live.key, live)
     this.#newest = live
     if (call.kind === 'process') live.decoder = this.#decoder(live, this.agent.dialect.framing)
@@ -190,7 +195,9 @@ export class AgentLink {
         live.scope.head(head)
         const type = head.headers['content-type'] ?? ''
         const framing = live.call.kind === 'http' ? live.call.answer : 'body'
-        live.decoder = this.#decoder(live, type.startsWith('text/event-stream') ? 'sse' : framing)
+        live.streams = type.startsWith('text/event-stream')
+        live.decoder = this.#decoder(live, live.streams ? 'sse' : framing)
+        if (live.streams) this.#run?.streams('head')
         this.#link.decodeHead?.(head)
       },
       data: (text) => {
@@ -204,7 +211,9 @@ export class AgentLink {
     const { line, body } = this.agent.limits
     return frameDecoder(framing, framing === 'body' ? Math.max(line, body) : line, {
       frame: (frame) => {
-        if (!live.over) this.#decode(named(frame, live.call.call))
+        if (live.over) return
+        if (live.streams) this.#run?.streams('frame')
+        this.#decode(named(frame, live.call.call))
       },
       fault: (broken) => this.#lost(live, { ...broken, code: 'protocol-violation' }),
     })

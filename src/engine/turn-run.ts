@@ -101,7 +101,8 @@ export class TurnRun {
     const full = history ? withHistory(capabilities, turn.command, history, report) : turn.command
     const start = carryStart(capabilities, full, report)
     const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
-    const events = link.run({ command, scope: turn.scope, loss: report }).pipe(
+    const streams = (what: 'head' | 'frame'): void => this.#streams(what)
+    const events = link.run({ command, scope: turn.scope, loss: report, streams }).pipe(
       turnLaws({
         turn: turn.id,
         link: (event) => this.#linkEvent(event),
@@ -115,6 +116,13 @@ export class TurnRun {
     return new Promise((resolve) => {
       events.subscribe({ next: (event) => this.#fromAgent(event), complete: resolve })
     })
+  }
+
+  /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
+  #streams(what: 'head' | 'frame'): void {
+    if (this.#silencePhase === 'firstEvent') return
+    if (what === 'head') this.#host.timer.enter('firstEvent')
+    else this.#host.timer.touch()
   }
 
   #fromAgent(event: TurnEvent): void {

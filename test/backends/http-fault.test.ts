@@ -76,6 +76,37 @@ describe('a call that fails says why and what to do, and nothing private', () =>
   })
 
   test.each([
+    ['a bad status', 'HTTP/1.1 2000 OK\r\n\r\n', 'HTTPParserError'],
+    ['a header without an end', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`, 'UND_ERR_HEADERS_OVERFLOW'],
+    [
+      'a broken header',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nx: a\rb\r\n\r\n',
+      'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+    ],
+  ])('the head of the answer has %s', async (_what, answer, code) => {
+    const at = await serveRaw((socket) => socket.write(answer))
+    const { fault } = await end(`http://${at}`)
+    expect(fault?.code).toBe('protocol-violation')
+    expect(fault?.message).toMatch(
+      new RegExp(`^The agent at 127\\.0\\.0\\.1:\\d+ did not answer in HTTP \\(${code}\\); check the \`url\`\\.$`),
+    )
+  })
+
+  test.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'])(
+    'an interim answer that was not asked for: %j',
+    async (answer) => {
+      const at = await serveRaw((socket) => socket.write(answer))
+      expect(await end(`http://${at}`)).toStrictEqual(
+        failed(
+          'protocol-violation',
+          `The agent at ${at} answered with an interim status that nothing asked for (100 or 101); check its server and what is in front of it.`,
+          false,
+        ),
+      )
+    },
+  )
+
+  test.each([
     ['shorter than its length', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfirst'],
     ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n'],
     ['in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nfirst'],

@@ -3,19 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ANSWER } from './kit.ts'
 
-const FILE = join(import.meta.dirname, 'outcomes.json')
-
-/** By behaviour, then by protocol. */
+/** By behaviour, then by protocol or by the form of the answer. */
 export type Outcomes = Record<string, Record<string, string>>
 
+/** Whose outcomes: those of agents that are programs, or of engines over HTTP. */
+export type OutcomesOf = 'outcomes' | 'engine-outcomes'
+
+const fileOf = (of: OutcomesOf): string => join(import.meta.dirname, `${of}.json`)
+
 /** The outcomes as they are kept. */
-export function keptOutcomes(): Outcomes {
-  return JSON.parse(readFileSync(FILE, 'utf8')) as Outcomes
+export function keptOutcomes(of: OutcomesOf = 'outcomes'): Outcomes {
+  return JSON.parse(readFileSync(fileOf(of), 'utf8')) as Outcomes
 }
 
 /** Keeps them. */
-export function keepOutcomes(outcomes: Outcomes): void {
-  writeFileSync(FILE, `${JSON.stringify(outcomes, null, 2)}\n`)
+export function keepOutcomes(outcomes: Outcomes, of: OutcomesOf = 'outcomes'): void {
+  writeFileSync(fileOf(of), `${JSON.stringify(outcomes, null, 2)}\n`)
 }
 
 /** What the store has of a turn, and what its client read. */

@@ -2,12 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backs } from './kit.ts'
-import { keptOutcomes } from './outcomes.ts'
+import { forms } from './odd-engine.ts'
+import { keptOutcomes, type OutcomesOf } from './outcomes.ts'
 
-/** The table of `docs/reliability.md` is made of the outcomes that are tested. `ACCEPT=1` rewrites it. */
+/** The tables of `docs/reliability.md` are made of the outcomes that are tested. `ACCEPT=1` rewrites them. */
 const FILE = join(import.meta.dirname, '../../docs/reliability.md')
-const BEGIN = '<!-- outcomes: generated, ACCEPT=1 npx vitest run test/hostile/reliability-doc.test.ts -->'
-const END = '<!-- end of outcomes -->'
 
 /** Text that a table can hold: control characters as the escapes that they are in the file of outcomes. */
 function cell(words: string | undefined): string {
@@ -18,22 +17,27 @@ function cell(words: string | undefined): string {
   return `\`${short.replaceAll('|', '\\|')}\`${rest}`
 }
 
-function tableOf(): string {
-  const rows = Object.entries(keptOutcomes()).map(
-    ([behaviour, by]) => `| ${behaviour} | ${backs.map((back) => cell(by[back])).join(' | ')} |`,
+function tableOf(of: OutcomesOf, columns: readonly string[], heading: (column: string) => string): string {
+  const rows = Object.entries(keptOutcomes(of)).map(
+    ([behaviour, by]) => `| ${behaviour} | ${columns.map((column) => cell(by[column])).join(' | ')} |`,
   )
   return [
-    `| behaviour | ${backs.map((back) => `\`${back}\``).join(' | ')} |`,
-    `|---|${backs.map(() => '---').join('|')}|`,
+    `| behaviour | ${columns.map(heading).join(' | ')} |`,
+    `|---|${columns.map(() => '---').join('|')}|`,
     ...rows,
   ].join('\n')
 }
 
-test('the page tells the outcomes that are tested', () => {
+test.each([
+  ['outcomes', backs, (back: string) => `\`${back}\``],
+  ['engine-outcomes', forms, (form: string) => form],
+] as const)('the page tells the %s that are tested', (of, columns, heading) => {
+  const begin = `<!-- ${of}: generated, ACCEPT=1 npx vitest run test/hostile/reliability-doc.test.ts -->`
+  const end = `<!-- end of ${of} -->`
   const page = readFileSync(FILE, 'utf8')
-  const [before, rest] = page.split(BEGIN) as [string, string]
-  const after = rest.split(END)[1]
-  const wanted = `${before}${BEGIN}\n\n${tableOf()}\n\n${END}${after}`
+  const [before, rest] = page.split(begin) as [string, string]
+  const after = rest.split(end)[1]
+  const wanted = `${before}${begin}\n\n${tableOf(of, columns, heading)}\n\n${end}${after}`
   if (process.env['ACCEPT'] === '1') writeFileSync(FILE, wanted)
   else expect(page).toBe(wanted)
 })

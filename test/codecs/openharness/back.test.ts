@@ -673,6 +673,42 @@ describe('the streaming profile', () => {
     expect(drive.events[2]).toEqual({ type: 'text-delta', turn: 't1', message: 'b1', text: 'Hi', lane: 'l' })
   })
 
+  test('the closing envelope ends the turn, however the call ends later', () => {
+    const drive = start()
+    drive.feed(closing(say('Hi')))
+    expect(endOf(drive).outcome).toBe('completed')
+    drive.link.decodeEnd({ why: 'failed', fault: fault('agent-crashed', 'Reset.') })
+    expect(ends(drive)).toHaveLength(1)
+  })
+
+  test('an earlier call that lingers says nothing of the next one', () => {
+    const drive = start({}, { streaming: true })
+    const call = 'req_t1'
+    const approval = {
+      approval_id: 'ap-1',
+      message: 'Sure?',
+      options: ['allow', 'deny'],
+      continuation: { run_id: 'r1', continuation_token: 'tok' },
+    }
+    drive.feed({ ...closing({ action_type: 'request_approval', payload: approval }), call })
+    drive.link.encode({
+      exchange: 'x',
+      type: 'ask-reply',
+      ask: 'ap-1',
+      target: 'running',
+      reply: { kind: 'approval', option: 'allow' },
+    })
+    expect(drive.calls).toHaveLength(2)
+    drive.feed({ ...closing(say('late')), call }, { data: 'late', call })
+    drive.link.decodeHead?.({ status: 500, headers: {}, call })
+    drive.link.decodeEnd({ why: 'failed', fault: fault('agent-crashed', 'Reset.'), call })
+    expect(ends(drive)).toHaveLength(0)
+    drive.feed({ data: JSON.stringify(envelope([say('Hi')])), call: 'req_t1_2' })
+    drive.link.decodeEnd({ why: 'closed', call: 'req_t1_2' })
+    expect(endOf(drive).outcome).toBe('completed')
+    expect(drive.events.filter(({ type }) => type === 'message-start')).toHaveLength(1)
+  })
+
   test('what was not streamed is shown from the closing envelope', () => {
     const drive = start()
     drive.feed(frame('usage', { scope: 'turn' }), closing(say('Hi'), { action_type: 'noop' }))
