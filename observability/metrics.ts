@@ -35,6 +35,9 @@ const BREAKER_STATES = ['closed', 'half-open', 'open'] as const
 /** What is asked of the engine when metrics are read: the agents and the states of their circuits. */
 export type BreakerStates = () => Iterable<{ agent: string; state: (typeof BREAKER_STATES)[number] }>
 
+/** What is asked of the store when metrics are read: whether it can be written, and how many writes failed so far. */
+export type StoreState = { readonly writable: boolean; readonly failures: number }
+
 /** All metrics of one gateway. */
 export class Metrics {
   /** When counting began, in milliseconds since the epoch. */
@@ -44,6 +47,7 @@ export class Metrics {
   readonly #all: AllMetrics
   readonly #gauges: ProcessGauges
   #breakers: BreakerStates = () => []
+  #store: StoreState | undefined
 
   constructor() {
     const entries = Object.entries(INSTRUMENTS).map(([key, instrument]) => [key, new Metric(instrument)])
@@ -65,12 +69,21 @@ export class Metrics {
     this.#breakers = states
   }
 
+  /** Where the state of the store is read from. */
+  watchStore(store: StoreState): void {
+    this.#store = store
+  }
+
   /** All metrics as they are now. */
   read(): readonly Metric[] {
     this.#gauges.read()
     this.#all.breaker.clear()
     for (const { agent, state } of this.#breakers()) {
       for (const one of BREAKER_STATES) this.#all.breaker.of(agent, one).value = one === state ? 1 : 0
+    }
+    if (this.#store) {
+      this.#all.storeWritable.of().value = this.#store.writable ? 1 : 0
+      this.#all.storeFailures.of().value = this.#store.failures
     }
     return Object.values(this.#all)
   }

@@ -24,7 +24,11 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
 
 function mountHealth(app: Hono<HttpEnv>, { engine }: HttpParts): void {
   for (const path of ['/healthz', '/health']) app.get(path, (c) => c.json({ status: 'ok' }))
-  app.get('/readyz', (c) => c.json({ status: engine.ready ? 'ready' : 'stopping' }, engine.ready ? 200 : 503))
+  app.get('/readyz', (c) => {
+    const { ready, storeWatch } = engine
+    if (ready && storeWatch.writable) return c.json({ status: 'ready' })
+    return c.json({ status: ready ? 'store-unwritable' : 'stopping' }, 503)
+  })
 }
 
 function mountCatalog(app: Hono<HttpEnv>, parts: HttpParts): void {

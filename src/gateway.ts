@@ -31,11 +31,8 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const starter = parts.starter && new Starter(parts.starter)
   const built = new BuiltAgents(parts, starter)
   const { hooks, log, keepAliveMs, brief = false } = parts
-  const failed = (error: unknown): void => {
-    log.error('the record could not be written', { error: String(error) })
-  }
-  const store = openStore({ ...config.store, brief }, failed)
-  const engine = new Engine({
+  const store = openStore({ ...config.store, brief }, (error) => engine.storeWatch.failed(error))
+  const engine: Engine = new Engine({
     settings: built.settings(config),
     store,
     hooks,

@@ -73,6 +73,7 @@ export async function setUp(
   })
   const { engine } = gateway
   metrics?.watchBreakers(() => breakerStates(engine))
+  metrics?.watchStore(engine.storeWatch)
   return {
     config,
     codecs,

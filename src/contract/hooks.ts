@@ -47,7 +47,7 @@ export interface CallScope {
 }
 
 /** What may happen to a turn beside its events. */
-export type TurnNote = 'cancel' | 'retry' | 'parked' | 'asked' | 'settled' | 'session-reset'
+export type TurnNote = 'cancel' | 'retry' | 'parked' | 'asked' | 'settled' | 'session-reset' | 'unrecorded'
 
 /** Where a turn's link came from: the session had it, the pool had it warm, or it was opened for the turn. */
 export type LinkOrigin = 'kept' | 'warm' | 'new'

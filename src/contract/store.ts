@@ -69,6 +69,8 @@ export interface Store {
    * told until this is called, at most until the end of the turn of the event loop; then it does it by itself.
    */
   commit(): Awaitable<void>
+  /** Writes something of the size of a turn and commits it. Throws or rejects when that cannot be done now, without waiting. */
+  probe(): Awaitable<void>
   /** The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. */
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord>
   /** The session of the key, when there is one; changes nothing. */

@@ -1,4 +1,4 @@
-import type { SessionRecord, Store, TurnInfo } from '../contract/index.ts'
+import type { SessionKey, SessionRecord, Store, TurnInfo } from '../contract/index.ts'
 import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../model/index.ts'
 import type { Breakers } from './breakers.ts'
 import type { ClientLink } from './client-link.ts'
@@ -12,6 +12,7 @@ import type { Recorder } from './recorder.ts'
 import { mayUse, type RouteChoice } from './router.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
+import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
 import { Turn } from './turn.ts'
 import { TurnClock } from './turn-clock.ts'
 import type { TurnOwner } from './turn-init.ts'
@@ -28,6 +29,7 @@ export interface AdmissionParts {
   sessions: Sessions
   turns: LiveTurns
   recorder: Recorder
+  watch: StoreWatch
   breakers: Breakers
   owner: TurnOwner
   /** Who is told of every turn. */
@@ -61,7 +63,7 @@ export class Admission {
 
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
-    const { store, owner } = this.#parts
+    const { store, owner, watch } = this.#parts
     if (asked.task === 'compact' && choice.agent.dialect.back!.capabilities['start.compact'] === 'none') {
       return exchange.fail(
         fault('invalid-request', `The agent "${choice.agent.name}" cannot compact its conversation.`),
@@ -73,11 +75,15 @@ export class Admission {
     const command = { ...asked, options: optionsFor(asked, choice.agent), session: { ...asked.session, id: session } }
     const entry = { client, command, exchange, choice, session }
     const at = owner.now()
+    const promised = needsRecord(command, exchange)
+    if (promised && !(watch.writable || (await watch.ready()))) return exchange.fail(UNWRITABLE)
     const record = await this.#record(entry, choice.agent, at)
+    if (promised && !watch.writable) return exchange.fail(UNWRITABLE)
     // Whether the key's last answer has reached its client decides.
     if (command.once) this.#parts.recorder.markDelivered()
-    const verdict = await this.#idempotency.claim(record.id, command)
+    const verdict = await this.#idempotency.claim(record.id, command).catch((error: unknown) => watch.failed(error))
     if (exchange.ended) return
+    if (!verdict) return exchange.fail(UNWRITABLE)
     if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)
     if (verdict.do === 'join') {
       client.scope.shares?.('joined', verdict.turn.scope.carrier)
@@ -105,6 +111,7 @@ export class Admission {
     client.scope.shares?.('answered', turn.scope.carrier)
     await this.#idempotency.giveUp(session, command)
     await turn.join(exchange, seq)
+    if (exchange.ended) return
     const by = `client ${client.options.context.principal ?? client.options.tenant}`
     const reply = { kind: 'approval', option: textOf(command.input).trim() } as const
     const [first] = asks
@@ -113,12 +120,12 @@ export class Admission {
 
   /** Puts a turn whose agent could not be used in line for its new one. */
   async move(turn: Turn, client: Pick<SessionRecord, 'tenant'>): Promise<void> {
-    const { store, sessions, turns } = this.#parts
+    const { store, sessions, turns, watch } = this.#parts
     const at = this.#parts.owner.now()
     const { id = '', conversation = '' } = turn.command.session ?? {}
     const key = { tenant: client.tenant, agent: turn.agent.name, session: id, conversation }
-    const record = await store.openSession(key, this.#parts.newId(), at)
-    await store.moveTurn(turn.id, record.id, turn.agent.name)
+    const record = await this.#open(key, at)
+    if (watch.keeps(turn)) await store.moveTurn(turn.id, record.id, turn.agent.name)
     if (turn.ended) return
     const session = sessions.open(record, turn.agent, record.createdAt !== at)
     const full = session.refusal(turn.agent.limits.queue)
@@ -157,7 +164,7 @@ export class Admission {
   }
 
   async #run(entry: Entry, agent: AgentSettings, others: AgentSettings[], session: LiveSession): Promise<void> {
-    const { turns, recorder, owner, watches } = this.#parts
+    const { turns, recorder, owner, watches, watch } = this.#parts
     const { client, command, exchange, choice } = entry
     const { tenant, front } = client.options
     const { route } = choice
@@ -172,16 +179,33 @@ export class Admission {
     const turn: Turn = new Turn({ command, agent, others, route, session: entry.session, exchange, scope, owner })
     turns.add(turn, session)
     watches.changed(turn)
-    await recorder.begin(turn, { session: session.record.id, tenant, front, at: turn.view.startedAt })
+    watch.began(turn, needsRecord(command, exchange))
+    const about = { session: session.record.id, tenant, front, at: turn.view.startedAt }
+    await recorder.begin(turn, about).catch((error: unknown) => watch.failed(error))
     if (turn.ended) return
     turn.accept()
+    if (!watch.keeps(turn)) tellUnrecorded(turn)
     if (!exchange.settleCancel()) session.enqueue(turn)
   }
 
   #record({ client, command, session }: Entry, agent: AgentSettings, at: number): Promise<SessionRecord> {
     const { tenant } = client.options
     const key = { tenant, agent: agent.name, session, conversation: command.session?.conversation ?? '' }
-    return Promise.resolve(this.#parts.store.openSession(key, this.#parts.newId(), at))
+    return this.#open(key, at)
+  }
+
+  /** The record of a session. When nothing can be written one that is only in memory will do. */
+  async #open(key: SessionKey, at: number): Promise<SessionRecord> {
+    const { store, sessions, watch, newId } = this.#parts
+    if (watch.writable) {
+      try {
+        return await store.openSession(key, newId(), at)
+      } catch (error) {
+        watch.failed(error)
+      }
+    }
+    const known = sessions.find(key) ?? (await store.findSession(key))
+    return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 
   /** The agents of these names that the client may use. */

@@ -23,6 +23,7 @@ import { recoverTurns } from './recovery.ts'
 import { chooseAgent } from './router.ts'
 import { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
+import { needsRecord, StoreWatch, UNWRITABLE } from './store-watch.ts'
 import type { Turn } from './turn.ts'
 import type { AskAudit } from './turn-asks.ts'
 import { TurnCommands } from './turn-commands.ts'
@@ -45,6 +46,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #upkeep: Upkeep
   readonly breakers: Breakers
   readonly outbox: Outbox
+  /** Whether the store can be written. */
+  readonly storeWatch: StoreWatch
   readonly now: () => number
   readonly keepAliveMs: number
   settings: EngineSettings
@@ -57,10 +60,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#store = store
     this.#hooks = hooks
     this.#log = log
-    const unwritten = (error: unknown): void => log.error('the record could not be written', { error: String(error) })
-    this.outbox = new Outbox(() => store.commit(), unwritten)
-    this.#recorder = new Recorder(store, unwritten)
     this.#sessions = new Sessions(this, hooks)
+    const watch = new StoreWatch({ store, log, now, turns: this.#turns, sessions: this.#sessions })
+    this.storeWatch = watch
+    const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
+    this.outbox = new Outbox(() => store.commit(), watch.failed.bind(watch), unsent)
+    this.#recorder = new Recorder(store, watch)
     this.breakers = new Breakers(now)
     this.#watches = new Watches(this.#turns)
     this.#controls = new Controls(store, this.#sessions, this.#turns, this.#watches)
@@ -70,6 +75,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
       sessions: this.#sessions,
       turns: this.#turns,
       recorder: this.#recorder,
+      watch,
       breakers: this.breakers,
       owner: this,
       watches: this.#watches,
@@ -126,6 +132,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   async close(drainMs: number): Promise<void> {
     this.#closing = true
     this.#upkeep.close()
+    this.storeWatch.close()
     await this.#turns.untilIdle(drainMs)
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
@@ -164,6 +171,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#recorder.event(turn, event)
   }
 
+  keeps(turn: Turn): boolean {
+    return this.storeWatch.keeps(turn)
+  }
+
   recorded(turn: Turn): Promise<readonly JournalEntry[]> {
     return this.#recorder.events(turn)
   }
@@ -200,16 +211,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   audit(turn: Turn, { ask, about, how, option, by }: AskAudit): void {
     const agent = turn.agent.name
     const { traceparent } = turn.scope.carrier
-    this.#log.info('a question of an agent was settled', {
-      turn: turn.id,
-      agent,
-      ask,
-      about,
-      how,
-      option,
-      by,
-      traceparent,
-    })
+    const fields = { turn: turn.id, agent, ask, about, how, option, by, traceparent }
+    this.#log.info('a question of an agent was settled', fields)
   }
 
   usable(agents: readonly AgentSettings[]): AgentSettings | undefined {
@@ -269,6 +272,8 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     if (command.type !== 'turn-start') {
       // What has just ended is part of the answer.
       if (command.type === 'query') await this.#recorder.flush()
+      const { storeWatch } = this
+      if (needsRecord(command, exchange) && !(await storeWatch.ready())) return exchange?.fail(UNWRITABLE)
       const about = { settings: this.settings, agent: choice.agent, tenant, allowed, at: this.now() }
       return this.#controls.run(command, about, exchange)
     }
@@ -280,10 +285,11 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   async #bind(session: LiveSession, bound: string): Promise<void> {
     if (session.record.bound === bound) return
     session.record.bound = bound
+    if (!this.storeWatch.writable) return
     try {
       await this.#store.bindSession(session.record.id, bound)
     } catch (error) {
-      this.#log.error('the session binding could not be written', { error: String(error) })
+      this.storeWatch.failed(error)
     }
   }
 }

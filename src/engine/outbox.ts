@@ -6,13 +6,15 @@ import type { Awaitable } from '../contract/index.ts'
  */
 export class Outbox {
   readonly #commit: () => Awaitable<void>
-  readonly #failed: (error: unknown) => void
+  readonly #uncommitted: (error: unknown) => void
+  readonly #unsent: (error: unknown) => void
   #waiting: (() => void)[] = []
 
-  /** `commit` and what waits may throw: `failed` hears of it, and the rest is sent all the same. */
-  constructor(commit: () => Awaitable<void>, failed: (error: unknown) => void) {
+  /** `commit` and what waits may throw: `uncommitted` and `unsent` hear of it, and the rest is sent all the same. */
+  constructor(commit: () => Awaitable<void>, uncommitted: (error: unknown) => void, unsent: (error: unknown) => void) {
     this.#commit = commit
-    this.#failed = failed
+    this.#uncommitted = uncommitted
+    this.#unsent = unsent
   }
 
   /** Calls `send` behind the next commit. */
@@ -28,11 +30,12 @@ export class Outbox {
     }
     try {
       const committed = this.#commit()
-      if (committed) void committed.catch(this.#failed).then(all)
+      if (committed) void committed.catch(this.#uncommitted).then(all)
       else all()
     } catch (error) {
-      this.#failed(error)
-      all()
+      this.#uncommitted(error)
+      // Whoever heard of it has a say first.
+      queueMicrotask(all)
     }
   }
 
@@ -40,7 +43,7 @@ export class Outbox {
     try {
       send()
     } catch (error) {
-      this.#failed(error)
+      this.#unsent(error)
     }
   }
 }

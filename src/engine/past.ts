@@ -3,7 +3,7 @@ import { fault, type Id, LossLedger, type TurnEvent } from '../model/index.ts'
 import type { Numbered } from './audience.ts'
 import type { Exchange } from './exchange.ts'
 import { ownerAlive } from './owner.ts'
-import { endLostTurn } from './recovery.ts'
+import { endLostTurn, LOST } from './recovery.ts'
 import { acceptedTurn } from './turn-events.ts'
 import { LiveView } from './view.ts'
 
@@ -78,6 +78,6 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
 async function isOver(store: Store, turn: Id, at: number): Promise<boolean> {
   const record = await store.readTurn(turn)
   if (!record || record.outcome !== undefined) return true
-  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, at)
+  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
   return false
 }

@@ -3,6 +3,7 @@ import type { Id, Message, Part, TurnEvent } from '../model/index.ts'
 import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
 import { shapeOf } from './shape.ts'
+import type { StoreWatch } from './store-watch.ts'
 import type { Turn } from './turn.ts'
 
 /** How long what is delivered may wait until it is marked, in milliseconds. */
@@ -12,7 +13,7 @@ const MARK_MS = 50
 export class Recorder {
   readonly #store: Store
   readonly #journal: Journal
-  readonly #failed: (error: unknown) => void
+  readonly #watch: StoreWatch
   readonly #owner = ownOwner()
   readonly #pending = new Set<Promise<void>>()
   readonly #delivered: Id[] = []
@@ -20,15 +21,16 @@ export class Recorder {
   /** The events of running turns whose content is not kept: for those who join them. */
   readonly #unkept = new Map<Turn, JournalEntry[]>()
 
-  /** `failed` hears of what could not be written. */
-  constructor(store: Store, failed: (error: unknown) => void) {
+  /** `watch` hears of what could not be written. */
+  constructor(store: Store, watch: StoreWatch) {
     this.#store = store
-    this.#failed = failed
-    this.#journal = new Journal(store, failed)
+    this.#watch = watch
+    this.#journal = new Journal(store, (error) => watch.failed(error))
   }
 
-  /** A turn begins; when this resolves it survives a crash as an unfinished one. */
+  /** A turn begins; when this resolves it survives a crash as an unfinished one, unless nothing can be written now. */
   async begin(turn: Turn, about: { session: string; tenant: string; front: string; at: number }): Promise<void> {
+    if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
     await this.#store.beginTurn({
       turn: turn.id,
@@ -44,6 +46,7 @@ export class Recorder {
   }
 
   event(turn: Turn, event: TurnEvent): void {
+    if (!this.#watch.keeps(turn)) return
     const { seq } = turn.view
     if (keepsContent(turn)) {
       this.#journal.append(turn.id, seq, event)
@@ -72,7 +75,8 @@ export class Recorder {
     clearTimeout(this.#marking)
     this.#marking = undefined
     if (this.#delivered.length === 0) return
-    this.#keep(this.#mark(this.#delivered.splice(0)))
+    if (!this.#watch.writable) this.#delivered.length = 0
+    else this.#keep(this.#mark(this.#delivered.splice(0)))
   }
 
   /** Every event so far, in order. */
@@ -97,12 +101,13 @@ export class Recorder {
   }
 
   #keep(work: Promise<void>): void {
-    const kept = work.catch(this.#failed).finally(() => this.#pending.delete(kept))
+    const kept = work.catch((error) => this.#watch.failed(error)).finally(() => this.#pending.delete(kept))
     this.#pending.add(kept)
   }
 
   async #end(turn: Turn, session: string): Promise<void> {
     await this.#journal.flush()
+    if (!this.#watch.keeps(turn)) return this.#watch.ended(turn)
     if (keepsContent(turn)) await this.#store.appendMessages(session, transcriptOf(turn))
     const { end, usage } = turn.view
     if (usage) await this.#store.addUsage(session, usage)

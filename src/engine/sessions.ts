@@ -1,4 +1,4 @@
-import type { Hooks, SessionRecord } from '../contract/index.ts'
+import type { Hooks, SessionKey, SessionRecord } from '../contract/index.ts'
 import type { Id } from '../model/index.ts'
 import { AgentPool } from './agent-pool.ts'
 import { LiveSession, type SessionOwner } from './live-session.ts'
@@ -24,6 +24,20 @@ export class Sessions {
 
   get(id: Id): LiveSession | undefined {
     return this.#live.get(id)
+  }
+
+  /** All of them. */
+  values(): Iterable<LiveSession> {
+    return this.#live.values()
+  }
+
+  /** The record of the live session with this key. */
+  find({ tenant, agent, session, conversation }: SessionKey): SessionRecord | undefined {
+    for (const { record } of this.#live.values()) {
+      const same = record.tenant === tenant && record.agent === agent && record.session === session
+      if (same && record.conversation === conversation) return record
+    }
+    return undefined
   }
 
   /** The live session of a record; `used` says whether the conversation had turns before. */

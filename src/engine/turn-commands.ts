@@ -94,6 +94,7 @@ export class TurnCommands {
     if (!parked) return exchange?.fail(UNKNOWN)
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await turn.join(exchange, parked.seq)
+    if (exchange?.ended) return
     if (turn && turn.answer(command, by) !== 'gone') return
     // Nobody waits for it any longer: what has become of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) exchange?.fail(GONE)

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../contract/index.ts'
 import type { Command, Fault, LinkEvent, Message, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
-import type { AgentSettings, Route } from './settings.ts'
+import type { AgentSettings, Limits, Route } from './settings.ts'
 import type { Turn } from './turn.ts'
 import type { AskAudit } from './turn-asks.ts'
 import type { TurnClock } from './turn-clock.ts'
@@ -31,6 +31,8 @@ export interface TurnOwner {
   now(): number
   /** An event was taken into the view: for the journal. */
   record(turn: Turn, event: TurnEvent): void
+  /** Whether its record is complete so far. */
+  keeps(turn: Turn): boolean
   /** Every event so far, in order. */
   recorded(turn: Turn): Promise<readonly JournalEntry[]>
   /** An event without a turn came while it ran. */
@@ -51,4 +53,14 @@ export interface TurnOwner {
   failed(agent: AgentSettings, fault: Fault): void
   /** It waits for its new agent. */
   moved(turn: Turn): void
+}
+
+/** The limits of a turn: those of its agent, with its route's laid over them. */
+export function limitsOf(agent: AgentSettings, route: Route): Limits {
+  return { ...agent.limits, ...route.limits }
+}
+
+/** The client's id of the request that an exchange has joined with. */
+export function joinedAs({ command }: Exchange): string | undefined {
+  return command.type === 'turn-start' ? command.request : undefined
 }

@@ -89,6 +89,11 @@ export class TurnRun {
     return other !== undefined
   }
 
+  /** No other agent is to take it. */
+  stay(): void {
+    this.#others = []
+  }
+
   /** Only agents that speak while they work can be told from dead ones by their silence. */
   get #silencePhase(): 'firstEvent' | 'waiting' {
     return this.#host.turn.agent.dialect.back!.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'

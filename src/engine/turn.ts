@@ -16,10 +16,11 @@ import { Audience } from './audience.ts'
 import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
+import { UNWRITABLE } from './store-watch.ts'
 import { type AskAnswered, type Park, TurnAsks } from './turn-asks.ts'
 import type { TurnClock } from './turn-clock.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, redacted } from './turn-events.ts'
-import type { AgentSession, TurnInit, TurnOwner } from './turn-init.ts'
+import { type AgentSession, joinedAs, limitsOf, type TurnInit, type TurnOwner } from './turn-init.ts'
 import { TurnRun } from './turn-run.ts'
 import { TurnStop } from './turn-stop.ts'
 import { TurnTimer } from './turn-timer.ts'
@@ -124,6 +125,7 @@ export class Turn {
 
   /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
   async join(exchange: Exchange, after: number): Promise<void> {
+    if (!this.#owner.keeps(this)) return exchange.fail(UNWRITABLE)
     const view = this.#newView(this.view.session)
     exchange.turn = this
     for (const loss of this.#ledger.list) exchange.report(loss)
@@ -181,6 +183,12 @@ export class Turn {
   /** Ends it with a failure from outside: no link, no place, an internal error. */
   fail(why: Fault): void {
     this.#finish(failedTurn(this.id, why))
+  }
+
+  /** It is not to be run at all: the client is told at once, its agent is stopped behind its back, and no other takes it. */
+  refuse(why: Fault): void {
+    this.#run.stay()
+    this.#expire(why)
   }
 
   /** The agent's process of this session was gone, and with it what it knew. */
@@ -276,7 +284,7 @@ export class Turn {
     this.#owner.ended(this)
   }
 
-  /** A time limit passed: the client is told at once, the agent is stopped behind its back. */
+  /** Its time is out: the client is told at once, the agent is stopped behind its back. */
   #expire(why: Fault): void {
     const { link } = this.#run
     if (!link) this.#owner.abandon(this)
@@ -288,13 +296,4 @@ export class Turn {
     const identity = { turn: this.id, session, agent: this.agent.name }
     return new LiveView({ ...identity, at: this.#owner.now(), ledger: this.#ledger })
   }
-}
-
-function limitsOf(agent: AgentSettings, route: Route): Limits {
-  return { ...agent.limits, ...route.limits }
-}
-
-/** The client's id of the request that an exchange has joined with. */
-function joinedAs({ command }: Exchange): string | undefined {
-  return command.type === 'turn-start' ? command.request : undefined
 }

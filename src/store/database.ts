@@ -10,7 +10,7 @@ import { withoutSqliteWarning } from './sqlite-warning.ts'
  * else happens in this process meanwhile.
  */
 const BUSY_MS = 5000
-const RUNNING_BUSY_MS = 1000
+export const RUNNING_BUSY_MS = 1000
 
 /**
  * Pages in the log (of 4 KiB) before it is moved into the file: that waits for the disk and holds everything meanwhile,

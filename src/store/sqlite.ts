@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { type Block, blocksOf, eventsOf } from './blocks.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { storeError } from './errors.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
@@ -10,6 +10,9 @@ import { WriteTransaction } from './transaction.ts'
 
 /** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
+
+/** How many characters are written to see whether the store can be written. */
+const PROBE_LENGTH = 65_536
 
 /** How a store is opened. */
 export interface SqliteOptions {
@@ -49,6 +52,19 @@ class SqliteStore implements Store {
 
   commit(): void {
     this.#do(() => this.#writes.commit())
+  }
+
+  probe(): void {
+    this.#do(() => {
+      this.#writes.commit()
+      // Who holds the lock may hold it for long; it is tried again.
+      this.#db.exec('PRAGMA busy_timeout = 0')
+      try {
+        this.#sql.probe.run('x'.repeat(PROBE_LENGTH))
+      } finally {
+        this.#db.exec(`PRAGMA busy_timeout = ${RUNNING_BUSY_MS}`)
+      }
+    })
   }
 
   openSession(key: SessionKey, id: Id, now: number): SessionRecord {

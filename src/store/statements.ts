@@ -61,6 +61,11 @@ const SQL = {
     RETURNING turn`,
   releaseClaim: 'DELETE FROM claims WHERE key = ?',
 
+  // A claim that has expired already.
+  probe: `
+    INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES ('probe', '', ?, 0, 0)
+    ON CONFLICT (key) DO UPDATE SET body = excluded.body`,
+
   pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',
   pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',
 } as const

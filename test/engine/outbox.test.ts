@@ -7,7 +7,8 @@ describe('the outbox', () => {
     const done: string[] = []
     const outbox = new Outbox(
       () => void done.push('commit'),
-      () => done.push('failed'),
+      () => done.push('uncommitted'),
+      () => done.push('unsent'),
     )
     for (const name of ['a', 'b']) outbox.add(() => done.push(name))
     expect(done).toEqual([])
@@ -19,6 +20,7 @@ describe('the outbox', () => {
     const done: string[] = []
     const outbox = new Outbox(
       () => void done.push('commit'),
+      () => {},
       () => {},
     )
     outbox.add(() => outbox.add(() => done.push('second')))
@@ -37,17 +39,25 @@ describe('the outbox', () => {
     ],
   ])('sends all the same when the commit %s, and says so', async (_how, commit) => {
     const done: string[] = []
-    const outbox = new Outbox(commit, (error) => done.push(String(error)))
+    const outbox = new Outbox(
+      commit,
+      (error) => {
+        done.push(String(error))
+        queueMicrotask(() => done.push('heard'))
+      },
+      () => done.push('unsent'),
+    )
     outbox.add(() => done.push('sent'))
     await turnOfLoop()
     await turnOfLoop()
-    expect(done).toEqual(['Error: full', 'sent'])
+    expect(done).toEqual(['Error: full', 'heard', 'sent'])
   })
 
   it('sends the rest when one of them throws, and says so', async () => {
     const done: string[] = []
     const outbox = new Outbox(
       () => {},
+      () => done.push('uncommitted'),
       (error) => done.push(String(error)),
     )
     outbox.add(() => {

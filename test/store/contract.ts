@@ -367,6 +367,13 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
     })
 
+    it('can be tried again and again, and shows nothing of it', async () => {
+      await store.probe()
+      await store.probe()
+      expect(await store.unfinishedTurns()).toEqual([])
+      await store.prune(1)
+    })
+
     it('can be closed twice', async () => {
       await store.close()
       await store.close()

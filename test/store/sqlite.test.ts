@@ -312,6 +312,20 @@ describe('what cannot be opened is refused with its remedy', () => {
   })
 })
 
+describe('a store whose file another process has locked', () => {
+  it('is not waited for when it is tried, and can be written when it is free', async () => {
+    const path = newPath()
+    const store = open(path)
+    const db = new DatabaseSync(path)
+    db.exec('BEGIN IMMEDIATE')
+    expect(() => store.probe()).toThrow(/is locked by another process/)
+    db.exec('COMMIT')
+    db.close()
+    store.probe()
+    await store.close()
+  })
+})
+
 describe('a closed store', () => {
   it('says so when it is used', async () => {
     const store = open(':memory:')
