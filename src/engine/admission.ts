@@ -2,6 +2,7 @@ import type { SessionKey, SessionRecord, Store, TurnInfo } from '../contract/ind
 import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../model/index.ts'
 import type { Breakers } from './breakers.ts'
 import type { ClientLink } from './client-link.ts'
+import { steadyFrom } from './clock.ts'
 import type { Exchange } from './exchange.ts'
 import { Idempotency } from './idempotency.ts'
 import type { LiveSession } from './live-session.ts'
@@ -173,7 +174,7 @@ export class Admission {
       inner: client.scope.turn(info),
       info,
       front,
-      now: () => owner.now(),
+      now: steadyFrom(owner.now()),
       changed: () => watches.changed(turn),
     })
     const turn: Turn = new Turn({ command, agent, others, route, session: entry.session, exchange, scope, owner })

@@ -22,7 +22,7 @@ export class Breakers {
   readonly #now: () => number
   readonly #byAgent = new Map<string, Breaker>()
 
-  /** `now` is milliseconds since the epoch. */
+  /** `now` is milliseconds on a clock that is never set. */
   constructor(now: () => number) {
     this.#now = now
   }

@@ -11,6 +11,7 @@ import {
 import { Admission } from './admission.ts'
 import { Breakers } from './breakers.ts'
 import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
+import { elapsed } from './clock.ts'
 import { Controls } from './controls.ts'
 import type { EngineLog, EngineParts } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
@@ -66,7 +67,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
     this.outbox = new Outbox(() => store.commit(), watch.failed.bind(watch), unsent)
     this.#recorder = new Recorder(store, watch)
-    this.breakers = new Breakers(now)
+    this.breakers = new Breakers(elapsed)
     this.#watches = new Watches(this.#turns)
     this.#controls = new Controls(store, this.#sessions, this.#turns, this.#watches)
     this.#turnCommands = new TurnCommands({ store, now }, this.#turns, this.#recorder)

@@ -8,6 +8,7 @@ import {
   type TurnStart,
   textOf,
 } from '../model/index.ts'
+import { elapsed } from './clock.ts'
 import { digestOf } from './digest.ts'
 import type { LiveTurns } from './live-turns.ts'
 import { ownerAlive } from './owner.ts'
@@ -69,12 +70,14 @@ export class Idempotency {
 
   /** What a duplicate of this turn gets; undefined: it runs. */
   async #duplicate(turn: Id, { once, options }: Command & TurnStart): Promise<Verdict | undefined> {
-    const record = await this.#awaitEnd(turn, this.#now() + (options.totalMs ?? WAIT_MS))
+    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS))
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
     const { replay, ttlMs = WINDOW_MS[replay] } = once!
-    const closed = !record?.outcome || this.#now() >= (record.endedAt ?? record.startedAt) + ttlMs
-    return closed || !isReplayable(record, replay) ? undefined : { do: 'replay', turn }
+    if (!record?.outcome) return undefined
+    // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
+    const since = this.#live.endedSince(turn) ?? this.#now() - (record.endedAt ?? record.startedAt)
+    return since >= ttlMs || !isReplayable(record, replay) ? undefined : { do: 'replay', turn }
   }
 
   /** What another request under the key of this turn gets; undefined: it runs. */
@@ -82,13 +85,13 @@ export class Idempotency {
     return this.#live.get(turn)?.ended === false ? { do: 'refuse' } : undefined
   }
 
-  /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (milliseconds since the epoch). */
+  /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (as `elapsed` counts). */
   async #awaitEnd(turn: Id, until: number): Promise<TurnRecord | undefined> {
     // A claim is made a moment before its turn is recorded.
-    const recordedBy = this.#now() + RECORDED_MS
+    const recordedBy = elapsed() + RECORDED_MS
     for (;;) {
       const record = await this.#store.readTurn(turn)
-      const waits = record ? isRunning(record) && this.#now() < until : this.#now() < recordedBy
+      const waits = record ? isRunning(record) && elapsed() < until : elapsed() < recordedBy
       if (!waits || this.#live.get(turn)?.ended === false) return record
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }

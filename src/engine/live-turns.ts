@@ -1,6 +1,11 @@
 import type { Id, Target } from '../model/index.ts'
+import { elapsed } from './clock.ts'
 import type { LiveSession } from './live-session.ts'
 import type { Turn } from './turn.ts'
+
+/** For how long, and of how many turns, it is known when they ended: as long as their answers are given again. */
+const REMEMBERED_MS = 600_000
+const REMEMBERED = 10_000
 
 interface Entry {
   turn: Turn
@@ -16,6 +21,8 @@ export class LiveTurns {
   readonly #byId: Record<Id, Entry> = Object.create(null)
   #size = 0
   readonly #idle: (() => void)[] = []
+  /** When turns ended, on a clock that is never set; the oldest first. */
+  readonly #ended = new Map<Id, number>()
 
   get size(): number {
     return this.#size
@@ -31,6 +38,7 @@ export class LiveTurns {
     const session = this.sessionOf(turn)
     if (turn.id in this.#byId) this.#size -= 1
     delete this.#byId[turn.id]
+    if (turn.command.once) this.#remember(turn.id)
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
     return session
   }
@@ -41,6 +49,12 @@ export class LiveTurns {
 
   sessionOf(turn: Turn): LiveSession | undefined {
     return this.#byId[turn.id]?.session
+  }
+
+  /** How many milliseconds ago a turn with an idempotency key ended here; undefined when that is long ago. */
+  endedSince(id: Id): number | undefined {
+    const at = this.#ended.get(id)
+    return at === undefined ? undefined : elapsed() - at
   }
 
   /** The oldest first. */
@@ -62,6 +76,15 @@ export class LiveTurns {
       if ('continuation' in target) return turn.parked?.continuation === target.continuation
       return turn.command.request === target.request
     })
+  }
+
+  #remember(id: Id): void {
+    const now = elapsed()
+    this.#ended.set(id, now)
+    for (const [oldest, at] of this.#ended) {
+      if (now - at < REMEMBERED_MS && this.#ended.size <= REMEMBERED) break
+      this.#ended.delete(oldest)
+    }
   }
 
   /** Resolves when no turn runs, or after `ms` milliseconds. */

@@ -1,5 +1,6 @@
 import type { Store } from '../contract/index.ts'
 import { type Command, type Fault, fault } from '../model/index.ts'
+import { elapsed } from './clock.ts'
 import type { EngineLog } from './engine-parts.ts'
 import type { Exchange } from './exchange.ts'
 import type { LiveTurns } from './live-turns.ts'
@@ -158,10 +159,4 @@ export function needsRecord(command: Command, exchange: Exchange | undefined): b
 export function tellUnrecorded(turn: Turn): void {
   turn.scope.note('unrecorded')
   turn.notice('warning', 'unrecorded', 'This turn is not recorded: the gateway cannot write its record now.')
-}
-
-/** Milliseconds on a clock that is never set. */
-function elapsed(): number {
-  const [seconds, nanos] = process.hrtime()
-  return seconds * 1e3 + nanos / 1e6
 }

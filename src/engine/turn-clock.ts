@@ -19,7 +19,7 @@ export interface ClockInit {
   info: TurnInfo
   /** The protocol of the client that began it. */
   front: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, on a clock that is never set while the turn runs. */
   now(): number
   /** The turn has got further. */
   changed(): void
@@ -49,6 +49,11 @@ export class TurnClock implements TurnScope {
     this.#back = init.info.back
     this.#route = init.info.route
     this.#waitsSince = init.now()
+  }
+
+  /** The time of everything about the turn. */
+  now(): number {
+    return this.#init.now()
   }
 
   /** What is known by now. */

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../model/index.ts'
+import { elapsed } from './clock.ts'
 import type { Limits } from './settings.ts'
 
 type Phase = 'waiting' | 'start' | 'firstEvent' | 'idle'
@@ -27,7 +28,7 @@ export class TurnTimer {
     this.#limits = limits
     this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
     this.#expired = expired
-    this.#startedAt = this.#takenAt = this.#phaseAt = clock()
+    this.#startedAt = this.#takenAt = this.#phaseAt = elapsed()
     this.#arm()
   }
 
@@ -35,27 +36,27 @@ export class TurnTimer {
   moveTo(agent: string, limits: Limits): void {
     this.#agent = agent
     this.#limits = limits
-    this.#takenAt = clock()
+    this.#takenAt = elapsed()
     this.enter('waiting')
   }
 
   /** The turn enters a phase now. */
   enter(phase: Phase): void {
     this.#phase = phase
-    this.#phaseAt = clock()
+    this.#phaseAt = elapsed()
     this.#arm()
   }
 
   /** Something came from the agent. */
   touch(): void {
-    this.#phaseAt = clock()
+    this.#phaseAt = elapsed()
     if (this.#phase !== 'idle') this.enter('idle')
   }
 
   /** Silence is not the agent's fault while the client does not read or has been asked something. */
   hold(held: boolean): void {
     this.#held = held
-    this.#phaseAt = clock()
+    this.#phaseAt = elapsed()
   }
 
   stop(): void {
@@ -76,11 +77,11 @@ export class TurnTimer {
   #arm(): void {
     clearTimeout(this.#timer)
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - clock()), 2 ** 31 - 1))
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - elapsed()), 2 ** 31 - 1))
   }
 
   #fire(): void {
-    const now = clock()
+    const now = elapsed()
     // Timers may fire a fraction of a millisecond early.
     if (now + 1 >= this.#totalAt) {
       const ms = Math.min(this.#askedMs, this.#limits.total)
@@ -100,10 +101,4 @@ export class TurnTimer {
     }
     return fault('timeout', `The agent "${this.#agent}" sent nothing for ${ms} ms (limit "${this.#phase}").`)
   }
-}
-
-/** Milliseconds on a clock that is never set. The first use of `performance` would load its module. */
-function clock(): number {
-  const [seconds, nanos] = process.hrtime()
-  return seconds * 1e3 + nanos / 1e6
 }

@@ -81,7 +81,7 @@ export class Turn {
       audience: this.#audience,
       policy: init.route.approvals,
       askMs: () => this.#limits.ask,
-      now: () => this.#owner.now(),
+      now: () => this.scope.now(),
       send: (command) => this.#run.link?.send(command),
       take: (event) => {
         if (event.type === 'turn-parked') this.scope.note('parked')
@@ -129,7 +129,7 @@ export class Turn {
     const view = this.#newView(this.view.session)
     exchange.turn = this
     for (const loss of this.#ledger.list) exchange.report(loss)
-    const catchUp = this.#audience.addLate(exchange, view, () => this.#owner.now())
+    const catchUp = this.#audience.addLate(exchange, view, () => this.scope.now())
     const entries = await this.#owner.recorded(this)
     if (after > 0) view.continue(foldUpTo(this.#newView(this.view.session), entries, after))
     const missed = entries.filter(({ seq }) => seq > after)
@@ -176,7 +176,7 @@ export class Turn {
   /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
   async run(link: AgentLink, session: AgentSession): Promise<void> {
     if (this.ended) return
-    this.scope.queued(this.#owner.now() - this.view.startedAt)
+    this.scope.queued(this.scope.now() - this.view.startedAt)
     await this.#run.on(link, session)
   }
 
@@ -274,7 +274,7 @@ export class Turn {
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. */
   #take(event: TurnEvent): void {
     if (event.type === 'turn-end') this.#asks.cancel()
-    const at = this.#owner.now()
+    const at = this.scope.now()
     this.view.apply(event, at)
     this.#owner.record(this, event)
     if (event.type === 'turn-end') this.#timer.stop()
@@ -294,6 +294,6 @@ export class Turn {
 
   #newView(session: string): LiveView {
     const identity = { turn: this.id, session, agent: this.agent.name }
-    return new LiveView({ ...identity, at: this.#owner.now(), ledger: this.#ledger })
+    return new LiveView({ ...identity, at: this.scope.now(), ledger: this.#ledger })
   }
 }

@@ -1,6 +1,7 @@
 import type { Store } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import type { Breakers } from './breakers.ts'
+import { steadyFrom } from './clock.ts'
 import type { EngineLog } from './engine-parts.ts'
 import { HealthChecks } from './health.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
@@ -22,10 +23,12 @@ export interface UpkeepParts {
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #health: HealthChecks
+  readonly #steady: () => number
   readonly #pruning: NodeJS.Timeout
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts
+    this.#steady = steadyFrom(parts.now())
     this.#health = new HealthChecks((agent, found) => this.#checked(agent, found))
     this.watch()
     this.#pruning = setInterval(() => void this.prune(), PRUNE_MS)
@@ -37,11 +40,11 @@ export class Upkeep {
     this.#health.watch(this.#parts.settings().agents.values())
   }
 
-  /** Deletes the turns that ended longer ago than the retention. */
+  /** Deletes the turns that ended longer ago than the retention, by the later of two clocks: one may have been set. */
   async prune(): Promise<void> {
     const { store, log, now, settings } = this.#parts
     try {
-      await store.prune(now() - settings().retention)
+      await store.prune(Math.min(now(), this.#steady()) - settings().retention)
     } catch (error) {
       log.error('old turns could not be deleted', { error: String(error) })
     }

@@ -55,13 +55,13 @@ function createPrivately(path: string): void {
 
 /** While another process switches a new file to the log, SQLite answers busy at once instead of waiting: so we wait. */
 function enableWriteAheadLog(db: DatabaseSync, busyMs: number): void {
-  const deadline = Date.now() + busyMs
+  const deadline = process.hrtime.bigint() + BigInt(busyMs) * 1_000_000n
   for (;;) {
     try {
       db.exec('PRAGMA journal_mode = WAL')
       return
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== 5 || Date.now() >= deadline) throw error
+      if ((error as { errcode?: number }).errcode !== 5 || process.hrtime.bigint() >= deadline) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digestOf } from '../../src/engine/digest.ts'
+import { newId } from '../../src/engine/ids.ts'
 import { randomId } from '../../src/engine/random.ts'
 import { sha256 } from '../../src/engine/sha256.ts'
 
@@ -30,4 +31,12 @@ test('an id is as many random bytes as were asked for, never the same ones', () 
   expect(ids.filter((id) => !/^[\w-]{12}$/.test(id))).toEqual([])
   expect(new Set(ids).size).toBe(500)
   expect(randomId(18)).toHaveLength(24)
+})
+
+test('ids of one process are in the order of their making, also when the clock was set back', () => {
+  const later = Date.now() + 3_600_000
+  const [first, second, third] = [newId(later), newId(later - 3_600_000), newId(later + 1)]
+  expect(first!.slice(0, 8)).toBe(second!.slice(0, 8))
+  expect(third! > second!.slice(0, 8)).toBe(true)
+  expect(new Set([first, second, third]).size).toBe(3)
 })

@@ -321,7 +321,7 @@ describe('a store whose file another process has locked', () => {
     expect(() => store.probe()).toThrow(/is locked by another process/)
     db.exec('COMMIT')
     db.close()
-    store.probe()
+    await store.probe()
     await store.close()
   })
 })
