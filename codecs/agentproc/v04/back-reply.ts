@@ -37,6 +37,7 @@ export class Reply {
   #result: string | undefined
   #usageKnown = false
   #warned = false
+  #understood = false
   /** The first error with a text. */
   error: string | undefined
   /** The last line is the beginning of an event: the agent was cut off. */
@@ -59,6 +60,11 @@ export class Reply {
     return this.#shown.trim() === '' && (this.#result ?? '').trim() === ''
   }
 
+  /** True when there were lines, and none of them was an event of this wire. */
+  get unreadable(): boolean {
+    return this.#warned && !this.#understood
+  }
+
   /** One line of stdout. */
   line(line: string): void {
     const read = readLine(line)
@@ -69,6 +75,7 @@ export class Reply {
       return
     }
     const { event, ext } = read
+    this.#understood = true
     if (event.session_id) this.#learn(event.session_id)
     if (event.type === 'partial') this.#partial(event, ext)
     else if (event.type === 'result') this.#answer(event, ext, line)

@@ -32,6 +32,11 @@ const OTHER_DIALECT = fault(
 
 const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an event; see its stderr in the gateway log.')
 
+const UNREADABLE = fault(
+  'protocol-violation',
+  'The agent printed lines, and none of them is an AgentProc 0.4 event; check its `protocol` and its command.',
+)
+
 /** The runner of wire 0.4: a process per turn, a turn object on its stdin, events on its stdout. */
 class RunnerLink implements BackLink {
   readonly #context: BackContext<AgentProcOptions>
@@ -70,7 +75,8 @@ class RunnerLink implements BackLink {
     if (!run) return
     const { reply, secrets, cancelled, turn } = run
     const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
-    const ending = told.outcome === 'completed' && reply.cut ? failed(CUT_OFF) : told
+    const unsaid = reply.cut ? CUT_OFF : reply.unreadable ? UNREADABLE : undefined
+    const ending = told.outcome === 'completed' && unsaid ? failed(unsaid) : told
     if (ending.outcome === 'completed' && reply.blank) {
       const text = 'The agent ended without an answer.'
       this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })

@@ -53,6 +53,19 @@ describe('endings', () => {
     }
   })
 
+  test('lines that are all no events are no answer, whatever the exit code', () => {
+    expect(outcome(run(['\u001b[32mdone\u001b[0m', '{"type":"text","text":"hi"}']).events)).toMatchObject({
+      outcome: 'failed',
+      fault: {
+        code: 'protocol-violation',
+        message:
+          'The agent printed lines, and none of them is an AgentProc 0.4 event; check its `protocol` and its command.',
+      },
+    })
+    expect(outcome(run(['words', partial('')]).events).outcome).toBe('completed')
+    expect(outcome(run(['words'], { why: 'closed', exitCode: 2 }).events).fault?.code).toBe('agent-crashed')
+  })
+
   test('what was asked to cancel is cancelled', () => {
     const back = open()
     back.start('hi')
