@@ -12,8 +12,12 @@ export interface Answer {
   headers?: Readonly<Record<string, string>>
   /** What becomes of the turn when the client goes away. */
   onDisconnect: 'cancel' | 'drain'
-  /** Whether the client can be asked: on this wire, only by parking the turn until its next request, or not at all. */
-  asks: 'inline' | 'next-request' | 'never'
+  /**
+   * Whether the client can be asked. `inline`: on this wire, as long as its input lasts (over HTTP, where another request
+   * answers: as long as the turn does). `always`: likewise, and the link itself answers what its client cannot.
+   * `next-request`: only by parking the turn until then.
+   */
+  asks: 'inline' | 'always' | 'next-request' | 'never'
 }
 
 /** What a front link calls. None of these throws; all are synchronous. */

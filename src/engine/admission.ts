@@ -98,7 +98,7 @@ export class Admission {
       await showPast({ store, now: () => owner.now() }, shown, exchange)
     } else {
       const parked = exchange.answer.form === 'accepted' ? undefined : this.#parts.sessions.get(record.id)?.running
-      if (parked?.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry, record.id)
+      if (parked?.asks.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry, record.id)
       else await this.#begin(entry, record, record.createdAt !== at)
     }
   }
@@ -108,7 +108,7 @@ export class Admission {
    * id of an option, else its client is asked again. No turn of its own begins: it would wait for the parked one.
    */
   async #askAgain(turn: Turn, { client, command, exchange }: Entry, session: Id): Promise<void> {
-    const { continuation, seq, asks } = turn.parked!
+    const { continuation, seq, asks } = turn.asks.parked!
     client.scope.shares?.('answered', turn.scope.carrier)
     await this.#idempotency.giveUp(session, command)
     await turn.join(exchange, seq)

@@ -63,9 +63,7 @@ export class Audience {
 
   /** Somebody can be shown this question and answer it while the turn runs. */
   canBeAsked(event: EventOf<'ask'>): boolean {
-    return this.#members.some(
-      ({ exchange }) => !exchange.ended && exchange.answer.asks === 'inline' && carriesAsk(exchange, event),
-    )
+    return this.#members.some(({ exchange }) => !exchange.ended && exchange.asksInline && carriesAsk(exchange, event))
   }
 
   /** Somebody's next request can answer this question. */

@@ -117,6 +117,10 @@ export class ClientLink implements ExchangeHost {
     return this.#output.clogged
   }
 
+  get deaf(): boolean {
+    return this.#inputEnded && this.options.context.transport !== 'http'
+  }
+
   /** Begins: the request that comes without a frame is issued here. */
   open(): void {
     if (this.#finished) return
@@ -244,6 +248,7 @@ export class ClientLink implements ExchangeHost {
     clearTimeout(this.#idle)
     this.#inputEnded = true
     this.#link.decodeEnd?.(why)
+    if (this.deaf) for (const { turn, follows } of [...this.#exchanges.values()]) if (!follows) turn?.asks.unheard()
     this.#maybeFinish()
   }
 

@@ -30,6 +30,8 @@ export interface ExchangeHost {
   readonly gone: boolean
   /** The client does not keep up. */
   readonly clogged: boolean
+  /** The client's input has ended, and no other request of it can come on this wire. */
+  readonly deaf: boolean
 }
 
 /** One client request and its answer: it ends exactly once, and nothing is encoded for it afterwards. */
@@ -68,6 +70,12 @@ export class Exchange {
     const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.lost)
     if (carried) this.host.encode(carried, this, view)
     if (last) this.host.exchangeEnded(this)
+  }
+
+  /** Its client can be asked while the turn runs. */
+  get asksInline(): boolean {
+    const { asks } = this.answer
+    return asks === 'always' || (asks === 'inline' && !this.host.deaf)
   }
 
   /** Cancels its turn: now, or as soon as it has one. False when it is over. */

@@ -73,7 +73,7 @@ export class LiveTurns {
     return this.values().find((turn) => {
       if (this.sessionOf(turn)?.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
-      if ('continuation' in target) return turn.parked?.continuation === target.continuation
+      if ('continuation' in target) return turn.asks.parked?.continuation === target.continuation
       return turn.command.request === target.request
     })
   }

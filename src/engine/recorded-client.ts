@@ -47,6 +47,7 @@ export class RecordedClient {
       capabilities: dialect.front!.capabilities,
       gone: false,
       clogged: false,
+      deaf: false,
       encode: (event, exchange, view) => this.#encode(event, exchange, view),
       encodeFault: (fault, exchange) => this.#during(exchange, () => this.#link.encodeFault(fault, exchange.id)),
       encodeLink: (event) => this.tell(event),
@@ -91,7 +92,7 @@ export class RecordedClient {
   deliver(event: TurnEvent, exchange: Exchange): void {
     const view = this.#views.get(exchange.id) ?? this.#newView(event, exchange)
     const asks = event.type === 'ask' || event.type === 'ask-settled'
-    if (asks && exchange.answer.asks !== 'inline') {
+    if (asks && !exchange.asksInline) {
       if (event.type === 'ask') exchange.report({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
       return
     }

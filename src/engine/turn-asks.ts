@@ -119,6 +119,20 @@ export class TurnAsks {
     return 'taken'
   }
 
+  /** The input of a client has ended: the policy answers at once what nobody can answer any more. */
+  unheard(): void {
+    const { audience, turn, policy } = this.#host
+    if (this.#continuation !== undefined) return
+    for (const { ask } of [...this.#open.values()]) {
+      const event = { type: 'ask', turn, ...ask } as const
+      if (audience.canBeAsked(event) || audience.canAnswerLater(event)) continue
+      const reply = policyReply(ask.question, policy)
+      this.#settle(ask.ask, 'answered', 'policy', reply)
+      this.#send(ask.ask, reply)
+    }
+    this.#host.changed()
+  }
+
   /** The agent took a question back. */
   settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): void {
     const known = this.#close(ask)

@@ -17,7 +17,7 @@ import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
 import { UNWRITABLE } from './store-watch.ts'
-import { type AskAnswered, type Park, TurnAsks } from './turn-asks.ts'
+import { type AskAnswered, TurnAsks } from './turn-asks.ts'
 import type { TurnClock } from './turn-clock.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, redacted } from './turn-events.ts'
 import { type AgentSession, joinedAs, limitsOf, type TurnInit, type TurnOwner } from './turn-init.ts'
@@ -33,12 +33,13 @@ export class Turn {
   readonly command: Command & TurnStart
   readonly view: LiveView
   readonly scope: TurnClock
+  /** What its agent asks. */
+  readonly asks: TurnAsks
   readonly #owner: TurnOwner
   readonly #ledger = new LossLedger()
   readonly #toClient = new LossLedger()
   readonly #timer: TurnTimer
   readonly #audience = new Audience()
-  readonly #asks: TurnAsks
   readonly #stop: TurnStop
   readonly #run: TurnRun
   agent: AgentSettings
@@ -75,7 +76,7 @@ export class Turn {
       cancelled: () => this.#cancelled,
       settled: () => this.#stop.done(),
     })
-    this.#asks = new TurnAsks({
+    this.asks = new TurnAsks({
       turn: this.id,
       exchange: init.command.exchange,
       audience: this.#audience,
@@ -111,11 +112,6 @@ export class Turn {
     if (!this.#audience.isFirst(exchange)) return
     this.#toClient.add(loss)
     this.scope.loss(loss)
-  }
-
-  /** What it waits for, while it is parked. */
-  get parked(): Park | undefined {
-    return this.#asks.parked
   }
 
   /** The engine took it: tells the client. */
@@ -217,7 +213,7 @@ export class Turn {
     this.scope.note('cancel')
     if (this.#run.link) {
       this.#stop.begin(this.#run.link)
-      if (!this.ended) this.#asks.cancel()
+      if (!this.ended) this.asks.cancel()
     } else {
       this.#owner.abandon(this)
       this.#take(cancelledTurn(this.id))
@@ -235,13 +231,13 @@ export class Turn {
 
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
   valve(): void {
-    this.#timer.hold(this.#audience.clogged || this.#asks.waiting)
+    this.#timer.hold(this.#audience.clogged || this.asks.waiting)
     this.#run.link?.pause(this.#audience.clogged)
   }
 
   /** A client answers a question of the agent. `by` is who it is, for the record. */
   answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
-    const answered = this.ended ? 'gone' : this.#asks.answer(command, by)
+    const answered = this.ended ? 'gone' : this.asks.answer(command, by)
     this.valve()
     return answered
   }
@@ -265,15 +261,15 @@ export class Turn {
   #fromAgent(event: TurnEvent): void {
     if (event.type === 'tool-start' || event.type === 'tool-call' || event.type === 'tool-end') this.scope.tool(event)
     if (event.type === 'ask') this.scope.note('asked', event.question.kind)
-    if (event.type === 'ask' && !this.#asks.asked(event)) return
-    if (event.type === 'ask-settled') this.#asks.settled(event)
+    if (event.type === 'ask' && !this.asks.asked(event)) return
+    if (event.type === 'ask-settled') this.asks.settled(event)
     this.#take(redacted(event, this.agent.redact))
     if (event.type === 'ask') this.valve()
   }
 
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. */
   #take(event: TurnEvent): void {
-    if (event.type === 'turn-end') this.#asks.cancel()
+    if (event.type === 'turn-end') this.asks.cancel()
     const at = this.scope.now()
     this.view.apply(event, at)
     this.#owner.record(this, event)

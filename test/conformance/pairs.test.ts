@@ -83,7 +83,7 @@ function play(client: string, agent: string, { input, told, outcome }: Case): Pl
       if (event.turn === null) clientSide.client?.tell(event)
       else clientSide.show(event)
       // Who is not asked, or answers with a request of its own, is answered for.
-      const asks = clientSide instanceof Mirror && clientSide.exchange?.answer.asks === 'inline'
+      const asks = clientSide instanceof Mirror && clientSide.exchange?.asksInline
       if (event.turn !== null && event.type === 'ask' && !asks) answer(agentSide, event)
     },
     asked: lose,

@@ -160,14 +160,16 @@ export class StandInClient {
       this.#request.on('response', (response) => {
         answered = true
         let rest = ''
-        let exitCode: number | undefined
         response.setEncoding('utf8').on('data', (text: string) => {
           const lines = (rest + text).split('\n')
           rest = lines.pop()!
-          for (const one of lines) exitCode = this.#hear(JSON.parse(one) as Json) ?? exitCode
+          for (const one of lines) {
+            const exitCode = this.#hear(JSON.parse(one) as Json)
+            if (exitCode !== undefined) resolve(exitCode)
+          }
         })
         response.on('error', () => {})
-        response.on('close', () => resolve(exitCode))
+        response.on('close', () => resolve(undefined))
       })
       this.#request.on('close', () => {
         if (!answered) resolve(undefined)
@@ -217,7 +219,7 @@ export class StandInClient {
     if (typeof message['err'] === 'string') this.errors += message['err']
     if (typeof message['ask'] === 'number') this.#say({ read: message['ask'] })
     if (typeof message['exit'] !== 'number') return undefined
-    this.#request.end()
+    this.#request.destroy()
     return message['exit']
   }
 }

@@ -89,8 +89,7 @@ export class AnswerWriter {
   }
 
   #ask(event: EventOf<'ask'>, exchange: Id): void {
-    const line = this.#asks.ask(event, exchange, this.#stamp())
-    if (line !== undefined) this.#ports.send(line)
+    this.#ports.send(this.#asks.ask(event, exchange, this.#stamp()))
   }
 
   #end(end: TurnEnd, exchange: Id, view: TurnView): void {

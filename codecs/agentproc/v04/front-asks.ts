@@ -26,21 +26,15 @@ interface Open {
 export class Asks {
   readonly #ports: FrontPorts
   readonly #open = new Map<string, Open>()
-  /** True once nothing more can be read. */
-  closed = false
 
   constructor(ports: FrontPorts) {
     this.#ports = ports
   }
 
-  /** The line of a request. A runner that cannot be asked any more has denied. */
-  ask(event: EventOf<'ask'>, exchange: Id, session: string | undefined): JsonText | undefined {
+  /** The line of a request. */
+  ask(event: EventOf<'ask'>, exchange: Id, session: string | undefined): JsonText {
     const { ask, turn, ext } = event
     const question = event.question as Approval
-    if (this.closed) {
-      this.#reply(exchange, { ask, turn, options: question.options }, 'deny', undefined, undefined)
-      return undefined
-    }
     // A runner takes an id without spaces only.
     const request = /^\S+$/.test(ask) ? ask : this.#ports.newId()
     this.#open.set(request, { ask, turn, options: question.options })
@@ -86,13 +80,6 @@ export class Asks {
       this.#open.delete(request)
       this.#ports.report({ kind: 'weakened', item: 'ask-settled', why: 'no-place', count: 1 }, exchange)
     }
-  }
-
-  /** Nothing more can be read: what is open is denied. */
-  close(exchange: Id): void {
-    this.closed = true
-    for (const open of this.#open.values()) this.#reply(exchange, open, 'deny', undefined, undefined)
-    this.#open.clear()
   }
 
   #reply(

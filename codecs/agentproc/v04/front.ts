@@ -38,9 +38,7 @@ class AgentLink implements FrontLink {
   }
 
   decodeEnd(): void {
-    // A chat bridge may allow permissions and close its end at once: nobody can be asked then.
     if (this.#exchange === undefined) this.#refuse('There is no turn on stdin; write one {"type":"turn",…} line.')
-    else this.#asks.close(this.#exchange)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {

@@ -158,7 +158,7 @@ export class TurnQueue {
       form: stream ? 'stream' : 'whole',
       framing: 'ndjson',
       onDisconnect: 'cancel',
-      asks: stream && this.#asks.available ? 'inline' : 'never',
+      asks: stream && this.#asks.available ? 'always' : 'never',
     }
   }
 }

@@ -22,9 +22,6 @@ import { type Entry, extMember } from './wire.ts'
 /** Words of a `behavior` that allow; every other one denies. */
 const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 
-/** Why a question is refused that nobody can answer any more. */
-const CLOSED = 'The client has closed its input.'
-
 /** The questions of one turn: `control_request` lines and the calls that the client runs. */
 export class FrontAsks {
   readonly #ports: FrontPorts
@@ -73,17 +70,6 @@ export class FrontAsks {
       return true
     }
     return false
-  }
-
-  /** Nobody can answer any more: everything open is refused. */
-  refuseAll(): void {
-    for (const { ask, question } of [...this.#open.values()]) {
-      const parts = [{ type: 'text', text: CLOSED } as const]
-      this.#reply(
-        ask,
-        question.kind === 'tool' ? { kind: 'tool', status: 'cancelled', parts } : refusalOf(question, CLOSED),
-      )
-    }
   }
 
   #reply(ask: Id, reply: Reply): void {

@@ -175,7 +175,8 @@ export class RequestQueue {
 
   #answer(clear: boolean): Answer {
     const form = clear || this.#text ? 'whole' : 'stream'
-    const asks = this.#owner.greeting.control ? 'inline' : 'never'
+    // What comes once the input has ended can be answered by nobody.
+    const asks = this.#owner.greeting.control && !this.#owner.ended ? 'inline' : 'never'
     return { form, framing: this.#text ? 'text' : 'ndjson', onDisconnect: 'cancel', asks }
   }
 
@@ -184,8 +185,7 @@ export class RequestQueue {
     const place = { session, prompt, model: request.options.model ?? defaults.model }
     const lines = new Lines(this.#ports, exchange, place, greeting)
     const task = builtIn(request) === 'compress' ? 'compact' : 'prompt'
-    const deaf = (): boolean => this.#owner.ended
-    return new TurnWriter(this.#ports, lines, { turn, task, command: request.command?.json, deaf })
+    return new TurnWriter(this.#ports, lines, { turn, task, command: request.command?.json })
   }
 }
 

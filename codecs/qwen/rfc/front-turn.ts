@@ -27,8 +27,6 @@ export interface Work {
   task: 'prompt' | 'compact'
   /** The command that the request is, as it is repeated to the client. */
   command: JsonText | undefined
-  /** The client can send no answers to questions any more. */
-  deaf(): boolean
 }
 
 /** What the first of the two switches below writes. */
@@ -189,7 +187,6 @@ export class TurnWriter {
       case 'ask':
         this.#before(view)
         this.#asks.ask(event)
-        if (this.#work.deaf()) this.#asks.refuseAll()
         break
       case 'ask-settled':
         this.#asks.settled(event.ask)

@@ -124,7 +124,6 @@ export class FrontSession implements FrontLink, QueueOwner {
     else if (this.#context.transport === 'http' && !this.#sawInput && !this.#closed) {
       this.#refuse('The body holds no request: send one JSON object a line.')
     }
-    this.#queue.writer?.asks.refuseAll()
     this.#settle()
   }
 

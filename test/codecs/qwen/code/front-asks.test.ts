@@ -47,7 +47,7 @@ describe('consent', () => {
   test('is a control request behind the call', () => {
     const front = streamClient()
     front.feed(control('i', { subtype: 'initialize' }), say('hi'))
-    expect(front.answers.get(front.commands[0]!.exchange)!.asks).toBe('inline')
+    expect(front.answers.get(front.commands[0]!.exchange)!.asks).toBe('always')
     const address = { turn: 't1' }
     front.play([
       { ...address, type: 'message-start', message: 'm1', role: 'assistant' },
@@ -232,8 +232,8 @@ describe('the approval mode', () => {
   }
 
   test.each([
-    ['yolo', 'run_shell_command', 'inline', { option: 'yes' }],
-    ['plan', 'edit', 'inline', { option: 'no', message: 'Only plans are made in this mode.' }],
+    ['yolo', 'run_shell_command', 'always', { option: 'yes' }],
+    ['plan', 'edit', 'always', { option: 'no', message: 'Only plans are made in this mode.' }],
     ['auto-edit', 'write_file', 'never', { option: 'yes' }],
     ['auto-edit', 'run_shell_command', 'never', { option: 'no', message: 'Input closed' }],
   ])('%s decides on %s', (mode, name, asks, meaning) => {

@@ -278,18 +278,14 @@ describe('questions', () => {
     expect(sentLines(idle)[0]).toMatchObject({ metadata: { control_errors: [{ code: 'QWEN_INVALID_REQUEST' }] } })
   })
 
-  test('what is open is refused when the client closes its input, what comes later too', () => {
+  test('what is open when the client closes its input is answered by others; what it asked for then asks nobody', () => {
     const { drive } = asking(approval)
-    play(drive, [{ type: 'ask', ask: 'a2', question: { kind: 'tool', tool: 't' } }])
+    drive.feed(chat('y', { prompt_id: 's########2' }))
     drive.link.decodeEnd!('eof')
-    const message = 'The client has closed its input.'
-    expect(drive.commands.slice(1)).toMatchObject([
-      { type: 'ask-reply', ask: 'a1', reply: { kind: 'approval', option: 'no', message } },
-      { type: 'ask-reply', ask: 'a2', reply: { kind: 'tool', status: 'cancelled' } },
-    ])
-    play(drive, [{ type: 'ask', ask: 'a3', question: { kind: 'client', method: 'hook_callback', params: '{}' } }])
-    expect(drive.commands.at(-1)).toMatchObject({ ask: 'a3', reply: { error: `{"message":"${message}"}` } })
-    expect(drive.exitCode).toBeUndefined()
+    expect(drive.commands.map(({ type }) => type)).toEqual(['turn-start'])
+    play(drive, [completed])
+    const [first, second] = drive.commands.map(({ exchange }) => drive.answers.get(exchange)?.asks)
+    expect([first, second, drive.exitCode]).toEqual(['inline', 'never', undefined])
     play(drive, [completed])
     expect(drive.exitCode).toBe(0)
   })
