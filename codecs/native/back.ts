@@ -30,6 +30,8 @@ export class LinesBack implements BackLink {
   readonly #ports: BackPorts
   /** What it hears was said to another client, whose ids of turns and exchanges are not ours. */
   readonly #recorded: BackContext<unknown>['recorded']
+  /** Ids on that wire that are known, whoever's turns they are. */
+  readonly #turns: ReadonlySet<Id> | undefined
   #ready: boolean
   /** What waits for the agent to be ready. */
   #waiting: Command[] = []
@@ -40,9 +42,10 @@ export class LinesBack implements BackLink {
   readonly #telling = new Set<Id>()
   #dead: Fault | undefined
 
-  constructor({ recorded }: BackContext<unknown>, ports: BackPorts) {
+  constructor({ recorded, turns }: BackContext<unknown>, ports: BackPorts) {
     this.#ports = ports
     this.#recorded = recorded
+    this.#turns = turns
     this.#ready = recorded !== undefined
   }
 
@@ -161,7 +164,8 @@ export class LinesBack implements BackLink {
   }
 
   #isOurs(turn: Id): boolean {
-    return this.#running !== undefined && (turn === this.#running.turn || this.#recorded !== undefined)
+    if (this.#running === undefined) return false
+    return turn === this.#running.turn || (this.#recorded !== undefined && !this.#turns?.has(turn))
   }
 
   #unparsed(item: Item): void {

@@ -90,6 +90,8 @@ export interface BackContext<O> {
    * `foreign` when it is not recorded (`agent`), and was answered by its front when it is (`both`).
    */
   recorded?: 'agent' | 'both'
+  /** The turns that are known to be on a recorded wire of several: what is said of another one of them is not of this link. */
+  turns?: ReadonlySet<Id>
 }
 
 /** Why a call that ended without its turn's answer did so, as the fault of that turn. */

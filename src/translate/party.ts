@@ -1,4 +1,7 @@
 import type { AnyCodec, BackContext, Dialect, FrontContext } from '../contract/index.ts'
+import { RecordedClient } from '../engine/observables.ts'
+import type { Wire } from './recording.ts'
+import type { Translation } from './translation.ts'
 
 /** One dialect of a protocol, with the validated options of its agents. */
 export interface Party {
@@ -39,4 +42,23 @@ export function clientContext({
     argv,
     env,
   }
+}
+
+/** What the front half of a recorded client is opened with. */
+export function clientContextOf({ http, argv, env }: Wire, how: Translation): FrontContext {
+  return clientContext(http ? { http } : { argv: argv ?? how.argv ?? [], env })
+}
+
+/** The request of a client may be its arguments or its environment alone. */
+export function asksByItself(wire: Wire, how: Translation): boolean {
+  if (Object.keys(wire.env).length === 0 && (wire.argv ?? how.argv) === undefined) return false
+  let asks = false
+  const probe = new RecordedClient(dialectOf(how.from), clientContextOf(wire, how), 'agent', {
+    command: () => {
+      asks = true
+    },
+  })
+  probe.open()
+  probe.end()
+  return asks
 }

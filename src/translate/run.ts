@@ -1,12 +1,13 @@
-import type { CallEnd, Frame, Framing, FrontContext } from '../contract/index.ts'
+import type { BackContext, CallEnd, Frame, Framing } from '../contract/index.ts'
 import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
 import { Flow } from './flow.ts'
+import { Followers, turnOf } from './followers.ts'
 import { framingOfAnswer, framingOfText } from './framing.ts'
 import { MirrorTarget, UNKNOWN } from './mirror.ts'
 import type { Output } from './output.ts'
-import { backContext, clientContext, dialectOf } from './party.ts'
+import { asksByItself, backContext, clientContextOf, dialectOf } from './party.ts'
 import type { Wire } from './recording.ts'
 import { type Control, insteadOf, modelTarget, type Target } from './target.ts'
 import type { BrokenOff, Translation } from './translation.ts'
@@ -26,6 +27,8 @@ export class Run {
   /** The agent's side is recorded. */
   readonly #answered: boolean
   readonly #exchanges = new Map<Id, Exchange>()
+  readonly #followers: Followers | undefined
+  readonly #turns = new Set<Id>()
   /** The agent's names of the sessions of its turns, in their order, as far as it said them. */
   readonly sessions: string[] = []
   /** What the client's program would exit with, once its front closed the wire. */
@@ -46,11 +49,12 @@ export class Run {
     this.#how = how
     this.#output = output
     const { from, to, of } = how
-    const asked = wire.steps.some(({ who }) => who === 'client') || this.#asksByItself()
+    const asked = wire.steps.some(({ who }) => who === 'client') || asksByItself(wire, how)
     this.#answered = of === 'agent' || wire.steps.some(({ who }) => who === 'agent')
     this.#own = asked && of === 'agent' && to !== 'canonical' && to.codec === from.codec && to.dialect === from.dialect
     this.#target = this.#own ? silent : targetOf(how, output)
     if (asked) this.#client = this.#openClient()
+    if (broken) this.#followers = new Followers(dialectOf(from), this.#agentContext)
   }
 
   play(): void {
@@ -92,6 +96,7 @@ export class Run {
   #breakOff(fault: Fault): void {
     this.#output.out = ''
     this.#cut = true
+    this.#followers?.fail(fault)
     for (;;) {
       const asked = [...this.#exchanges.values()].find(({ ended }) => !ended)
       const flow = this.#flows.find(({ ended }) => !ended)
@@ -111,30 +116,10 @@ export class Run {
     return frameDecoder(framing, Number.MAX_SAFE_INTEGER, { frame, fault: (fault) => this.#output.fault(fault) })
   }
 
-  /** The request of a client may be its arguments or its environment alone. */
-  #asksByItself(): boolean {
-    const { env, argv } = this.#wire
-    if (Object.keys(env).length === 0 && (argv ?? this.#how.argv) === undefined) return false
-    let asks = false
-    const probe = new RecordedClient(dialectOf(this.#how.from), this.#context, 'agent', {
-      command: () => {
-        asks = true
-      },
-    })
-    probe.open()
-    probe.end()
-    return asks
-  }
-
-  get #context(): FrontContext {
-    const { http, argv, env } = this.#wire
-    return clientContext(http ? { http } : { argv: argv ?? this.#how.argv ?? [], env })
-  }
-
   #openClient(): RecordedClient {
     const { from, of } = this.#how
     const broken = this.#broken
-    return new RecordedClient(dialectOf(from), this.#context, 'agent', {
+    return new RecordedClient(dialectOf(from), clientContextOf(this.#wire, this.#how), 'agent', {
       command: (command, exchange) => this.#command(command, exchange),
       send: (frame, framing) => {
         if (this.#own) this.#output.frame(frame, framing)
@@ -152,11 +137,16 @@ export class Run {
     })
   }
 
+  get #agentContext(): BackContext<unknown> {
+    const context = backContext(this.#how.from, this.#wire.argv ?? this.#how.argv)
+    // Only a wire that broke off has its ids as the gateway made them.
+    const turns = this.#broken && { turns: this.#turns }
+    return { ...context, recorded: this.#client ? 'both' : 'agent', ...turns }
+  }
+
   #openAgent(): RecordedAgent {
-    const { from, argv, of } = this.#how
-    const recorded = this.#client ? 'both' : 'agent'
-    const context = { ...backContext(from, this.#wire.argv ?? argv), recorded } as const
-    const agent: RecordedAgent = new RecordedAgent(dialectOf(from), context, {
+    const { from, of } = this.#how
+    const agent: RecordedAgent = new RecordedAgent(dialectOf(from), this.#agentContext, {
       event: (event) => this.#event(event),
       link: (event) => this.#link(event),
       loss: (loss, direction) => {
@@ -182,6 +172,9 @@ export class Run {
       return
     }
     this.#commands += 1
+    const named = turnOf(command)
+    if (named !== undefined) this.#turns.add(named)
+    if (exchange && this.#followers?.add(command, exchange)) return
     if (command.type === 'turn-start') {
       while (!this.#answered && this.#finish()) {}
       this.#start(command, exchange)
@@ -224,6 +217,7 @@ export class Run {
 
   /** A frame of the agent. What comes while no turn runs, of a client that was not recorded, begins one. */
   #said(frame: Frame): void {
+    this.#followers?.decode(frame)
     if (!this.#client && this.#agents.every(({ running }) => running === undefined)) this.#startUnasked()
     const busy = this.#agents.filter(({ running }) => running !== undefined)
     for (const agent of busy.length > 0 ? busy : this.#agents.slice(0, 1)) {

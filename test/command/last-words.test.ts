@@ -26,11 +26,12 @@ function saidAfter(protocol: string, argv: readonly string[], ...wire: string[])
   )
 }
 
-const types = ({ out }: LastWords): unknown[] =>
+const objects = (out: string): { type: string }[] =>
   out
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as { type: string }).type)
+    .map((line) => JSON.parse(line) as { type: string })
+const types = ({ out }: LastWords): unknown[] => objects(out).map(({ type }) => type)
 
 const PROMPT = '<{"id":"1","type":"prompt","message":"hi"}'
 const STARTED = '>{"type":"response","id":"1","command":"prompt","success":true,"data":{"started":true}}'
@@ -98,6 +99,61 @@ describe('native', () => {
   test('a turn that was taken ends under the name that the gateway gave it', () => {
     const { out } = saidAfter('native', [], START, '>{"type":"agent-ready","turn":null}', ACCEPTED)
     expect(JSON.parse(out)).toMatchObject(end(2))
+  })
+
+  test('of two turns the one that has no end yet gets it', () => {
+    const other = '>{"type":"turn-accepted","turn":"wire-4","seq":1,"how":"new","session":"s8"}'
+    const ended = '>{"type":"turn-end","turn":"wire-2","seq":2,"outcome":"completed"}'
+    const { out } = saidAfter('native', [], START, ACCEPTED, START, other, ended)
+    expect(objects(out)).toMatchObject([{ type: 'turn-end', turn: 'wire-4', outcome: 'failed' }])
+  })
+
+  describe('who follows a turn of another client', () => {
+    const FOLLOW = '<{"type":"turn-follow","exchange":"f1","target":{"turn":"far-7"}}'
+    const SEEN = '>{"type":"turn-accepted","turn":"far-7","seq":1,"how":"new","session":"s9","exchange":"f1"}'
+    const END = '>{"type":"turn-end","turn":"far-7","seq":2,"outcome":"completed"}'
+    const lost = { type: 'fault', exchange: 'f1', fault: { code: 'agent-unavailable', message: WHY } }
+
+    test.each([
+      ['before it was told anything', [FOLLOW], [lost]],
+      ['in the middle', [FOLLOW, SEEN], [lost]],
+      [
+        'by the name of its request',
+        ['<{"type":"turn-follow","exchange":"f1","target":{"request":"r"}}', SEEN],
+        [lost],
+      ],
+      ['when it had its end', [FOLLOW, SEEN, END], []],
+      [
+        'when it was refused',
+        [FOLLOW, '>{"type":"fault","exchange":"f1","fault":{"code":"session-not-found","message":"No."}}'],
+        [],
+      ],
+      [
+        'beside a turn of its own that has its end',
+        [
+          FOLLOW,
+          SEEN,
+          START,
+          ACCEPTED.replace('wire-2', 'wire-3'),
+          '>{"type":"turn-end","turn":"wire-3","seq":2,"outcome":"completed"}',
+        ],
+        [lost],
+      ],
+      [
+        'that has its end, beside a turn of its own',
+        [FOLLOW, SEEN, START, ACCEPTED.replace('wire-2', 'wire-3'), END],
+        [{ type: 'turn-end', turn: 'wire-3', outcome: 'failed' }],
+      ],
+      [
+        'and all turns',
+        ['<{"type":"query","exchange":"q1","what":"turns","args":{"follow":true}}'],
+        [{ ...lost, exchange: 'q1' }],
+      ],
+    ])('%s', (_name, wire, expected) => {
+      const told = objects(saidAfter('native', [], ...wire).out)
+      expect(told).toHaveLength(expected.length)
+      expect(told).toMatchObject(expected)
+    })
   })
 
   test('a turn that its client was not told of is told first', () => {

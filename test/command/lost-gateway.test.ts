@@ -208,6 +208,8 @@ describe('a gateway that is killed', () => {
   const lost: Record<string, Running> = {}
   const answered: Record<string, { standIn: Running; before: string }> = {}
 
+  let follower: Running
+
   /** How many turns the agent has begun. */
   const begun = (): number => (existsSync(diary) ? lines(readFileSync(diary, 'utf8')).length : 0)
 
@@ -254,6 +256,10 @@ store: { kind: sqlite, path: ./turnpike.db }
       const standIn = lost[name]!
       await standIn.until(() => standIn.stdout.includes(shows))
     }
+    const followed = objects(lines(lost['native']!.stdout)).find(({ type }) => type === 'turn-accepted')!
+    follower = new Running(['native', '--config', config], {})
+    follower.writeText(`{"type":"turn-follow","exchange":"f1","target":{"turn":"${followed['turn']}"}}\n`)
+    await follower.until(() => follower.stdout.includes('One moment.'))
     const ended = once(gateway, 'exit')
     gateway.kill('SIGKILL')
     await ended
@@ -265,6 +271,15 @@ store: { kind: sqlite, path: ./turnpike.db }
     expect(await standIn.ended()).toBe(code)
     expect(standIn.stderr).toBe(stderr)
     expect(end(lines(standIn.stdout))).toEqual(expected)
+  })
+
+  test('native: tells who follows the turn of another client that nothing more will come', async () => {
+    expect(await follower.ended()).toBe(1)
+    expect(follower.stderr).toBe(OWN)
+    const told = objects(lines(follower.stdout))
+    expect(told.filter(({ type }) => type === 'turn-end' || type === 'fault')).toEqual([
+      { type: 'fault', exchange: 'f1', fault: { code: 'agent-unavailable', message: GONE, retryable: true } },
+    ])
   })
 
   test.each(Object.keys(ANSWERED))('%s: gives a client that had its answer none', async (name) => {

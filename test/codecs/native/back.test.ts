@@ -281,6 +281,14 @@ describe('a recording', () => {
     return drive
   }
 
+  test('of a turn that is known to be another one is not ours', () => {
+    const drive = driveBack(codec, { recorded: 'both', turns: new Set(['t1', 'other']) })
+    drive.start('hi')
+    const said = (turn: string): string => `{"type":"text-delta","turn":"${turn}","message":"m","text":"${turn}"}`
+    drive.feed(said('other'), said('t1'), said('named'))
+    expect(drive.events.map((event) => event.type === 'text-delta' && event.text)).toEqual(['t1', 'named'])
+  })
+
   test('of a turn has its client’s ids; it is ours all the same', () => {
     const drive = started('agent')
     expect(linesOf(drive)).toMatchObject([{ type: 'turn-start' }])
