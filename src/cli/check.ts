@@ -25,7 +25,7 @@ async function telemetryProblems(config: Config): Promise<string[]> {
   const otlp = collectorOf(config)
   if (otlp === undefined) return []
   const { headers, metrics = true } = config.telemetry ?? {}
-  const { problem, ...options } = exportOptions()
+  const { problem, ...options } = exportOptions(config)
   const found = await probeCollector({ otlp, metrics, ...options, ...(headers && { headers }) })
   return problem === undefined ? found : [problem, ...found]
 }

@@ -113,11 +113,13 @@ export function collectorOf(config: Config): string | undefined {
   return config.telemetry?.otlp ?? (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || undefined)
 }
 
-/** Whether the log goes to the collector as well, and how everything is written to it: by OpenTelemetry's variables. */
-export function exportOptions(): Pick<TelemetryConfig, 'logs' | 'protocol'> & { problem?: string } {
+/** Whether the log goes to the collector as well, and how everything is written to it: as configured, else by OpenTelemetry's variables. */
+export function exportOptions({
+  telemetry,
+}: Config): Pick<TelemetryConfig, 'logs' | 'protocol'> & { problem?: string } {
   const { OTEL_LOGS_EXPORTER: exporter, OTEL_EXPORTER_OTLP_PROTOCOL: named } = process.env
-  const protocol = otlpProtocol(named)
-  const logs = exporter?.split(',').some((name) => name.trim() === 'otlp') ?? false
+  const protocol = telemetry?.protocol ?? otlpProtocol(named)
+  const logs = telemetry?.logs ?? exporter?.split(',').some((name) => name.trim() === 'otlp') ?? false
   if (protocol) return { logs, protocol }
   return { logs, problem: `OTEL_EXPORTER_OTLP_PROTOCOL is ${named}; OTLP is sent as http/json (or http/protobuf)` }
 }
@@ -126,7 +128,7 @@ async function telemetryOf(config: Config, log: Log, metrics: Metrics | undefine
   const otlp = collectorOf(config)
   if (otlp === undefined) return undefined
   const { headers, content, sample } = config.telemetry ?? { content: false, metrics: true }
-  const { problem, ...options } = exportOptions()
+  const { problem, ...options } = exportOptions(config)
   if (problem !== undefined) log.warn(problem)
   return startTelemetry({
     otlp,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseDuration, parseSize } from './duration.ts'
 import { TEXTS } from './texts.ts'
-import { LOG_LEVELS } from './types.ts'
+import { LOG_LEVELS, OTLP_PROTOCOLS } from './types.ts'
 
 /**
  * The file as people write it, before anything is resolved. Messages are the end of a sentence that begins with the path.
@@ -190,6 +190,8 @@ export const fileSchema = table({
     headers: headers.optional(),
     content: flag.default(false),
     metrics: flag.default(true),
+    logs: flag.optional(),
+    protocol: z.enum(OTLP_PROTOCOLS).optional(),
     sample: share.optional(),
   }).optional(),
   log: table({ level: z.enum(LOG_LEVELS).default('info'), pretty: flag.optional() }).prefault({}),

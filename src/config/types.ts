@@ -146,9 +146,16 @@ export interface TelemetryConfig {
   content: boolean
   /** Whether metrics are counted: for `GET /metrics`, and for the collector where there is one. */
   metrics: boolean
+  /** Whether the log goes to the collector as well; absent, the environment says so. */
+  logs?: boolean
+  /** How everything is written to the collector; absent, the environment says so. */
+  protocol?: (typeof OTLP_PROTOCOLS)[number]
   /** The share of traces that is kept, 0 to 1. */
   sample?: number
 }
+
+/** How OTLP is written over HTTP. */
+export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const
 
 /** From the fewest lines to the most. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const

@@ -44,6 +44,23 @@ describe('turnpike check', () => {
     expect(paths).toEqual(['/v1/traces', '/v1/logs'])
   })
 
+  test('the file goes before the environment', async () => {
+    const receiver = await startOtlpReceiver()
+    const env = { OTEL_LOGS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+    const said = `otlp: "${receiver.url}", metrics: false, protocol: http/protobuf`
+    const found = [
+      await check(`telemetry: { ${said}, logs: false }\n`, env),
+      await check(`telemetry: { ${said}, logs: true }\n`),
+    ]
+    const exports = receiver.exports().map(({ path }) => path)
+    await receiver.close()
+    expect(found).toEqual([
+      [0, ''],
+      [0, ''],
+    ])
+    expect(exports).toEqual(['/v1/traces', '/v1/traces', '/v1/logs'])
+  })
+
   test('warns of one that does not, and what to do; the configuration is right all the same', async () => {
     const receiver = await startOtlpReceiver()
     await receiver.close()

@@ -49,7 +49,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   ],
   [
     'values of the wrong type',
-    'server: { port: http, host: 5 }\nagents:\n  a: { protocol: zot, command: zot, args: x, env: { N: 1.10, B: true }, pool: 3 }\nroutes: {}\ntelemetry: { content: maybe, metrics: often }\n',
+    'server: { port: http, host: 5 }\nagents:\n  a: { protocol: zot, command: zot, args: x, env: { N: 1.10, B: true }, pool: 3 }\nroutes: {}\ntelemetry: { content: maybe, metrics: often, logs: yes, protocol: grpc }\n',
     'turnpike.yaml:1:17 server.port: must be a number',
     'turnpike.yaml:1:29 server.host: must be text; write it in quotes',
     'turnpike.yaml:3:43 agents.a.args: must be a list',
@@ -59,6 +59,8 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:4:1 routes: must be a list',
     'turnpike.yaml:5:23 telemetry.content: must be true or false',
     'turnpike.yaml:5:39 telemetry.metrics: must be true or false',
+    'turnpike.yaml:5:52 telemetry.logs: must be true or false',
+    'turnpike.yaml:5:67 telemetry.protocol: must be one of http/json, http/protobuf',
   ],
   [
     'values out of range',

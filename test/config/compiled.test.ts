@@ -108,8 +108,9 @@ describe('a configuration is not compiled', () => {
     ['a password in a URL', agent('env: { DB: "postgres://me:pass@host/" }')],
     ['a secret header', 'telemetry: { headers: { Authorization: Bearer abcdef } }'],
     ['a variable where a number is wanted', `server: { port: "\${PORT}" }`],
+    ['a variable where yes or no is wanted', `telemetry: { logs: "\${LOGS}" }`],
   ])('with %s', (_, text) => {
-    const env = { ...ENV, PORT: '1' }
+    const env = { ...ENV, PORT: '1', LOGS: 'true' }
     expect(parseAndCompile(text, options(env))).toEqual({ config: expect.anything() })
   })
 })

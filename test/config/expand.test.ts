@@ -87,10 +87,10 @@ describe('variables in a file', () => {
   })
 
   it('may stand where a number or a switch is wanted', () => {
-    const text = `server: { port: "\${PORT}" }\ntelemetry: { content: "\${C}", sample: "\${S}" }\nlimits: { total: "\${T}", queue: "\${Q}" }\n`
+    const text = `server: { port: "\${PORT}" }\ntelemetry: { content: "\${C}", logs: "\${C}", sample: "\${S}" }\nlimits: { total: "\${T}", queue: "\${Q}" }\n`
     const config = parse(text, { PORT: '99', C: 'true', S: '0.25', T: '9s', Q: '3' })
     expect(config.server.port).toBe(99)
-    expect(config.telemetry).toEqual({ content: true, metrics: true, sample: 0.25 })
+    expect(config.telemetry).toEqual({ content: true, metrics: true, logs: true, sample: 0.25 })
     expect([config.limits.total, config.limits.queue]).toEqual([9000, 3])
   })
 

@@ -29,7 +29,7 @@ routes:
   - { when: { front: zene, channel: "qq_*" }, agent: coder, fallback: [helper], approvals: allow, loss: strict, onDisconnect: drain, limits: { total: 1m } }
   - { agent: engine, busy: reject }
 store: { kind: sqlite, path: ./data/my.db, retention: 1d }
-telemetry: { otlp: "http://127.0.0.1:4318", content: true, metrics: false, sample: 0.5, headers: { x-a: b } }
+telemetry: { otlp: "http://127.0.0.1:4318", content: true, metrics: false, logs: true, protocol: http/protobuf, sample: 0.5, headers: { x-a: b } }
 log: { level: debug, pretty: true }
 `
 
@@ -157,6 +157,8 @@ describe('a whole file', () => {
       otlp: 'http://127.0.0.1:4318',
       content: true,
       metrics: false,
+      logs: true,
+      protocol: 'http/protobuf',
       sample: 0.5,
       headers: { 'x-a': 'b' },
     })
