@@ -46,6 +46,11 @@ export class Audience {
     this.#members = this.#members.filter((member) => member.exchange !== exchange)
   }
 
+  /** Another agent answers: every answer names it. */
+  moved(agent: string): void {
+    for (const { view } of this.#members) view.agent = agent
+  }
+
   /** The exchange that started the turn. */
   isFirst(exchange: Exchange): boolean {
     return exchange === this.#first

@@ -200,6 +200,7 @@ export class Turn {
     this.agent = agent
     this.#limits = limitsOf(agent, this.route)
     this.#timer.moveTo(agent.name, this.#limits)
+    this.#audience.moved(agent.name)
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.#owner.moved(this)

@@ -26,7 +26,7 @@ interface LiveMessage extends MessageView {
 export class LiveView implements TurnView {
   readonly turn: Id
   readonly session: string
-  readonly agent: string
+  agent: string
   readonly startedAt: number
   readonly messages: LiveMessage[] = []
   readonly tools: ToolView[] = []

@@ -39,6 +39,29 @@ routes:
     },
   )
 
+  test('names the agent that answers, in whole answers, in streams and to duplicates', async () => {
+    const ask = (session: string, id: string, streamed: boolean) =>
+      fetch(`${gateway.url}/v1/openharness`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(streamed && { accept: 'text/event-stream' }) },
+        body: JSON.stringify({
+          protocol_version: '1.0.0',
+          request_id: id,
+          ...(streamed && { capabilities: { 'openharness.streaming': true } }),
+          request: { context: { session_id: session, user_intent: 'hi' } },
+        }),
+      }).then((answer) => answer.text())
+    const answers = await Promise.all([
+      ask('fall-whole', 'n1', false),
+      ask('fall-whole', 'n1', false),
+      ask('fall-streamed', 'n2', true),
+    ])
+    for (const answer of answers) {
+      expect(answer).toContain('"agent":"helper"')
+      expect(answer).not.toContain('"agent":"missing"')
+    }
+  })
+
   test('ends as the last agent ended when none can', async () => {
     const shown = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'dead-1' })
     expect(JSON.parse(shown.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
