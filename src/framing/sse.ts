@@ -36,7 +36,7 @@ class SseDecoder implements FrameDecoder {
     let lf = text.indexOf('\n', from)
     while (cr >= 0 || lf >= 0) {
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr
-      this.#line(text.slice(from, end))
+      this.#line(text, from, end)
       if (this.#done) return
       from = end === cr && lf === end + 1 ? end + 2 : end + 1
       if (end === cr && from === text.length && lf !== end + 1) this.#afterCr = true
@@ -61,26 +61,25 @@ class SseDecoder implements FrameDecoder {
     return skipped
   }
 
-  /** Completes the pending line with its last piece and reads it. */
-  #line(tail: string): void {
-    let line = tail
+  /** Reads the line from `from` to `end`, which completes the pending one. It is not cut out: its value is. */
+  #line(text: string, from: number, end: number): void {
     if (this.#pending.length > 0) {
-      this.#pending.add(tail)
-      line = this.#pending.take()
-    }
-    if (line === '') this.#dispatch()
-    else if (line.length > this.#limit + NAME_ROOM) this.#fail()
-    else this.#field(line)
+      this.#pending.add(text.slice(from, end))
+      const line = this.#pending.take()
+      this.#line(line, 0, line.length)
+    } else if (from === end) this.#dispatch()
+    else if (end - from > this.#limit + NAME_ROOM) this.#fail()
+    else this.#field(text, from, end)
   }
 
-  #field(line: string): void {
-    const colon = line.indexOf(':')
-    if (colon === 0) return
-    const name = colon < 0 ? line : line.slice(0, colon)
-    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
-    else if (name === 'event') this.#event = value
-    else if (name === 'id' && !value.includes('\0')) this.#id = value
+  #field(text: string, from: number, end: number): void {
+    const data = valueOf('data', text, from, end)
+    if (data !== undefined) this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`
+    else {
+      this.#event = valueOf('event', text, from, end) ?? this.#event
+      const id = valueOf('id', text, from, end)
+      if (id !== undefined && !id.includes('\0')) this.#id = id
+    }
     if ((this.#data?.length ?? 0) + this.#event.length + (this.#id?.length ?? 0) > this.#limit) this.#fail()
   }
 
@@ -106,6 +105,15 @@ class SseDecoder implements FrameDecoder {
     this.#release()
     this.#sink.fault(tooLarge('server-sent event', this.#limit, 'limits.line'))
   }
+}
+
+/** The value of a field of this name, in the line from `from` to `end`; undefined when the line is another one. */
+function valueOf(name: string, text: string, from: number, end: number): string | undefined {
+  const colon = from + name.length
+  if (!text.startsWith(name, from)) return undefined
+  if (colon === end) return ''
+  if (text[colon] !== ':') return undefined
+  return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
 
 /** Server-sent events. `limit` is the length of data, name and id of one event together, in UTF-16 units. */
