@@ -14,7 +14,7 @@ import { EVENTS } from './gateway.ts'
 /** The longest that one pair is timed for, in milliseconds. */
 export const MOST = 40
 
-/** A pair's time for one event and that of its limit, in microseconds. */
+/** A pair's processor time for one event and that of its limit, in microseconds. */
 export interface Pair {
   from: string
   to: string
@@ -154,19 +154,40 @@ function jsonOf(wire: string): string[] {
   return wire.split('\n').flatMap((line) => /^(?:data: |[A-Z_]+:)?([{"[].*)$/.exec(line)?.[1] ?? [])
 }
 
-/** Runs something for about so many milliseconds after a warm-up; microseconds for each. */
-function time(ms: number, run: () => void): number {
-  for (let n = 0; n < 3; n += 1) run()
-  let runs = 0
+/** How long one of two that are compared runs before it is the other's turn, in milliseconds. */
+const SLICE = 5
+
+/** Lets the compiler see what runs: a gateway does it for hours. */
+function warmUp(ms: number, run: () => void): void {
   const begin = performance.now()
-  while (performance.now() - begin < ms || runs === 0) {
-    run()
-    runs += 1
-  }
-  return ((performance.now() - begin) * 1000) / runs
+  do run()
+  while (performance.now() - begin < ms)
 }
 
-/** Times every pair for about `ms` milliseconds. */
+/**
+ * Runs two things in turn for about so many milliseconds each after a warm-up, so that whatever else the machine does
+ * befalls both; microseconds of processor time for one run of each.
+ */
+function compare(ms: number, runs: readonly [() => void, () => void]): [number, number] {
+  for (const run of runs) warmUp(ms / 2, run)
+  const taken: [number, number] = [0, 0]
+  const times: [number, number] = [0, 0]
+  for (let spent = 0; spent < ms; spent += SLICE) {
+    for (const which of [0, 1] as const) {
+      const begin = performance.now()
+      const before = process.cpuUsage()
+      do {
+        runs[which]()
+        times[which] += 1
+      } while (performance.now() - begin < SLICE)
+      const { user, system } = process.cpuUsage(before)
+      taken[which] += user + system
+    }
+  }
+  return [taken[0] / times[0], taken[1] / times[1]]
+}
+
+/** Times every pair and its limit for about `ms` milliseconds each. */
 export async function pairs(ms: number): Promise<Pair[]> {
   const codecs = await loadCodecs()
   const sides = Object.keys(OPENING).map((name): Side => {
@@ -179,10 +200,10 @@ export async function pairs(ms: number): Promise<Pair[]> {
     const lines = jsonOf(wire)
     const sample = translateOnce(from, wire, from)
     if (sample.events < EVENTS) throw new Error(`${from.name} gave ${sample.events} events back`)
-    const baseline = time(ms, () => lines.map((line) => JSON.stringify(JSON.parse(line)))) / EVENTS
+    const limit = (): unknown => lines.map((line) => JSON.stringify(JSON.parse(line)))
     return sides.map((to): Pair => {
-      const micros = time(ms, () => translateOnce(from, wire, to)) / EVENTS
-      return { from: from.name, to: to.name, micros, baseline }
+      const [micros, baseline] = compare(ms, [() => translateOnce(from, wire, to), limit])
+      return { from: from.name, to: to.name, micros: micros / EVENTS, baseline: baseline / EVENTS }
     })
   })
 }
