@@ -64,7 +64,7 @@ interface FrontRoute {
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming, outgoing } = c.env
   const headers = headersOf(incoming)
-  const caller = parts.gate.admit(headers)
+  const caller = parts.gate.admit(headers, incoming.socket.remoteAddress)
   const known = 'fault' in caller ? { tenant: LOCAL_TENANT } : caller
   const agent = c.req.param('agent') ?? headers['turnpike-agent']
   const sink = new HttpSink(outgoing, () => client.drained())

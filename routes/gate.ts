@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../src/model/index.ts'
 import { hostAllowed, type Names } from './hosts.ts'
-import { type Caller, callerOf, findKey, type KeyRule } from './keys.ts'
+import { type Caller, callerOf, findKey, givenKey, type KeyRule } from './keys.ts'
 import { Limiter } from './limiter.ts'
+import { WrongKeys } from './wrong-keys.ts'
 
 /** Whom the gateway lets in. */
 export interface Access extends Names {
@@ -22,15 +23,21 @@ const OTHER_MACHINE: Refusal = {
   headers: {},
 }
 
+function later(message: string, seconds: number): Refusal {
+  return { fault: fault('overloaded', message), headers: { 'retry-after': String(seconds) } }
+}
+
 /** The one place that lets requests in: by the machine they name, the page they come from, their key, and its rate. */
 export class Gate {
   readonly #limiter: Limiter
+  readonly #wrong: WrongKeys
   #access: Access
 
   /** `now` is a clock in milliseconds that never runs backwards. */
   constructor(access: Access, now: () => number = () => performance.now()) {
     this.#access = access
     this.#limiter = new Limiter(now)
+    this.#wrong = new WrongKeys(now)
   }
 
   /** Takes other keys and names from now on; what clients have used of their rates stays used. */
@@ -39,15 +46,21 @@ export class Gate {
     this.#limiter.keep(access.keys.map(({ name }) => name))
   }
 
-  /** Who sent the request, or why it is not let in. Each call counts as one request of the client. */
-  admit(headers: Readonly<Record<string, string>>): Caller | Refusal {
+  /**
+   * Who sent the request, or why it is not let in. Each call counts as one request of the client. `address` is where it
+   * came from, undefined for a Unix socket.
+   */
+  admit(headers: Readonly<Record<string, string>>, address: string | undefined): Caller | Refusal {
     if (!hostAllowed(this.#access, headers)) return OTHER_MACHINE
-    const key = findKey(this.#access.keys, headers)
+    const given = givenKey(headers)
+    const key = findKey(this.#access.keys, given)
+    const name = key && 'name' in key ? key.name : undefined
+    const locked = key && given !== undefined && address !== undefined ? this.#wrong.tried(address, name) : 0
+    if (locked > 0) return later(`Too many wrong keys came from this address; try again in ${locked} s.`, locked)
     if (key && 'code' in key) return { fault: key, headers: { 'www-authenticate': 'Bearer' } }
     const wait = key?.rate ? this.#limiter.take(key.name, key.rate) : 0
-    if (wait === 0) return callerOf(key)
-    const found = fault('overloaded', `This key has sent too many requests; send the next one in ${wait} s.`)
-    return { fault: found, headers: { 'retry-after': String(wait) } }
+    if (wait > 0) return later(`This key has sent too many requests; send the next one in ${wait} s.`, wait)
+    return callerOf(key)
   }
 
   /** Whether web pages of this origin may use the gateway. */

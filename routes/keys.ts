@@ -27,16 +27,14 @@ export const LOCAL_TENANT = 'local'
 
 const NOBODY: Caller = { tenant: LOCAL_TENANT }
 
-/**
- * Which key a request was sent with, by `Authorization: Bearer KEY` or `X-API-Key: KEY`; undefined where no keys are
- * configured. The comparison takes the same time whatever the key.
- */
-export function findKey(
-  keys: readonly KeyRule[],
-  headers: Readonly<Record<string, string>>,
-): KeyRule | undefined | Fault {
+/** The key that a request was sent with: `Authorization: Bearer KEY` or `X-API-Key: KEY`. */
+export function givenKey(headers: Readonly<Record<string, string>>): string | undefined {
+  return /^bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? headers['x-api-key']
+}
+
+/** Which key was given; undefined where no keys are configured. The comparison takes the same time whatever the key. */
+export function findKey(keys: readonly KeyRule[], given: string | undefined): KeyRule | undefined | Fault {
   if (keys.length === 0) return undefined
-  const given = /^bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? headers['x-api-key']
   if (given === undefined) {
     return fault('unauthenticated', 'A key is required: send it as "Authorization: Bearer KEY".')
   }

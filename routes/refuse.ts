@@ -17,7 +17,8 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
 /** Serves an endpoint that is no protocol's to whom the gate lets in. */
 export function admitted(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
   return (c: Context<HttpEnv>): Response => {
-    const caller = parts.gate.admit(headersOf(c.env.incoming))
+    const { incoming } = c.env
+    const caller = parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress)
     return 'fault' in caller ? refused(c, caller) : serve(c, caller)
   }
 }

@@ -228,7 +228,7 @@ describe('rates', () => {
     const access = { hosts: [], origins: [], keys }
     const gate = new Gate({ ...access, bound: '127.0.0.1' }, () => 0)
     const codeOf = (key: string): string | undefined => {
-      const admitted = gate.admit({ authorization: `Bearer ${key}` })
+      const admitted = gate.admit({ authorization: `Bearer ${key}` }, undefined)
       return 'fault' in admitted ? admitted.fault.code : undefined
     }
     expect([codeOf('a'), codeOf('a'), codeOf('b')]).toEqual([undefined, 'overloaded', undefined])
