@@ -66,7 +66,7 @@ export const EVENTS: Schemas = {
   'message-start': event({ message: text, role, phase: maybe(oneOf(['commentary', 'final'])) }),
   'text-delta': delta,
   'reasoning-delta': delta,
-  'message-end': event({ message: text, parts: maybe(parts) }),
+  'message-end': event({ message: text, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
   'message-retract': event({ message: text, keepText: flag }),
   'tool-start': event({
     tool: text,

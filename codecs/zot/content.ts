@@ -1,4 +1,5 @@
 import {
+  type Ext,
   elements,
   type Id,
   type JsonText,
@@ -9,7 +10,7 @@ import {
   parseObject,
   quote,
 } from '../../src/model/index.ts'
-import { base64Bytes, numberJson } from './wire.ts'
+import { base64Bytes, numberJson, PROTOCOL } from './wire.ts'
 
 /** Content blocks of the wire read as parts. `exact` is false when a block held more than its part can say. */
 export interface Content {
@@ -76,6 +77,12 @@ export function writeContent(parts: readonly Part[], report: (loss: Loss) => voi
     if (block !== undefined) blocks.push(block)
   }
   return `[${blocks.join(',')}]`
+}
+
+/** The content of a message or a result of a tool: as the wire itself had it, where that is known, else from its parts. */
+export function contentOf(parts: readonly Part[], ext: Ext | undefined, report: (loss: Loss) => void): JsonText {
+  const own = ext?.protocol === PROTOCOL ? member(ext.json, 'content') : undefined
+  return own ?? writeContent(parts, report)
 }
 
 /** One text block. */

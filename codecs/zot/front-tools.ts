@@ -1,5 +1,5 @@
 import { type Ext, type Id, type JsonText, parse, quote, type TurnEvent, type TurnView } from '../../src/model/index.ts'
-import { writeContent } from './content.ts'
+import { contentOf } from './content.ts'
 import type { Lines } from './front-lines.ts'
 import type { Entry } from './wire.ts'
 
@@ -84,7 +84,7 @@ export class ToolWriter {
     const entries: Entry[] = [
       ['id', quote(event.tool)],
       ['is_error', String(event.status !== 'ok')],
-      ['content', writeContent(event.parts, (loss) => this.#lines.report(loss))],
+      ['content', contentOf(event.parts, event.ext, (loss) => this.#lines.report(loss))],
     ]
     this.#lines.write('tool_result', entries, event.ext, CONTENT)
   }

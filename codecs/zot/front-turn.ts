@@ -14,7 +14,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../src/model/index.ts'
-import { textBlock, writeContent } from './content.ts'
+import { contentOf, textBlock } from './content.ts'
 import { Lines, noticeLine } from './front-lines.ts'
 import { ToolWriter } from './front-tools.ts'
 import type { UsageWriter } from './front-usage.ts'
@@ -177,7 +177,7 @@ export class TurnWriter {
   #showPrompt(view: TurnView): void {
     if (this.#promptShown) return
     this.#promptShown = true
-    this.#message('user_message', this.#content(this.#work.input, ''), view)
+    this.#message('user_message', this.#content(this.#work.input, '', undefined), view)
   }
 
   #delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
@@ -198,19 +198,19 @@ export class TurnWriter {
     const message = view.message(event.message)
     if (!message || message.lane !== undefined) return
     if (message.role === 'user') {
-      this.#message('user_message', this.#content(event.parts, message.text), view, event.ext)
+      this.#message('user_message', this.#content(event.parts, message.text, event.ext), view, event.ext)
     } else if (message.role === 'assistant') {
       this.#streaming = undefined
       this.#tools.closeDrafts()
       if (!message.streamed && message.text !== '') this.#lines.write('text_delta', [['delta', quote(message.text)]])
       // A message without a word is not written, as an aborted or empty answer has none.
       if (event.parts === undefined && message.text === '') return
-      this.#message('assistant_message', this.#content(event.parts, message.text), view, event.ext)
+      this.#message('assistant_message', this.#content(event.parts, message.text, event.ext), view, event.ext)
     } else this.#lines.drop('message-end', 'role')
   }
 
-  #content(parts: readonly Part[] | undefined, text: string): JsonText {
-    return parts ? writeContent(parts, (loss) => this.#lines.report(loss)) : `[${textBlock(text)}]`
+  #content(parts: readonly Part[] | undefined, text: string, ext: Ext | undefined): JsonText {
+    return parts ? contentOf(parts, ext, (loss) => this.#lines.report(loss)) : `[${textBlock(text)}]`
   }
 
   #message(type: string, content: JsonText, view: TurnView, ext?: Ext): void {

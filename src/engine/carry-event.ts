@@ -6,6 +6,9 @@ import type { LiveView } from './view.ts'
 /** What reaches every front in the view, even where its wire has no event for it. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
 
+/** A remark of ours on what everybody sees: that the answer is empty. */
+const SEEN_NOTICE = 'empty-answer'
+
 /** Events of which the view keeps nothing: an answer in one piece cannot show them. */
 const NOT_IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set([
   'foreign',
@@ -35,7 +38,7 @@ export function carryEvent(
     if (!whole && event.ext === undefined && capabilities[event.type] !== 'none') return event
   }
   if (!carriesEvent(capabilities, event)) {
-    if (!IN_VIEW.has(event.type)) report(dropped(lostItem(capabilities, event)))
+    if (!isSeen(event)) report(dropped(lostItem(capabilities, event)))
     return undefined
   }
   const carried = isComposed(event) ? carryComposed(capabilities, event, view, report) : event
@@ -49,6 +52,11 @@ export function carryEvent(
     if (view.asides > 0) report({ ...dropped('text-delta', view.asides), field: 'aside' })
   }
   return withoutExt(capabilities, event, report)
+}
+
+/** What every front is told all the same. */
+function isSeen(event: TurnEvent): boolean {
+  return IN_VIEW.has(event.type) || (event.type === 'notice' && event.code === SEEN_NOTICE)
 }
 
 /** A front that can ask, but not this, lacks the kind of question. */

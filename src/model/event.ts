@@ -70,7 +70,8 @@ export type TurnEvent =
         | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' }
         | { type: 'text-delta' | 'reasoning-delta'; message: Id; text: string }
         /** `parts` only when the agent said the whole message; fronts that showed its deltas ignore them. */
-        | { type: 'message-end'; message: Id; parts?: readonly Part[] }
+        /** `revised`: its text is another one than its deltas, as the agent's protocol has it. */
+        | { type: 'message-end'; message: Id; parts?: readonly Part[]; revised?: true }
         | { type: 'message-retract'; message: Id; keepText: boolean }
         | {
             type: 'tool-start'

@@ -119,24 +119,15 @@ function isSession(id: unknown): boolean {
   return typeof id === 'string' && id !== '' && !/[/\\\p{Cc}]|^\.\.?$/u.test(id)
 }
 
-/**
- * What wire 0.4 loses on the way to itself: what stands behind an error, that a result is another one than the partials
- * (it is told to whoever has shown them), that nobody can answer a question any more, and our remark on an empty answer.
- */
-export function losses04({ read, end }: Heard, answered: number): string[] {
+/** What wire 0.4 loses on the way to itself: what stands behind an error, and that nobody can answer a question any more. */
+export function losses04({ read }: Heard, answered: number): string[] {
   const failed = read.findIndex(isError04)
   const behind = (type: string) => read.slice(failed).filter((line) => failed >= 0 && line['type'] === type).length
   const asked = read.filter(({ type }) => type === 'permission_request').length
-  const shown = textOf(read.filter(({ type, role }) => type === 'partial' && role !== 'thinking'))
-  const result = read.find(({ type }) => type === 'result')
-  const said = result === undefined ? '' : textOf([result])
-  const over = failed < 0 && failureOf(end) === undefined
   return [
     ...counted('dropped text-delta', behind('partial')),
     ...counted('dropped message-end', behind('result')),
     ...counted('weakened ask-settled', asked - answered),
-    ...counted('weakened message-end', over && shown !== '' && !shown.endsWith(said) ? 1 : 0),
-    ...counted('dropped notice', over && shown + said === '' ? 1 : 0),
   ]
 }
 

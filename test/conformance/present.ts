@@ -50,6 +50,8 @@ interface Reader {
   unasked?: true
   /** What sub-agents say has no place. */
   oneLane?: true
+  /** It has shown the pieces of a message, and has no place for its whole text behind them. */
+  inPieces?: true
   /** It greets with a model: the one that its client named, if no other is known. */
   namesModel?: true
 }
@@ -148,6 +150,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       'part.text': ({ view }) => view.messages.some(({ streamed, text }) => !streamed && text.includes('\r')),
       'message-retract': shown,
     },
+    inPieces: true,
   },
   'agentproc@0.4': {
     own: ['agentproc@0.4', 'agentproc'],
@@ -165,6 +168,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     own: ['qwen'],
     narrow: { 'tool-end': ends('denied'), 'message-retract': shown },
     oneLane: true,
+    inPieces: true,
   },
   'qwen-code@code': {
     own: ['qwen-code'],
@@ -194,7 +198,7 @@ export interface Held {
 
 /** The losses of a recording at a reader, each as `kind item`. */
 export function losses(reader: string, front: Capabilities, back: Capabilities, held: Held): ReadonlySet<string> {
-  const { own, narrow, invents = {}, withholds = {}, unasked, oneLane, namesModel } = READERS[reader]!
+  const { own, narrow, invents = {}, withholds = {}, unasked, oneLane, inPieces, namesModel } = READERS[reader]!
   const items = itemsIn(held.events)
   const turns = turnsOf(held.events)
   const found = new Set(held.losses.map(nameOf))
@@ -210,6 +214,8 @@ export function losses(reader: string, front: Capabilities, back: Capabilities, 
     found.add('dropped foreign')
   if (unasked && items.has('ask')) found.add('dropped ask')
   if (oneLane) for (const item of lanedIn(held.events, front)) found.add(`dropped ${item}`)
+  if (inPieces && held.events.some((event) => event.type === 'message-end' && event.revised))
+    found.add('weakened message-end')
   if (namesModel && !held.asksModel && turns.length > 0) found.add('invented turn-started')
   some(invents, 'invented')
   some(withholds, 'dropped')
@@ -240,6 +246,8 @@ function itemsIn(events: readonly AgentEvent[]): ReadonlySet<Item> {
   }
   for (const { view, events: all } of turnsOf(events)) {
     for (const event of all) {
+      // That an answer is empty is to be seen without a word.
+      if (event.type === 'notice' && event.code === 'empty-answer') continue
       items.add(event.type)
       if (event.type === 'text-delta') items.add('part.text')
       else if (event.type === 'ask') items.add(`ask.${event.question.kind}`)

@@ -53,6 +53,9 @@ export class AnswerWriter {
     const message = view.message(event.message)
     if (!isAnswer(message)) return
     this.#dropParts(message, exchange)
+    if (event.revised) {
+      this.#ports.report({ kind: 'weakened', item: 'message-end', field: 'text', why: 'policy', count: 1 }, exchange)
+    }
     if (!message.streamed && message.text !== '') this.#body.push(message.id)
   }
 

@@ -31,7 +31,6 @@ export class Reply {
   readonly #turn: Id
   readonly #options: AgentProcOptions
   readonly #host: ReplyHost
-  readonly #streams: boolean
   #message: Id | undefined
   #shown = ''
   #result: string | undefined
@@ -47,12 +46,10 @@ export class Reply {
   /** Members of the result or the error without a place in the model. */
   ext: Ext | undefined
 
-  /** `streams` says whether the client may have shown the partials. */
-  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost, streams: boolean) {
+  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost) {
     this.#turn = turn
     this.#options = options
     this.#host = host
-    this.#streams = streams
   }
 
   /** True when there is no text that a reader could see. */
@@ -94,8 +91,8 @@ export class Reply {
       return
     }
     const text = this.#shown.endsWith(this.#result) ? this.#shown : this.#result
-    if (text !== this.#shown && this.#shown !== '' && this.#streams) this.#report('weakened', 'message-end', 'text')
-    ports.emit({ type: 'message-end', turn, message, parts: [{ type: 'text', text }] })
+    const revised = text !== this.#shown && this.#shown !== ''
+    ports.emit({ type: 'message-end', turn, message, parts: [{ type: 'text', text }], ...(revised && { revised }) })
   }
 
   #partial(event: PartialEvent, ext: ReadLine['ext']): void {
@@ -180,7 +177,7 @@ export class Reply {
     this.#warned = true
   }
 
-  #report(kind: 'dropped' | 'weakened' | 'unparsed', item: Item, field?: string): void {
+  #report(kind: 'dropped' | 'unparsed', item: Item, field?: string): void {
     const why = kind === 'unparsed' ? 'unknown' : 'policy'
     this.#host.ports.report({ kind, item, ...(field && { field }), why, count: 1 }, this.#turn)
   }

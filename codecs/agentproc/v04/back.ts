@@ -85,7 +85,7 @@ class RunnerLink implements BackLink {
   }
 
   #start(start: CommandOf<'turn-start'>): void {
-    const { turn, options } = start
+    const { turn } = start
     const prepared = prepare(this.#context, start, (loss) => this.#ports.report(loss, turn))
     if ('code' in prepared) {
       this.#ports.emit({ type: 'turn-end', turn, ...failed(prepared) })
@@ -97,7 +97,7 @@ class RunnerLink implements BackLink {
       permission: permissions.request.bind(permissions),
       answered: () => this.#answered(permissions),
     }
-    const reply = new Reply(turn, this.#context.options, host, options.streaming !== false)
+    const reply = new Reply(turn, this.#context.options, host)
     const secrets = secretsOf(this.#context, prepared.call.env)
     this.#run = { turn, reply, permissions, secrets, cancelled: false, first: true }
     this.#ports.emit({ type: 'turn-started', turn })

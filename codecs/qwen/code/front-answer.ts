@@ -65,6 +65,7 @@ export class AnswerWriter {
   /** The message is complete; one that was not shown in pieces is written from its parts. */
   endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
     const message = view.message(event.message)
+    if (event.revised && this.#run) this.#run.from = 0
     this.#close(view, extra)
     if (message?.streamed === true || event.parts === undefined) return
     for (const part of event.parts) this.#part(part, event.message, extra)

@@ -64,6 +64,9 @@ export class ChunksWriter implements AnswerWriter {
 
   endMessage(event: EventOf<'message-end'>, view: TurnView): void {
     const message = view.message(event.message)
+    // The pieces of it cannot be taken back.
+    if (event.revised)
+      this.#lines.report({ kind: 'weakened', item: 'message-end', field: 'text', why: 'policy', count: 1 })
     if (!isAnswer(event.message, view) || message?.streamed || message?.text === '') return
     this.#piece(event.message, message!.text, event.ext, view)
   }

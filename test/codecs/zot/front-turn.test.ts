@@ -480,3 +480,27 @@ test('what this wire has no place for is reported', () => {
     loss('dropped', 'part.file', undefined),
   ])
 })
+
+test('content that came on this wire goes out as it was, and nothing of it is lost', () => {
+  const json = '{"content":[{"type":"audio","bytes":1.0}]}'
+  const parts = [{ type: 'data', json: '{"type":"audio","bytes":1.0}' }]
+  const own = { protocol: 'zot', json }
+  const other = { protocol: 'zene', json }
+  for (const [ext, content, losses] of [
+    [own, '[{"type":"audio","bytes":1.0}]', 0],
+    [other, '[{"type":"text","text":"{\\"type\\":\\"audio\\",\\"bytes\\":1.0}"}]', 2],
+  ] as const) {
+    const drive = promptedFront()
+    drive.play(
+      [
+        { type: 'message-start', message: 'm', role: 'assistant' },
+        { type: 'message-end', message: 'm', parts, ext },
+        { type: 'tool-call', tool: 'c', name: 'listen', args: '{}', executor: 'agent' },
+        { type: 'tool-end', tool: 'c', status: 'ok', parts, ext },
+      ].map((event) => ({ turn: 't1', ...event }) as TurnEvent),
+    )
+    const told = drive.sent.map(String).filter((line) => line.includes('audio'))
+    expect(told.filter((line) => line.includes(`"content":${content}`))).toHaveLength(2)
+    expect(drive.losses.filter(({ item }) => item === 'part.data')).toHaveLength(losses)
+  }
+})

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readLine } from '../../../../codecs/agentproc/v04/schema.ts'
-import { codes, error, OK, open, outcome, partial, result, run } from './runs.ts'
+import { codes, error, OK, outcome, partial, result, run } from './runs.ts'
 
 describe('the answer', () => {
   test('partials and a result that repeats them', () => {
@@ -16,29 +16,23 @@ describe('the answer', () => {
     ])
   })
 
-  test.each<[string, string[], string | undefined, number]>([
+  test.each<[string, string[], string | undefined, number, true?]>([
     ['a result alone', [result('all')], 'all', 0],
     ['partials alone', [partial('a')], undefined, 0],
     ['an empty result', [partial('a'), result('')], undefined, 0],
     ['the last partial as the result', [partial('a '), partial('b'), result('b')], 'a b', 0],
-    ['a longer result', [partial('b'), result('a b')], 'a b', 1],
-    ['another result', [partial('a'), result('z')], 'z', 1],
+    ['a longer result', [partial('b'), result('a b')], 'a b', 0, true],
+    ['another result', [partial('a'), result('z')], 'z', 0, true],
     ['thinking does not count as shown', [partial('z', { role: 'thinking' }), result('a')], 'a', 0],
-    ['a late partial', [result('whole'), partial('late')], 'whole', 1],
+    ['a late partial', [result('whole'), partial('late')], 'whole', 0, true],
     ['a second result', [result('one'), result('two')], 'one', 1],
     ['a result that is no text', [result(7)], undefined, 0],
-  ])('%s', (_, lines, said, losses) => {
+  ])('%s', (_, lines, said, losses, revised) => {
     const back = run(lines)
     expect(outcome(back.events)).toMatchObject({ said, outcome: 'completed' })
     expect(back.losses).toHaveLength(losses)
-  })
-
-  test('a client that asked for no streaming has shown no partials', () => {
-    const back = open()
-    back.start('hi', { options: { streaming: false } })
-    back.feed(partial('a'), result('z'))
-    back.link.decodeEnd(OK)
-    expect(back.losses).toEqual([])
+    const end = back.events.find((event) => event.type === 'message-end')
+    expect(end?.revised).toBe(revised)
   })
 
   test('roles: thinking is reasoning, an unknown one is output and travels along', () => {
