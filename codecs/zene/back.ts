@@ -56,6 +56,8 @@ class ZeneBack implements BackLink {
   readonly #stream: boolean
   /** Lines may be of other runs too: of a process that takes them all, or of one whose client was recorded with it. */
   readonly #shared: boolean
+  /** The ids are those of a client that is not known. */
+  readonly #unnamed: boolean
   readonly #args: readonly string[] | undefined
   #turn: Turn | undefined
   #selfTest: SelfTest | undefined
@@ -67,6 +69,7 @@ class ZeneBack implements BackLink {
     this.#ports = ports
     this.#stream = context.options.mode === 'stream'
     this.#shared = this.#stream || context.recorded === 'both'
+    this.#unnamed = !this.#stream && context.recorded === 'agent'
     this.#args = context.process?.args
     if (this.#stream) {
       this.open = () => {
@@ -96,9 +99,16 @@ class ZeneBack implements BackLink {
     const turn = this.#turn
     if (!turn) return
     if (!plain && !json) this.#unparsed(turn)
-    else if (this.#shared && request !== turn.request && request !== 'unknown') return
-    else if (json) this.#read(turn, line, json)
+    else if (!this.#isOf(turn, request)) {
+      if (!this.#shared) this.#unparsed(turn)
+    } else if (json) this.#read(turn, line, json)
     else this.#delta(turn, plain![3]!)
+  }
+
+  /** Whether a line under this id is of the turn. A process of one run may leave the id out. */
+  #isOf(turn: Turn, id: unknown): boolean {
+    if (id === turn.request || id === 'unknown' || this.#unnamed) return true
+    return !this.#shared && (typeof id !== 'string' || id === '')
   }
 
   decodeEnd(end: CallEnd): void {

@@ -10,7 +10,7 @@ export const process = (args?: readonly string[]) => ({
 export const flat = (more: Record<string, unknown> = {}): string =>
   JSON.stringify({
     ok: true,
-    request_id: 'r',
+    request_id: 't1',
     session_id: 's1',
     text: 'Task 1: Completed\n',
     error_code: null,

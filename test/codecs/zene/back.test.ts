@@ -200,6 +200,30 @@ describe('answers', () => {
   })
 })
 
+test('an answer under another id is not the answer; one that names no request is', () => {
+  for (const [id, isOurs] of [
+    ['t1', true],
+    ['unknown', true],
+    [undefined, true],
+    [null, true],
+    ['', true],
+    ['r9', false],
+  ] as const) {
+    const drive = driveBack(codec)
+    drive.start('hi')
+    drive.feed(flat({ request_id: id, text: 'stray' }), flat({ text: 'ours' }))
+    const said = drive.events.find((event) => event.type === 'message-end')?.parts
+    expect(said).toEqual([{ type: 'text', text: isOurs ? 'stray' : 'ours' }])
+    const unparsed = { kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 }
+    expect(drive.losses).toEqual(isOurs ? [] : [unparsed])
+  }
+  const alone = driveBack(codec)
+  alone.start('hi')
+  alone.feed(flat({ request_id: 'r9' }))
+  alone.link.decodeEnd({ why: 'closed', exitCode: 0 })
+  expect(alone.events).toMatchObject([{ type: 'turn-end', outcome: 'failed', fault: { code: 'agent-crashed' } }])
+})
+
 test('of a recording of both sides only what names the request is its answer', () => {
   const drive = driveBack(codec, { recorded: 'both' })
   drive.start('hi', { request: 'r1' })

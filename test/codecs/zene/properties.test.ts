@@ -144,7 +144,7 @@ describe('laws of the pair', () => {
         const front = driveFront(codec)
         front.feed('{"request_id":"r","session_id":"s","prompt":"p"}')
         const back = driveBack(codec)
-        back.start('p')
+        back.start('p', { request: 'r' })
         back.feed(line)
         front.play(back.events.filter((event) => event.turn !== null))
         expect(JSON.parse(String(front.sent[0]))).toEqual(JSON.parse(line))

@@ -76,7 +76,7 @@ function readZene(entry: Entry) {
     return request && (request['type'] ?? 'run') === 'run' ? [request] : []
   })
   return runs.map((request) => {
-    const drive = driveBack(codec, { options: { mode } })
+    const drive = driveBack(codec, { options: { mode }, recorded: 'both' })
     drive.link.open?.()
     const id = String(request['request_id'] ?? 'none')
     drive.start(String(request['prompt']), { request: id, session: { id: String(request['session_id']) } })
@@ -253,7 +253,7 @@ describe.skipIf(!there)('recorded: clawbridge', () => {
     ({ file, http_status, http_body }) => {
       const all = records('clawbridge', file)
       const last = all.findIndex(({ dir }) => dir === 'exit')
-      const drive = driveBack(codec)
+      const drive = driveBack(codec, { recorded: 'agent' })
       drive.start('hello')
       drive.feed(...linesOf(all.slice(0, last < 0 ? all.length : last), 'out'))
       drive.link.decodeEnd({ why: 'closed', exitCode: 0 })
