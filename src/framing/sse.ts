@@ -73,11 +73,11 @@ class SseDecoder implements FrameDecoder {
   }
 
   #field(text: string, from: number, end: number): void {
-    const data = valueOf('data', text, from, end)
+    const data = fieldValue('data', text, from, end)
     if (data !== undefined) this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`
     else {
-      this.#event = valueOf('event', text, from, end) ?? this.#event
-      const id = valueOf('id', text, from, end)
+      this.#event = fieldValue('event', text, from, end) ?? this.#event
+      const id = fieldValue('id', text, from, end)
       if (id !== undefined && !id.includes('\0')) this.#id = id
     }
     if ((this.#data?.length ?? 0) + this.#event.length + (this.#id?.length ?? 0) > this.#limit) this.#fail()
@@ -108,7 +108,7 @@ class SseDecoder implements FrameDecoder {
 }
 
 /** The value of a field of this name, in the line from `from` to `end`; undefined when the line is another one. */
-function valueOf(name: string, text: string, from: number, end: number): string | undefined {
+function fieldValue(name: string, text: string, from: number, end: number): string | undefined {
   const colon = from + name.length
   if (!text.startsWith(name, from)) return undefined
   if (colon === end) return ''

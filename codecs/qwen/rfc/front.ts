@@ -31,13 +31,12 @@ import { Sessions } from './front-sessions.ts'
 import { ControlResponse, Instant } from './schema.ts'
 import { type Format, PROTOCOL } from './wire.ts'
 
-/** What `--version` prints. */
+/** What `--version` prints, and how it ends when it is asked for a version that it does not speak. */
 const VERSION = '0.0.0-turnpike'
+const UNSUPPORTED_EXIT = 2
 
 /** Where a failure that this link finds itself is written. */
 type FaultKind = 'error' | 'control_errors' | 'unsupported'
-
-const UNSUPPORTED_EXIT = 2
 
 /**
  * A client of the RFC's command line: on stdio for as long as the process lives, over HTTP for the lines of one body.
