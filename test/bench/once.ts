@@ -1,6 +1,7 @@
 /** Lines of memory and growth: measured once. */
 import { connect } from 'node:net'
 import { frameDecoder } from '../../src/framing/index.ts'
+import { soak } from '../soak/soak.ts'
 import { REQUESTS } from './answers.ts'
 import type { Bench, Group } from './bench.ts'
 import { type LoadJob, load } from './load.ts'
@@ -188,5 +189,37 @@ const slowReader: Group = {
   },
 }
 
+const held = (name: string, what: string, unit: string, budget: number): LineInfo =>
+  info({
+    name: `soak-${name}`,
+    what: `${what} after 2,000 turns of many kinds`,
+    unit,
+    against: 'before',
+    by: 'ratio',
+    budget,
+  })
+
+/** Some of the turns are cancelled or left by their clients. */
+const soaked: Group = {
+  name: 'soak',
+  once: true,
+  lines: [
+    held('memory', 'memory', 'MB', 1.35),
+    held('files', 'open descriptors', 'descriptors', 1.1),
+    held('processes', 'processes, agents included', 'processes', 1),
+    held('resources', 'timers and sockets that are waited for', 'resources', 1.2),
+  ],
+  async round(bench) {
+    const turns = Math.max(20, Math.round(2000 * bench.amounts.scale))
+    const { before, after } = await soak(turns, Math.max(20, turns / 5))
+    return {
+      'soak-memory': { figure: after.rss / 1e6, limit: before.rss / 1e6 },
+      'soak-files': { figure: after.files, limit: before.files },
+      'soak-processes': { figure: after.children + 1, limit: before.children + 1 },
+      'soak-resources': { figure: after.resources, limit: before.resources },
+    }
+  },
+}
+
 /** All groups of this file. */
-export const ONCE: readonly Group[] = [longLine, memory, answers, sessions, slowReader]
+export const ONCE: readonly Group[] = [longLine, memory, answers, sessions, slowReader, soaked]
