@@ -47,8 +47,9 @@ function search(campaign: Campaign, minutes: number, from: number): number {
 function grow(campaign: Campaign): number {
   let found = 0
   for (const target of campaign.targets) {
+    const known = new Set<string>()
     for (const one of campaign.seeds.get(target)!) {
-      for (const line of growing(target, one)) {
+      for (const line of growing(target, one, known)) {
         found += 1
         say(`${target.name}: ${line}`)
       }
