@@ -153,6 +153,8 @@ export class ProcessCall implements CallHandle {
       ...this.#exit,
       ...(stderr === '' ? {} : { stderr }),
     })
-    onEnd(this, this.#stop !== undefined || this.pid === undefined)
+    // Somebody else holds what it wrote to: to look for that costs nothing where nobody does.
+    const held = this.#exit !== undefined && !this.#outputEnded
+    onEnd(this, this.#stop !== undefined || this.pid === undefined || held)
   }
 }

@@ -183,6 +183,13 @@ describe.each(WAYS)('%s', (way) => {
       expect(call.said).toStrictEqual(['started', 'data', 'end'])
     })
 
+    test('a grandchild that left the group and holds the output is found when the agent has ended', async () => {
+      const call = open(backend(), run('./hold-output-outside.sh'))
+      expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
+      expect(call.text()).toMatch(/^answer \d+\n$/)
+      await gone(...numbers(call.text()))
+    })
+
     test('a grandchild that writes for ever is cut off', async () => {
       const call = open(backend(), run('./write-for-ever.sh'))
       expect(await call.ended).toMatchObject({ why: 'closed', exitCode: 0 })

@@ -5,7 +5,7 @@ import { askHttp, type Shown } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 import { ANSWER, agentLine, agentName, BACKS, inLanes, ownProcesses, turnsOf } from './kit.ts'
-import { type Cell, cells, DAEMONS, isEndless, isOfItsOwn, isShared, promptOf } from './odd-cells.ts'
+import { type Cell, cells, isEndless, isOfItsOwn, isShared, promptOf } from './odd-cells.ts'
 import { keepOutcomes, keptOutcomes, type Outcomes, wordsFor } from './outcomes.ts'
 
 /**
@@ -136,10 +136,9 @@ ${[...new Set(CELLS.map(lineOf))].join('')}`)
     )
   })
 
-  test('leaves nothing behind but daemons of agents that ended by themselves', async () => {
+  test('leaves nothing behind', async () => {
     await Promise.allSettled(results.values())
-    await until(() => ownProcesses().length <= DAEMONS.length)
-    for (const pid of ownProcesses()) process.kill(pid, 'SIGKILL')
+    await until(() => ownProcesses().length === 0)
     expect([...gateway.engine.turns]).toEqual([])
   })
 })

@@ -39,12 +39,12 @@ const PROMPTS: Readonly<Record<string, number>> = {
 /** They do not read it; in the environment it would not even reach them. */
 const UNREAD: readonly string[] = ['never-reads', 'dies-at-start']
 
-/** Agents of one turn leave by themselves: who left their process group by then lives as long as the gateway. */
-export const DAEMONS: readonly Back[] = ['agentproc', 'agentproc@0.4', 'zene']
+/** Agents of one turn, which leave by themselves. */
+const ONE_TURN: readonly Back[] = ['agentproc', 'agentproc@0.4', 'zene']
 
 /** Whether one process serves many turns. */
 export function isPersistent(back: Back): boolean {
-  return !DAEMONS.includes(back)
+  return !ONE_TURN.includes(back)
 }
 
 /** Whether the cell needs an agent of its own. */
