@@ -1,4 +1,4 @@
-import type { Codec } from '../../src/contract/index.ts'
+import { argumentOf, type Codec } from '../../src/contract/index.ts'
 import { BackSession } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
@@ -20,7 +20,11 @@ export const codec: Codec<Options> = {
         env: [TOKEN_VARIABLE],
         open: (context, ports) => new FrontSession(context, ports),
       },
-      back: { capabilities: backCapabilities, open: (context, ports) => new BackSession(context, ports) },
+      back: {
+        capabilities: backCapabilities,
+        configuredModel: (context) => argumentOf(context, '--model'),
+        open: (context, ports) => new BackSession(context, ports),
+      },
     },
   },
   errors,

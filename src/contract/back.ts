@@ -94,6 +94,15 @@ export interface BackContext<O> {
   turns?: ReadonlySet<Id>
 }
 
+/** The value that an agent's configured arguments give the newest of these options, as `--name VALUE` or `--name=VALUE`. */
+export function argumentOf({ process }: BackContext<unknown>, ...names: readonly string[]): string | undefined {
+  const args = process?.args ?? []
+  const at = args.findLastIndex((arg) => names.includes(arg.split('=', 1)[0]!))
+  const arg = args[at]
+  if (arg === undefined) return undefined
+  return (arg.includes('=') ? arg.slice(arg.indexOf('=') + 1) : args[at + 1]) || undefined
+}
+
 /** Why a call that ended without its turn's answer did so, as the fault of that turn. */
 export function faultOfEnd(end: CallEnd): Fault {
   if (end.fault) return end.fault

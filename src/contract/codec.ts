@@ -39,6 +39,8 @@ export interface FrontHalf {
 /** The agent side of a dialect. */
 export interface BackHalf<O> {
   readonly capabilities: Capabilities
+  /** The model that an agent is configured to work with, as far as its command line says so. */
+  configuredModel?(context: BackContext<O>): string | undefined
   open(context: BackContext<O>, ports: BackPorts): BackLink
 }
 

@@ -4,7 +4,11 @@ import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.t
 let gateway: TestGateway
 
 beforeAll(async () => {
-  gateway = await startGateway(`default: helper\nagents:${EXAMPLE_AGENTS}`)
+  gateway = await startGateway(`default: helper
+agents:${EXAMPLE_AGENTS}
+  named: { protocol: zot, command: zot, args: [rpc, --model, big] }
+  plain: { protocol: zot, command: zot, args: [rpc] }
+`)
 })
 afterAll(() => gateway.close())
 
@@ -37,12 +41,21 @@ test.each([
   ])
 })
 
+const told = (answers: Record<string, unknown>[]): unknown[] =>
+  answers.map(({ data }) => {
+    const { models, provider, model, message_count } = data as Record<string, unknown>
+    return models ? (models as { id: string }[]).map(({ id }) => id) : [provider, model, message_count]
+  })
+
+test.each([
+  ['named', 'big'],
+  ['plain', undefined],
+])('what model an agent is configured for is known before any process of it runs: %s', async (agent, model) => {
+  const asked = await zot(agent, 'unused', { id: '1', type: 'get_models' }, { id: '2', type: 'get_state' })
+  expect(told(asked)).toEqual([model === undefined ? [] : [model], ['turnpike', model ?? '', 0]])
+})
+
 test('what model an agent works with is known in a new session as soon as a process of it has said so', async () => {
-  const told = (answers: Record<string, unknown>[]): unknown[] =>
-    answers.map(({ data }) => {
-      const { models, provider, model, message_count } = data as Record<string, unknown>
-      return models ? (models as { id: string }[]).map(({ id }) => id) : [provider, model, message_count]
-    })
   await zot('coder', 'of-another', { id: '1', type: 'prompt', message: 'hello' })
   const asked = await zot('coder', 'brand-new', { id: '1', type: 'get_models' }, { id: '2', type: 'get_state' })
   expect(told(asked)).toEqual([['example-1'], ['turnpike', 'example-1', 0]])

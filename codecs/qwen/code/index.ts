@@ -1,4 +1,4 @@
-import type { Dialect } from '../../../src/contract/index.ts'
+import { argumentOf, type Dialect } from '../../../src/contract/index.ts'
 import type { Options } from '../options.ts'
 import { BackSession } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
@@ -16,5 +16,9 @@ export const dialect: Dialect<Options> = {
     accepts,
     open: (context, ports) => new FrontSession(context, ports),
   },
-  back: { capabilities: backCapabilities, open: (context, ports) => new BackSession(context, ports) },
+  back: {
+    capabilities: backCapabilities,
+    configuredModel: (context) => argumentOf(context, '--model', '-m'),
+    open: (context, ports) => new BackSession(context, ports),
+  },
 }
