@@ -67,6 +67,23 @@ const shown: When = ({ events }) => {
   })
 }
 
+/** A model call that says nothing. */
+const wordless: When = ({ events }) => {
+  let said = true
+  return events.some((event) => {
+    if (event.lane !== undefined) return false
+    if (event.type === 'step-start') said = false
+    else if (event.type === 'step-end') return !said
+    else said ||= event.type === 'tool-call' || event.type === 'tool-end' || holdsText(event)
+    return false
+  })
+}
+
+function holdsText(event: TurnEvent): boolean {
+  if (event.type === 'text-delta' || event.type === 'reasoning-delta') return event.text !== ''
+  return event.type === 'message-end' && (event.parts ?? []).some((part) => part.type !== 'text' || part.text !== '')
+}
+
 /** Fronts that do not know this ending of a tool. */
 const ends =
   (...statuses: readonly ToolStatus[]): When =>
@@ -175,12 +192,15 @@ const READERS: Readonly<Record<string, Reader>> = {
     narrow: {
       'ask.approval': beyondYesAndNo,
       'tool-call': ({ view }) => view.tools.some(({ args }) => !isRecord(parse(args))),
-      // A call is shown once it is whole, and a model call is counted: in the end nothing of them is missing.
-      'tool-start': never,
+      // A call is shown once it is whole, with its name: in the end its pieces are not missing.
+      'tool-start': ({ events }) =>
+        events.some((event) => event.type === 'tool-start' && (event.kind ?? event.title) !== undefined),
       'tool-args-delta': never,
+      // Its client wants the pieces.
       'tool-progress': never,
-      'step-start': never,
-      'step-end': never,
+      'step-start': wordless,
+      'step-end': ({ events }) =>
+        events.some(({ type, ...event }) => type === 'step-end' && 'stop' in event && event.stop === 'max-tokens'),
     },
     namesModel: true,
   },

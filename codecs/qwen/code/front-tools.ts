@@ -12,6 +12,7 @@ import {
 import { type AnswerWriter, textBlock } from './front-answer.ts'
 import type { Lines } from './front-lines.ts'
 import type { ClientState } from './front-state.ts'
+import type { Unsaid } from './front-unsaid.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
@@ -20,9 +21,13 @@ export class ToolWriter {
   readonly #lines: Lines
   readonly #state: ClientState
   readonly #answer: AnswerWriter
+  readonly #unsaid: Unsaid
   readonly #model: () => string
+  /** Calls of sub-agents that were written. */
+  readonly #called = new Set<Id>()
 
-  constructor(lines: Lines, state: ClientState, answer: AnswerWriter, model: () => string) {
+  constructor(lines: Lines, state: ClientState, answer: AnswerWriter, unsaid: Unsaid, model: () => string) {
+    this.#unsaid = unsaid
     this.#lines = lines
     this.#state = state
     this.#answer = answer
@@ -40,6 +45,7 @@ export class ToolWriter {
     const input = this.#input(args)
     if (lane === undefined) this.#answer.call(tool, name, input, view, extra)
     else {
+      this.#called.add(tool)
       const block = `{"type":"tool_use","id":${quote(tool)},"name":${quote(name)},"input":${input}}`
       this.laneLine(block, 'tool_use', lane, extra)
     }
@@ -52,17 +58,18 @@ export class ToolWriter {
       else if (this.#state.args.partial) {
         const content = part.type === 'data' ? part.json : textBlock(part.text)
         this.#lines.event(`{"type":"tool_progress","tool_use_id":${quote(event.tool)},"content":${content}}`, extra)
-      }
+      } else this.#unsaid.toolProgress()
     }
   }
 
   /** `tool_result`; before it the call, if only pieces of its arguments came. */
   end(event: Event<'tool-end'>, view: TurnView, extra: JsonText | undefined): void {
     const tool = view.tool(event.tool)
-    if (event.lane === undefined) {
-      if (tool && !this.#answer.isCalled(tool.id)) this.call({ tool: tool.id, name: tool.name, args: tool.args }, view)
-      this.#answer.end(view)
+    const { lane } = event
+    if (tool && !(lane === undefined ? this.#answer.isCalled(tool.id) : this.#called.has(tool.id))) {
+      this.call({ tool: tool.id, name: tool.name, args: tool.args, ...(lane !== undefined && { lane }) }, view)
     }
+    if (lane === undefined) this.#answer.end(view)
     if (event.status === 'denied' && tool) {
       this.#state.refused.push({ name: tool.name, id: tool.id, args: tool.args })
     }

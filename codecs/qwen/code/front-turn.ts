@@ -13,6 +13,7 @@ import type { Lines } from './front-lines.ts'
 import { type Ending, lastText, resultEntries } from './front-result.ts'
 import { addUsage, type ClientState, VERSION } from './front-state.ts'
 import { ToolWriter } from './front-tools.ts'
+import { Unsaid } from './front-unsaid.ts'
 import { type Entry, ownExt, PROTOCOL } from './wire.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
@@ -25,6 +26,7 @@ export class StreamWriter {
   readonly #state: ClientState
   readonly #answer: AnswerWriter
   readonly #tools: ToolWriter
+  readonly #unsaid: Unsaid
   #begun = false
   #done = false
   /** A `retry` line was written for the retractions that follow. */
@@ -36,7 +38,8 @@ export class StreamWriter {
     // An array of whole messages has no place for pieces.
     const partial = state.args.partial && state.args.output === 'stream-json'
     this.#answer = new AnswerWriter(lines, partial, () => this.#model)
-    this.#tools = new ToolWriter(lines, state, this.#answer, () => this.#model)
+    this.#unsaid = new Unsaid(lines)
+    this.#tools = new ToolWriter(lines, state, this.#answer, this.#unsaid, () => this.#model)
   }
 
   /** Writes what an event of the turn is on this wire. */
@@ -111,8 +114,16 @@ export class StreamWriter {
         this.#retract(event, view)
         break
       case 'step-start':
+        if (event.lane !== undefined) break
+        this.#answer.end(view)
+        this.#unsaid.stepStart(this.#answer.answers)
+        break
       case 'step-end':
         if (event.lane === undefined) this.#answer.end(view)
+        this.#unsaid.stepEnd(event, this.#answer.answers)
+        break
+      case 'tool-start':
+        this.#unsaid.toolStart(event)
         break
       case 'tool-call':
         this.#tools.call(event, view, extra)
@@ -138,6 +149,7 @@ export class StreamWriter {
         | 'message-retract'
         | 'step-start'
         | 'step-end'
+        | 'tool-start'
         | 'tool-call'
         | 'tool-progress'
         | 'tool-end'
@@ -249,7 +261,6 @@ function silent(
   _type:
     | 'turn-started'
     | 'message-start'
-    | 'tool-start'
     | 'tool-args-delta'
     | 'turn-parked'
     | 'terminal-output'

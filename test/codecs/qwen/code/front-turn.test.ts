@@ -630,3 +630,65 @@ test('turns that the gateway refuses at once are all answered, in order', () => 
   const results = sentObjects(front).filter(({ type }) => type === 'result')
   expect(results.map(({ is_error }) => is_error)).toEqual([true, true, true])
 })
+
+describe('what this wire has no line for is told', () => {
+  const step = (type: 'step-start' | 'step-end', more: object = {}): object => ({ type, step: 1, ...more })
+  const end = { type: 'turn-end', outcome: 'completed', stop: 'end' }
+  const said: object[] = [
+    { type: 'message-start', message: 'm', role: 'assistant' },
+    { type: 'text-delta', message: 'm', text: 'x' },
+    { type: 'message-end', message: 'm' },
+  ]
+  const loss = (item: string, field?: string, why = 'no-place'): object => ({
+    kind: 'weakened',
+    item,
+    ...(field && { field }),
+    why,
+    count: 1,
+  })
+  const losses = (events: object[], ...argv: string[]): object[] =>
+    shown([{ type: 'turn-started' }, ...events, end], ...argv).losses.filter(({ kind }) => kind !== 'invented')
+
+  test('of model calls: one without a word, and how one ended', () => {
+    expect(losses([step('step-start'), ...said, step('step-end', { stop: 'end' })])).toEqual([])
+    expect(losses([step('step-start'), ...said, step('step-end', { stop: 'tool-use' })])).toEqual([])
+    expect(losses([step('step-start'), ...said, step('step-end', { stop: 'max-tokens' })])).toEqual([
+      loss('step-end', 'stop'),
+    ])
+    expect(losses([step('step-start'), step('step-end', { stop: 'end' })])).toEqual([loss('step-start')])
+    expect(losses([step('step-start', { lane: 'l' }), step('step-end', { stop: 'refusal', lane: 'l' })])).toEqual([
+      loss('step-end', 'stop'),
+    ])
+  })
+
+  test('of tools: their kind and title, and what they say while they run when nobody wants pieces', () => {
+    const tool = { tool: 'c', name: 'look', executor: 'agent' }
+    const events = [
+      { type: 'tool-start', ...tool, kind: 'read', title: 'Look' },
+      { type: 'tool-call', ...tool, args: '{}' },
+      { type: 'tool-progress', tool: 'c', parts: [{ type: 'text', text: 'half' }] },
+      { type: 'tool-end', tool: 'c', status: 'ok', parts: [] },
+    ]
+    const always = [loss('tool-start', 'kind'), loss('tool-start', 'title')]
+    expect(losses(events)).toEqual([...always, loss('tool-progress', undefined, 'policy')])
+    expect(losses(events, '--include-partial-messages')).toEqual(always)
+  })
+
+  test('a call of a sub-agent of which only pieces came is written before its result, once', () => {
+    const lane = 'l'
+    const tool = { tool: 'c', name: 'look', executor: 'agent', lane }
+    const drafted = [
+      { type: 'tool-start', ...tool },
+      { type: 'tool-args-delta', tool: 'c', text: '{"a":1}', lane },
+    ]
+    const result = { type: 'tool-end', tool: 'c', status: 'ok', parts: [], lane }
+    for (const events of [drafted, [...drafted, { type: 'tool-call', ...tool, args: '{"a":1}' }]]) {
+      const calls = lines(shown([{ type: 'turn-started' }, ...events, result, end])).filter(
+        ({ type }) => type === 'assistant',
+      )
+      expect(calls).toEqual([
+        assistant({ type: 'tool_use', id: 'c', name: 'look', input: { a: 1 } }, { stop_reason: 'tool_use' }, lane),
+      ])
+    }
+  })
+})
