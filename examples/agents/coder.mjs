@@ -114,6 +114,7 @@ onLine((line) => {
   } catch {
     return refuse({}, 'malformed json')
   }
+  if (command === null || typeof command !== 'object' || Array.isArray(command)) return refuse({}, 'malformed json')
   if (!trusted && command.type !== 'hello') return refuse(command, 'say hello with the token first')
   const run = Object.hasOwn(commands, command.type) ? commands[command.type] : undefined
   if (run) run(command)
