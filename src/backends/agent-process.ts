@@ -34,8 +34,8 @@ export interface AgentEvents {
 export interface AgentProcess {
   /** Its process id, which is that of its group. Undefined until it runs. */
   readonly pid: number | undefined
-  /** Writes to stdin; how much of all that was written waits for the agent, in units of the text. */
-  write(text: string): number
+  /** Writes to stdin; how much of all that was written waits for the agent, in units of the text or bytes. */
+  write(piece: string | Uint8Array): number
   endInput(): void
   pauseOutput(): void
   resumeOutput(): void

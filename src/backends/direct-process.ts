@@ -45,10 +45,10 @@ class DirectProcess implements AgentProcess {
     if (child.stderr) tellLog(child.stderr, events)
   }
 
-  write(text: string): number {
+  write(piece: string | Uint8Array): number {
     const { stdin } = this.#child
     if (!stdin?.writable) return 0
-    stdin.write(text)
+    stdin.write(piece)
     return stdin.writableLength
   }
 

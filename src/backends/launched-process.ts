@@ -27,7 +27,7 @@ export class LaunchedProcess implements AgentProcess {
   #pid: number | undefined
   #exit: readonly [number | null, string | null] | undefined
   #stdin: Socket | undefined
-  #input = ''
+  readonly #input: (string | Uint8Array)[] = []
   #inputEnds = false
   #paused = false
   #closed = false
@@ -42,15 +42,15 @@ export class LaunchedProcess implements AgentProcess {
     return this.#pid
   }
 
-  write(text: string): number {
+  write(piece: string | Uint8Array): number {
     const stdin = this.#stdin
     if (!stdin) {
-      if (!this.#inputEnds) this.#input += text
+      if (!this.#inputEnds) this.#input.push(piece)
       this.#order(true)
-      return this.#input.length
+      return this.#input.reduce((sum, { length }) => sum + length, 0)
     }
     if (!stdin.writable) return 0
-    stdin.write(text)
+    stdin.write(piece)
     return stdin.writableLength
   }
 
@@ -135,8 +135,7 @@ export class LaunchedProcess implements AgentProcess {
     this.#stdin = stdin
     // An agent that ends without reading its input breaks the pipe; that is its right.
     stdin.on('error', () => {})
-    if (this.#input !== '') stdin.write(this.#input)
-    this.#input = ''
+    for (const piece of this.#input.splice(0)) stdin.write(piece)
     if (this.#inputEnds) stdin.end()
   }
 

@@ -49,8 +49,8 @@ export class ProcessCall implements CallHandle {
     return this.#process.pid
   }
 
-  write(text: string): boolean {
-    return this.#process.write(text) <= WRITE_MARK
+  write(piece: string | Uint8Array): boolean {
+    return this.#process.write(piece) <= WRITE_MARK
   }
 
   endInput(): void {

@@ -16,8 +16,8 @@ export interface CallSink {
 /** A running call. No method throws. */
 export interface CallHandle {
   readonly pid?: number
-  /** Writes to the input; false when more than the backend's mark is waiting (it is kept all the same). */
-  write(text: string): boolean
+  /** Writes to the input, text as UTF-8; false when more than the backend's mark is waiting (it is kept all the same). */
+  write(piece: string | Uint8Array): boolean
   /** Ends the input. */
   endInput(): void
   /** Stops and goes on reading the output: the valve. */
