@@ -1,6 +1,7 @@
 import {
   bigText,
   type Checks,
+  type HostileFacts,
   isObject,
   type JsonRecord,
   RUN_ID,
@@ -17,19 +18,14 @@ const OK = 'Reply with the word ok.'
 const command = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
 const untilType = (type: string): Step => ({ until: ({ object }: SeenLine) => object?.['type'] === type })
 
-function start(turn: string, text: string, more: JsonRecord = {}): { write: string } {
+function turnStart(turn: string, text: string): JsonRecord {
   const input = [{ type: 'text', text }]
   const session = { id: `conformance-${RUN_ID}` }
-  return command({
-    type: 'turn-start',
-    exchange: `x-${turn}`,
-    turn,
-    task: 'prompt',
-    input,
-    options: {},
-    session,
-    ...more,
-  })
+  return { type: 'turn-start', exchange: `x-${turn}`, turn, task: 'prompt', input, options: {}, session }
+}
+
+function start(turn: string, text: string, more: JsonRecord = {}): { write: string } {
+  return command({ ...turnStart(turn, text), ...more })
 }
 
 /** Waits for the agent, does this, and ends its input. */
@@ -47,6 +43,27 @@ function deny({ type, turn, ask, question }: JsonRecord): string[] {
 }
 
 const [odd] = TURNS['unicode'] as [string]
+
+const hostile: HostileFacts = {
+  prefix: 'native',
+  form: 'objects',
+  section: '1 Lines',
+  isLast: (frame) => frame.includes('"type":"turn-end"'),
+  owner: ['turn'],
+  clients: { 'unknown-messages-and-fields': 'answer' },
+  agents: { 'unknown-messages-and-fields': 'answer' },
+  turns: {
+    many: true,
+    opening: [untilType('agent-ready')],
+    request: turnStart,
+    ids: ['turn'],
+    cancel: (turn) => ({ type: 'turn-cancel', exchange: 'x-cancel', target: { turn } }),
+    unknown: { type: 'no-such', exchange: 'x-unknown' },
+    endOf: ({ type, turn }) => (type === 'turn-end' ? String(turn) : undefined),
+    silentRefusal: true,
+    answer: deny,
+  },
+}
 
 const suite: Suite = {
   framing: 'lines',
@@ -74,6 +91,7 @@ const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile,
 }
 
 function escaped({ write }: { write: string }): Step {

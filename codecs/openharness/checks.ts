@@ -1,7 +1,10 @@
 import {
   bigText,
   type Checks,
+  type HostileFacts,
+  isObject,
   type JsonRecord,
+  objectIn,
   type Player,
   type PlayerContext,
   RUN_ID,
@@ -23,6 +26,25 @@ const scenario = (name: string, body: unknown, more: Partial<Scenario> = {}): Sc
   steps: [{ write: typeof body === 'string' ? body : JSON.stringify(body) }, { end: true }],
   ...more,
 })
+
+/** Whether an answer refuses the request as one that is wrong. */
+const isRefusal = (response: JsonRecord): boolean => String(objectIn(response, 'error')['code']).startsWith('invalid')
+
+const hostile: HostileFacts = {
+  prefix: 'openharness',
+  form: 'body',
+  section: '4 Forward compatibility',
+  isLast: (frame) => frame.includes('"response"'),
+  // One JSON object with something beside it is none.
+  clients: { 'unknown-messages-and-fields': 'answer', banner: 'honest', 'answers-twice': 'honest' },
+  agents: { 'unknown-messages-and-fields': 'answer' },
+  turns: {
+    many: false,
+    request: (request_id, user_intent) => ({ ...envelope({ user_intent }), request_id }),
+    ids: ['request_id'],
+    endOf: ({ response }) => (isObject(response) ? (isRefusal(response) ? 'refused' : '') : undefined),
+  },
+}
 
 const suite: Suite = {
   framing: 'body',
@@ -62,6 +84,7 @@ const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile,
 }
 
 /** Plays an engine: one message for every envelope that can be read, else an error. */

@@ -1,4 +1,12 @@
-import { bigText, type Checks, type JsonRecord, RUN_ID, type SeenLine, type Suite } from '../../src/contract/index.ts'
+import {
+  bigText,
+  type Checks,
+  type HostileFacts,
+  type JsonRecord,
+  RUN_ID,
+  type SeenLine,
+  type Suite,
+} from '../../src/contract/index.ts'
 import { clientRules, play } from './checks-client.ts'
 import { oneShotRules } from './checks-one-shot.ts'
 import { streamRules } from './checks-stream.ts'
@@ -17,6 +25,42 @@ const run = (id: string, more: JsonRecord = {}): { write: string } =>
 const END = { end: true } as const
 const ANY = { until: () => true }
 const ODD = 'ü-😀-"\u2028"'
+
+const runRequest = (id: string, prompt: string): JsonRecord => ({
+  protocol_version: 1,
+  type: 'run',
+  request_id: id,
+  session_id: `s-${id}`,
+  prompt,
+  idempotency_key: `key-${id}`,
+})
+
+const hostile: HostileFacts = {
+  prefix: 'zene',
+  form: 'objects',
+  section: '2 Transport Rules',
+  isLast: (frame) => /"ok":|"type":"final"/.test(frame),
+  agents: { 'unknown-messages-and-fields': 'answer' },
+  turns: {
+    many: false,
+    request: runRequest,
+    ids: ['request_id'],
+    endOf: ({ type = 'final', request_id }) => (type === 'final' || type === 'error' ? String(request_id) : undefined),
+    silentRefusal: true,
+  },
+}
+
+const streamHostile: HostileFacts = {
+  ...hostile,
+  prefix: 'zene.stream',
+  owner: ['request_id'],
+  turns: {
+    ...hostile.turns,
+    many: true,
+    cancel: (id) => ({ protocol_version: 1, type: 'cancel', request_id: 'c1', target_request_id: id }),
+    unknown: { protocol_version: 1, type: 'no_such', request_id: 'u1' },
+  },
+}
 
 const oneShot: Suite = {
   framing: 'lines',
@@ -48,6 +92,7 @@ const oneShot: Suite = {
   agent: oneShotRules,
   client: clientRules,
   play,
+  hostile,
 }
 
 const ends =
@@ -95,6 +140,7 @@ const stream: Suite = {
     { name: 'in-flight', steps: [run('r8'), END] },
   ],
   agent: streamRules,
+  hostile: streamHostile,
 }
 
 /** Whether `--single-request false` is among the arguments, in either way of writing it. */

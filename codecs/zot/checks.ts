@@ -2,6 +2,7 @@ import type { Checks, JsonRecord, SeenLine, Suite } from '../../src/contract/ind
 import { bigText } from '../../src/contract/index.ts'
 import { agentRules } from './checks-agent.ts'
 import { clientRules, play } from './checks-client.ts'
+import { hostile } from './checks-hostile.ts'
 
 const command = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
 const prompt = (id: string, message: string): { write: string } => command({ id, type: 'prompt', message })
@@ -90,6 +91,7 @@ const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile,
 }
 
 /** The tests of zot RPC, protocol version 1. */

@@ -1,8 +1,11 @@
 import { checkedNames, loadChecks } from '../../codecs/index.ts'
-import type { Checks, Suite } from '../contract/index.ts'
+import type { Result } from '../conformance/index.ts'
+import { BEHAVIOURS, type Behaviour, type Checks, type Suite } from '../contract/index.ts'
+import type { Fault } from '../model/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 
-const OPTIONS = ['url', 'format', 'timeout', 'only', 'play'] as const
+const OPTIONS = ['url', 'format', 'timeout', 'only', 'play', 'behaviour'] as const
+const FLAGS: readonly string[] = ['--client', '--hostile']
 const DEFAULT_SECONDS = 10
 
 /** A command line that makes sense. */
@@ -11,6 +14,7 @@ interface Asked {
   checks: Checks
   suite: Suite
   isClient: boolean
+  isHostile: boolean
   url?: string
   command: readonly string[]
   format: 'text' | 'json'
@@ -18,6 +22,8 @@ interface Asked {
   only?: string
   /** Internal: this process plays the agent, and this is the folder for what it notes. */
   play?: string
+  /** Internal: and it misbehaves in this way. */
+  behaviour?: Behaviour
 }
 
 /**
@@ -33,22 +39,11 @@ export async function conformanceCommand(args: string[]): Promise<number> {
     process.stderr.write(`turnpike conformance: ${error.message}\n`)
     return 2
   }
-  const { playStdio, testAgent, testClient, countsOf, jsonReport, textReport } = await import('../conformance/index.ts')
-  const { suite, command, timeoutMs, only, format, url, isClient, protocol } = asked
-  if (asked.play !== undefined) return playStdio(suite, asked.play, command)
-  const [program = '', ...own] = command
-  const common = { suite, timeoutMs, hostEnv: process.env, cwd: process.cwd(), ...(only !== undefined && { only }) }
-  const results = isClient
-    ? await testClient({
-        ...common,
-        ...(asked.checks.program !== undefined && { program: asked.checks.program }),
-        command: [program, ...own],
-        standIn: standIn(protocol),
-      })
-    : await testAgent({
-        ...common,
-        target: url === undefined ? { command: program, args: own, cwd: process.cwd() } : { url },
-      })
+  const { countsOf, jsonReport, misbehaving, playStdio, textReport } = await import('../conformance/index.ts')
+  const { suite, command, behaviour, format, isClient, protocol } = asked
+  if (asked.play !== undefined)
+    return playStdio(behaviour === undefined ? suite : misbehaving(suite, behaviour), asked.play, command)
+  const results = await (isClient ? clientResults(asked) : agentResults(asked))
   if ('code' in results) {
     process.stderr.write(`turnpike conformance: the program could not be run: ${results.message}\n`)
     return 3
@@ -58,9 +53,45 @@ export async function conformanceCommand(args: string[]): Promise<number> {
   return countsOf(report).broken === 0 ? 0 : 1
 }
 
-/** This program again, as the stand-in of a client under test. */
-function standIn(protocol: string): string[] {
-  return [process.execPath, ...process.execArgv, process.argv[1]!, 'conformance', protocol, '--play']
+async function agentResults(asked: Asked): Promise<readonly Result[] | Fault> {
+  const { testAgent, testHostileAgent } = await import('../conformance/index.ts')
+  const { suite, command, timeoutMs, only, url, isHostile } = asked
+  const [program = '', ...args] = command
+  const target = url === undefined ? { command: program, args, cwd: process.cwd() } : { url }
+  const test = { suite, timeoutMs, hostEnv: process.env, target }
+  if (isHostile) return testHostileAgent({ ...test, ...(only !== undefined && { only: behaviourOf(only) }) })
+  return testAgent({ ...test, ...(only !== undefined && { only }) })
+}
+
+async function clientResults(asked: Asked): Promise<readonly Result[] | Fault> {
+  const { testClient, testHostileClient } = await import('../conformance/index.ts')
+  const { suite, command, timeoutMs, only, isHostile, protocol, checks } = asked
+  const [program = '', ...args] = command
+  const test = {
+    suite,
+    timeoutMs,
+    hostEnv: process.env,
+    cwd: process.cwd(),
+    ...(checks.program !== undefined && { program: checks.program }),
+    command: [program, ...args] as const,
+  }
+  if (!isHostile) return testClient({ ...test, standIn: standIn(protocol), ...(only !== undefined && { only }) })
+  return testHostileClient({
+    ...test,
+    standIn: (name) => standIn(protocol, name),
+    ...(only !== undefined && { only: behaviourOf(only) }),
+  })
+}
+
+/** This program again, as the stand-in of a client under test, which misbehaves when that is named. */
+function standIn(protocol: string, behaviour?: Behaviour): string[] {
+  const own = [process.execPath, ...process.execArgv, process.argv[1]!, 'conformance', protocol]
+  return [...own, ...(behaviour === undefined ? [] : ['--behaviour', behaviour]), '--play']
+}
+
+/** A behaviour by its name, or by that of the rule that it makes. */
+function behaviourOf(name: string): Behaviour {
+  return BEHAVIOURS.find((one) => name === one || name.endsWith(`.hostile.${one}`))!
 }
 
 async function read(args: readonly string[]): Promise<Asked> {
@@ -69,7 +100,8 @@ async function read(args: readonly string[]): Promise<Asked> {
   const { options, rest } = takeOptions(end < 0 ? args : args.slice(0, end), OPTIONS)
   const [protocol = '', ...others] = rest
   const isClient = others.includes('--client')
-  const unknown = others.find((other) => other !== '--client')
+  const isHostile = others.includes('--hostile')
+  const unknown = others.find((other) => !FLAGS.includes(other))
   if (unknown !== undefined) throw new UsageError(`${unknown} is not known; a program's own arguments stand behind --`)
   const [name = '', wanted] = protocol.split('@')
   const checks = await loadChecks(name)
@@ -83,25 +115,34 @@ async function read(args: readonly string[]): Promise<Asked> {
         .map((one) => `@${one}`)
         .join(', ')}`,
     )
-  const { url, only, play, format = 'text' } = options
+  const { url, only, play, behaviour, format = 'text' } = options
   if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json')
   checkTarget({ url, command, suite, isClient, play })
-  const rules: readonly { id: string }[] = isClient ? suite.client : suite.agent
-  if (only !== undefined && !rules.some(({ id }) => id === only)) {
-    throw new UsageError(`there is no rule ${only}; the rules are: ${rules.map(({ id }) => id).join(', ')}`)
-  }
+  if (only !== undefined) await checkRule(only, suite, isClient, isHostile)
   return {
     protocol: wanted === undefined && suiteName !== Object.keys(checks.suites)[0] ? `${name}@${suiteName}` : protocol,
     checks,
     suite,
     isClient,
+    isHostile,
     command,
     format,
     timeoutMs: milliseconds(options.timeout),
     ...(url !== undefined && { url }),
     ...(only !== undefined && { only }),
     ...(play !== undefined && { play }),
+    ...(behaviour !== undefined && { behaviour: behaviourOf(behaviour) }),
   }
+}
+
+/** A rule that there is; of the hostile ones the name of its behaviour is enough. */
+async function checkRule(only: string, suite: Suite, isClient: boolean, isHostile: boolean): Promise<void> {
+  const { hostileAgentRules, hostileClientRules } = await import('../conformance/index.ts')
+  const hostile = isClient ? hostileClientRules(suite) : hostileAgentRules(suite)
+  const own: readonly { id: string }[] = isClient ? suite.client : suite.agent
+  const names = isHostile ? hostile.map(({ name }) => name) : own.map(({ id }) => id)
+  const known = isHostile ? [...names, ...hostile.map(({ id }) => id)] : names
+  if (!known.includes(only)) throw new UsageError(`there is no rule ${only}; the rules are: ${names.join(', ')}`)
 }
 
 /** Exactly one thing to test, reached in a way that the protocol has. */

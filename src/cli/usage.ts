@@ -6,8 +6,10 @@ const USAGE = `turnpike: any agent client in front, any agent behind
       Serves the HTTP endpoints. Without a configuration it runs three small example agents.
   turnpike as PROTOCOL [--agent NAME] [--config FILE] [that protocol's own arguments]
       Stands in for that protocol's agent on stdio: ${codecNames.join(', ')}.
-  turnpike conformance PROTOCOL [--client] [--format text|json] [--timeout SECONDS] [--only RULE] (--url URL | -- COMMAND ...)
-      Tests an agent, or a client, against a protocol: a line for every rule. Exit code 1 when one is broken.
+  turnpike conformance PROTOCOL [--client] [--hostile] [--format text|json] [--timeout SECONDS] [--only RULE]
+                       (--url URL | -- COMMAND ...)
+      Tests an agent, or a client, against a protocol: a line for every rule, or with --hostile for every way in which
+      the other side can misbehave. Exit code 1 when one is broken.
   turnpike tail [--session ID] [--agent NAME] [--failed] [--json] [--config FILE]
       Shows the turns of a running gateway as they get further: where, how long, how many tokens, what was lost.
   turnpike check [--config FILE]

@@ -1,71 +1,24 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { processBackend } from '../backends/index.ts'
-import type { CallEnd, ClientRule, ClientRun, Heard, Suite, Visit } from '../contract/index.ts'
-import { type Fault, fault } from '../model/index.ts'
+import type { ClientRule, ClientRun, Suite } from '../contract/index.ts'
+import type { Fault } from '../model/index.ts'
 import { needed, withNeeds } from './agent.ts'
-import { type HttpPlayer, playHttp } from './http-player.ts'
-import type { Opening } from './player.ts'
+import { type ClientStart, runClient } from './client-run.ts'
 import { type Result, resultOf } from './report.ts'
 
 /** What a client is tested with. */
-export interface ClientTest {
+export interface ClientTest extends ClientStart {
   readonly suite: Suite
-  /** The name of the program that clients of this protocol look up on their PATH. */
-  readonly program?: string
-  readonly command: readonly [string, ...string[]]
-  readonly cwd: string
-  /** How the stand-in is started: a program and its first arguments; the folder for its record and `--` are added. */
-  readonly standIn: readonly string[]
-  /** Milliseconds that the client has. */
-  readonly timeoutMs: number
-  readonly hostEnv: Readonly<Record<string, string | undefined>>
+  /** The only rule to report, with what it needs where that is broken. */
   readonly only?: string
 }
 
-/**
- * Starts the client, and ends behind it a moment later: stand-ins that it left behind have the time to notice. Its
- * first argument is the client's command.
- */
-const WRAPPER = '"$@"\ncode=$?\nsleep 0.3\nexit $code'
-/** The exit codes by which a shell says that a command cannot be run or is not there. */
-const NOT_RUN: readonly (number | undefined)[] = [126, 127]
-
 /** Tests a client: the results, or the fault for which it could not be run. */
 export async function testClient(test: ClientTest): Promise<readonly Result[] | Fault> {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-client-'))
-  const http = test.suite.http ? await playHttp(test.suite) : undefined
-  try {
-    const path = standInPath(folder, test)
-    const end = await runClient(test, folder, path, http)
-    const visits = [...readVisits(join(folder, 'record')), ...(http?.visits ?? [])]
-    if (end.why === 'failed') return end.fault ?? NO_CLIENT
-    if (NOT_RUN.includes(end.exitCode) && visits.length === 0) return NO_CLIENT
-    const run: ClientRun = {
-      visits,
-      end: end.why === 'timeout' ? 'hung' : 'exited',
-      ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
-    }
-    const wanted = test.only === undefined ? test.suite.client : withNeeds(test.suite.client, test.only)
-    const results = judgeClient(wanted, run)
-    return results.filter(({ rule, status }) => (test.only ?? rule) === rule || status === 'broken')
-  } finally {
-    await http?.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const seen = await runClient(test, test.suite)
+  if ('code' in seen) return seen
+  const wanted = test.only === undefined ? test.suite.client : withNeeds(test.suite.client, test.only)
+  const results = judgeClient(wanted, seen.run)
+  return results.filter(({ rule, status }) => (test.only ?? rule) === rule || status === 'broken')
 }
-
-const NO_CLIENT = fault('agent-unavailable', 'The command was not found or cannot be executed; check its path.')
 
 /** The judgement of every rule on what the client did. */
 export function judgeClient(rules: readonly ClientRule[], run: ClientRun): Result[] {
@@ -77,63 +30,4 @@ export function judgeClient(rules: readonly ClientRule[], run: ClientRun): Resul
     const { id, section, expects, lenient = false } = rule
     return { rule: id, section, expected: expects, ...resultOf(verdict, lenient) }
   })
-}
-
-/** Writes the stand-in's program and the link by which clients find it; returns the program's path. */
-function standInPath(folder: string, { standIn, program }: ClientTest): string {
-  mkdirSync(join(folder, 'bin'))
-  mkdirSync(join(folder, 'record'))
-  const path = join(folder, 'stand-in')
-  const words = [...standIn, join(folder, 'record'), '--'].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
-  writeFileSync(path, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`)
-  chmodSync(path, 0o755)
-  if (program !== undefined) symlinkSync(path, join(folder, 'bin', program))
-  return path
-}
-
-function runClient(test: ClientTest, folder: string, path: string, http: HttpPlayer | undefined): Promise<CallEnd> {
-  const { hostEnv, cwd, timeoutMs } = test
-  const url = http?.url
-  const backend = processBackend({
-    command: '/bin/sh',
-    args: ['-c', WRAPPER, 'sh', ...test.command.map((word) => fill(word, path, url))],
-    cwd,
-    env: {
-      PATH: join(folder, 'bin') + delimiter + (hostEnv['PATH'] ?? ''),
-      TURNPIKE_COMMAND: path,
-      ...(url !== undefined && { TURNPIKE_ENDPOINT: url }),
-    },
-    inherit: Object.keys(hostEnv),
-    hostEnv,
-  })
-  return new Promise((resolve) => {
-    const handle = backend.open(
-      { kind: 'process', stdin: 'end' },
-      {
-        data() {},
-        end: (end) => {
-          clearTimeout(timer)
-          resolve(end)
-        },
-      },
-      {},
-    )
-    const timer = setTimeout(() => handle.stop('timeout', 0), timeoutMs)
-  })
-}
-
-/** `{command}` and `{url}` in an argument are where the stand-in is. */
-function fill(word: string, path: string, url: string | undefined): string {
-  return word.replaceAll('{command}', path).replaceAll('{url}', url ?? '{url}')
-}
-
-/** What the stand-in's processes noted, in the order in which they were started. */
-function readVisits(folder: string): Visit[] {
-  return readdirSync(folder)
-    .sort()
-    .map((name) => {
-      const lines = readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1)
-      const { argv, env } = JSON.parse(lines[0] ?? '{"argv":[],"env":{}}') as Opening
-      return { transport: 'stdio', argv, env, heard: lines.slice(1).map((line) => JSON.parse(line) as Heard) }
-    })
 }

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Heard, Reaction, Suite, Visit } from '../contract/index.ts'
-import { seenLine } from './lines.ts'
+import { seenLine, textOf } from './lines.ts'
 
 /** An agent that is played over HTTP. */
 export interface HttpPlayer {
@@ -13,6 +13,7 @@ export interface HttpPlayer {
 
 /** Plays an agent on a free port of loopback, for a client under test: every request is a visit of its own. */
 export async function playHttp(suite: Suite): Promise<HttpPlayer> {
+  const { createServer } = await import('node:http')
   const visits: Visit[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -51,15 +52,33 @@ function headOf({ method = '', url = '', headers }: IncomingMessage): NonNullabl
   return { method, path: url, headers: Object.fromEntries(flat) as Record<string, string> }
 }
 
+/** Answers with what was said, as it is said; the body's length is told before. */
 async function answer(response: ServerResponse, reactions: readonly Reaction[], heard: Heard[]): Promise<void> {
-  let body = ''
+  response.setHeader('content-type', 'application/json')
+  response.setHeader(
+    'content-length',
+    reactions.map(lengthOf).reduce((sum, length) => sum + length, 0),
+  )
   for (const reaction of reactions) {
+    if (response.destroyed) return
     if ('pause' in reaction) await new Promise((resolve) => setTimeout(resolve, reaction.pause))
     else if ('status' in reaction) response.statusCode = reaction.status
-    else if ('write' in reaction) body += reaction.write
+    else if ('contentType' in reaction) response.setHeader('content-type', reaction.contentType)
+    else if ('cut' in reaction) response.destroy()
+    else if ('write' in reaction || 'bytes' in reaction) {
+      const piece = 'write' in reaction ? reaction.write : reaction.bytes
+      heard.push({ is: 'out', text: textOf(piece) })
+      await new Promise<void>((resolve) => response.write(piece, () => resolve()))
+    }
   }
-  if (response.destroyed) return
-  response.setHeader('content-type', 'application/json')
-  heard.push({ is: 'out', text: body })
-  await new Promise<void>((resolve) => response.end(body, () => resolve()))
+  if (!response.destroyed) await new Promise<void>((resolve) => response.end(() => resolve()))
+}
+
+/** What a connection that is cut still owes, in bytes. */
+const OWED = 1000
+
+function lengthOf(reaction: Reaction): number {
+  if ('bytes' in reaction) return reaction.bytes.length
+  if ('cut' in reaction) return OWED
+  return 'write' in reaction ? Buffer.byteLength(reaction.write) : 0
 }

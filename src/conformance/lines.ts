@@ -2,7 +2,7 @@ import type { SeenLine } from '../contract/index.ts'
 import { parseObject } from '../model/index.ts'
 
 /** What is kept of an output, in UTF-16 units; what is behind it is not judged. */
-const OUTPUT_LIMIT = 16 * 1024 * 1024
+export const OUTPUT_LIMIT = 16 * 1024 * 1024
 
 /**
  * The output of a program as it comes, cut at LF only. Unlike the framing of a gateway it keeps what is wrong: blank
@@ -44,4 +44,9 @@ export class LineReader {
 export function seenLine(text: string, ended: boolean, step: number): SeenLine {
   const object = parseObject(text)
   return { text, ended, step, ...(object && { object }) }
+}
+
+/** What was written, as text. */
+export function textOf(piece: string | Uint8Array): string {
+  return typeof piece === 'string' ? piece : Buffer.from(piece).toString()
 }

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Heard, Player, Reaction, Suite } from '../contract/index.ts'
-import { LineReader } from './lines.ts'
+import { LineReader, textOf } from './lines.ts'
 
 /** The first line of a stand-in's record. */
 export interface Opening {
@@ -71,6 +71,7 @@ class Stage {
       })
     }
     stdout.on('error', () => {})
+    process.stderr.on('error', () => {})
     this.#react(() => this.#player.open?.() ?? [])
     stdin.setEncoding('utf8')
     stdin.on('data', (text) => this.#reader.push(String(text)))
@@ -89,11 +90,14 @@ class Stage {
   }
 
   async #do(reaction: Reaction): Promise<void> {
-    if ('write' in reaction) {
-      await new Promise<void>((resolve) => process.stdout.write(reaction.write, () => resolve()))
-      this.#note({ is: 'out', text: reaction.write })
+    if ('write' in reaction || 'bytes' in reaction) {
+      const piece = 'write' in reaction ? reaction.write : reaction.bytes
+      await new Promise<void>((resolve) => process.stdout.write(piece, () => resolve()))
+      this.#note({ is: 'out', text: textOf(piece) })
       this.#step += 1
-    } else if ('pause' in reaction) await new Promise((resolve) => setTimeout(resolve, reaction.pause))
+    } else if ('stderr' in reaction)
+      await new Promise<void>((resolve) => process.stderr.write(reaction.stderr, () => resolve()))
+    else if ('pause' in reaction) await new Promise((resolve) => setTimeout(resolve, reaction.pause))
     else if ('exit' in reaction) this.#leave(reaction.exit)
   }
 

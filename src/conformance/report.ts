@@ -26,6 +26,7 @@ const SHOWN = 200
 export function resultOf(verdict: Verdict, lenient: boolean): Pick<Result, 'status' | 'seen' | 'why'> {
   if (verdict === undefined) return { status: 'passed' }
   if ('skipped' in verdict) return { status: 'skipped', why: shown(verdict.skipped) }
+  if ('warning' in verdict) return { status: 'passed', seen: shown(verdict.warning) }
   return { status: lenient ? 'passed' : 'broken', seen: shown(verdict.broken) }
 }
 

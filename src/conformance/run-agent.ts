@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { httpBackend, processBackend } from '../backends/index.ts'
 import {
   type Backend,
   type CallEnd,
@@ -36,7 +35,7 @@ export async function runScenario(
   options: AgentOptions,
   earlier: readonly Run[],
 ): Promise<{ run: Run; fault?: Fault }> {
-  const backend = backendOf(target, options)
+  const backend = await backendOf(target, options)
   const session = new Session(scenario, options)
   const steps = typeof scenario.steps === 'function' ? scenario.steps(earlier) : scenario.steps
   session.start(backend, 'url' in target, steps, scenario.env?.(earlier) ?? {})
@@ -46,7 +45,9 @@ export async function runScenario(
   return { run, ...(end.why === 'failed' && end.fault && { fault: end.fault }) }
 }
 
-function backendOf(target: Target, { hostEnv }: AgentOptions): Backend {
+/** Loaded here and not before: a stand-in that a client waits for does without. */
+async function backendOf(target: Target, { hostEnv }: AgentOptions): Promise<Backend> {
+  const { httpBackend, processBackend } = await import('../backends/index.ts')
   if ('url' in target) return httpBackend({ url: target.url, headers: { 'content-type': 'application/json' } })
   return processBackend({ ...target, env: {}, inherit: Object.keys(hostEnv), hostEnv })
 }
@@ -103,6 +104,7 @@ class Session {
     for (const step of steps) {
       if (this.#end) break
       if ('write' in step) this.#handle.write(this.#text(step.write))
+      else if ('bytes' in step) this.#handle.write(this.#bytes(step.bytes))
       else if ('pause' in step) await this.#pause(step.pause)
       else if ('end' in step) this.#handle.endInput()
       else if ('terminate' in step) this.#handle.stop('cancelled', this.#options.timeoutMs)
@@ -168,6 +170,10 @@ class Session {
 
   #text(write: string): string {
     return write.replaceAll(RUN_ID, this.#id)
+  }
+
+  #bytes(bytes: Uint8Array): Uint8Array {
+    return Buffer.from(this.#text(Buffer.from(bytes).toString('latin1')), 'latin1')
   }
 
   #take(line: SeenLine): void {

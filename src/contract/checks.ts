@@ -1,3 +1,5 @@
+import type { HostileFacts } from './hostile.ts'
+
 /** A JSON object as it was read. */
 export type JsonRecord = Record<string, unknown>
 
@@ -63,8 +65,12 @@ export interface ClientRun {
   readonly exitCode?: number
 }
 
-/** What a judge says: nothing when the rule is kept. */
-export type Verdict = { readonly broken: string } | { readonly skipped: string } | undefined
+/** What a judge says: nothing when the rule is kept. A warning is told, but does not count. */
+export type Verdict =
+  | { readonly broken: string }
+  | { readonly warning: string }
+  | { readonly skipped: string }
+  | undefined
 
 /** What rules of both sides have. */
 interface RuleText {
@@ -99,6 +105,8 @@ export const RUN_ID = '{{run}}'
 export type Step =
   /** Written to its input, as it is. */
   | { readonly write: string }
+  /** The same for what is no text, or a part of a character; in one write of its own. */
+  | { readonly bytes: Uint8Array }
   /** Waits for a line that none of the earlier steps waited for; also over when the program ends or its time does. */
   | { readonly until: (line: SeenLine) => boolean }
   /** Milliseconds for an agent to be at work that says nothing while it is. */
@@ -125,11 +133,17 @@ export interface Scenario {
 /** What a stand-in does in answer to something. */
 export type Reaction =
   | { readonly write: string }
+  /** The same for what is no text, or a part of a character; in one write of its own. */
+  | { readonly bytes: Uint8Array }
+  | { readonly stderr: string }
   /** Milliseconds in which a client may make the mistake of not waiting. */
   | { readonly pause: number }
   | { readonly exit: number }
   /** HTTP: the status of the answer, before it is written. */
   | { readonly status: number }
+  | { readonly contentType: string }
+  /** HTTP: the connection ends here. */
+  | { readonly cut: true }
 
 /** A stand-in that plays an agent for a client under test. */
 export interface Player {
@@ -158,6 +172,7 @@ export interface Suite {
   /** Names of variables that a client's stand-in reads. */
   readonly env: readonly string[]
   readonly play: (context: PlayerContext) => Player
+  readonly hostile: HostileFacts
 }
 
 /** The tests of a protocol. The first suite is the default. */

@@ -95,6 +95,37 @@ describe('turnpike conformance', () => {
     )
   })
 
+  test('tests an agent and a client against a behaviour of the other side', async () => {
+    const agent = await runTurnpike(['conformance', 'zot', '--hostile', '--only', 'garbage-line', '--', ...CODER], '')
+    expect(agent).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'passed  zot.hostile.garbage-line (5 Wire format)\n1 passed, 0 broken, 0 skipped\n',
+    })
+    const client = [process.execPath, join(ROOT, 'test/kit/hostile-clients.mjs'), 'zot', 'nul-in-text']
+    const only = ['--only', 'zot.client.hostile.nul-in-text', '--format', 'json']
+    const ran = await runTurnpike(['conformance', 'zot', '--client', '--hostile', ...only, '--', ...client], '')
+    expect(ran).toMatchObject({ code: 1, stderr: '' })
+    expect(JSON.parse(ran.stdout)).toEqual({
+      protocol: 'zot',
+      side: 'client',
+      results: [
+        {
+          rule: 'zot.client.hostile.nul-in-text',
+          section: '5 Wire format',
+          expected: 'where the agent says NUL, as JSON has it, the client shows the whole answer and exits with 0',
+          status: 'broken',
+          seen: 'it exited with 0, but the answer is not shown: "All well."',
+        },
+      ],
+      passed: 0,
+      broken: 1,
+      skipped: 0,
+    })
+    const mute = await runTurnpike(['conformance', 'zot', '--client', '--hostile', '--', 'true'], '')
+    expect(mute.stdout).toContain('skipped zot.client.hostile.answers-well (5 Wire format): the client never reached')
+  })
+
   test.each([
     [['conformance'], 'name a protocol: native, zene, zot'],
     [['conformance', 'zot'], 'name the program to test behind --, or its --url'],
@@ -109,6 +140,11 @@ describe('turnpike conformance', () => {
       'there is no rule zot.1; the rules are: zot.5.stdout-objects',
     ],
     [['conformance', 'zot', '--verbose', '--', 'x'], '--verbose is not known'],
+    [
+      ['conformance', 'zot', '--hostile', '--only', 'zot.5.2.abort', '--', 'x'],
+      'the rules are: answers-well, says-nothing',
+    ],
+    [['conformance', 'zot', '--client', '--hostile', '--only', 'ids-are-0', '--', 'x'], 'there is no rule ids-are-0'],
   ])('%j is wrong usage', async (args, message) => {
     const ran = await runTurnpike(args, '')
     expect(ran).toMatchObject({ code: 2, stdout: '' })

@@ -1,6 +1,9 @@
 /** The rules of all protocols as Markdown, for docs/conformance.md. */
 import { checkedNames, loadChecks } from '../../codecs/index.ts'
-import type { AgentRule, ClientRule } from '../../src/contract/index.ts'
+import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
+import { BAD_REQUESTS } from '../../src/conformance/bad-requests.ts'
+import { type HostileRule, hostileAgentRules, hostileClientRules } from '../../src/conformance/index.ts'
+import { type AgentRule, BEHAVIOURS, type Behaviour, type ClientRule, type Suite } from '../../src/contract/index.ts'
 
 /** A heading and a table for each suite and side. */
 export async function ruleList(): Promise<string> {
@@ -14,7 +17,43 @@ export async function ruleList(): Promise<string> {
         parts.push(`### Clients: \`${title}\`\n\n${table(client)}`)
     }
   }
-  return parts.join('\n\n')
+  return [...parts, ...(await hostileTables())].join('\n\n')
+}
+
+/** What is demanded of whom under each behaviour: a table for clients and one for agents. */
+async function hostileTables(): Promise<string[]> {
+  const suites: [string, Suite][] = []
+  for (const name of checkedNames) {
+    const own = Object.entries((await loadChecks(name))!.suites)
+    for (const [suite, whole] of own) suites.push([own.length > 1 ? `${name}@${suite}` : name, whole])
+  }
+  return [
+    hostileTable('Clients, where the agent', BAD_ANSWERS, suites, hostileClientRules),
+    hostileTable('Agents, where the client', BAD_REQUESTS, suites, hostileAgentRules),
+  ]
+}
+
+function hostileTable(
+  title: string,
+  behaviours: Readonly<Partial<Record<Behaviour, { readonly does: string }>>>,
+  suites: readonly (readonly [string, Suite])[],
+  rulesOf: (suite: Suite) => readonly HostileRule[],
+): string {
+  const columns = suites.map(([, suite]) => new Map(rulesOf(suite).map(({ name, demand }) => [name, demand])))
+  const rows = BEHAVIOURS.flatMap((name) => {
+    const { does } = behaviours[name] ?? {}
+    return does === undefined
+      ? []
+      : `| ${[`\`${name}\``, does, ...columns.map((one) => one.get(name) ?? '')].join(' | ')} |`
+  })
+  const head = ['behaviour', title, ...suites.map(([name]) => `\`${name}\``)]
+  return [
+    `### ${title} misbehaves`,
+    '',
+    `| ${head.join(' | ')} |`,
+    `|${head.map(() => '---|').join('')}`,
+    ...rows,
+  ].join('\n')
 }
 
 function table(rules: readonly (AgentRule | ClientRule)[]): string {

@@ -25,7 +25,7 @@ const ALWAYS = [
 export const VARIABLES: readonly string[] = [...ALWAYS, 'AGENT_IMAGE_URL', 'AGENT_FILE_URL', 'AGENT_ATTACHMENTS']
 
 /** The session id that the stand-in tells: the last of two lines. */
-const SESSION = 'conformance-2'
+export const SESSION = 'conformance-2'
 
 /** The rules for clients that run an AGENT_ program. */
 export const clientRules: readonly ClientRule[] = [

@@ -13,7 +13,7 @@ import {
   skip,
   textRules,
 } from '../../../src/contract/index.ts'
-import { clientRules, play, VARIABLES } from './checks-client.ts'
+import { clientRules, play, SESSION as SESSION_TOLD, VARIABLES } from './checks-client.ts'
 
 const PREFIXES = ['AGENT_SESSION:', 'AGENT_PARTIAL:', 'AGENT_ERROR:'] as const
 const OUTPUT = '3 Output — stdout Protocol'
@@ -202,4 +202,14 @@ export const suite: Suite = {
   agent,
   client: clientRules,
   play,
+  hostile: {
+    prefix: 'agentproc-0.1',
+    form: 'text',
+    section: OUTPUT,
+    isLast: (frame) => frame === `AGENT_SESSION:${SESSION_TOLD}\n`,
+    // The exit code alone says how a turn ended.
+    unfinishedExit: 1,
+    clients: { 'answers-twice': 'untried' },
+    turns: { many: false, env: turn, endOf: () => undefined, silentRefusal: true },
+  },
 }

@@ -56,4 +56,20 @@ export const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile: {
+    prefix: 'agentproc-0.4',
+    form: 'objects',
+    section: '1 Turn (stdin)',
+    isLast: (frame) => frame.includes('"type":"result"'),
+    // An exit with 0 is a success without a result, too.
+    unfinishedExit: 1,
+    agents: { 'unknown-messages-and-fields': 'answer' },
+    turns: {
+      many: false,
+      request: (_id, message) => ({ ...BASE, message }),
+      endOf: ({ type }) => (type === 'result' || type === 'error' ? '' : undefined),
+      silentRefusal: true,
+      answer: deny,
+    },
+  },
 }

@@ -62,4 +62,24 @@ export const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile: {
+    prefix: 'qwen-code',
+    form: 'objects',
+    section: '4 Lifetime',
+    isLast: (frame) => frame.includes('"type":"result"'),
+    agents: {
+      'blank-lines-and-crlf': 'answer',
+      'no-newline-at-the-end': 'answer',
+      'unknown-messages-and-fields': 'answer',
+    },
+    turns: {
+      many: true,
+      opening: HELLO,
+      request: (_id, content) => ({ type: 'user', message: { role: 'user', content } }),
+      unknown: { type: 'no_such' },
+      endOf: ({ type }) => (type === 'result' ? '' : undefined),
+      silentRefusal: true,
+      answer: deny,
+    },
+  },
 }

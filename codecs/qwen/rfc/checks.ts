@@ -6,13 +6,13 @@ const line = (fields: JsonRecord): { write: string } => ({
   write: `${JSON.stringify(fields).replaceAll('\u2028', '\\u2028')}\n`,
 })
 const SESSION = `conformance-${RUN_ID}`
-const request = (text: string): { write: string } =>
-  line({
-    session_id: '_new',
-    prompt_id: `${SESSION}########1`,
-    input: { origin: 'user', parts: [{ type: 'text', text }], command: null },
-    options: {},
-  })
+const chat = (id: string, text: string): JsonRecord => ({
+  session_id: '_new',
+  prompt_id: `${id}########1`,
+  input: { origin: 'user', parts: [{ type: 'text', text }], command: null },
+  options: {},
+})
+const request = (text: string): { write: string } => line(chat(SESSION, text))
 const ASK = 'Reply with the word ok.'
 const END = { end: true } as const
 const ended = { until: ({ object }: SeenLine): boolean => object !== undefined && isEnd(object) }
@@ -82,4 +82,21 @@ export const suite: Suite = {
   agent: agentRules,
   client: clientRules,
   play,
+  hostile: {
+    prefix: 'qwen',
+    form: 'objects',
+    section: '10 版本协商与错误语义',
+    isLast: (frame) => frame.includes('"finish_reason":"stop"'),
+    // Completions of one turn are all of its answer.
+    clients: { 'answers-twice': 'untried', 'frames-after-the-end': 'untried' },
+    turns: {
+      many: true,
+      request: chat,
+      ids: ['prompt_id'],
+      cancel: (id) => ({ type: 'control/cancel', session_id: SESSION, prompt_id: id, reason: 'escape' }),
+      unknown: { type: 'no_such' },
+      endOf: (said) => (isEnd(said) ? '' : undefined),
+      answer: deny,
+    },
+  },
 }

@@ -1,0 +1,76 @@
+/** Runs of the hostile kit, without the command line around them. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadChecks } from '../../codecs/index.ts'
+import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
+import { demandOn, misbehaving } from '../../src/conformance/bad-player.ts'
+import { hostileScenario, judgeHostileAgent } from '../../src/conformance/hostile-agent.ts'
+import { judgeHostileClient } from '../../src/conformance/hostile-client.ts'
+import { type ClientSeen, hostileAgentRules, runClient, runScenario, type Target } from '../../src/conformance/index.ts'
+import type { Behaviour, Verdict } from '../../src/contract/index.ts'
+import { suiteOf } from './conformance.ts'
+import { ROOT } from './gateway.ts'
+
+/** The sources are stripped and compiled once, not for every stand-in. */
+const hostEnv = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'turnpike-compile-cache') }
+
+/** A client that is run once for a behaviour. */
+export interface HostileClient {
+  /** What becomes of it, beside what a client that is naive about nothing does with a good answer. */
+  outcome(name: Behaviour, naive?: string, timeoutMs?: number): Promise<string>
+}
+
+/** A client of a protocol; its command has a word for what it is naive about. */
+export async function hostileClient(
+  protocol: string,
+  command: (naive: string) => readonly [string, ...string[]],
+): Promise<HostileClient> {
+  const suite = await suiteOf(protocol)
+  const { program } = (await loadChecks(protocol.split('@')[0]!))!
+  const run = async (name: Behaviour, naive: string, timeoutMs: number): Promise<ClientSeen> => {
+    const main = join(ROOT, 'src/cli/main.ts')
+    const own = ['conformance', protocol, '--behaviour', name, '--play']
+    const seen = await runClient(
+      {
+        ...(program !== undefined && { program }),
+        command: command(naive),
+        cwd: ROOT,
+        standIn: [process.execPath, '--disable-warning=ExperimentalWarning', main, ...own],
+        timeoutMs,
+        hostEnv,
+      },
+      misbehaving(suite, name),
+    )
+    if ('code' in seen) throw new Error(seen.message)
+    return seen
+  }
+  const good = await run('answers-well', '', 60_000)
+  return {
+    async outcome(name, naive = '', timeoutMs = 60_000) {
+      const seen = await run(name, naive, timeoutMs)
+      return wordsOf(judgeHostileClient(BAD_ANSWERS[name]!, demandOn(name, suite.hostile)!, good, seen))
+    },
+  }
+}
+
+/** What becomes of an agent under a behaviour. */
+export async function hostileAgentOutcome(
+  protocol: string,
+  name: Behaviour,
+  target: Target,
+  timeoutMs = 20_000,
+): Promise<string> {
+  const suite = await suiteOf(protocol)
+  const options = { framing: suite.framing, timeoutMs, hostEnv }
+  const { run, fault } = await runScenario(hostileScenario(name, suite), target, options, [])
+  if (fault) throw new Error(fault.message)
+  const { demand } = hostileAgentRules(suite).find((rule) => rule.name === name)!
+  return wordsOf(judgeHostileAgent(name, demand, suite, run))
+}
+
+/** `passed`, or the kind of the verdict with its words. */
+function wordsOf(verdict: Verdict): string {
+  if (verdict === undefined) return 'passed'
+  const [[kind, words]] = Object.entries(verdict) as [[string, string]]
+  return `${kind}: ${words.slice(0, 300)}`
+}
