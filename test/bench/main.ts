@@ -20,7 +20,7 @@ const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 const MOST_LOST = 0.1
 const MOST_WORSE = 0.1
 /** How long the round to warm up loads each server, in milliseconds: until V8 has compiled what is called often. */
-const WARM_MS = 3000
+const WARM_MS = 8000
 
 const { values } = parseArgs({
   options: {

@@ -171,6 +171,9 @@ const slowReader: Group = {
       what: 'gateway memory that 25 MB for a client that does not read take',
       unit: 'MB',
       budget: 2,
+      limitedBy:
+        'the 3.9 MB that the system takes into the send buffer of the socket, once more as the text of the turn; Node.js ' +
+        'cannot bound that buffer. It was 27 MB',
     }),
   ],
   async round(bench) {

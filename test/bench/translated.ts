@@ -3,6 +3,10 @@ import type { Group } from './bench.ts'
 import { MOST, pairs } from './pairs.ts'
 import { median } from './statistics.ts'
 
+const LIMITED =
+  'no part is over a tenth: framing, the look for what cannot be in a line, quoting, the laws and the view of a turn, the ' +
+  'reading and writing of each event. The median was 3.7 and the worst 8.7 before deltas were read by their shape'
+
 /** The groups of this file. */
 export const TRANSLATED: readonly Group[] = [
   {
@@ -16,6 +20,7 @@ export const TRANSLATED: readonly Group[] = [
         by: 'ratio',
         budget: 2,
         bound: 'most',
+        limitedBy: LIMITED,
       },
       {
         name: 'translation-worst',
@@ -25,6 +30,7 @@ export const TRANSLATED: readonly Group[] = [
         by: 'ratio',
         budget: 3,
         bound: 'most',
+        limitedBy: LIMITED,
       },
     ],
     async round({ amounts }) {

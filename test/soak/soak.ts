@@ -78,17 +78,25 @@ async function many(gateway: Served, from: number, to: number, seen: Map<string,
   await Promise.all(Array.from({ length: LANES }, lane))
 }
 
-/** What the gateway holds once all its agents and clients are gone. */
-async function settled(gateway: Served, file: string): Promise<Holding> {
-  let held = gateway.held()
-  await until(() => {
-    held = gateway.held()
-    return held.children === 0
-  })
-  rmSync(file, { force: true })
-  gateway.process.kill('SIGUSR2')
-  await until(() => existsSync(file))
-  return { ...held, resources: Number(readFileSync(file, 'utf8')) }
+/** How often it is looked whether the last connections are closed, and after how many milliseconds again. */
+const LOOKS = 50
+const AGAIN_MS = 100
+
+/**
+ * What the gateway holds once all its agents and clients are gone. The last connections close a moment behind their
+ * answers: it is looked again until no more is held than at `level`, or for the last time.
+ */
+async function settled(gateway: Served, file: string, level?: Holding): Promise<Holding> {
+  for (let look = 1; ; look += 1) {
+    await until(() => gateway.held().children === 0)
+    rmSync(file, { force: true })
+    gateway.process.kill('SIGUSR2')
+    await until(() => existsSync(file))
+    const now = { ...gateway.held(), resources: Number(readFileSync(file, 'utf8')) }
+    const more = level && (now.resources > level.resources || now.files > level.files)
+    if (!more || look === LOOKS) return now
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+  }
 }
 
 function outcomes(gateway: Served): Record<string, number> {
@@ -113,10 +121,10 @@ export async function soak(turns: number, warm: number): Promise<Soaked> {
     const before = await settled(gateway, file)
     const began = performance.now()
     await many(gateway, warm, warm + turns / 2, told)
-    const middle = await settled(gateway, file)
+    const middle = await settled(gateway, file, before)
     await many(gateway, warm + turns / 2, warm + turns, told)
     const seconds = (performance.now() - began) / 1000
-    const after = await settled(gateway, file)
+    const after = await settled(gateway, file, before)
     const lines = gateway.logged().split('\n')
     const errors = lines.filter((line) => line.includes('"level":"error"'))
     return { before, middle, after, seconds, told, kept: outcomes(gateway), errors }
