@@ -21,7 +21,7 @@ const LIMITED = {
     'and the laws of a turn; nothing else is over an eighth. It was 0.07 to 0.10 before the record was gathered',
   http: 'the same as of whole turns. The proxy passes bytes on; here both envelopes are read, kept and written anew',
   memory:
-    'by itself 1.2; in a whole run the gateway has served every load before and holds some 400 agents with their ' +
+    'by itself 1.2; in a whole run the gateway has served every load before and holds some 300 agents with their ' +
     'streams. It was 8.2 before sessions let go of their turns and the young generation was bounded',
 } as const
 

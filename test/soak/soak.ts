@@ -93,8 +93,8 @@ async function settled(gateway: Served, file: string, level?: Holding): Promise<
     gateway.process.kill('SIGUSR2')
     await until(() => existsSync(file))
     const now = { ...gateway.held(), resources: Number(readFileSync(file, 'utf8')) }
-    const more = level && (now.resources > level.resources || now.files > level.files)
-    if (!more || look === LOOKS) return now
+    const more = now.resources > (level?.resources ?? Infinity) || now.files > (level?.files ?? Infinity)
+    if ((now.children === 0 && !more) || look === LOOKS) return now
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
   }
 }
