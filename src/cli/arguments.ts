@@ -25,3 +25,14 @@ export function takeOptions<N extends string>(
   }
   return { options, rest }
 }
+
+/** Throws a `UsageError` when something is left of a command line that takes nothing else. */
+export function takeNothing(rest: readonly string[]): void {
+  if (rest.length > 0) throw new UsageError(`"${rest[0]}" means nothing here`)
+}
+
+/** Whether a command is asked how it is called. A stand-in's and a tested program's own arguments are theirs. */
+export function wantsHelp(command: string, args: readonly string[]): boolean {
+  const own = command === 'as' ? args.slice(0, 1) : args.slice(0, [...args, '--'].indexOf('--'))
+  return own.includes('--help') || own.includes('-h')
+}

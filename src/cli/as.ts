@@ -9,20 +9,9 @@ import { runThin, type ThinOptions } from './thin.ts'
  * TURNPIKE_URL, or on the same configuration file) does the work; without one this process does.
  */
 export async function asCommand(args: string[]): Promise<number> {
-  try {
-    return await standIn(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`turnpike as: ${error.message}\n`)
-    return 2
-  }
-}
-
-async function standIn(args: string[]): Promise<number> {
   const [protocol, ...own] = args
   if (protocol === undefined || !codecNames.includes(protocol)) {
-    process.stderr.write(`turnpike as: name a protocol: ${codecNames.join(', ')}\n`)
-    return 2
+    throw new UsageError(`name a protocol: ${codecNames.join(', ')}`)
   }
   const { options, rest } = takeOptions(own, ['agent', 'config'])
   const facts = standInFacts(protocol)

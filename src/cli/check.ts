@@ -2,7 +2,7 @@ import { loadCodecs } from '../../codecs/index.ts'
 import { probeCollector } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import { describeConfig } from '../config/load.ts'
-import { takeOptions } from './arguments.ts'
+import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
 import { readConfig } from './read-config.ts'
 import { collectorOf, exportOptions } from './setup.ts'
@@ -12,7 +12,8 @@ import { collectorOf, exportOptions } from './setup.ts'
  * be missed at run time, such as a collector that does not answer, is a warning.
  */
 export async function checkCommand(args: string[]): Promise<number> {
-  const { options } = takeOptions(args, ['config'])
+  const { options, rest } = takeOptions(args, ['config'])
+  takeNothing(rest)
   const config = readConfig(await loadCodecs(), configFile(options.config))
   for (const warning of [...config.warnings, ...(await telemetryProblems(config))]) {
     process.stderr.write(`warning: ${warning}\n`)

@@ -31,14 +31,7 @@ interface Asked {
  * when no rule is broken, 1 when one is, 2 for wrong usage, 3 when the program could not be run.
  */
 export async function conformanceCommand(args: string[]): Promise<number> {
-  let asked: Asked
-  try {
-    asked = await read(args)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`turnpike conformance: ${error.message}\n`)
-    return 2
-  }
+  const asked = await read(args)
   const { countsOf, jsonReport, misbehaving, playStdio, textReport } = await import('../conformance/index.ts')
   const { suite, command, behaviour, format, isClient, protocol } = asked
   if (asked.play !== undefined)

@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import { protocolOfProgram } from '../../codecs/index.ts'
+import { UsageError, wantsHelp } from './arguments.ts'
 
-/** The commands; each is loaded only when it is called. A command returns the exit code. */
+/** The commands; each is loaded only when it is called. A command returns the exit code, or throws a `UsageError`. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
   serve: async (args) => (await import('./serve.ts')).serveCommand(args),
   as: async (args) => (await import('./as.ts')).asCommand(args),
@@ -11,18 +12,24 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   tail: async (args) => (await import('./tail.ts')).tailCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
-  help: async () => (await import('./usage.ts')).helpCommand(),
+  help: async ([name]) => (await import('./usage.ts')).helpCommand(name),
 }
 
 async function main(args: string[]): Promise<number> {
   // Called through a link: as the program that the link is named like.
   const standIn = protocolOfProgram(basename(process.env['TURNPIKE_NAME'] ?? ''))
-  if (standIn) return COMMANDS['as']!([standIn, ...args])
-  const [name = 'help', ...rest] = args
+  const [name = 'help', ...rest] = standIn ? ['as', standIn, ...args] : args
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted] : undefined
-  if (command) return command(rest)
-  return (await import('./usage.ts')).unknownCommand(name)
+  if (!command) return (await import('./usage.ts')).unknownCommand(name)
+  if (wantsHelp(wanted, rest)) return COMMANDS['help']!([wanted])
+  try {
+    return await command(rest)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`turnpike ${wanted}: ${error.message}; see turnpike help ${wanted}\n`)
+    return 2
+  }
 }
 
 main(process.argv.slice(2)).then(

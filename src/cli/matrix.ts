@@ -1,31 +1,23 @@
 import { loadCodecs } from '../../codecs/index.ts'
 import { matrixJson, matrixText, type Named, namedDialects, pairsOf } from '../matrix/index.ts'
-import { takeOptions, UsageError } from './arguments.ts'
-
-const HINT = 'usage: turnpike matrix [--format text|json|markdown] [--from CLIENT] [--to AGENT]'
+import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 
 /**
  * `turnpike matrix`: what each pair of a client's and an agent's protocol keeps, weakens and loses, as the codecs'
  * capabilities say. `--from` and `--to` limit it to a client's and an agent's protocol. Exit codes: 0, 2 (command line).
  */
 export async function matrixCommand(args: string[]): Promise<number> {
-  try {
-    const { options, rest } = takeOptions(args, ['format', 'from', 'to'])
-    if (rest.length > 0) throw new UsageError(`"${rest[0]}" means nothing here\n${HINT}`)
-    const { format = 'text', from, to } = options
-    const dialects = namedDialects(Object.values(await loadCodecs()))
-    const clients = chosen(dialects, from, 'front')
-    const agents = chosen(dialects, to, 'back')
-    const pairs = pairsOf(dialects).filter(({ client, agent }) => clients.has(client) && agents.has(agent))
-    if (format === 'json') process.stdout.write(matrixJson(pairs))
-    else if (format === 'text' || format === 'markdown') process.stdout.write(matrixText(pairs, format))
-    else throw new UsageError(`there is no format "${format}"\n${HINT}`)
-    return 0
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`turnpike matrix: ${error.message}\n`)
-    return 2
-  }
+  const { options, rest } = takeOptions(args, ['format', 'from', 'to'])
+  takeNothing(rest)
+  const { format = 'text', from, to } = options
+  const dialects = namedDialects(Object.values(await loadCodecs()))
+  const clients = chosen(dialects, from, 'front')
+  const agents = chosen(dialects, to, 'back')
+  const pairs = pairsOf(dialects).filter(({ client, agent }) => clients.has(client) && agents.has(agent))
+  if (format === 'json') process.stdout.write(matrixJson(pairs))
+  else if (format === 'text' || format === 'markdown') process.stdout.write(matrixText(pairs, format))
+  else throw new UsageError(`there is no format "${format}"`)
+  return 0
 }
 
 /** The names of the dialects that a name means: one, or all of a protocol. */

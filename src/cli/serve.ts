@@ -2,7 +2,7 @@ import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import { type HttpServer, type ServerParts, startServer, startSocket } from '../server.ts'
-import { takeOptions } from './arguments.ts'
+import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
@@ -13,15 +13,23 @@ import { version } from './version.ts'
 /** How long running turns may go on after SIGTERM, in milliseconds. */
 const DRAIN_MS = 30_000
 
+function readPort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--port is a number up to 65535, not "${text}"`)
+  return port
+}
+
 /** `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. */
 export async function serveCommand(args: string[]): Promise<number> {
-  const { options } = takeOptions(args, ['config', 'port'])
+  const { options, rest } = takeOptions(args, ['config', 'port'])
+  takeNothing(rest)
+  const port = options.port === undefined ? undefined : readPort(options.port)
   const file = configFile(options.config)
   const loaded = await loadCodecs()
   const configured = { codecs: loaded, config: readConfig(loaded, file) }
   const setup = await setUp(configured, { env: process.env, starter: starterProgram() })
   const { config, codecs, gateway, log, metrics, close } = setup
-  const address = { ...config.server, ...(options.port !== undefined && { port: Number(options.port) }) }
+  const address = { ...config.server, ...(port !== undefined && { port }) }
   const parts = {
     engine: gateway.engine,
     codecs: Object.values(codecs),

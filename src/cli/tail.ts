@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { frameDecoder } from '../framing/index.ts'
 import type { TurnInfoReply, TurnsReply } from '../model/index.ts'
-import { takeOptions, UsageError } from './arguments.ts'
+import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
 import { heading, row, wireJson } from './tail-rows.ts'
@@ -25,8 +25,7 @@ interface Filter {
  */
 export async function tailCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'session', 'agent'])
-  const unknown = rest.find((argument) => argument !== '--json' && argument !== '--failed')
-  if (unknown !== undefined) throw new UsageError(`turnpike tail does not know "${unknown}"; see turnpike help`)
+  takeNothing(rest.filter((argument) => argument !== '--json' && argument !== '--failed'))
   const { session, agent } = options
   const filter: Filter = {
     failed: rest.includes('--failed'),

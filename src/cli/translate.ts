@@ -20,8 +20,6 @@ interface Asked {
 /** The target that is no protocol: the values of the canonical model, as they are. */
 const MODEL = 'model'
 
-const HINT = 'usage: turnpike translate --from X --to Y|model [--client] [--recorded] [--strict] [FILE] [-- ARGUMENTS]'
-
 /**
  * `turnpike translate`: what an agent wrote (or with `--client` its client) in one protocol, as another one, or with
  * `--to model` as the values of the canonical model. stdout is the other protocol only; what was lost is JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or
@@ -43,10 +41,9 @@ export async function translateCommand(args: string[]): Promise<number> {
     const unread = made.faults.length > 0 || made.losses.some(({ kind }) => kind === 'unparsed')
     return unread || (asked.strict && made.losses.length > 0) ? 1 : 0
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof RecordingError || error instanceof UnreadableError))
-      throw error
+    if (!(error instanceof RecordingError || error instanceof UnreadableError)) throw error
     process.stderr.write(`turnpike translate: ${error.message}\n`)
-    return error instanceof UsageError ? 2 : 3
+    return 3
   }
 }
 
@@ -60,10 +57,10 @@ function readArguments(args: readonly string[]): Asked {
   const flags = new Set(rest.filter((arg) => arg.startsWith('--')))
   const files = rest.filter((arg) => !arg.startsWith('--'))
   const unknown = [...flags].find((flag) => !['--client', '--recorded', '--strict'].includes(flag))
-  if (unknown !== undefined) throw new UsageError(`there is no option "${unknown}"\n${HINT}`)
-  if (files.length > 1) throw new UsageError(`one file at a time, not ${files.length}\n${HINT}`)
+  if (unknown !== undefined) throw new UsageError(`there is no option "${unknown}"`)
+  if (files.length > 1) throw new UsageError(`one file at a time, not ${files.length}`)
   const { from, to } = options
-  if (from === undefined || to === undefined) throw new UsageError(`name both protocols\n${HINT}`)
+  if (from === undefined || to === undefined) throw new UsageError(`name both protocols`)
   const [file] = files
   return {
     from,

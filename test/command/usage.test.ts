@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { runTurnpike } from '../kit/clients.ts'
+
+describe('how a command is called', () => {
+  test.each([
+    [['serve', '--port', '1', '--help'], 'serve'],
+    [['as', '-h'], 'as'],
+    [['conformance', 'zot', '--help', '--', 'zot', 'rpc'], 'conformance'],
+    [['help', 'tail'], 'tail'],
+  ])('%j says it of that one', async (args, name) => {
+    const { code, stdout, stderr } = await runTurnpike(args, '')
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(new RegExp(`^ {2}turnpike ${name} `))
+    expect(stdout.match(/^ {2}turnpike /gm)).toHaveLength(1)
+  })
+
+  test('help says it of all', async () => {
+    const { code, stdout } = await runTurnpike(['help'], '')
+    const names = [...stdout.matchAll(/^ {2}turnpike (\w+)/gm)].map(([, name]) => name)
+    expect([code, names]).toEqual([
+      0,
+      ['serve', 'as', 'conformance', 'tail', 'check', 'translate', 'matrix', 'version'],
+    ])
+  })
+})
+
+describe('what a command does not know', () => {
+  test.each([
+    [['serve', '--prot', '1'], 'turnpike serve: "--prot" means nothing here; see turnpike help serve\n'],
+    [
+      ['serve', '--port', 'http'],
+      'turnpike serve: --port is a number up to 65535, not "http"; see turnpike help serve\n',
+    ],
+    [['check', 'turnpike.yaml'], 'turnpike check: "turnpike.yaml" means nothing here; see turnpike help check\n'],
+    [['tail', '--all'], 'turnpike tail: "--all" means nothing here; see turnpike help tail\n'],
+    [['matrix', '--to'], 'turnpike matrix: --to needs a value; see turnpike help matrix\n'],
+  ])('%j', async (args, message) => {
+    expect(await runTurnpike(args, '')).toEqual({ code: 2, stdout: '', stderr: message })
+  })
+
+  test('is said of a stand-in by another name too', async () => {
+    const ran = await runTurnpike(['--agent'], '', { TURNPIKE_NAME: 'zot' })
+    expect(ran).toEqual({ code: 2, stdout: '', stderr: 'turnpike as: --agent needs a value; see turnpike help as\n' })
+  })
+})
