@@ -90,7 +90,7 @@ describe('exit codes of stand-ins', () => {
   test('zene, 2: arguments that cannot be read', async () => {
     expect(await run(['zene', '--agent'], REQUEST)).toEqual({
       stdout: '',
-      stderr: 'turnpike as: --agent needs a value\n',
+      stderr: 'turnpike as: --agent needs a value; see turnpike help as\n',
       code: 2,
     })
   })
