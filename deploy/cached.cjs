@@ -2,11 +2,12 @@
 // called, which Node's own compile cache leaves out. That is kept in the folder which TURNPIKE_CACHE names, where it can
 // be written to, by the first process that had none; V8 itself refuses what another V8 has made. ES modules are for
 // Node's own cache, which is switched on for them alone: to open it takes a stand-in a millisecond.
-const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
-const { basename, dirname, join } = require('node:path')
+const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
+const { basename, dirname, join, resolve } = require('node:path')
 const { Script } = require('node:vm')
 
-const folder = process.env.TURNPIKE_CACHE
+// Absolute, so that it does not matter what becomes of the working folder.
+const folder = process.env.TURNPIKE_CACHE && resolve(process.env.TURNPIKE_CACHE)
 const loaded = new Map()
 
 /** What the file at an absolute path exports, once. `build` tells it from the same file of another build. */
@@ -44,7 +45,8 @@ function read(path) {
 
 function write(path, script) {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    // Its parents are not made: where they are gone, so is the program, and a recursive mkdir may never return then.
+    if (!existsSync(folder)) mkdirSync(folder)
     writeFileSync(`${path}.${process.pid}`, script.createCachedData())
     renameSync(`${path}.${process.pid}`, path)
   } catch {
