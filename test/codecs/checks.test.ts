@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkedNames, loadChecks } from '../../codecs/index.ts'
+import { loadChecks } from '../../codecs/index.ts'
 import { seenLine } from '../../src/conformance/lines.ts'
-import type { Heard, Run, Suite, Verdict } from '../../src/contract/index.ts'
+import type { Heard, Run, Verdict } from '../../src/contract/index.ts'
 import { suiteOf } from '../kit/conformance.ts'
+import { allSuites } from '../kit/suites.ts'
 
 function runOf(scenario: string, lines: readonly unknown[], more: Partial<Run> = {}): Run {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)))
@@ -81,16 +82,7 @@ const end = fc.constantFrom<Partial<Run>>(
 const isVerdict = (value: Verdict): boolean =>
   value === undefined || Object.values(value).every((text) => typeof text === 'string' && text !== '')
 
-const suites: [string, Suite][] = (
-  await Promise.all(
-    checkedNames.map(async (name) =>
-      Object.entries((await loadChecks(name))!.suites).map(([suite, one]): [string, Suite] => [
-        `${name}@${suite}`,
-        one,
-      ]),
-    ),
-  )
-).flat()
+const suites = await allSuites()
 
 describe.each(suites)('judges of %s', (_name, { agent, client, scenarios }) => {
   test('have a verdict on whatever an agent says', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { checkedNames, loadChecks } from '../../codecs/index.ts'
 import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
 import { demandOn, misbehaving } from '../../src/conformance/bad-player.ts'
 import { BAD_REQUESTS } from '../../src/conformance/bad-requests.ts'
@@ -7,17 +6,9 @@ import { hostileScenario } from '../../src/conformance/hostile-agent.ts'
 import { hostileAgentRules, hostileClientRules } from '../../src/conformance/index.ts'
 import { seenLine } from '../../src/conformance/lines.ts'
 import { BEHAVIOURS, type Behaviour, type Reaction, type Suite } from '../../src/contract/index.ts'
+import { allSuites } from '../kit/suites.ts'
 
-const suites: [string, Suite][] = (
-  await Promise.all(
-    checkedNames.map(async (name) =>
-      Object.entries((await loadChecks(name))!.suites).map(([suite, one]): [string, Suite] => [
-        `${name}@${suite}`,
-        one,
-      ]),
-    ),
-  )
-).flat()
+const suites = await allSuites()
 
 /** A request that each player answers at once. */
 const ASKED: Readonly<Record<string, object>> = {
