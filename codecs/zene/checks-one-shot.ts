@@ -52,7 +52,8 @@ function answerOf(raw: JsonRecord): Answer {
     const { ok, error_code: code, error_message: message } = raw
     return { ok: typeof ok === 'boolean' ? ok : undefined, text, code, message, usage, raw }
   }
-  const codeOf = error['code'] ?? null
+  // The real program says only by the status that a run was cancelled: its error is null.
+  const codeOf = error['code'] ?? (status === 'CANCELED' ? status : null)
   return { ok: status === 'OK', text: text ?? '', code: codeOf, message: error['message'] ?? null, usage, raw }
 }
 
@@ -146,7 +147,7 @@ export const oneShotRules: readonly AgentRule[] = [
   {
     id: 'zene.4.failure',
     section: RESPONSE,
-    expects: 'an answer with ok false has an error_code and an error_message',
+    expects: 'an answer with ok false has an error_code and an error_message; one of a cancelled run needs no message',
     on: [...RUNS, 'no-json', 'no-prompt', 'blank-session', 'terminate'],
     needs: ['zene.4.fields'],
     judge: answer(({ ok, code, message }) => ok === true || (isText(code) && isText(message)) || code === 'CANCELED'),

@@ -26,7 +26,8 @@ const FLAW_TABLE = './flaw-table.mjs'
 export interface Outcome {
   broken: string[]
   warned: string[]
-  results: readonly Result[]
+  /** Both, with what was seen. */
+  told: readonly Result[]
 }
 
 /** Tests an agent; throws when it cannot be run. */
@@ -57,12 +58,10 @@ export async function clientOutcome(
 
 function outcome(results: readonly Result[] | { message: string }): Outcome {
   if ('message' in results) throw new Error(results.message)
-  const ids = (isIt: (result: Result) => boolean): string[] => results.filter(isIt).map(({ rule }) => rule)
-  return {
-    broken: ids(({ status }) => status === 'broken'),
-    warned: ids(({ status, seen }) => status === 'passed' && seen !== undefined),
-    results,
-  }
+  const told = results.filter(({ status, seen }) => status === 'broken' || (status === 'passed' && seen !== undefined))
+  const ids = (wanted: Result['status']): string[] =>
+    told.filter(({ status }) => status === wanted).map(({ rule }) => rule)
+  return { broken: ids('broken'), warned: ids('passed'), told }
 }
 
 /** Good agents without a model, by protocol: what Node.js runs. */
