@@ -36,7 +36,13 @@ export class LiveSession implements LinkOwner {
     this.#owner = owner
   }
 
+  /** A turn of it runs or waits: one whose agent is only leaving after the end does not count. */
   get busy(): boolean {
+    return this.#unended > 0
+  }
+
+  /** Its agent is not free: a turn runs, or has its end and its process is still leaving. */
+  get occupied(): boolean {
     return this.#current !== undefined
   }
 
@@ -51,7 +57,7 @@ export class LiveSession implements LinkOwner {
 
   /** Why no more turns can wait for this session, when `limit` wait already. */
   refusal(limit: number): Fault | undefined {
-    if (!this.busy || this.#queue.length < limit) return undefined
+    if (this.#unended <= limit) return undefined
     if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
     return fault('session-busy', `${limit} turns wait for this session already; try again when they are done.`)
   }
@@ -59,7 +65,7 @@ export class LiveSession implements LinkOwner {
   /** Takes a turn: runs it now or when those before it are done. */
   enqueue(turn: Turn): void {
     this.#queue.push(turn)
-    if (!this.busy) void this.#work()
+    if (!this.occupied) void this.#work()
   }
 
   /** Forgets a turn that still waits. */
@@ -81,6 +87,10 @@ export class LiveSession implements LinkOwner {
 
   callFailed(end: CallEnd): void {
     this.#owner.callFailed(this, end)
+  }
+
+  get #unended(): number {
+    return this.#queue.length + (this.#current?.ended === false ? 1 : 0)
   }
 
   async #work(): Promise<void> {

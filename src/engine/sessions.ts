@@ -64,7 +64,7 @@ export class Sessions {
   retire(agents: ReadonlyMap<string, AgentSettings>): void {
     for (const session of this.#live.values()) {
       const { agent } = session.pool
-      if (agents.get(agent.name) !== agent && !session.busy) this.forget(session)
+      if (agents.get(agent.name) !== agent && !session.occupied) this.forget(session)
     }
     for (const [name, pool] of this.#pools) {
       if (agents.get(name) === pool.agent) continue
@@ -95,7 +95,7 @@ export class Sessions {
   /** Gives up the process of the session that has been idle for longest (the map is in the order of first use). */
   #evictIdle(agent: string): boolean {
     for (const session of this.#live.values()) {
-      if (session.busy || session.pool.agent.name !== agent || !session.link?.persistent) continue
+      if (session.occupied || session.pool.agent.name !== agent || !session.link?.persistent) continue
       session.release()
       return true
     }

@@ -134,14 +134,16 @@ export class Turn {
 
   /** Gives the running agent what a client says meanwhile; false when it cannot be told. */
   tellAgent({ exchange, input }: { exchange: Id; input: readonly Part[] }): boolean {
-    if (this.ended || !this.steerable) return false
+    if (!this.steerable) return false
     this.#run.link!.send({ type: 'turn-steer', exchange, target: { turn: this.id }, input })
     return true
   }
 
   /** True when the running agent can be told something meanwhile. */
   get steerable(): boolean {
-    return this.#run.link?.ready === true && this.agent.dialect.back!.capabilities['turn-steer'] !== 'none'
+    return (
+      !this.ended && this.#run.link?.ready === true && this.agent.dialect.back!.capabilities['turn-steer'] !== 'none'
+    )
   }
 
   /** A request for a turn of its own steers this one instead, and gets the rest of it. */

@@ -28,7 +28,9 @@ agents:
   narrow: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs, narrow], pool: { max: 1, idle: 50ms } }
   script: { protocol: agentproc, command: /bin/sh, args: [-c, "touch $0", "\${TEST_FOLDER}/started"] }
   sleeper: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["1007"], limits: { grace: 1h } }
+  lingers: { protocol: zene, command: ${process.execPath}, args: [${KIT}/lingers.mjs] }
 routes:
+  - { when: { session: "lingering-*" }, agent: lingers, busy: reject }
   - { when: { session: "rejecting-*" }, agent: patient, busy: reject }
   - { when: { session: "steering-*" }, agent: fresh, busy: steer }
   - { when: { session: "steered-*" }, agent: native, busy: steer }
@@ -156,7 +158,28 @@ routes:
     await first.catch(() => {})
     await until(() => gateway.engine.turns.length === 0)
     const next = await askHttp(gateway.url, 'zene', { text: 'quick', session: 'rejecting-1', id: 'r3' })
-    expect(next.text).toMatch(/^pid \d+$/)
+    expect(next.text, next.raw).toMatch(/^pid \d+$/)
+  })
+
+  test('takes the next turn, or is deleted, as soon as one has its end, though its process has not left yet', async () => {
+    const pids: (string | undefined)[] = []
+    for (const id of ['one', 'two']) {
+      const answer = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'lingering-1', id })
+      expect(answer.text, answer.raw).toMatch(/^pid \d+$/)
+      pids.push(answer.text)
+    }
+    expect(pids[0]).not.toBe(pids[1])
+    const lingering = pidsOf('lingers.mjs')
+    expect(lingering.map((pid) => `pid ${pid}`)).toEqual([pids[1]])
+    const { sessions } = (await (await fetch(`${gateway.url}/v1/sessions`)).json()) as {
+      sessions: { id: string; agent: string; busy: boolean }[]
+    }
+    const [session] = sessions.filter(({ agent }) => agent === 'lingers')
+    expect(session).toMatchObject({ busy: false })
+    expect(await fetch(`${gateway.url}/v1/sessions/${session!.id}`, { method: 'DELETE' })).toMatchObject({
+      status: 200,
+    })
+    await until(() => pidsOf('lingers.mjs').length === 0)
   })
 
   test('gives a second turn to the running one where it is to be steered: both get its end, one ran', async () => {
