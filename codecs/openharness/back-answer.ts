@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import {
   type Ask,
   type AskOption,
+  type ErrorCode,
   type Ext,
   elements,
   type Fault,
@@ -13,7 +14,7 @@ import {
   parseObject,
 } from '../../src/model/index.ts'
 import { heldByPart, partOf } from './attachments.ts'
-import { faultOfError } from './errors.ts'
+import { codeOfStatus, faultOfError } from './errors.ts'
 import {
   type ApprovalOption,
   approvalPayload,
@@ -48,20 +49,23 @@ export interface EngineAnswer {
 /** Statuses after which the same request may succeed, even where the answer is no envelope. */
 const PASSING = new Set([408, 425, 429, 502, 503, 504])
 
-/** The fault of an answer that is no OpenHarness envelope. Nothing of its text is repeated: it may hold anything. */
-export function violation(problem: string, status: number): Fault {
+/** The fault of an answer that breaks the protocol. Nothing of its text is repeated: it may hold anything. */
+export function violation(problem: string, status: number, code: ErrorCode = 'protocol-violation'): Fault {
   const message = `The engine's answer (HTTP ${status}) ${problem}; check its URL, its credentials and its version.`
-  return fault('protocol-violation', message, { retryable: PASSING.has(status) })
+  return fault(code, message, { retryable: PASSING.has(status) })
 }
+
+/** The fault of an answer that is no envelope at all: its status says what there is to know. */
+const noEnvelope = (problem: string, status: number): Fault => violation(problem, status, codeOfStatus(status))
 
 /** Reads an engine's answer strictly: version line, response, status, and a type for every directive. */
 export function readAnswer(json: string, status: number): EngineAnswer | { broken: Fault } {
   const message = parseObject(json)
   if (!message) {
     const problem = json.trim() === '' ? 'is empty' : 'is not a JSON object, or is cut short'
-    return { broken: violation(problem, status) }
+    return { broken: noEnvelope(problem, status) }
   }
-  if (message['response'] === undefined) return { broken: violation('has no response', status) }
+  if (message['response'] === undefined) return { broken: noEnvelope('has no response', status) }
   if (versionLine(message['protocol_version']) !== 'same') {
     return { broken: violation('has no protocol_version of the line 1.x', status) }
   }

@@ -31,6 +31,12 @@ for (const [code, wire] of Object.entries(errors)) {
   if (!CANONICAL.has(wire.code)) CANONICAL.set(wire.code, code as ErrorCode)
 }
 
+/** What an engine says of a key is about the gateway's, not about its client's. */
+const ABOUT_OUR_KEY: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
+  'unauthenticated',
+  'forbidden',
+])
+
 /** What an error with a code of the engine's own means, by the HTTP status it came with. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid-request',
@@ -45,8 +51,19 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   422: 'invalid-request',
   429: 'overloaded',
   499: 'cancelled',
+  500: 'agent-crashed',
+  502: 'agent-unavailable',
   503: 'agent-unavailable',
   504: 'timeout',
+}
+
+/** Statuses that say nothing of the turn when no envelope comes with them: whoever gave them did not read the request. */
+const ABOUT_THE_TURN: ReadonlySet<number> = new Set([400, 409, 415, 422, 499])
+
+/** What a failing status means that came without an envelope: from a proxy, or an engine that did not get that far. */
+export function codeOfStatus(status: number): ErrorCode {
+  const known = ABOUT_THE_TURN.has(status) ? undefined : BY_STATUS[status]
+  return known ?? 'protocol-violation'
 }
 
 /** The code under which the public bridge reports every fault; its message may quote its upstream, secrets included. */
@@ -62,9 +79,10 @@ const ERROR_KEYS = new Set(['code', 'message', 'retryable'])
 export function faultOfError(error: JsonText | undefined, status: number): Fault {
   const wire = error === undefined ? {} : (parseObject(error) ?? {})
   const code = typeof wire['code'] === 'string' && wire['code'] !== '' ? wire['code'] : undefined
-  const known = code === undefined ? undefined : CANONICAL.get(code)
+  const named = code === undefined ? undefined : CANONICAL.get(code)
+  const known = ABOUT_OUR_KEY.has(named) ? 'provider-auth' : named
   const canonical = known ?? BY_STATUS[status] ?? 'agent-crashed'
-  const ownCode = known === undefined ? text(code) : undefined
+  const ownCode = errors[canonical].code === code ? undefined : text(code)
   if (code === BRIDGE_ERROR) {
     const message = 'The engine reported a fault of its own (bridge_error); its log says more.'
     return fault(canonical, message, { ext: extOf([['code', ownCode]]) })

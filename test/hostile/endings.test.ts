@@ -63,7 +63,7 @@ const ENDINGS: Record<string, Record<Program, Ending>> = {
 const ENGINE_ENDINGS: Record<string, Ending> = {
   'answers-well': good,
   'exits-0-without-answer': violated,
-  'exits-1-without-answer': violated,
+  'exits-1-without-answer': crashed,
   killed: violated,
   'truncates-a-line': violated,
   stalls: late,

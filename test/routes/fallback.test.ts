@@ -1,3 +1,5 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, clientNames } from '../kit/clients.ts'
@@ -104,5 +106,49 @@ routes:
     const alone = await ask('alone', 'broken')
     expect(JSON.parse(alone.raw)).toMatchObject({ ok: false, error_code: 'PROVIDER_DOWN' })
     expect(JSON.parse(alone.raw).error_message ?? alone.raw).toContain('failed 2 times in a row')
+  })
+})
+
+describe('a proxy in front of an engine that answers for it', () => {
+  const STATUSES = [401, 403, 404, 413, 429, 500, 502, 503, 504]
+  let server: Server
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      response.writeHead(Number(request.url!.slice(1)), { 'content-type': 'text/html' }).end('<h1>Not today</h1>')
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const { port } = server.address() as AddressInfo
+    const engines = STATUSES.map(
+      (status) => `  s${status}: { protocol: openharness, url: "http://127.0.0.1:${port}/${status}" }`,
+    )
+    const routes = STATUSES.map(
+      (status) => `  - { when: { session: "${status}-*" }, agent: s${status}, fallback: [helper] }`,
+    )
+    gateway = await startGateway(
+      `default: helper\nagents:${EXAMPLE_AGENTS}${engines.join('\n')}\nroutes:\n${routes.join('\n')}\n`,
+    )
+  })
+  afterAll(async () => {
+    await gateway.close()
+    server.close()
+  })
+
+  test.each([
+    [401, 'PROVIDER_AUTH'],
+    [403, 'PROVIDER_AUTH'],
+    [404, 'helper'],
+    [413, 'INVALID_REQUEST'],
+    [429, 'helper'],
+    [500, 'helper'],
+    [502, 'helper'],
+    [503, 'helper'],
+    [504, 'TIMEOUT'],
+  ])('with HTTP %i: %s', async (status, outcome) => {
+    const shown = await askHttp(gateway.url, 'zene', { text: 'hi', session: `${status}-1`, id: 'p1' })
+    const { ok, error_code: code } = JSON.parse(shown.raw) as { ok: boolean; error_code: string | null }
+    expect(ok ? 'helper' : code).toBe(outcome)
+    expect(shown.raw).not.toContain('Not today')
   })
 })

@@ -303,8 +303,11 @@ describe('errors', () => {
 
   test.each(Object.entries(codec.errors))('%s by its code', (canonical, { code, http }) => {
     const drive = answer(start(), error(code, { message: 'Safe.' }), http)
-    const expected = canonical === 'session-not-found' ? 'agent-not-found' : canonical
-    const why = fault(expected as ErrorCode, 'Safe.')
+    // What is wrong with a key is wrong with the gateway's: no client can bring another one.
+    const ours = canonical === 'unauthenticated' || canonical === 'forbidden'
+    const expected = ours ? 'provider-auth' : canonical === 'session-not-found' ? 'agent-not-found' : canonical
+    const ext = { protocol: 'openharness', json: JSON.stringify({ code }) }
+    const why = fault(expected as ErrorCode, 'Safe.', ours ? { ext } : undefined)
     const cancelled = canonical === 'cancelled'
     expect(endOf(drive)).toEqual({
       type: 'turn-end',
@@ -382,7 +385,7 @@ describe('answers that are none', () => {
     ['HTML', '<!DOCTYPE HTML><p>secret', 501, 'is not a JSON object, or is cut short'],
     ['a cut one', '{"protocol_version":"1.0.0","response":{"sta', 200, 'is not a JSON object, or is cut short'],
     ['a list', '[1,2]', 200, 'is not a JSON object, or is cut short'],
-    ['a plain error', { error: 'unauthorized' }, 401, 'has no response'],
+    ['a plain error', { error: 'bad request' }, 400, 'has no response'],
     ['no version', { response: { status: 'success' } }, 200, 'has no protocol_version of the line 1.x'],
     ['version 2', { protocol_version: '2.0.0', response: { status: 'success' } }, 200, 'has no protocol_version'],
     ['response null', { protocol_version: '1.0.0', response: null }, 200, 'is wrong in response'],
@@ -400,6 +403,32 @@ describe('answers that are none', () => {
     expect(why).toMatchObject({ code: 'protocol-violation', retryable: false })
     expect(why?.message).toContain(`(HTTP ${status}) ${problem}`)
     expect(why?.message).not.toContain('secret')
+  })
+
+  test.each<[number, ErrorCode]>([
+    [400, 'protocol-violation'],
+    [401, 'provider-auth'],
+    [403, 'provider-auth'],
+    [404, 'agent-unavailable'],
+    [405, 'agent-unavailable'],
+    [408, 'timeout'],
+    [409, 'protocol-violation'],
+    [413, 'payload-too-large'],
+    [415, 'protocol-violation'],
+    [422, 'protocol-violation'],
+    [425, 'protocol-violation'],
+    [429, 'overloaded'],
+    [499, 'protocol-violation'],
+    [500, 'agent-crashed'],
+    [502, 'agent-unavailable'],
+    [503, 'agent-unavailable'],
+    [504, 'timeout'],
+    [507, 'protocol-violation'],
+  ])('under HTTP %i without an envelope: %s', (status, code) => {
+    for (const text of ['', '<p>no', '{"error":"no"}']) {
+      const { outcome, fault: why } = endOf(answer(start(), text, status))
+      expect([outcome, why?.code, why?.message.includes(`(HTTP ${status})`)]).toEqual(['failed', code, true])
+    }
   })
 
   test.each([408, 425, 429, 502, 503, 504])('HTTP %i may pass', (status) => {

@@ -68,7 +68,7 @@ const BACK: Record<string, string> = {
   'bridge-upstream-refused.jsonl': 'agent-crashed',
   'bridge-bad-json.jsonl': 'agent-crashed',
   'client-demo-chat.jsonl': "[demo-engine] You said: 'Hello there'",
-  'demo-harness-no-auth.jsonl': 'protocol-violation',
+  'demo-harness-no-auth.jsonl': 'provider-auth',
   'demo-harness-bad-json.jsonl': 'protocol-violation',
 }
 
