@@ -12,7 +12,7 @@ import { strictRefusal } from './predict.ts'
 import type { Recorder } from './recorder.ts'
 import { mayUse, type RouteChoice } from './router.ts'
 import type { Sessions } from './sessions.ts'
-import type { AgentSettings, EngineSettings } from './settings.ts'
+import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
 import { Turn } from './turn.ts'
 import { TurnClock } from './turn-clock.ts'
@@ -65,13 +65,8 @@ export class Admission {
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { store, owner, watch } = this.#parts
-    if (asked.task === 'compact' && choice.agent.dialect.back!.capabilities['start.compact'] === 'none') {
-      return exchange.fail(
-        fault('invalid-request', `The agent "${choice.agent.name}" cannot compact its conversation.`),
-      )
-    }
-    const strict = choice.route.loss === 'strict' ? lossy(client, asked, choice.agent) : undefined
-    if (strict) return exchange.fail(strict)
+    const why = unfit(client, asked, choice.agent, choice.route)
+    if (why) return exchange.fail(why)
     const session = asked.session?.id ?? this.#parts.newId()
     const command = { ...asked, options: optionsFor(asked, choice.agent), session: { ...asked.session, id: session } }
     const entry = { client, command, exchange, choice, session }
@@ -139,7 +134,7 @@ export class Admission {
     const { sessions, breakers } = this.#parts
     const { client, exchange, choice } = entry
     const { route } = choice
-    const others = this.#others(route.fallback, client.options.allowed)
+    const others = this.#others(entry)
     const tried = [choice.agent, ...others]
     const agent = tried.find((candidate) => breakers.admit(candidate))
     if (!agent) return exchange.fail(breakers.refusal(choice.agent))
@@ -209,10 +204,13 @@ export class Admission {
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 
-  /** The agents of these names that the client may use. */
-  #others(names: readonly string[], allowed: readonly string[] | undefined): AgentSettings[] {
+  /** The agents of the route's `fallback` that the client may use and that can do what it asks for. */
+  #others({ client, command, choice: { route } }: Entry): AgentSettings[] {
     const { agents } = this.#parts.settings()
-    return names.flatMap((name) => (mayUse(allowed, name) ? (agents.get(name) ?? []) : []))
+    const named = route.fallback.flatMap((name) =>
+      mayUse(client.options.allowed, name) ? (agents.get(name) ?? []) : [],
+    )
+    return named.filter((agent) => unfit(client, command, agent, route) === undefined)
   }
 }
 
@@ -238,10 +236,19 @@ function infoOf({ command, choice, session }: Entry, agent: AgentSettings): Turn
   }
 }
 
-/** Why a route that takes no losses refuses this turn. */
-function lossy({ options }: ClientLink, command: Command & TurnStart, agent: AgentSettings): Fault | undefined {
-  const same = options.dialect === agent.dialect
-  return strictRefusal(options.dialect.front!.capabilities, agent.dialect.back!.capabilities, command, same)
+/** Why an agent is not to have this turn: it cannot do it, or would lose something on a route that takes no losses. */
+function unfit(
+  { options }: ClientLink,
+  command: Command & TurnStart,
+  agent: AgentSettings,
+  route: Route,
+): Fault | undefined {
+  const { capabilities } = agent.dialect.back!
+  if (command.task === 'compact' && capabilities['start.compact'] === 'none') {
+    return fault('invalid-request', `The agent "${agent.name}" cannot compact its conversation.`)
+  }
+  if (route.loss !== 'strict') return undefined
+  return strictRefusal(options.dialect.front!.capabilities, capabilities, command, options.dialect === agent.dialect)
 }
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */

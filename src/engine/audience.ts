@@ -46,9 +46,12 @@ export class Audience {
     this.#members = this.#members.filter((member) => member.exchange !== exchange)
   }
 
-  /** Another agent answers: every answer names it. */
-  moved(agent: string): void {
-    for (const { view } of this.#members) view.agent = agent
+  /** Another agent answers: every answer names it, and tells nothing of what the one before it would not have been told. */
+  moved(agent: string, lost: readonly Loss[]): void {
+    for (const { view, exchange } of this.#members) {
+      view.agent = agent
+      exchange.ledger.subtract(lost)
+    }
   }
 
   /** The exchange that started the turn. */

@@ -202,7 +202,9 @@ export class Turn {
     this.agent = agent
     this.#limits = limitsOf(agent, this.route)
     this.#timer.moveTo(agent.name, this.#limits)
-    this.#audience.moved(agent.name)
+    const lost = this.#ledger.list.map((loss) => ({ ...loss }))
+    this.#ledger.subtract(lost)
+    this.#audience.moved(agent.name, lost)
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.#owner.moved(this)

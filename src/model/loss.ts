@@ -13,20 +13,32 @@ export interface Loss {
 
 /** Losses of one exchange: equal ones are counted together, so the list stays small whatever the turn's length. */
 export class LossLedger {
-  readonly #losses: Loss[] = []
+  #losses: Loss[] = []
 
   /** Adds a loss, or its count to an equal one. */
   add(loss: Loss): void {
-    const same = this.#losses.find(
-      (known) =>
-        known.kind === loss.kind && known.item === loss.item && known.field === loss.field && known.why === loss.why,
-    )
+    const same = this.#equalTo(loss)
     if (same) same.count += loss.count
     else this.#losses.push({ ...loss })
   }
 
+  /** Takes losses back: what they stand for was not lost after all. */
+  subtract(losses: readonly Loss[]): void {
+    for (const loss of losses) {
+      const same = this.#equalTo(loss)
+      if (same) same.count -= loss.count
+    }
+    this.#losses = this.#losses.filter(({ count }) => count > 0)
+  }
+
   get list(): readonly Loss[] {
     return this.#losses
+  }
+
+  #equalTo({ kind, item, field, why }: Loss): Loss | undefined {
+    return this.#losses.find(
+      (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
+    )
   }
 }
 

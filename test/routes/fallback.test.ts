@@ -18,6 +18,8 @@ limits: { grace: 300ms }
 agents:${EXAMPLE_AGENTS}
   missing: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 } }
   exits: { protocol: zot, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
+  native: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/native.mjs] }
+  leaves: { protocol: native, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
   brief: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 }, limits: { total: 10ms, firstEvent: 10ms, grace: 1h } }
   slow: { protocol: agentproc, command: /bin/sh, args: [-c, "trap '' TERM; sleep 0.3; echo hi; [ $AGENT_MESSAGE = hi ] || sleep 1009"], limits: { grace: 100ms } }
   hasty: { protocol: agentproc, command: /bin/sh, args: [-c, "sleep 1008"], limits: { total: 200ms } }
@@ -28,6 +30,10 @@ routes:
   - { when: { session: "limits-*" }, agent: brief, fallback: [slow] }
   - { when: { session: "hasty-*" }, agent: missing, fallback: [hasty] }
   - { when: { session: "open-*" }, agent: broken, fallback: [helper] }
+  - { when: { session: "told-*" }, agent: missing, fallback: [exits, native] }
+  - { when: { session: "strict-*" }, agent: leaves, loss: strict, fallback: [helper] }
+  - { when: { session: "strictly-*" }, agent: leaves, loss: strict, fallback: [helper, native] }
+  - { when: { session: "compact-*" }, agent: exits, fallback: [helper] }
 `)
   })
   afterAll(() => gateway.close())
@@ -62,6 +68,38 @@ routes:
       expect(answer).toContain('"agent":"helper"')
       expect(answer).not.toContain('"agent":"missing"')
     }
+  })
+
+  const withEffort = async (session: string): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${gateway.url}/v1/turns`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: 'hi', session: { id: session }, options: { effort: 'high' } }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  test('reports what the agent that answers was not told, and nothing of those before it', async () => {
+    const told = await withEffort('told-1')
+    expect(told).toMatchObject({ outcome: 'completed', agent: 'native' })
+    expect(told['losses']).toBeUndefined()
+    const { agent, losses } = await withEffort('fall-effort')
+    expect([agent, losses]).toEqual(['helper', [{ kind: 'dropped', item: 'option.effort', why: 'no-place', count: 1 }]])
+  })
+
+  test('passes by those that would lose something where nothing may be lost', async () => {
+    expect(await withEffort('strict-1')).toMatchObject({ fault: { code: 'agent-crashed' } })
+    expect(await withEffort('strictly-1')).toMatchObject({ outcome: 'completed', agent: 'native' })
+  })
+
+  test('passes by those that cannot compact a conversation that is to be', async () => {
+    const response = await fetch(`${gateway.url}/v1/zot?session=compact-1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: '{"id":"1","type":"compact"}\n',
+    })
+    const text = await response.text()
+    expect(text).toContain('The zot agent \\"exits\\" ended before it answered hello')
   })
 
   test('ends as the last agent ended when none can', async () => {
