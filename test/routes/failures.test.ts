@@ -40,7 +40,7 @@ const FAILURES: Record<string, ErrorCode> = {
   'openharness-missing': 'agent-unavailable',
   'openharness-html': 'protocol-violation',
   'openharness-empty': 'protocol-violation',
-  'openharness-broken': 'protocol-violation',
+  'openharness-broken': 'agent-crashed',
   'openharness-silent': 'timeout',
   'openharness-cut': 'protocol-violation',
 }
