@@ -1,6 +1,7 @@
 import type { SessionKey, SessionRecord, Store, TurnInfo } from '../contract/index.ts'
 import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../model/index.ts'
 import type { Breakers } from './breakers.ts'
+import { steeringLosses } from './carry.ts'
 import type { ClientLink } from './client-link.ts'
 import { steadyFrom } from './clock.ts'
 import type { Exchange } from './exchange.ts'
@@ -16,7 +17,7 @@ import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
 import { Turn } from './turn.ts'
 import { TurnClock } from './turn-clock.ts'
-import type { TurnOwner } from './turn-init.ts'
+import { limitsOf, type TurnOwner } from './turn-init.ts'
 import type { Watches } from './watch.ts'
 
 const OTHER_BODY = fault(
@@ -124,7 +125,7 @@ export class Admission {
     if (watch.keeps(turn)) await store.moveTurn(turn.id, record.id, turn.agent.name)
     if (turn.ended) return
     const session = sessions.open(record, turn.agent, record.createdAt !== at)
-    const full = session.refusal(turn.agent.limits.queue)
+    const full = session.refusal(mayWait(turn.route, turn.agent))
     if (full) return turn.fail(full)
     turns.add(turn, session)
     session.enqueue(turn)
@@ -132,31 +133,45 @@ export class Admission {
 
   async #begin(entry: Entry, record: SessionRecord, used: boolean): Promise<void> {
     const { sessions, breakers } = this.#parts
-    const { client, exchange, choice } = entry
+    const { client, exchange, choice, command } = entry
     const { route } = choice
     const others = this.#others(entry)
     const tried = [choice.agent, ...others]
     const agent = tried.find((candidate) => breakers.admit(candidate))
-    if (!agent) return exchange.fail(breakers.refusal(choice.agent))
+    if (!agent) return this.#refuse(entry, record, breakers.refusal(choice.agent))
     const own = agent === choice.agent
     const at = this.#parts.owner.now()
     const home = own ? record : await this.#record(entry, agent, at)
     const session = sessions.open(home, agent, own ? used : home.createdAt !== at)
-    if (session.busy && route.busy === 'steer' && session.running?.steerable) {
+    const { running } = session
+    if (running?.steerable && steers(route, command)) {
       breakers.release(agent)
-      return session.running.steer(exchange, entry.command)
+      running.steer(exchange, command)
+      return this.#claims(this.#idempotency.handOver(record.id, command, running.id))
     }
-    const full = session.refusal(route.busy === 'reject' ? 0 : { ...agent.limits, ...route.limits }.queue)
+    const full = session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.tenant)
     if (full) {
       breakers.release(agent)
-      return exchange.fail(full)
-    }
-    const most = this.#parts.settings().turnLimits?.get(client.options.tenant)
-    if (most !== undefined && this.#parts.turns.countOf(client.options.tenant) >= most) {
-      breakers.release(agent)
-      return exchange.fail(tooMany(most))
+      return this.#refuse(entry, record, full)
     }
     await this.#run(entry, agent, others.slice(tried.indexOf(agent)), session)
+  }
+
+  /** Why a key may not have another turn. */
+  #tooMany(tenant: string): Fault | undefined {
+    const most = this.#parts.settings().turnLimits?.get(tenant)
+    return most !== undefined && this.#parts.turns.countOf(tenant) >= most ? tooMany(most) : undefined
+  }
+
+  /** No turn begins: who sends the same again is not taken for a duplicate. */
+  async #refuse({ exchange, command }: Entry, { id }: SessionRecord, why: Fault): Promise<void> {
+    exchange.fail(why)
+    await this.#claims(this.#idempotency.giveUp(id, command))
+  }
+
+  /** A write to the claims; when it fails, duplicates find out by the turn that is not there. */
+  async #claims(written: Promise<void>): Promise<void> {
+    await written.catch((error: unknown) => this.#parts.watch.failed(error))
   }
 
   async #run(entry: Entry, agent: AgentSettings, others: AgentSettings[], session: LiveSession): Promise<void> {
@@ -234,6 +249,16 @@ function infoOf({ command, choice, session }: Entry, agent: AgentSettings): Turn
     ...(asked.length > 0 && { route: asked.join(',') }),
     ...(isPublic && { content: { input: command.input, ...(systemPrompt !== undefined && { systemPrompt }) } }),
   }
+}
+
+/** Whether a request for a turn goes to the running one: on a route that takes no losses, when all of it can. */
+function steers({ busy, loss }: Route, command: Command & TurnStart): boolean {
+  return busy === 'steer' && (loss !== 'strict' || steeringLosses(command).length === 0)
+}
+
+/** How many turns may wait for a session. */
+function mayWait(route: Route, agent: AgentSettings): number {
+  return route.busy === 'reject' ? 0 : limitsOf(agent, route).queue
 }
 
 /** Why an agent is not to have this turn: it cannot do it, or would lose something on a route that takes no losses. */

@@ -97,6 +97,13 @@ export function carryStart(
   })
 }
 
+/** What of a request for a turn its agent is not told when the input goes to a running turn. */
+export function steeringLosses(command: Command & TurnStart): Loss[] {
+  return startItems(command)
+    .filter(({ item }) => !item.startsWith('part.') && !SERVED_HERE.has(item))
+    .map(({ item, count }) => ({ kind: 'dropped', item, why: 'policy', count }))
+}
+
 /** The command without the items that `drop` says yes to; it is asked once for each that there is. */
 function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
   const carried = { ...command }

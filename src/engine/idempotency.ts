@@ -63,6 +63,13 @@ export class Idempotency {
     return { do: 'run' }
   }
 
+  /** A turn that runs already does what the key was claimed for: duplicates get that one's answer. */
+  async handOver(session: Id, command: Command & TurnStart, running: Id): Promise<void> {
+    if (!command.once) return
+    const body = digest(command)
+    await this.#store.reclaim(keyOf(session, command.once, body), running, body, this.#now(), command.turn)
+  }
+
   /** Gives back the key that was claimed for a turn which does not begin. */
   async giveUp(session: Id, command: Command & TurnStart): Promise<void> {
     if (command.once) await this.#store.release(keyOf(session, command.once, digest(command)))

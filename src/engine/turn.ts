@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts'
 import type { AgentLink } from './agent-link.ts'
 import { Audience } from './audience.ts'
+import { steeringLosses } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
@@ -146,9 +147,10 @@ export class Turn {
     )
   }
 
-  /** A request for a turn of its own steers this one instead, and gets the rest of it. */
+  /** A request for a turn of its own steers this one instead, and gets the rest of it. The agent is told its input alone. */
   steer(exchange: Exchange, command: Command & TurnStart): void {
     this.tellAgent(command)
+    for (const loss of steeringLosses(command)) exchange.report(loss)
     const view = this.#newView(this.view.session)
     view.seq = this.view.seq
     exchange.turn = this
@@ -202,9 +204,7 @@ export class Turn {
     this.agent = agent
     this.#limits = limitsOf(agent, this.route)
     this.#timer.moveTo(agent.name, this.#limits)
-    const lost = this.#ledger.list.map((loss) => ({ ...loss }))
-    this.#ledger.subtract(lost)
-    this.#audience.moved(agent.name, lost)
+    this.#audience.moved(agent.name, this.#ledger.clear())
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.#owner.moved(this)

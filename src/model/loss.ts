@@ -31,6 +31,13 @@ export class LossLedger {
     this.#losses = this.#losses.filter(({ count }) => count > 0)
   }
 
+  /** Forgets all, and gives what there was. */
+  clear(): readonly Loss[] {
+    const losses = this.#losses
+    this.#losses = []
+    return losses
+  }
+
   get list(): readonly Loss[] {
     return this.#losses
   }

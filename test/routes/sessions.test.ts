@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { StandInClient } from '../hostile/stand-in.ts'
 import { askHttp } from '../kit/clients.ts'
@@ -8,6 +9,19 @@ import { pidsOf, until } from '../kit/processes.ts'
 const KIT = new URL('../kit/agents', import.meta.url).pathname
 
 const SLEEPER = ['silent.sh', '1007'].join('\0')
+
+/** The idempotency keys that are claimed. */
+function claims({ folder }: TestGateway): unknown[] {
+  const db = new DatabaseSync(`${folder}/turnpike.db`, { readOnly: true })
+  try {
+    return db
+      .prepare('SELECT key FROM claims')
+      .all()
+      .map(({ key }) => String(key).split(' ')[1])
+  } finally {
+    db.close()
+  }
+}
 
 describe('a session', () => {
   let gateway: TestGateway
@@ -34,6 +48,7 @@ routes:
   - { when: { session: "rejecting-*" }, agent: patient, busy: reject }
   - { when: { session: "steering-*" }, agent: fresh, busy: steer }
   - { when: { session: "steered-*" }, agent: native, busy: steer }
+  - { when: { session: "strict-*" }, agent: native, busy: steer, loss: strict }
 `)
   })
   afterAll(() => gateway.close())
@@ -191,6 +206,57 @@ routes:
     expect(answers.map(({ text }) => text)).toEqual(['Told meanwhile: hurry', 'Told meanwhile: hurry'])
     const { turns } = (await (await fetch(`${gateway.url}/v1/turns`)).json()) as { turns: { session: string }[] }
     expect(turns.filter(({ session }) => session === 'steered-1')).toHaveLength(1)
+  })
+
+  /** A turn over the native API, under an idempotency key where there is one. */
+  const turn = async (session: string, input: string, more: { key?: string; options?: object } = {}) => {
+    const response = await fetch(`${gateway.url}/v1/turns`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(more.key && { 'idempotency-key': more.key }) },
+      body: JSON.stringify({ input, session: { id: session }, ...(more.options && { options: more.options }) }),
+    })
+    return (await response.json()) as { turn: string; text?: string; losses?: unknown[]; fault?: { code: string } }
+  }
+  const steerable = (session: string) => () =>
+    gateway.engine.turns.some((one) => one.view.session === session && one.steerable)
+
+  test('answers the duplicate of a request that steered a turn from that turn, and tells the agent nothing twice', async () => {
+    const first = turn('steered-2', 'wait')
+    await until(steerable('steered-2'))
+    const steering = await turn('steered-2', 'hurry', { key: 'k1' })
+    expect(steering.text).toBe('Told meanwhile: hurry')
+    expect((await first).turn).toBe(steering.turn)
+    const again = await turn('steered-2', 'hurry', { key: 'k1' })
+    expect([again.turn, again.text]).toEqual([steering.turn, 'Told meanwhile: hurry'])
+  })
+
+  test('tells who steers a turn what its agent was not told; where nothing may be lost the request waits instead', async () => {
+    const first = turn('steered-3', 'wait')
+    await until(steerable('steered-3'))
+    const steering = await turn('steered-3', 'hurry', { options: { effort: 'high' } })
+    expect(steering.losses).toEqual([{ kind: 'dropped', item: 'option.effort', why: 'policy', count: 1 }])
+    expect((await first).losses).toBeUndefined()
+
+    const strict = turn('strict-1', 'wait')
+    await until(steerable('strict-1'))
+    const waiting = turn('strict-1', 'wait', { options: { effort: 'high' } })
+    await until(() => gateway.engine.turns.filter(({ view }) => view.session === 'strict-1').length === 2)
+    expect((await turn('strict-1', 'hurry')).turn).toBe((await strict).turn)
+    await until(steerable('strict-1'))
+    await turn('strict-1', 'hurry')
+    expect((await waiting).losses).toBeUndefined()
+  })
+
+  test('is free for a request that was refused, under the same key, as soon as there is room', async () => {
+    const first = turn('rejecting-2', 'wait')
+    await until(() => gateway.engine.turns.some(({ view }) => view.session === 'rejecting-2' && view.text !== ''))
+    expect((await turn('rejecting-2', 'quick', { key: 'k2' })).fault?.code).toBe('session-busy')
+    expect(claims(gateway)).not.toContain('k2')
+    const [running] = gateway.engine.turns.filter(({ view }) => view.session === 'rejecting-2')
+    running!.cancel()
+    await first
+    expect((await turn('rejecting-2', 'quick', { key: 'k2' })).text).toMatch(/^pid \d+$/)
+    expect(claims(gateway)).toContain('k2')
   })
 
   test.each([
