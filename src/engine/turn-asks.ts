@@ -81,9 +81,10 @@ export class TurnAsks {
     }
   }
 
-  /** The agent asks. True when a client is to be shown the question. */
+  /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
   asked(event: EventOf<'ask'>): boolean {
     const { audience } = this.#host
+    if (this.#open.has(event.ask)) return false
     if (this.#cancelled) {
       queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
       return false

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { until } from '../kit/processes.ts'
+
+const KIT = new URL('../kit/agents', import.meta.url).pathname
+
+const START = { type: 'message-start', message: 'm1', role: 'assistant' }
+const CLOSE = { type: 'message-end', message: 'm1' }
+const END = { type: 'turn-end', outcome: 'completed', stop: 'end' }
+const say = (text: string): object => ({ type: 'text-delta', message: 'm1', text })
+
+/** A question of an approval under this id. */
+const ask = (id: string): object => {
+  const options = [{ id: 'go', kind: 'allow', scope: 'once' }]
+  return { type: 'ask', ask: id, question: { kind: 'approval', name: 'rm', args: {}, options } }
+}
+
+/** What a request may have beside its prompt. */
+interface More {
+  agent?: string
+  key?: string
+  background?: true
+  signal?: AbortSignal
+}
+
+/** An answer of the native API, as far as it is looked at. */
+interface Answer {
+  turn: string
+  outcome?: string
+  text?: string
+  continuation?: string
+  asks?: { ask: string }[]
+  notices?: { code: string }[]
+  losses?: unknown[]
+  fault?: { code: string }
+  status?: string
+  headers: Headers
+}
+
+describe('events in an unusual order', () => {
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    const staged = `protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs]`
+    gateway = await startGateway(`
+default: staged
+limits: { grace: 300ms }
+agents:
+  staged: { ${staged} }
+  brief: { ${staged}, limits: { ask: 400ms } }
+`)
+  })
+  afterAll(() => gateway.close())
+
+  const post = async (body: object, { agent, key, background, signal }: More = {}): Promise<Answer> => {
+    const response = await fetch(`${gateway.url}/v1/turns${agent === undefined ? '' : `/${agent}`}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...(background && { prefer: 'respond-async' }),
+      },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    })
+    return { ...((await response.json()) as Answer), headers: response.headers }
+  }
+  /** A turn whose agent says these stages, see `staged.mjs`. */
+  const turn = (session: string, stages: readonly object[][], more?: More) =>
+    post({ input: JSON.stringify(stages), session: { id: session } }, more)
+  const running = (session: string) => gateway.engine.turns.find(({ view }) => view.session === session)
+
+  test('a question that is asked twice under one id waits once, and its time is out once', async () => {
+    const parked = await turn('twice', [[ask('a1'), ask('a1')], [START, say('told'), CLOSE, ask('a2')], [END]], {
+      agent: 'brief',
+    })
+    expect(parked.asks?.map(({ ask: id }) => id)).toEqual(['a1'])
+    const reply = { kind: 'approval', option: 'go' }
+    const second = await post({ type: 'ask-reply', target: { continuation: parked.continuation }, ask: 'a1', reply })
+    expect([second.outcome, second.text, second.asks?.map(({ ask: id }) => id)]).toEqual(['parked', 'told', ['a2']])
+    // Nobody answers this one: its own time is over later than that of the first would have been.
+    await until(() => running('twice') === undefined)
+    const told = await (await fetch(`${gateway.url}/v1/turns/${parked.turn}/events`)).text()
+    expect(
+      [...told.matchAll(/"type":"(ask|ask-settled)".*?"ask":"(\w+)".*?(?:"how":"(\w+)"|\n)/g)].map(
+        ([, type, id, how]) => [type, id, how],
+      ),
+    ).toEqual([
+      ['ask', 'a1', undefined],
+      ['ask-settled', 'a1', 'answered'],
+      ['ask', 'a2', undefined],
+      ['ask-settled', 'a2', 'timeout'],
+    ])
+  })
+})
