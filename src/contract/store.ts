@@ -37,7 +37,7 @@ export interface TurnRecord {
   tenant: string
   agent: string
   front: string
-  /** The process that runs it, as `ownerOf` writes it: once that is gone, an unfinished turn will never end by itself. */
+  /** The process that runs it, as `ownOwner` writes it: once that is gone, an unfinished turn will never end by itself. */
   owner: string
   request?: string
   startedAt: number

@@ -1,21 +1,38 @@
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** This process, as the store names the owner of a turn: `host:pid`. */
+/**
+ * This process, as the store names the owner of a turn: `host:pid:start`. In a container the next gateway has the name
+ * and the number of the one before it, and only its start tells them apart (on Linux; elsewhere it is left out).
+ */
 export function ownOwner(): string {
-  return `${hostname()}:${process.pid}`
+  const start = startOf(process.pid)
+  return `${hostname()}:${process.pid}${start === undefined ? '' : `:${start}`}`
 }
 
 /**
- * True when the owner of a turn may still be running: a process of this machine that answers signal 0, or one of
- * another machine, of which nothing is known here.
+ * True when the owner of a turn may still be running: a process of this machine that answers signal 0 and was started
+ * when the owner was, or one of another machine, of which nothing is known here.
  */
 export function ownerAlive(owner: string): boolean {
-  const at = owner.lastIndexOf(':')
-  if (owner.slice(0, at) !== hostname()) return true
+  const [host, pid, start] = owner.split(':')
+  if (host !== hostname()) return true
+  const now = start === undefined ? undefined : startOf(Number(pid))
+  if (now !== undefined && now !== start) return false
   try {
-    process.kill(Number(owner.slice(at + 1)), 0)
+    process.kill(Number(pid), 0)
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** When a process was started, in ticks since the machine's start: the 22nd field of its `stat`, behind its name in brackets. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
   }
 }
