@@ -152,7 +152,7 @@ export class Turn {
     this.tellAgent(command)
     for (const loss of steeringLosses(command)) exchange.report(loss)
     const view = this.#newView(this.view.session)
-    view.seq = this.view.seq
+    view.continue(this.view)
     exchange.turn = this
     this.#audience.add(exchange, view)
     exchange.deliver(acceptedTurn(this.id, 'joined', this.view.session, command.request), view)

@@ -51,7 +51,7 @@ export class LiveView implements TurnView {
     this.#ledger = identity.ledger
   }
 
-  /** Makes this the view of what follows `before`: what was open there goes on here, without what was said of it. */
+  /** Makes this the view of what follows `before`, which may go on: what is open there is here too, without what was said of it. */
   continue(before: LiveView): void {
     this.seq = before.seq
     for (const message of before.messages) {
@@ -62,8 +62,9 @@ export class LiveView implements TurnView {
     }
     for (const tool of before.tools) {
       if (tool.status !== undefined) continue
-      this.tools.push(tool)
-      this.#toolById.set(tool.id, tool)
+      const rest: ToolView = { ...tool }
+      this.tools.push(rest)
+      this.#toolById.set(rest.id, rest)
     }
     for (const ask of before.asks) this.#asks.set(ask.ask, ask)
   }

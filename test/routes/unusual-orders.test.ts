@@ -48,6 +48,8 @@ limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
   brief: { ${staged}, limits: { ask: 400ms } }
+routes:
+  - { when: { session: "steered-*" }, agent: staged, busy: steer }
 `)
   })
   afterAll(() => gateway.close())
@@ -91,5 +93,24 @@ agents:
       ['ask', 'a2', undefined],
       ['ask-settled', 'a2', 'timeout'],
     ])
+  })
+
+  test('who steers a turn in the middle of a message gets the rest of that message', async () => {
+    const first = turn('steered-1', [
+      [START, say('one ')],
+      [say('two'), CLOSE, END],
+    ])
+    await until(() => running('steered-1')?.view.text === 'one ')
+    expect(await turn('steered-1', [])).toMatchObject({ outcome: 'completed', text: 'two' })
+    expect(await first).toMatchObject({ outcome: 'completed', text: 'one two' })
+
+    const parts = [{ type: 'text', text: 'one two' }]
+    const whole = turn('steered-2', [
+      [START, say('one ')],
+      [{ ...CLOSE, parts }, END],
+    ])
+    await until(() => running('steered-2')?.view.text === 'one ')
+    expect(await turn('steered-2', [])).toMatchObject({ outcome: 'completed', text: 'two' })
+    expect(await whole).toMatchObject({ outcome: 'completed', text: 'one two' })
   })
 })
