@@ -22,12 +22,16 @@ export interface SessionRecord extends SessionKey {
   usage?: Usage
 }
 
-/** What a turn took, as it is listed. `back` is the agent's protocol, `route` what its route asked for. */
+/**
+ * What a turn took, as it is listed. `back` is the agent's protocol, `route` what its route asked for; `shape` says that
+ * its events are without what was said.
+ */
 export interface TurnMeasures {
   back: string
   route?: string
   timings: TurnTimings
   usage?: Usage
+  shape?: true
 }
 
 /** A turn as it is kept. `outcome` is absent while it runs. */

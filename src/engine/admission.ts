@@ -25,6 +25,11 @@ const OTHER_BODY = fault(
   'A request with this id and another body runs; send this one under a new id.',
 )
 
+const NOT_KEPT = fault(
+  'invalid-request',
+  'This request has been answered, and what was said is not kept; send it under a new key to have it done again.',
+)
+
 /** What admission stands on. */
 export interface AdmissionParts {
   store: Store
@@ -89,6 +94,7 @@ export class Admission {
     } else if (verdict.do === 'replay') {
       const past = await store.readTurn(verdict.turn)
       if (!past) return exchange.fail(fault('internal', 'The record of the first answer is gone; use a new key.'))
+      if (past.outcome === 'completed' && past.measures?.shape) return exchange.fail(NOT_KEPT)
       client.scope.shares?.('replayed', undefined)
       const shown = { record: past, session, after: 0, request: command.request }
       await showPast({ store, now: () => owner.now() }, shown, exchange)

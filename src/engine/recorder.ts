@@ -116,7 +116,7 @@ export class Recorder {
       outcome: end!.outcome,
       ...(end!.fault && { code: end!.fault.code }),
       losses: turn.losses,
-      measures: turn.scope.measures,
+      measures: { ...turn.scope.measures, ...(!keepsContent(turn) && { shape: true }) },
     })
   }
 }

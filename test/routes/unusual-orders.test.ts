@@ -50,6 +50,7 @@ agents:
   brief: { ${staged}, limits: { ask: 400ms } }
 routes:
   - { when: { session: "steered-*" }, agent: staged, busy: steer }
+  - { when: { session: "shape-*" }, agent: staged, journal: shape }
 `)
   })
   afterAll(() => gateway.close())
@@ -112,5 +113,17 @@ routes:
     await until(() => running('steered-2')?.view.text === 'one ')
     expect(await turn('steered-2', [])).toMatchObject({ outcome: 'completed', text: 'two' })
     expect(await whole).toMatchObject({ outcome: 'completed', text: 'one two' })
+  })
+
+  test('the duplicate of a turn whose content is not kept is no empty success', async () => {
+    const stages = [[START, say('private'), CLOSE, END]]
+    expect((await turn('shape-1', stages, { key: 'k1' })).text).toBe('private')
+    const late = await turn('shape-1', stages, { key: 'k1' })
+    expect([late.outcome, late.text, late.fault?.code]).toEqual([undefined, undefined, 'invalid-request'])
+
+    const fault = { code: 'provider-auth', message: 'The key is wrong.', retryable: false }
+    const failing = [[{ type: 'turn-end', outcome: 'failed', fault }]]
+    const failed = await turn('shape-2', failing, { key: 'k2' })
+    expect(await turn('shape-2', failing, { key: 'k2' })).toMatchObject({ outcome: 'failed', fault: failed.fault })
   })
 })
