@@ -1,3 +1,4 @@
+import type { Answer } from '../contract/index.ts'
 import type { EventOf, LinkEvent, Loss, TurnEvent } from '../model/index.ts'
 import { carriesEvent } from './carry.ts'
 import type { Exchange } from './exchange.ts'
@@ -57,6 +58,16 @@ export class Audience {
   /** The exchange that started the turn. */
   isFirst(exchange: Exchange): boolean {
     return exchange === this.#first
+  }
+
+  /**
+   * The turn goes on when this exchange leaves: it only looked on, or its answer or the route (`policy`) says `drain`.
+   * One that was begun to go on without its client does so too when others who asked for its answer leave.
+   */
+  isOutlived({ answer, follows }: Exchange, policy: Answer['onDisconnect'] | undefined): boolean {
+    const { form, onDisconnect } = this.#first!.answer
+    if (follows || form === 'accepted') return true
+    return (policy ?? (onDisconnect === 'drain' ? onDisconnect : answer.onDisconnect)) === 'drain'
   }
 
   /** Nobody waits for the turn any more. */

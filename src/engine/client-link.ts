@@ -147,7 +147,7 @@ export class ClientLink implements ExchangeHost {
     if (why === 'signal') {
       this.#signal = signal
       this.#exitCode ??= TERMINATED
-      for (const exchange of [...this.#exchanges.values()]) exchange.cancel()
+      for (const exchange of [...this.#exchanges.values()]) exchange.stop()
     }
     this.#safely(() => {
       if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
@@ -257,7 +257,7 @@ export class ClientLink implements ExchangeHost {
     this.#exitCode = exitCode
     this.#inputEnded = true
     for (const exchange of [...this.#exchanges.values()]) {
-      exchange.cancel()
+      exchange.stop()
       exchange.drop()
     }
     this.#maybeFinish()

@@ -62,6 +62,13 @@ export class Exchange {
     return this.command.type === 'turn-follow'
   }
 
+  /** Its client is told to stop: what is its own is cancelled, what it only looks on at goes on without it. */
+  stop(): void {
+    const { command } = this
+    if (this.follows || (command.type === 'query' && command.what === 'turns')) this.drop()
+    else this.cancel()
+  }
+
   /** One event of its turn: what the front has no place for is a loss, what its form leaves out is in the view. */
   deliver(event: TurnEvent, view: LiveView): void {
     if (this.ended) return

@@ -226,11 +226,10 @@ export class Turn {
     return true
   }
 
-  /** An exchange goes without its answer; the last one takes the turn with it unless its answer says `drain`. */
+  /** An exchange goes without its answer; the last one takes the turn with it unless that is to go on. */
   leave(exchange: Exchange): void {
     this.#audience.remove(exchange)
-    const policy = exchange.follows ? 'drain' : (this.route.onDisconnect ?? exchange.answer.onDisconnect)
-    if (policy === 'cancel' && this.#audience.deserted) this.cancel()
+    if (this.#audience.deserted && !this.#audience.isOutlived(exchange, this.route.onDisconnect)) this.cancel()
     this.valve()
   }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentHooks } from '../../src/contract/index.ts'
+import { StandInClient } from '../hostile/stand-in.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
@@ -39,10 +41,19 @@ interface Answer {
 
 describe('events in an unusual order', () => {
   let gateway: TestGateway
+  /** How many requests are over. */
+  let over = 0
 
   beforeAll(async () => {
     const staged = `protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs]`
-    gateway = await startGateway(`
+    const request: typeof silentHooks.request = (info) => ({
+      ...silentHooks.request(info),
+      end: () => {
+        over += 1
+      },
+    })
+    gateway = await startGateway(
+      `
 default: staged
 limits: { grace: 300ms }
 agents:
@@ -51,7 +62,9 @@ agents:
 routes:
   - { when: { session: "steered-*" }, agent: staged, busy: steer }
   - { when: { session: "shape-*" }, agent: staged, journal: shape }
-`)
+`,
+      { hooks: { request } },
+    )
   })
   afterAll(() => gateway.close())
 
@@ -125,5 +138,48 @@ routes:
     const failing = [[{ type: 'turn-end', outcome: 'failed', fault }]]
     const failed = await turn('shape-2', failing, { key: 'k2' })
     expect(await turn('shape-2', failing, { key: 'k2' })).toMatchObject({ outcome: 'failed', fault: failed.fault })
+  })
+
+  test('a turn in the background goes on when who asked for its answer leaves', async () => {
+    const stages = [
+      [START, say('one ')],
+      [say('two'), CLOSE, END],
+    ]
+    const { status } = await turn('background-1', stages, { key: 'k1', background: true })
+    expect(status).toBe('accepted')
+    await until(() => running('background-1')?.view.text === 'one ')
+    const leaving = new AbortController()
+    const before = over
+    const duplicate = fetch(`${gateway.url}/v1/turns`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'idempotency-key': 'k1' },
+      body: JSON.stringify({ input: JSON.stringify(stages), session: { id: 'background-1' } }),
+      signal: leaving.signal,
+    })
+    // It has joined: the head comes with the first event.
+    expect((await duplicate).headers.get('turnpike-turn')).toBe(running('background-1')!.id)
+    leaving.abort()
+    await until(() => over > before)
+    running('background-1')!.tellAgent({ exchange: 'x', input: [] })
+    expect((await turn('background-1', stages, { key: 'k1' })).text).toBe('one two')
+  })
+
+  test('a turn goes on when a stand-in that only follows it is told to stop, and that one ends', async () => {
+    const own = JSON.stringify([[END]])
+    const client = new StandInClient(gateway.url, 'native', 'staged', { text: own, session: 'follows' })
+    await until(() => client.ending !== undefined)
+    const followed = turn('followed', [
+      [START, say('one ')],
+      [say('two'), CLOSE, END],
+    ])
+    await until(() => running('followed')?.view.text === 'one ')
+    const follow = { type: 'turn-follow', target: { turn: running('followed')!.id } }
+    const watch = { type: 'query', what: 'turns', args: { follow: true } }
+    client.write(`${JSON.stringify(follow)}\n${JSON.stringify(watch)}\n`)
+    await until(() => client.read.includes('"one "') && client.read.includes('"turns"'))
+    client.signal()
+    expect(await client.ended).toBe(143)
+    running('followed')!.tellAgent({ exchange: 'x', input: [] })
+    expect(await followed).toMatchObject({ outcome: 'completed', text: 'one two' })
   })
 })
