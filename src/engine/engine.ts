@@ -220,6 +220,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return agents.find((agent) => this.breakers.admit(agent))
   }
 
+  spare(agent: AgentSettings): void {
+    this.breakers.release(agent)
+  }
+
   failed(agent: AgentSettings, why: Fault): void {
     this.breakers.told(agent, why)
     this.#log.warn('a turn is given to another agent', { agent: agent.name, code: why.code })

@@ -49,6 +49,8 @@ export interface TurnOwner {
   audit(turn: Turn, entry: AskAudit): void
   /** The first of these agents that may be tried now. */
   usable(agents: readonly AgentSettings[]): AgentSettings | undefined
+  /** An agent that was to be tried is not. */
+  spare(agent: AgentSettings): void
   /** An agent failed without ending the turn. */
   failed(agent: AgentSettings, fault: Fault): void
   /** It waits for its new agent. */

@@ -36,6 +36,8 @@ export interface RunHost {
   cancelled(): boolean
   /** The agent is done. */
   settled(): void
+  /** What it was not told is told anew. */
+  untold(): void
 }
 
 /**
@@ -60,21 +62,22 @@ export class TurnRun {
 
   /** Runs the turn; resolves when the agent is done with it. */
   async on(link: AgentLink, session: AgentSession): Promise<void> {
-    const { turn, timer, owner } = this.#host
+    const { turn, timer, owner, cancelled } = this.#host
     this.link = link
     timer.enter(link.ready ? this.#silencePhase : 'start')
     await this.#attempt(link, session)
-    if (this.#retrying) {
-      await link.quiet()
-      if (turn.ended || this.link !== link) return
+    if (this.#retrying && !turn.ended && this.link === link && !cancelled()) {
       turn.scope.note('retry')
+      this.#host.untold()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
       await this.#attempt(link, { ...session, bound: owner.freshSession(turn) })
     }
-    await this.#settle(link)
-    if (!this.#movingTo || turn.ended) return
-    if (this.#host.cancelled()) this.#host.end(cancelledTurn(turn.id))
-    else this.#moveOn(this.#movingTo)
+    const other = this.#movingTo
+    if (!turn.ended && this.link === link) {
+      if (cancelled()) this.#host.end(cancelledTurn(turn.id))
+      else if (other) return this.#moveOn(other)
+    }
+    if (other) owner.spare(other)
   }
 
   /** Ends the turn from outside, or has another agent take it. False when it does not run: its end is the caller's. */
@@ -99,6 +102,7 @@ export class TurnRun {
     return this.#host.turn.agent.dialect.back!.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
   }
 
+  /** One try; resolves when the agent is done with it. */
   #attempt(link: AgentLink, { bound, history }: AgentSession): Promise<void> {
     const { turn, cancelled } = this.#host
     const { capabilities } = turn.agent.dialect.back!
@@ -118,9 +122,9 @@ export class TurnRun {
         },
       }),
     )
-    return new Promise((resolve) => {
+    return new Promise<void>((resolve) => {
       events.subscribe({ next: (event) => this.#fromAgent(event), complete: resolve })
-    })
+    }).then(() => this.#settle(link))
   }
 
   /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
@@ -190,5 +194,7 @@ export class TurnRun {
     const linger = setTimeout(() => void link.stop('closed', this.#host.grace()), wait)
     await link.quiet()
     clearTimeout(linger)
+    // A turn without an end may have been cancelled meanwhile: its agent is stopped now, and the link's next turn is not meant.
+    this.#host.settled()
   }
 }

@@ -76,6 +76,7 @@ export class Turn {
       grace: () => this.#limits.grace,
       cancelled: () => this.#cancelled,
       settled: () => this.#stop.done(),
+      untold: () => this.#audience.moved(this.agent.name, this.#ledger.clear()),
     })
     this.asks = new TurnAsks({
       turn: this.id,

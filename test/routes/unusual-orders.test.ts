@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
@@ -59,9 +60,13 @@ limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
   brief: { ${staged}, limits: { ask: 400ms } }
+  forgets: { protocol: zene, command: ${process.execPath}, args: [${KIT}/forgets.mjs, "\${TEST_FOLDER}/diary"] }
+  engine: { protocol: zene, command: ${process.execPath}, args: [${KIT}/unwell.mjs], breaker: { failures: 1000 } }
+  broken: { protocol: agentproc, command: "\${TEST_FOLDER}/broken.sh", args: [], breaker: { failures: 1, cooldown: 1ms } }
 routes:
   - { when: { session: "steered-*" }, agent: staged, busy: steer }
   - { when: { session: "shape-*" }, agent: staged, journal: shape }
+  - { when: { session: "moving-*" }, agent: engine, fallback: [broken] }
 `,
       { hooks: { request } },
     )
@@ -181,5 +186,48 @@ routes:
     expect(await client.ended).toBe(143)
     running('followed')!.tellAgent({ exchange: 'x', input: [] })
     expect(await followed).toMatchObject({ outcome: 'completed', text: 'one two' })
+  })
+
+  test('a turn that is tried once more in a process that stays is so at once, and loses nothing twice', async () => {
+    const fault = { code: 'internal', message: 'A plan stands in the way.', retryable: false, retry: 'fresh-session' }
+    const failed = { type: 'turn-end', outcome: 'failed', fault }
+    expect(await turn('again-1', [[failed], [START, say('done'), CLOSE, END]])).toMatchObject({ text: 'done' })
+
+    const asked = { input: 'again-2', session: { id: 'again-2' }, options: { effort: 'high' } }
+    const answer = await post(asked, { agent: 'forgets' })
+    expect([answer.outcome, answer.text, answer.losses]).toEqual([
+      'completed',
+      'done',
+      [
+        { kind: 'weakened', item: 'session.id', why: 'policy', count: 1 },
+        { kind: 'dropped', item: 'option.effort', why: 'no-place', count: 1 },
+      ],
+    ])
+  })
+
+  test('a turn that is cancelled before it is tried once more is not begun again', async () => {
+    const notes = (): string => readFileSync(`${gateway.folder}/diary`, { encoding: 'utf8', flag: 'a+' })
+    const answer = post({ input: 'gives-up', session: { id: 'gives-up' } }, { agent: 'forgets' })
+    await until(() => notes().includes('stopped gives-up'))
+    running('gives-up')!.cancel()
+    expect(await answer).toMatchObject({ outcome: 'cancelled' })
+    expect(notes().match(/asked gives-up/g)).toHaveLength(1)
+    // What was to stop the turn that was cancelled does not stop the next one.
+    expect(await post({ input: 'go on', session: { id: 'gives-up' } }, { agent: 'forgets' })).toMatchObject({
+      text: 'done',
+    })
+  })
+
+  test('an agent that was to take a turn which is cancelled meanwhile is tried by the next one', async () => {
+    const of = (session: string) => post({ input: 'hi', session: { id: session } })
+    const broken = gateway.engine.settings.agents.get('broken')!
+    expect(await of('moving-1')).toMatchObject({ fault: { code: 'agent-unavailable' } })
+    await until(() => gateway.engine.breakers.state(broken) === 'half-open')
+    const leaving = of('moving-2')
+    await until(() => gateway.engine.breakers.state(broken) === 'open')
+    running('moving-2')!.cancel()
+    expect(await leaving).toMatchObject({ outcome: 'cancelled' })
+    writeFileSync(`${gateway.folder}/broken.sh`, '#!/bin/sh\necho well\n', { mode: 0o755 })
+    expect(await of('moving-3')).toMatchObject({ outcome: 'completed', text: 'well' })
   })
 })
