@@ -8,6 +8,12 @@ export type HealthListener = (agent: AgentSettings, found: Fault | undefined) =>
 
 const EXCHANGE = 'health'
 
+/** What a check found: a fault, nothing wrong, or that the agent cannot be checked. */
+type Found = Fault | undefined | 'none'
+
+/** Ends what a check has started. */
+type Stop = () => void
+
 /**
  * Asks agents at times whether they work, on a link of its own each time: a process must start and be ready, and
  * answer where its protocol has a question for it; an HTTP agent must answer at all. Agents that can only be asked by
@@ -47,44 +53,33 @@ export class HealthChecks {
       'agent-unavailable',
       `The agent "${agent.name}" did not answer its health check in ${timeout} ms.`,
     )
-    const found = await new Promise<Fault | undefined | 'none'>((resolve) => {
-      const timer = setTimeout(() => resolve(late), timeout)
-      const done = (result: Fault | undefined | 'none'): void => {
+    const found = await new Promise<Found>((resolve) => {
+      let stop: Stop = () => {}
+      const timer = setTimeout(() => finish(late), timeout)
+      const finish = (result: Found): void => {
         clearTimeout(timer)
         resolve(result)
+        stop()
       }
-      if (agent.target.kind === 'http') this.#call(agent, done)
-      else this.#ask(agent, done)
+      stop = agent.target.kind === 'http' ? this.#call(agent, finish) : this.#ask(agent, finish)
     })
     if (found !== 'none') this.#told(agent, found)
   }
 
   /** Any answer but a failure of the server says that somebody is there. */
-  #call(agent: AgentSettings, done: (found: Fault | undefined) => void): void {
-    const failed = (): void => done(fault('agent-unavailable', `The agent "${agent.name}" cannot be reached.`))
+  #call(agent: AgentSettings, finish: (found: Found) => void): Stop {
+    const failed = (): void => finish(fault('agent-unavailable', `The agent "${agent.name}" cannot be reached.`))
     const handle = agent.backend.open(
       { kind: 'http', method: 'GET', body: '', answer: 'body' },
-      {
-        head: ({ status }) => {
-          if (status < 500) done(undefined)
-          else failed()
-          handle.stop('closed', 0)
-        },
-        data() {},
-        end: failed,
-      },
+      { head: ({ status }) => (status < 500 ? finish(undefined) : failed()), data() {}, end: failed },
       {},
     )
+    return () => handle.stop('closed', 0)
   }
 
-  #ask(agent: AgentSettings, done: (found: Fault | undefined | 'none') => void): void {
+  #ask(agent: AgentSettings, finish: (found: Found) => void): Stop {
     const asks = agent.dialect.back!.capabilities['query.health'] !== 'none'
     const question = { type: 'query', what: 'health', exchange: EXCHANGE } as const
-    const finish = (found: Fault | undefined | 'none'): void => {
-      this.#running.delete(link)
-      void link.stop('closed', agent.limits.grace)
-      done(found)
-    }
     const idleEvent = (event: LinkEvent): void => {
       if (event.type === 'agent-ready' && !asks) finish(undefined)
       else if (event.type === 'agent-ready') link.send(question)
@@ -97,7 +92,12 @@ export class HealthChecks {
     } else if (asks) {
       link.send(question)
     } else {
-      finish('none')
+      // The caller has no way to stop it yet.
+      queueMicrotask(() => finish('none'))
+    }
+    return () => {
+      this.#running.delete(link)
+      void link.stop('closed', agent.limits.grace)
     }
   }
 }
