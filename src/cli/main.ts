@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { protocolOfProgram } from '../../codecs/index.ts'
 import { UsageError, wantsHelp } from './arguments.ts'
+import { Output } from './output.ts'
 
 /** The commands; each is loaded only when it is called. A command returns the exit code, or throws a `UsageError`. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
@@ -21,8 +22,15 @@ async function main(args: string[]): Promise<number> {
   const [name = 'help', ...rest] = standIn ? ['as', standIn, ...args] : args
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted] : undefined
-  if (!command) return (await import('./usage.ts')).unknownCommand(name)
-  if (wantsHelp(wanted, rest)) return COMMANDS['help']!([wanted])
+  // A stand-in has a reader with rules of its own, and sees to it itself.
+  if (command && wanted === 'as' && !wantsHelp(wanted, rest)) return run(wanted, command, rest)
+  const output = new Output()
+  if (!command) return output.flushed((await import('./usage.ts')).unknownCommand(name))
+  const asked = wantsHelp(wanted, rest) ? COMMANDS['help']!([wanted]) : run(wanted, command, rest)
+  return output.flushed(await asked)
+}
+
+async function run(wanted: string, command: (args: string[]) => Promise<number>, rest: string[]): Promise<number> {
   try {
     return await command(rest)
   } catch (error) {
