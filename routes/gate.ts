@@ -1,4 +1,4 @@
-import { type Fault, fault } from '../src/model/index.ts'
+import { type Fault, fault, isLoopback } from '../src/model/index.ts'
 import { hostAllowed, type Names } from './hosts.ts'
 import { type Caller, callerOf, findKey, givenKey, type KeyRule } from './keys.ts'
 import { Limiter } from './limiter.ts'
@@ -27,6 +27,10 @@ function later(message: string, seconds: number): Refusal {
   return { fault: fault('overloaded', message), headers: { 'retry-after': String(seconds) } }
 }
 
+function openMessage(bound: string): string {
+  return `${bound} is reachable from other machines, but there are no keys; add server.keys, or restart the gateway for another server.host`
+}
+
 /** The one place that lets requests in: by the machine they name, the page they come from, their key, and its rate. */
 export class Gate {
   readonly #limiter: Limiter
@@ -40,9 +44,14 @@ export class Gate {
     this.#wrong = new WrongKeys(now)
   }
 
-  /** Takes other keys and names from now on; what clients have used of their rates stays used. */
+  /**
+   * Takes other keys and names from now on; what clients have used of their rates stays used. Throws an Error where that
+   * would let everybody in: the address stays, and off loopback there have to be keys.
+   */
   reload(access: Omit<Access, 'bound'>): void {
-    this.#access = { ...access, bound: this.#access.bound }
+    const { bound } = this.#access
+    if (access.keys.length === 0 && !isLoopback(bound)) throw new Error(openMessage(bound))
+    this.#access = { ...access, bound }
     this.#limiter.keep(access.keys.map(({ name }) => name))
   }
 

@@ -55,8 +55,8 @@ function reload(file: string, { config, codecs, gateway, log }: Setup, server: H
   try {
     const next = readConfig(codecs, file)
     for (const warning of [...next.warnings, ...needRestart(config, next)]) log.warn(warning)
-    gateway.reload(next)
     server.reload(next.server)
+    gateway.reload(next)
     log.info('the configuration was read again', { agents: [...next.agents.keys()] })
   } catch (error) {
     log.error('the configuration was not taken; the one before it goes on', { error: String(error) })
