@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
@@ -20,7 +20,7 @@ import type { Engine } from './engine/index.ts'
 /** A server that listens. `close` stops listening and cuts what is still open. */
 export interface HttpServer {
   url: string
-  /** Takes other keys and names from now on; the address stays as it is. */
+  /** Takes other keys and names from now on; the address stays as it is. Throws where it would be open to everybody. */
   reload(config: ServerConfig): void
   close(): Promise<void>
 }
@@ -56,17 +56,38 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
  * more is replaced. Rejects when another gateway listens there.
  */
 export async function startSocket(path: string, parts: ServerParts, limits: ServerLimits): Promise<HttpServer> {
+  await clearPlace(path)
+  const gate = new Gate({ bound: 'localhost', hosts: [], origins: [], keys: [] })
+  const server = httpServer(gate, parts, limits)
+  await listen(server, { path })
+  chmodSync(path, 0o600)
+  return { url: `unix:${path}`, reload() {}, close: () => closeServer(server) }
+}
+
+/**
+ * Gives a socket that is listened on a further name, which is a symbolic link in a folder of this user alone. Gives what
+ * takes the name away again. Rejects when another gateway listens there.
+ */
+export async function nameSocket(path: string, name: string): Promise<() => void> {
+  await clearPlace(name)
+  symlinkSync(path, name)
+  return () => {
+    try {
+      if (readlinkSync(name) === path) unlinkSync(name)
+    } catch {
+      // Somebody else has taken the place.
+    }
+  }
+}
+
+/** Makes room for a socket or its further name: the folder is there, this user's alone, and nobody listens at the place. */
+async function clearPlace(path: string): Promise<void> {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = lstatSync(folder)
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0) throw new Error(`${folder} is open to other users`)
   if (await answers(path)) throw new Error(`another gateway listens on ${path}`)
   removeSocket(path)
-  const gate = new Gate({ bound: 'localhost', hosts: [], origins: [], keys: [] })
-  const server = httpServer(gate, parts, limits)
-  await listen(server, { path })
-  chmodSync(path, 0o600)
-  return { url: `unix:${path}`, reload() {}, close: () => closeServer(server) }
 }
 
 function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): ReturnType<typeof createServer> {
@@ -115,9 +136,11 @@ function answers(path: string): Promise<boolean> {
   })
 }
 
+/** A socket that nobody listens on, or the further name of one. */
 function removeSocket(path: string): void {
   try {
-    if (lstatSync(path).isSocket()) unlinkSync(path)
+    const found = lstatSync(path)
+    if (found.isSocket() || found.isSymbolicLink()) unlinkSync(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }

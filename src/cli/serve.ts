@@ -1,7 +1,7 @@
 import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
-import { type HttpServer, type ServerParts, startServer, startSocket } from '../server.ts'
+import { type HttpServer, nameSocket, type ServerParts, startServer, startSocket } from '../server.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { readConfig } from './read-config.ts'
@@ -86,13 +86,29 @@ async function listenForStandIns(
   log: Log,
 ): Promise<HttpServer | undefined> {
   if (configured === false) return undefined
-  const path = configured ?? socketPath(file, process.env)
+  const usual = socketPath(file, process.env)
+  const path = configured ?? usual
   try {
-    return await startSocket(path, parts, limits)
+    const socket = await startSocket(path, parts, limits)
+    // Stand-ins do not read the file: they look at the usual place.
+    const unname =
+      path === usual ? undefined : await nameSocket(path, usual).catch((error) => unnamed(log, path, error))
+    return {
+      ...socket,
+      close() {
+        unname?.()
+        return socket.close()
+      },
+    }
   } catch (error) {
     log.warn('stand-ins cannot reach this gateway; they will run turns themselves', { path, error: String(error) })
     return undefined
   }
+}
+
+function unnamed(log: Log, path: string, error: unknown): undefined {
+  const why = { path, error: String(error) }
+  log.warn('stand-ins find this gateway only with TURNPIKE_URL=unix:PATH; else they run turns themselves', why)
 }
 
 /** Resolves at the next SIGTERM or SIGINT with how long running turns may go on. */
