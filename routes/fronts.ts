@@ -9,7 +9,7 @@ import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
 import { frontRefusal, LOCAL_TENANT } from './keys.ts'
 import type { MetricsText } from './metrics.ts'
-import { type Patience, watchBody, watchEnd } from './patience.ts'
+import { type Patience, watchBody } from './patience.ts'
 
 /** What the HTTP side of the gateway is made of. */
 export interface HttpParts {
@@ -114,7 +114,6 @@ function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, patie
   incoming.on('end', () => client.end('eof'))
   incoming.on('error', () => client.disconnect())
   watchBody(incoming, patience, lines, () => client.refuse(LATE, 408))
-  watchEnd(incoming, outgoing, patience)
 }
 
 function carrierOf(headers: Readonly<Record<string, string>>): Carrier {

@@ -11,6 +11,7 @@ import {
   type HttpParts,
   type KeyRule,
   type MetricsText,
+  watchEnd,
   writeHeaders,
 } from '../routes/index.ts'
 import type { ServerConfig, ServerKey, ServerLimits } from './config/index.ts'
@@ -107,7 +108,13 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     connectionsCheckingInterval: Math.min(limits.headers, CHECK_MS),
   }
   const server = createServer(options, (incoming, outgoing) => {
+    watchEnd(incoming, outgoing, parts.patience())
     if (!writeHeaders(gate, incoming, outgoing)) void listener(incoming, outgoing)
+  })
+  // Of an Expect header that is not known, which Node answers by itself otherwise.
+  server.on('checkExpectation', (incoming, outgoing) => {
+    watchEnd(incoming, outgoing, parts.patience())
+    outgoing.writeHead(417).end()
   })
   server.maxConnections = limits.connections
   return server

@@ -98,6 +98,23 @@ describe('clients that are slow', () => {
     expect(wire.text).toContain('did not come in time')
   })
 
+  test.each([
+    ['POST', '/v1/nothing', 404],
+    ['PUT', '/v1/turns', 405],
+    ['GET', '/healthz', 200],
+    ['GET', '/v1/agents', 401],
+    ['POST', '/v1/stdio/nothing', 401],
+    ['POST', '/v1/turns', 417],
+  ])('with a body that nobody wants are cut off behind their answer: %s %s', async (method, path, status) => {
+    const wire = new Wire(gateway.port)
+    const expectation = status === 417 ? 'Expect: nothing\r\n' : ''
+    wire.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${expectation}Content-Length: 100000\r\n\r\n`)
+    const drip = setInterval(() => wire.write(' '), 100)
+    await wire.closed
+    clearInterval(drip)
+    expect(wire.statuses).toEqual([status])
+  })
+
   test('with the first line of a stand-in are cut off', async () => {
     const wire = new Wire(gateway.port).write(`${head('/v1/stdio/zot', 'Transfer-Encoding: chunked')}\r\n1\r\n{\r\n`)
     await wire.closed
