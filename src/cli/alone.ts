@@ -25,7 +25,7 @@ export async function runAlone(
       codec: codecs[protocol]!,
       argv,
       env,
-      carrier: readCarrier(env),
+      carrier: readCarrier(env, { baggage: true }),
       tenant: TENANT,
       ...(agent !== undefined && { agent }),
     },

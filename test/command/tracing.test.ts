@@ -17,7 +17,11 @@ describe('a stand-in', () => {
     config = join(folder, 'turnpike.yaml')
     const script = `{ protocol: agentproc, command: ${process.execPath}, args: [${AGENTS}/traced.mjs] }`
     const exits = `{ protocol: agentproc, command: ${AGENTS}/exits.sh, args: [] }`
-    writeFileSync(config, `default: script\nagents: { script: ${script}, exits: ${exits} }\nstore: { path: ./t.db }\n`)
+    const bag = `{ protocol: agentproc, command: /bin/sh, args: [-c, 'echo "$BAGGAGE"'] }`
+    writeFileSync(
+      config,
+      `default: script\nagents: { script: ${script}, exits: ${exits}, bag: ${bag} }\nstore: { path: ./t.db }\n`,
+    )
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -34,6 +38,12 @@ describe('a stand-in', () => {
   test('without an exporter passes the client’s context on as it came, and invents none', async () => {
     expect(await run({ TRACEPARENT })).toBe(TRACEPARENT)
     expect(await run({ TRACEPARENT: '' })).toBe('none')
+  })
+
+  test('passes the client’s baggage on', async () => {
+    const input = CLIENTS.zene.write({ text: 'hi', session: 's' })
+    const ran = await runTurnpike(['as', 'zene', '--config', config, '--agent', 'bag'], input, { BAGGAGE: 'user=7' })
+    expect(JSON.parse(ran.stdout)).toMatchObject({ text: 'user=7' })
   })
 
   test('sends its log too where the standard variable says so, as Protocol Buffers where another one does', async () => {
