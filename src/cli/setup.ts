@@ -110,7 +110,19 @@ function redacting(log: Log, { redact }: Config): EngineLog {
 
 /** The collector's URL: the configured one, else that of the environment. */
 export function collectorOf(config: Config): string | undefined {
-  return config.telemetry?.otlp ?? (process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || undefined)
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base } = process.env
+  return config.telemetry?.otlp ?? (base ? behindBase(base) : undefined)
+}
+
+/**
+ * Where traces go of a base URL: the signal's path stands behind its own (OpenTelemetry, OTLP exporter, "Endpoint URLs
+ * for OTLP/HTTP"). One that ends in that path already is taken at its word.
+ */
+function behindBase(base: string): string {
+  const url = URL.parse(base)
+  if (!url || url.pathname.endsWith('/v1/traces')) return base
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`
+  return url.href
 }
 
 /** Whether the log goes to the collector as well, and how everything is written to it: as configured, else by OpenTelemetry's variables. */

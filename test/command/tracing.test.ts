@@ -50,7 +50,7 @@ describe('a stand-in', () => {
     const receiver = await startOtlpReceiver()
     const env = {
       TRACEPARENT,
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/base`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
       OTEL_LOGS_EXPORTER: 'otlp',
       TURNPIKE_LOG: 'on',
@@ -68,6 +68,7 @@ describe('a stand-in', () => {
     expect(new Set(receiver.exports().map(({ headers }) => headers['content-type']))).toEqual(
       new Set(['application/x-protobuf']),
     )
+    expect(new Set(receiver.exports().map(({ path }) => path))).toEqual(new Set(['/base/v1/traces', '/base/v1/logs']))
     await receiver.close()
   })
 })

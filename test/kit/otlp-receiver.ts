@@ -92,7 +92,9 @@ export async function startOtlpReceiver(options: { status?: number } = {}): Prom
     else {
       const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
       const json = type === 'application/json'
-      const decoded = (json ? JSON.parse(body.toString()) : decodeProtobuf(request.url!, body)) as Request
+      const decoded = (
+        json ? JSON.parse(body.toString()) : decodeProtobuf(request.url!.replace(/^.*(?=\/v1\/)/, ''), body)
+      ) as Request
       if (status === 200) spans.push(...decodeSpans(decoded))
       if (status === 200) logs.push(...decodeLogs(decoded))
       if (status === 200 && decoded.resourceMetrics) points = decodePoints(decoded)
