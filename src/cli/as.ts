@@ -26,6 +26,7 @@ export async function asCommand(args: string[]): Promise<number> {
 /** The exit code of a stand-in that was served, or why it cannot be: its client has not been read then. */
 async function serve(file: string, asked: ThinOptions): Promise<number | string> {
   const address = gatewayAddress(file)
+  if (typeof address === 'string') return address
   const served = address && (await runThin(address, asked, process))
   if (served !== undefined) return served
   if (process.env['TURNPIKE_URL']) return 'no gateway answers at TURNPIKE_URL; start it, or unset the variable'

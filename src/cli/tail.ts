@@ -33,6 +33,7 @@ export async function tailCommand(args: string[]): Promise<number> {
     ...(agent !== undefined && { agent }),
   }
   const address = gatewayAddress(configFile(options.config))
+  if (typeof address === 'string') return complain(address)
   const response = address && (await ask(address))
   if (!response) return complain('no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve')
   if (response.statusCode !== 200) return complain(refusal(response.statusCode))

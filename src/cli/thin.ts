@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import type { StandInFacts } from '../contract/index.ts'
 import { frameDecoder } from '../framing/index.ts'
 import type { Streams } from '../stdio.ts'
@@ -66,7 +66,8 @@ async function open(address: GatewayAddress, protocol: string): Promise<{ socket
   const { protocol: scheme, hostname, port, host, pathname } = new URL(address.url)
   const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (scheme === 'https:' ? 443 : 80)) }
   const secure = scheme === 'https:' && (await import('node:tls'))
-  const socket = secure ? secure.connect({ ...at, servername: at.host }) : connect(at)
+  // An address is no name of a server (RFC 6066, section 3), of which Node would warn on standard error.
+  const socket = secure ? secure.connect({ ...at, ...(!isIP(at.host) && { servername: at.host }) }) : connect(at)
   socket.setNoDelay(true)
   const key: Record<string, string> = address.key ? { Authorization: `Bearer ${address.key}` } : {}
   return { socket, head: { path: pathname.replace(/\/$/, '') + path, headers: { ...headers, Host: host, ...key } } }

@@ -82,6 +82,23 @@ describe('exit codes of stand-ins', () => {
     expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })
   })
 
+  test.each(['127.0.0.1:8484', 'localhost:8484', 'ftp://localhost', 'https://:80:80'])(
+    'zene, 3: %s is no address of a gateway',
+    async (url) => {
+      const message =
+        'turnpike: TURNPIKE_URL is no address of a gateway; write it as http://HOST:PORT, https://HOST or unix:PATH'
+      const ran = await run(['zene'], REQUEST, { env: { TURNPIKE_URL: url } })
+      expect(JSON.parse(ran.stdout)).toMatchObject(flat(message))
+      expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })
+    },
+  )
+
+  test('zene, 3: a gateway over TLS that is not there, by its address', async () => {
+    const message = 'turnpike: no gateway answers at TURNPIKE_URL; start it, or unset the variable'
+    const ran = await run(['zene'], REQUEST, { env: { TURNPIKE_URL: 'https://127.0.0.1:9' } })
+    expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })
+  })
+
   test('zene, 3: without a request there is nothing to answer', async () => {
     const ran = await run(['zene', '--config', bad], '', { ends: true })
     expect(ran).toEqual({ stdout: '', stderr: `${UNUSABLE}\n`, code: 3 })

@@ -233,6 +233,13 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
         stderr: 'turnpike: no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve\n',
         code: 3,
       })
+      const wrong = await runTurnpike(['tail'], '', { TURNPIKE_URL: 'localhost:8484' })
+      expect(wrong).toEqual({
+        stdout: '',
+        stderr:
+          'turnpike: TURNPIKE_URL is no address of a gateway; write it as http://HOST:PORT, https://HOST or unix:PATH\n',
+        code: 3,
+      })
     })
   })
 })
