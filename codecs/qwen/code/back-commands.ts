@@ -11,18 +11,11 @@ import {
   quote,
   replyData,
 } from '../../../src/model/index.ts'
-import type { AgentWire, Reply } from './back-wire.ts'
+import type { AgentWire, Reply, Step } from './back-wire.ts'
 import { AvailableModels } from './schema.ts'
-import { carried, type Entry, PROTOCOL } from './wire.ts'
+import { carried, PROTOCOL } from './wire.ts'
 
 type Asked = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
-
-/** A control request of the gateway, and what is remembered when the agent did it. */
-interface Step {
-  subtype: string
-  fields: readonly Entry[]
-  done(): void
-}
 
 /** The commands that the agent answers beside its turns; each ends with one `command-reply`. */
 export class Commands {
@@ -48,12 +41,13 @@ export class Commands {
       this.#done(exchange, {})
       return
     }
-    this.#wire.request(step.subtype, step.fields, (reply) => {
+    this.#wire.set(step, (reply) => {
       if (!reply?.success) {
         this.#failed(exchange, reply)
         return
       }
       step.done()
+      this.#wire.settings.set(step.subtype, step)
       this.#configure(exchange, rest)
     })
   }
@@ -123,7 +117,7 @@ function configSteps({ model, mode, effort }: CommandOf<'config-set'>, wire: Age
   if (model !== undefined) steps.push(modelStep(model, wire))
   if (effort !== undefined) steps.push(effortStep(effort, wire))
   if (mode !== undefined) {
-    steps.push({ subtype: 'set_permission_mode', fields: [['mode', quote(mode)]], done() {} })
+    steps.push({ subtype: 'set_permission_mode', fields: [['mode', quote(mode)]], unset() {}, done() {} })
   }
   return steps
 }
@@ -133,6 +127,9 @@ export function modelStep(model: string, wire: AgentWire): Step {
   return {
     subtype: 'set_model',
     fields: [['model', quote(model)]],
+    unset() {
+      wire.model = undefined
+    },
     done() {
       wire.model = model
     },
@@ -144,6 +141,9 @@ export function effortStep(effort: string, wire: AgentWire): Step {
   return {
     subtype: 'set_effort',
     fields: [['effort', quote(effort)]],
+    unset() {
+      wire.effort = undefined
+    },
     done() {
       wire.effort = effort
     },

@@ -21,6 +21,15 @@ import { type Entry, messageLine } from './wire.ts'
 /** The answer to a control request, with its payload as raw JSON; undefined when the process ended without one. */
 export type Reply = { success: true; raw: JsonText } | { success: false; error: string } | undefined
 
+/** A control request of the gateway, and what is remembered when the agent did it. */
+export interface Step {
+  subtype: string
+  fields: readonly Entry[]
+  /** It is on its way: what was known before is not known any more. */
+  unset(): void
+  done(): void
+}
+
 /** Why nothing can be sent any more, and what that stops. */
 export interface Death {
   reason: Fault
@@ -47,6 +56,8 @@ export class AgentWire {
   /** It may ignore what it is told from here on: the next turn needs another process. */
   suspect = false
   readonly meter = new UsageMeter()
+  /** What the client set for its session, by the subtype of the request: another process has to be told it again. */
+  readonly settings = new Map<string, Step>()
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #configured: readonly string[]
@@ -73,6 +84,10 @@ export class AgentWire {
     this.#starts += 1
     this.#resuming = resume
     this.session = undefined
+    // What the process before was set to, this one is not; a session without a past has not heard the system prompt.
+    this.model = undefined
+    this.effort = undefined
+    if (resume === undefined) this.system = undefined
     this.suspect = false
     this.meter.reset(resume === undefined && !resumesSession(this.#configured))
     const call = this.#call
@@ -138,6 +153,12 @@ export class AgentWire {
   /** Sends a control request; `then` is called once, with its answer. */
   request(subtype: string, fields: readonly Entry[], then: (reply: Reply) => void): void {
     this.requestRaw(messageLine([['subtype', quote(subtype)], ...fields]), then)
+  }
+
+  /** Sends what a step says. */
+  set(step: Step, then: (reply: Reply) => void): void {
+    step.unset()
+    this.request(step.subtype, step.fields, then)
   }
 
   /** Sends a control request whose `request` is there as JSON. */
@@ -226,6 +247,7 @@ export class AgentWire {
     const known = v.safeParse(Initialized, JSON.parse(reply.raw))
     if (known.success) this.session = known.output.session_id
     this.#ports.emit({ turn: null, type: 'agent-ready', json: reply.raw })
+    for (const step of this.settings.values()) this.set(step, (answer) => answer?.success && step.done())
     const waiting = this.#waiting
     this.#waiting = undefined
     for (const step of waiting ?? []) step()

@@ -16,7 +16,7 @@ import { isOtherDialect, LINES, type Line, plainDelta, type Reading } from './ba
 import { promptText, userLine } from './back-prompt.ts'
 import { readSystem } from './back-system.ts'
 import { TurnDecoder } from './back-turn.ts'
-import { AgentWire, type Death } from './back-wire.ts'
+import { AgentWire, type Death, type Step } from './back-wire.ts'
 import { Result, SystemInit } from './schema.ts'
 import { ownExt, PROTOCOL, unknownMembers } from './wire.ts'
 
@@ -224,8 +224,8 @@ export class BackSession implements BackLink {
     } else this.#prompt(work)
   }
 
-  #set(work: Work, item: 'option.model' | 'option.effort', step: ReturnType<typeof modelStep>): void {
-    this.#wire.request(step.subtype, step.fields, (reply) => {
+  #set(work: Work, item: 'option.model' | 'option.effort', step: Step): void {
+    this.#wire.set(step, (reply) => {
       if (reply && !reply.success) this.#report({ kind: 'dropped', item, why: 'unknown', count: 1 })
       // Refused or not, it is not asked for again in this turn.
       if (reply) step.done()

@@ -270,6 +270,15 @@ describe('a message', () => {
     expect(sentObjects(drive).map(({ type }) => type)).toEqual(['control_request', 'control_request'])
   })
 
+  test('behind a cancelled one gets its own model, whatever that one was about to set', () => {
+    const drive = running()
+    drive.feed(success('a'))
+    drive.start('hi', { turn: 't2', options: { model: 'small' }, session: { bound: SESSION } })
+    drive.link.encode({ exchange: 'c', type: 'turn-cancel', target: 'running' })
+    drive.start('more', { turn: 't3', options: { model: 'big' }, session: { bound: SESSION } })
+    expect(sentObjects(drive).at(-1)!['request']).toEqual({ subtype: 'set_model', model: 'big' })
+  })
+
   test('whose process ends while the model is set fails', () => {
     const drive = greeted()
     drive.start('hi', { options: { model: 'small' } })
@@ -323,6 +332,22 @@ describe('a session', () => {
     expect(drive.calls).toHaveLength(2)
     drive.feed({ data: controlSuccess(requestId(drive, 'initialize'), { session_id: 7 }), call: 'process-2' })
     expect(sentObjects(drive).at(-1)).toMatchObject({ type: 'user', session_id: '' })
+  })
+
+  test('that is lost on the way has the system prompt again', () => {
+    const drive = greeted()
+    drive.start('one', { options: { systemPrompt: 'Be brief.' } })
+    drive.feed(init())
+    drive.link.encode({ exchange: 'c', type: 'turn-cancel', target: 'running' })
+    drive.feed(success('done'))
+    respond(drive, 'interrupt')
+    drive.start('two', { turn: 't2', options: { systemPrompt: 'Be brief.' }, session: { bound: SESSION } })
+    drive.link.decodeEnd({ call: 'process-2', why: 'closed', exitCode: 1 })
+    drive.feed({ data: controlSuccess(requestId(drive, 'initialize'), { session_id: OTHER }), call: 'process-3' })
+    expect(sentObjects(drive).at(-1)!['message']).toEqual({
+      role: 'user',
+      content: 'System instruction:\nBe brief.\n\nUser message:\ntwo',
+    })
   })
 
   test('that the agent does not know any more begins anew', () => {
@@ -400,6 +425,34 @@ describe('a cancel', () => {
     respond(drive, 'interrupt')
     drive.start('more', { turn: 't2' })
     expect(drive.calls[1]).toMatchObject({ args: expect.arrayContaining(['--resume', SESSION]) })
+  })
+
+  test('after it the model, the effort and what the client set are told to the new process', () => {
+    const drive = greeted()
+    drive.link.encode({ exchange: 'x9', type: 'config-set', model: 'big', mode: 'plan' })
+    respond(drive, 'set_model')
+    respond(drive, 'set_permission_mode')
+    const options = { model: 'small', effort: 'high', systemPrompt: 'Be brief.' }
+    drive.start('one', { options })
+    respond(drive, 'set_model')
+    respond(drive, 'set_effort')
+    drive.feed(init({ model: 'small' }))
+    cancel(drive)
+    drive.feed(success('done'))
+    respond(drive, 'interrupt')
+    drive.start('two', { turn: 't2', options, session: { bound: SESSION } })
+    const from = drive.sent.length
+    const answer = (subtype: string, payload: object = { subtype }) =>
+      drive.feed({ data: controlSuccess(requestId(drive, subtype), payload), call: 'process-2' })
+    answer('initialize', { session_id: SESSION })
+    for (const subtype of ['set_permission_mode', 'set_model', 'set_effort']) answer(subtype)
+    expect(sentObjects({ sent: drive.sent.slice(from) }).map((line) => line['request'] ?? line['message'])).toEqual([
+      { subtype: 'set_model', model: 'big' },
+      { subtype: 'set_permission_mode', mode: 'plan' },
+      { subtype: 'set_model', model: 'small' },
+      { subtype: 'set_effort', effort: 'high' },
+      { role: 'user', content: 'two' },
+    ])
   })
 
   test('in a process whose session is configured starts it again as it is', () => {
