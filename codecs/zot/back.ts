@@ -188,6 +188,8 @@ export class BackSession implements BackLink {
       this.#running(work)
       return
     }
+    // What was folded into the prompt is in no transcript either.
+    this.#wire.system = undefined
     work.decoder.fail(fault('invalid-request', reply.error ?? 'The agent refused the prompt.'))
     this.#work = undefined
   }

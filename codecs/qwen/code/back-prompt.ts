@@ -1,11 +1,37 @@
 import { type Invocation, type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
 import { messageLine } from './wire.ts'
 
+/** A prompt as the CLI is to read it. */
+export interface Prompt {
+  text: string
+  /** The system prompt that the conversation holds behind it. */
+  system: string | undefined
+}
+
+/** A command of the CLI: only as the first word is it one. */
+const COMMAND = /^\s*\/([a-z][\w:-]*)(?=\s|$)/i
+/** The commands behind which nothing of the conversation is left for sure. */
+const FORGETTING: ReadonlySet<string> = new Set(['clear', 'reset', 'new', 'compress', 'compress-fast', 'summarize'])
+
 /**
- * The text of a prompt from a turn's input; `report` gets what it cannot hold. A command that has no text is written the
- * way a user types it; `system` is folded in when given.
+ * The prompt of a turn's input; `report` gets what it cannot hold. A command that has no text is written the way a user
+ * types it. A system prompt that is not `known` to the conversation is folded in, but not before a command, which would
+ * be none then: the next prompt brings it.
  */
-export function promptText(start: TurnStart, system: string | undefined, report: (loss: Loss) => void): string {
+export function promptOf(start: TurnStart, known: string | undefined, report: (loss: Loss) => void): Prompt {
+  const text = textOf(start, report)
+  const { systemPrompt: wished = known } = start.options
+  const [, command] = COMMAND.exec(text) ?? []
+  if (command !== undefined) {
+    if (wished !== known) report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+    return { text, system: FORGETTING.has(command.toLowerCase()) ? undefined : known }
+  }
+  if (wished === known || text.trim() === '') return { text, system: known }
+  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  return { text: `System instruction:\n${wished}\n\nUser message:\n${text}`, system: wished }
+}
+
+function textOf(start: TurnStart, report: (loss: Loss) => void): string {
   const lines: string[] = []
   for (const part of start.input) {
     if (part.type === 'text') lines.push(part.text)
@@ -17,10 +43,7 @@ export function promptText(start: TurnStart, system: string | undefined, report:
     }
   }
   const typed = lines.join('\n')
-  const text = typed === '' && start.invocation ? invocationText(start.invocation) : typed
-  if (system === undefined || text.trim() === '') return text
-  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-  return `System instruction:\n${system}\n\nUser message:\n${text}`
+  return typed === '' && start.invocation ? invocationText(start.invocation) : typed
 }
 
 function invocationText({ kind, path, args }: Invocation): string {

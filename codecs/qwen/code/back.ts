@@ -13,7 +13,7 @@ import { Asks } from './back-asks.ts'
 import { Commands, effortStep, modelStep } from './back-commands.ts'
 import { faultOfText } from './back-errors.ts'
 import { isOtherDialect, LINES, type Line, plainDelta, type Reading } from './back-lines.ts'
-import { promptText, userLine } from './back-prompt.ts'
+import { promptOf, userLine } from './back-prompt.ts'
 import { readSystem } from './back-system.ts'
 import { TurnDecoder } from './back-turn.ts'
 import { AgentWire, type Death, type Step } from './back-wire.ts'
@@ -235,9 +235,7 @@ export class BackSession implements BackLink {
 
   #prompt(work: Work): void {
     const { start } = work
-    const wished = start.options.systemPrompt
-    const system = wished === this.#wire.system ? undefined : wished
-    const text = promptText(start, system, (loss) => this.#report(loss))
+    const { text, system } = promptOf(start, this.#wire.system, (loss) => this.#report(loss))
     if (text.trim() === '') {
       this.#work = undefined
       work.decoder.fail(fault('invalid-request', 'The prompt has no text, and the agent would not answer it.'))
@@ -247,7 +245,7 @@ export class BackSession implements BackLink {
     if (start.ext && extra === undefined) {
       this.#report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
     }
-    if (wished !== undefined) this.#wire.system = wished
+    this.#wire.system = system
     work.stage = 'sent'
     this.#wire.send(userLine(text, this.#wire.session, extra))
   }

@@ -80,6 +80,9 @@ function inputJson(start: Start, system: string | undefined, report: Report): Js
   const { invocation, input } = start
   const command = start.task === 'compact' ? COMPRESS : invocation && commandJson(invocation)
   const reply = input.some(({ type }) => type === 'tool-reply')
+  if (invocation && system !== undefined) {
+    report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+  }
   // A declared command says everything: its text would be a second prompt.
   const parts = command === undefined ? withSystem(input, system, report) : (withoutText(input) as readonly Part[])
   const written = writeParts(parts, report)

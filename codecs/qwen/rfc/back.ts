@@ -217,9 +217,9 @@ export class BackSession implements BackLink {
     this.#work = { decoder, where }
     const wished = start.options.systemPrompt
     const system = wished === this.#system && !start.history ? undefined : wished
-    // A compaction may summarise the instruction away: then the next prompt says it again.
-    if (start.task === 'compact') this.#system = undefined
-    else if (wished !== undefined) this.#system = wished
+    // A compaction may summarise the instruction away, and a command has no room for it: the next prompt says it (again).
+    if (start.task === 'compact' || forgets(start)) this.#system = undefined
+    else if (wished !== undefined && (start.history || !start.invocation)) this.#system = wished
     if (!this.open) {
       this.#system = undefined
       this.#start('end')
@@ -270,6 +270,11 @@ export class BackSession implements BackLink {
     this.#dead = reason
     this.#queries.die(reason)
   }
+}
+
+/** True for a command that leaves nothing of the conversation for sure. */
+function forgets({ invocation }: CommandOf<'turn-start'>): boolean {
+  return invocation?.kind === 'slash' && ['clear', 'compress'].includes(invocation.path.join(' '))
 }
 
 /** A chunk that says nothing but that it is the last. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zot/index.ts'
-import { answer, endsOf, eventsOf, runningBack, sentLines } from './kit.ts'
+import { answer, endsOf, eventsOf, readyBack, runningBack, sentLines } from './kit.ts'
 
 const usage = (input: number, output: number, cost: number, more: object = {}): Record<string, unknown> => ({
   type: 'usage',
@@ -385,6 +385,15 @@ test('a system prompt is folded into the first prompt that has it, and again aft
   answer(drive, 'compact')
   drive.feed('{"type":"compact_done","summary":"s"}')
   expect(next()).toBe(folded)
+})
+
+test('a system prompt that was in a refused prompt is said again', () => {
+  const drive = readyBack()
+  const options = { systemPrompt: 'Be short.' }
+  drive.start('one', { options })
+  answer(drive, 'prompt', { success: false, error: 'images: not base64' })
+  drive.start('two', { turn: 't2', options })
+  expect(sentLines(drive).at(-1)!['message']).toBe('System instruction:\nBe short.\n\nUser message:\ntwo')
 })
 
 test('the capabilities name every item', () => {

@@ -242,6 +242,25 @@ describe('a message', () => {
     expect(drive.losses).toEqual([{ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 }])
   })
 
+  test('has none before a command, which would be none then', () => {
+    const drive = greeted()
+    const options = { systemPrompt: 'Be brief.' }
+    const next = (text: string, turn: string) => {
+      drive.start(text, { turn, options, session: { bound: SESSION } })
+      drive.feed(init(), success('a'))
+      return (sentObjects(drive).at(-1)!['message'] as { content: string }).content
+    }
+    const folded = 'System instruction:\nBe brief.\n\nUser message:\nhi'
+    expect(next('/stats', 't1')).toBe('/stats')
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 }])
+    expect(next('hi', 't2')).toBe(folded)
+    expect(next('/stats', 't3')).toBe('/stats')
+    expect(next('hi', 't4')).toBe('hi')
+    expect(next('/Clear all', 't5')).toBe('/Clear all')
+    expect(next('hi', 't6')).toBe(folded)
+    expect(drive.losses.map(({ kind }) => kind)).toEqual(['dropped', 'weakened', 'weakened'])
+  })
+
   test('sets another model and effort first', () => {
     const drive = running()
     drive.feed(success('a'))

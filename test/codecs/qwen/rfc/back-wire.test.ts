@@ -161,6 +161,24 @@ describe('requests', () => {
     expect(next({ turn: 't4', options })).toEqual(input(text))
   })
 
+  test('a system prompt that a command has no room for goes before the next prompt, and again once all is forgotten', () => {
+    const options = { systemPrompt: 'Be brief.' }
+    const text = 'System instruction:\nBe brief.\n\nUser message:\nhi'
+    const command = (path: string) => ({ invocation: { kind: 'slash', path: [path], args: '' } as const, options })
+    const { drive, line } = request('/stats', command('stats'))
+    expect((line['input'] as { parts: unknown }).parts).toEqual([{ type: 'text', text: '' }])
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 }])
+    const next = (said: string, more: Start) => {
+      feed(drive, [chunk({}, 'stop')])
+      drive.start(said, more)
+      return sentLines(drive).at(-1)!['input']
+    }
+    expect(next('hi', { turn: 't2', options })).toEqual(input(text))
+    expect(next('hi', { turn: 't3', options })).toEqual(input('hi'))
+    next('/clear', { turn: 't4', ...command('clear') })
+    expect(next('hi', { turn: 't5', options })).toEqual(input(text))
+  })
+
   test('commands are declared, with what comes beside their text', () => {
     const invocation = { kind: 'slash', path: ['chat', 'list'], args: 'a' } as const
     const file = { type: 'file', url: 'file:///a', mime: 'text/x' } as const
