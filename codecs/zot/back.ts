@@ -151,8 +151,11 @@ export class BackSession implements BackLink {
       this.#prompt(work)
       return
     }
+    const before = this.#wire.model
+    // Until the answer it is not known: a turn that takes the place of a cancelled one sets its own.
+    this.#wire.model = undefined
     this.#wire.request('set_model', [['model', quote(model)]], (reply) => {
-      if (reply?.success) this.#wire.model = model
+      this.#wire.model = reply?.success ? model : (this.#wire.model ?? before)
       if (!reply || this.#work !== work) return
       if (!reply.success) this.#keepModel(work, reply.error ?? `The agent does not take the model "${model}"`)
       this.#prompt(work)

@@ -54,10 +54,10 @@ export const ToolProgress = v.looseObject({ id: v.string(), text: v.string() })
 export const ToolResult = v.looseObject({ id: v.string(), is_error: maybe(v.boolean()), content })
 /** `turn_end`: a model call is over. */
 export const TurnEnd = v.looseObject({ stop: maybe(v.string()) })
-/** `error`: what went wrong, for the user. */
-export const ErrorEvent = v.looseObject({ message: v.string() })
-/** `compact_done`: the end of a compaction. */
-export const CompactDone = v.looseObject({ summary: v.string() })
+/** `error`: what went wrong, for the user. One without words is a failure all the same. */
+export const ErrorEvent = v.looseObject({ message: v.fallback(v.string(), 'The agent did not say what went wrong.') })
+/** `compact_done`: the end of a compaction, whatever it says of it. */
+export const CompactDone = v.looseObject({ summary: v.fallback(v.string(), '') })
 /** `ext_notify`: an extension says something. */
 export const Notify = v.looseObject({ message: v.string() })
 /** `ext_display`: an extension shows something. */

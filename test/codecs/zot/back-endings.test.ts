@@ -135,6 +135,12 @@ describe('failures', () => {
     expect(end).toEqual(failed(code, message))
   })
 
+  test.each([{}, { message: null }, { message: 7 }])('an error without words: %j', (more) => {
+    expect(endOf([start, { type: 'turn_end', stop: 'end' }, { type: 'error', ...more }, done])).toEqual(
+      failed('internal', 'The agent did not say what went wrong.'),
+    )
+  })
+
   test('turn_end with stop error and no error event', () => {
     expect(endOf([start, { type: 'turn_end', stop: 'error', error: 'turn refused by probe' }, done])).toEqual(
       failed('internal', 'turn refused by probe'),
@@ -164,6 +170,16 @@ describe('failures', () => {
         fault: fault('internal', 'one', { ext: { protocol: 'zot', json: '{"code":7}' } }),
       },
     ])
+  })
+
+  test('a compact ends without words for it, too', () => {
+    expect(endOf([{ type: 'compact_done' }], { task: 'compact' })).toEqual({
+      turn: 't1',
+      type: 'turn-end',
+      outcome: 'completed',
+      stop: 'end',
+      summary: '',
+    })
   })
 
   test('a compact fails with its error, or when it ends without a summary', () => {

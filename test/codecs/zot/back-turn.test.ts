@@ -246,7 +246,6 @@ describe('a prompt read from a zot agent', () => {
       ['{"type":"usage","input":"many"}', 'usage'],
       ['{"type":"usage","input":1e999}', 'usage'],
       ['{"type":"turn_end","stop":1}', 'step-end'],
-      ['{"type":"error"}', 'turn-end'],
       ['{"type":"ext_notify"}', 'notice'],
       ['{"type":"ext_display","text":1}', 'notice'],
       ['{"type":"response","id":"nobody","success":true}', 'command-reply'],

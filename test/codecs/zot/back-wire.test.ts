@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zot/index.ts'
 import { type Command, fault } from '../../../src/model/index.ts'
 import { driveBack } from '../../kit/drive.ts'
-import { answer, ended, readyBack, runningBack, sentLines } from './kit.ts'
+import { answer, ended, readyBack, response, runningBack, sentId, sentLines } from './kit.ts'
 
 const process = { command: 'zot', env: {}, cwd: '/work' }
 
@@ -176,6 +176,19 @@ describe('the model', () => {
     drive.feed('{"type":"done"}')
     drive.start('hi', { turn: 't3', options: { model: 'gpt-4o' } })
     expect(sentLines(drive).filter((line) => line['type'] === 'set_model')).toHaveLength(1)
+  })
+
+  test('behind a cancelled prompt it is set again, whatever that one was about to set', () => {
+    const drive = readyBack()
+    drive.start('hi', { options: { model: 'gpt-4o' } })
+    const first = sentId(drive, 'set_model')
+    drive.link.encode({ exchange: 'c', type: 'turn-cancel', target: 'running' })
+    drive.start('hi', { turn: 't2', options: { model: 'gpt-4.1' } })
+    expect(sentLines(drive).at(-1)).toMatchObject({ type: 'set_model', model: 'gpt-4.1' })
+    drive.feed(response(first, 'set_model', { data: { model: 'gpt-4o' } }))
+    answer(drive, 'set_model', { success: false, error: 'no' })
+    const text = 'no; the agent goes on with "gpt-4o".'
+    expect(drive.events.at(-1)).toMatchObject({ turn: 't2', code: 'model-refused', text })
   })
 
   test('one that the agent does not know is a loss and a notice; the prompt runs', () => {
