@@ -76,3 +76,26 @@ test.each([
   const told = drive.losses.filter(({ item }) => item === 'message-end')
   expect([shown, told]).toEqual(expected === 'shown' ? [true, []] : [false, [TOLD]])
 })
+
+test.each([
+  ['behind a question', [{ type: 'ask', turn, ask: 'a', question: { kind: 'input', message: 'Which?' } }]],
+  ['behind a thought', [{ type: 'reasoning-delta', turn, message: 'm1', text: 'Hm.' }]],
+] as [string, TurnEvent[]][])('qwen-code, %s: a line of its own', async (_name, between) => {
+  const argv = ['--input-format', 'stream-json', '--output-format', 'stream-json']
+  const drive = driveFront((await loadCodec('qwen-code'))!, { argv })
+  drive.feed(JSON.stringify({ type: 'user', message: { role: 'user', content: 'hi' } }))
+  drive.play([
+    { type: 'turn-started', turn },
+    { type: 'message-start', turn, message: 'm1', role: 'assistant' },
+    { type: 'text-delta', turn, message: 'm1', text: 'A draft' },
+    ...between,
+    { type: 'message-end', turn, message: 'm1', parts: [{ type: 'text', text: 'The answer.' }], revised: true },
+    { type: 'turn-end', turn, outcome: 'completed', stop: 'end' },
+  ])
+  const lines = drive.sent.map((frame) => JSON.parse(frameText(frame)) as { message?: { content: object[] } })
+  const texts = lines.flatMap(({ message }) => message?.content ?? []).filter((block) => 'text' in block)
+  expect(texts).toEqual([
+    { type: 'text', text: 'A draft' },
+    { type: 'text', text: 'The answer.' },
+  ])
+})

@@ -65,8 +65,13 @@ export class AnswerWriter {
   /** The message is complete; one that was not shown in pieces is written from its parts. */
   endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
     const message = view.message(event.message)
-    if (event.revised && this.#run) this.#run.from = 0
+    const open = this.#run?.category === 'text' && this.#run.message === event.message
+    if (event.revised && open) this.#run!.from = 0
     this.#close(view, extra)
+    // What was said before is a line already: the other text that it has now is one of its own.
+    if (event.revised && !open && message?.text) {
+      this.#whole('text', message.text, textBlock(message.text), event.message, undefined)
+    }
     if (message?.streamed === true || event.parts === undefined) return
     for (const part of event.parts) this.#part(part, event.message, extra)
   }
