@@ -19,6 +19,7 @@ import {
   rest,
   type Target,
 } from '../../../src/model/index.ts'
+import type { Mode } from './front-args.ts'
 import type { ClientState } from './front-state.ts'
 import { ControlResponse, Verdict } from './schema.ts'
 import { messageLine, ownExt, sameJson } from './wire.ts'
@@ -37,6 +38,8 @@ type Said = { payload: JsonText } | { error: string }
 
 /** Tools that `auto-edit` consents to, by the names that Qwen Code gives them. */
 const EDITING: ReadonlySet<string> = new Set(['edit', 'write_file', 'notebook_edit'])
+
+const DECIDING: ReadonlySet<Mode> = new Set(['yolo', 'plan', 'auto-edit'])
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -57,10 +60,14 @@ export class FrontAsks {
     this.#canAnswer = canAnswer
   }
 
-  /** True when a question is answered, by the client or by its approval mode. */
+  /** True when questions are answered here: by the client, or by its approval mode. */
   get available(): boolean {
-    const { initialized, mode } = this.#state
-    return mode === 'yolo' || mode === 'plan' || (initialized && this.#canAnswer && !this.#closed)
+    return this.decides || (this.#state.initialized && this.#canAnswer && !this.#closed)
+  }
+
+  /** True when the approval mode alone answers some of them. */
+  get decides(): boolean {
+    return DECIDING.has(this.#state.mode)
   }
 
   /** Puts a question to the client. */
@@ -139,12 +146,12 @@ export class FrontAsks {
   /** What is decided without asking. */
   #answerFor(question: Question): Reply | undefined {
     const { mode, initialized } = this.#state
-    const silent = this.#closed || !initialized || !this.#canAnswer
     if (question.kind === 'approval') {
       if (mode === 'yolo' || (mode === 'auto-edit' && EDITING.has(question.name))) return allow(question)
       if (mode === 'plan') return deny(question, 'Only plans are made in this mode.')
     }
-    return silent ? replyTo(question, { error: 'Input closed' }) : undefined
+    if (this.#closed) return replyTo(question, { error: 'Input closed' })
+    return initialized && this.#canAnswer ? undefined : replyTo(question, { error: 'This client cannot be asked.' })
   }
 
   #refuse(id: string): void {

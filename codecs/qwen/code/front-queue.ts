@@ -1,5 +1,5 @@
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
-import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import type { Ext, Fault, Id, Item, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
 import { besideText } from '../beside-text.ts'
 import type { FrontAsks } from './front-asks.ts'
 import { Lines } from './front-lines.ts'
@@ -20,6 +20,9 @@ interface Active {
   /** The lines of an answer that is one array. */
   collected: string[]
 }
+
+/** Events of which the view keeps nothing. */
+const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
 
 /** More messages than this do not wait at once. */
 const LIMIT = 1000
@@ -72,12 +75,14 @@ export class TurnQueue {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const active = this.#active
     if (active?.exchange !== exchange) return
-    active.writer?.encode(event, view)
+    if (active.writer) active.writer.encode(event, view)
+    else if (!event.type.startsWith('turn-')) this.#unshown(event, exchange)
     if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
     else if (event.type === 'turn-end') {
       if (!active.writer) {
         for (const loss of besideText(view)) this.#ports.report(loss, exchange)
+        if (this.#asks.decides) this.#asides(view, exchange)
         this.#print(event, view.text)
       }
       this.#over(active, event)
@@ -93,6 +98,21 @@ export class TurnQueue {
     if (!active.writer) this.#print(ending, '')
     this.#over(active, ending)
     return true
+  }
+
+  /** What comes only to be asked about has no place in a text: what the view does not keep of it is lost. */
+  #unshown(event: TurnEvent, exchange: Id): void {
+    const lose = (item: Item, field?: string): void =>
+      this.#ports.report({ kind: 'dropped', item, ...(field && { field }), why: 'no-place', count: 1 }, exchange)
+    if (UNKEPT.has(event.type)) lose(event.type)
+    if (event.ext && event.type !== 'ask') lose('ext', event.ext.protocol)
+  }
+
+  /** Sub-agents speak beside the answer. */
+  #asides({ messages }: TurnView, exchange: Id): void {
+    const count = messages.filter(({ lane, text }) => lane !== undefined && text !== '').length
+    if (count === 0) return
+    this.#ports.report({ kind: 'dropped', item: 'text-delta', field: 'aside', why: 'no-place', count }, exchange)
   }
 
   /** A text answer; a failure is for stderr. */
@@ -153,12 +173,14 @@ export class TurnQueue {
     )
   }
 
-  #answer(stream: boolean): Answer {
+  /** A text is made at the end, but an approval mode has to be shown what it decides. */
+  #answer(lines: boolean): Answer {
+    const asked = lines ? this.#asks.available : this.#asks.decides
     return {
-      form: stream ? 'stream' : 'whole',
+      form: lines || asked ? 'stream' : 'whole',
       framing: 'ndjson',
       onDisconnect: 'cancel',
-      asks: stream && this.#asks.available ? 'always' : 'never',
+      asks: asked ? 'always' : 'never',
     }
   }
 }

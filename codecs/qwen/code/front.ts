@@ -179,6 +179,7 @@ export class FrontSession implements FrontLink {
   #unreadable(what: string): void {
     this.#exitCode = 1
     this.#ended = true
+    this.#asks.close()
     this.#ports.fault(fault('invalid-request', `A line on stdin cannot be read: ${what}. Nothing behind it is read.`))
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Ask, Question, Reply, TurnEvent } from '../../../../src/model/index.ts'
-import { driveFront, type FrontDrive } from '../../../kit/drive.ts'
+import { driveFront, type FrontDrive, plainTurn } from '../../../kit/drive.ts'
 import { codec, control, controlError, controlSuccess, SESSION, STREAM, say, sentObjects, streamClient } from './kit.ts'
 
 const OPTIONS = [
@@ -213,12 +213,20 @@ describe('consent', () => {
     expect(sentObjects(front).filter(({ type }) => type === 'control_request')).toHaveLength(1)
   })
 
+  test('is refused behind a line that ends the input', () => {
+    const front = asked(consent)
+    front.feed('not json')
+    front.play([{ type: 'ask', turn: 't1', ask: 'a2', question: consent }], 'f2')
+    const refused = { kind: 'approval', option: 'no', message: 'Input closed' }
+    expect(replies(front)).toEqual([refused, refused])
+  })
+
   test('nobody is asked who did not say initialize', () => {
     const front = driveFront(codec, { argv: STREAM })
     front.feed(say('hi'))
     expect(front.answers.get('f2')!.asks).toBe('never')
     front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: consent }])
-    expect(replies(front)).toEqual([{ kind: 'approval', option: 'no', message: 'Input closed' }])
+    expect(replies(front)).toEqual([{ kind: 'approval', option: 'no', message: 'This client cannot be asked.' }])
   })
 })
 
@@ -234,10 +242,52 @@ describe('the approval mode', () => {
   test.each([
     ['yolo', 'run_shell_command', 'always', { option: 'yes' }],
     ['plan', 'edit', 'always', { option: 'no', message: 'Only plans are made in this mode.' }],
-    ['auto-edit', 'write_file', 'never', { option: 'yes' }],
-    ['auto-edit', 'run_shell_command', 'never', { option: 'no', message: 'Input closed' }],
+    ['auto-edit', 'write_file', 'always', { option: 'yes' }],
+    ['auto-edit', 'run_shell_command', 'always', { option: 'no', message: 'This client cannot be asked.' }],
+    ['default', 'edit', 'never', { option: 'no', message: 'This client cannot be asked.' }],
   ])('%s decides on %s', (mode, name, asks, meaning) => {
     expect(decided(mode, name)).toEqual([asks, { kind: 'approval', ...meaning }])
+  })
+
+  test.each([
+    [['-p', 'hi'], 'default', 'never', 'whole'],
+    [['-p', 'hi'], 'auto-edit', 'always', 'stream'],
+    [['-p', 'hi', '-o', 'json'], 'auto-edit', 'always', 'stream'],
+    [['-p', 'hi'], 'yolo', 'always', 'stream'],
+  ])('of a program for one prompt: %j %s', (argv, mode, asks, form) => {
+    const front = driveFront(codec, { argv: [...argv, '--approval-mode', mode] })
+    front.link.decodeEnd!('eof')
+    expect([...front.answers.values()]).toMatchObject([{ asks, form }])
+  })
+
+  test('decides also where the answer is a text, which has no place for what comes along', () => {
+    const front = driveFront(codec, { argv: ['-p', 'hi', '-y'] })
+    front.link.decodeEnd!('eof')
+    const address = { turn: 't1' }
+    const ext = { protocol: 'qwen-code', json: '{"a":1}' }
+    front.play([
+      { ...address, type: 'step-start', step: 1 },
+      { ...address, type: 'message-start', message: 'm1', role: 'assistant' },
+      { ...address, type: 'text-delta', message: 'm1', text: 'done', ext },
+      { ...address, type: 'ask', ask: 'a1', question: consent, ext },
+      { ...address, type: 'step-end', step: 1, stop: 'end' },
+      { ...address, type: 'message-start', message: 'm2', role: 'assistant', lane: 'sub' },
+      { ...address, type: 'text-delta', message: 'm2', text: 'aside', lane: 'sub' },
+      { ...address, type: 'turn-end', outcome: 'completed', stop: 'end' },
+    ])
+    expect(replies(front)).toEqual([{ kind: 'approval', option: 'yes' }])
+    expect(front.sent).toEqual(['done'])
+    const lost = { kind: 'dropped', why: 'no-place', count: 1 }
+    expect(front.losses).toEqual([
+      { ...lost, item: 'step-start' },
+      { ...lost, item: 'ext', field: 'qwen-code' },
+      { ...lost, item: 'step-end' },
+      { ...lost, item: 'text-delta', field: 'aside' },
+    ])
+    const quiet = driveFront(codec, { argv: ['-p', 'hi', '-y'] })
+    quiet.link.decodeEnd!('eof')
+    quiet.play(plainTurn('fine'))
+    expect(quiet.losses.map(({ item }) => item)).toEqual(['usage'])
   })
 
   test('changes with a control request', () => {
