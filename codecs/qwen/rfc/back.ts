@@ -189,8 +189,9 @@ export class BackSession implements BackLink {
     const decoder = this.#work?.decoder
     if (!success) this.#unparsed('command-reply')
     else if (type === 'result/cancel') {
-      // What we asked to cancel is not there any more, and has not told its end.
-      if (output.status === 'noop' && decoder?.cancelAsked) decoder.finish('aborted')
+      // What we asked to cancel is not there any more, and has not told its end. An earlier turn may have told it.
+      const earlier = this.#over.has(output.prompt_id ?? '')
+      if (output.status === 'noop' && decoder?.cancelAsked && !earlier) decoder.finish('aborted')
       this.#ended()
     } else if (!this.#queries.answer(type, output, line) && output.status === 'error' && decoder) {
       const text = output.message ?? 'The agent says that it is not well.'

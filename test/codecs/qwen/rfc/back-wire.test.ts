@@ -304,6 +304,23 @@ describe('cancel', () => {
     expect(drive.sent).toHaveLength(1)
   })
 
+  test('a late word for an earlier turn is none for this one', () => {
+    const drive = runningBack()
+    drive.link.encode(cancel)
+    feed(drive, [completion({ content: 'a' }, 'stop'), event('Finished')])
+    drive.start('again', { turn: 't2' })
+    drive.link.encode(cancel)
+    const noop = (at: number) => ({
+      type: 'result/cancel',
+      status: 'noop',
+      prompt_id: sentLines(drive)[at]!['prompt_id'],
+    })
+    feed(drive, [noop(0)])
+    expect(endsOf(drive.events).map(({ turn }) => turn)).toEqual(['t1'])
+    feed(drive, [noop(2)])
+    expect(endsOf(drive.events).map(({ turn }) => turn)).toEqual(['t1', 't2'])
+  })
+
   test('closed input takes no cancellation, yet what ends then is cancelled', () => {
     const drive = driveBack(codec, { options: { lifetime: 'turn' } })
     drive.start('x')
