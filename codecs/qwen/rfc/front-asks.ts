@@ -22,15 +22,32 @@ import { type Entry, extMember } from './wire.ts'
 /** Words of a `behavior` that allow; every other one denies. */
 const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 
+/**
+ * The ids of questions as one client knows them. Agents count theirs anew with every turn: what was a question before
+ * gets a number, so that a late answer to that one is none to this.
+ */
+export class AskIds {
+  readonly #asked = new Map<Id, number>()
+
+  of(ask: Id): string {
+    const times = (this.#asked.get(ask) ?? 0) + 1
+    this.#asked.set(ask, times)
+    return times === 1 ? ask : this.of(`${ask}#${times}`)
+  }
+}
+
 /** The questions of one turn: `control_request` lines and the calls that the client runs. */
 export class FrontAsks {
   readonly #ports: FrontPorts
   readonly #lines: Lines
   readonly #turn: Id
   readonly #session: Id
-  readonly #open = new Map<Id, Ask>()
+  readonly #ids: AskIds
+  /** By the id that the client knows. */
+  readonly #open = new Map<string, Ask>()
 
-  constructor(ports: FrontPorts, lines: Lines, turn: Id) {
+  constructor(ports: FrontPorts, lines: Lines, turn: Id, ids: AskIds) {
+    this.#ids = ids
     this.#ports = ports
     this.#lines = lines
     this.#turn = turn
@@ -39,14 +56,15 @@ export class FrontAsks {
 
   /** Puts a question to the client. The call of a client's tool was written before: nothing more is to be said. */
   ask(ask: EventOf<'ask'>): void {
-    this.#open.set(ask.ask, ask)
+    const id = this.#ids.of(ask.ask)
+    this.#open.set(id, ask)
     const entries = requestOf(ask, ask.ext)
-    if (entries) this.#lines.write('control_request', [['request_id', quote(ask.ask)], ...entries], ask.ext)
+    if (entries) this.#lines.write('control_request', [['request_id', quote(id)], ...entries], ask.ext)
   }
 
   /** The question needs no answer any more. */
   settled(ask: Id): void {
-    this.#open.delete(ask)
+    for (const [id, open] of this.#open) if (open.ask === ask) this.#open.delete(id)
   }
 
   /** Takes a `control_response` (its raw `response`); false when no question has this id. */
@@ -73,7 +91,7 @@ export class FrontAsks {
   }
 
   #reply(ask: Id, reply: Reply): void {
-    this.#open.delete(ask)
+    this.settled(ask)
     const exchange = this.#ports.newId()
     const session = { id: this.#session }
     this.#ports.command({ exchange, session, type: 'ask-reply', target: { turn: this.#turn }, ask, reply })

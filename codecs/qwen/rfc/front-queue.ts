@@ -9,6 +9,7 @@ import {
   type TurnOptions,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { AskIds } from './front-asks.ts'
 import { type CancelRequest, writeCancelled } from './front-ending.ts'
 import { type Greeting, Lines } from './front-lines.ts'
 import type { Request } from './front-request.ts'
@@ -54,6 +55,7 @@ export class RequestQueue {
   readonly #ports: FrontPorts
   readonly #owner: QueueOwner
   readonly #waiting: Waiting[] = []
+  readonly #askIds = new AskIds()
   #active: Active | undefined
   #issuing = false
 
@@ -185,7 +187,7 @@ export class RequestQueue {
     const place = { session, prompt, model: request.options.model ?? defaults.model }
     const lines = new Lines(this.#ports, exchange, place, greeting)
     const task = builtIn(request) === 'compress' ? 'compact' : 'prompt'
-    return new TurnWriter(this.#ports, lines, { turn, task, command: request.command?.json })
+    return new TurnWriter(this.#ports, lines, { turn, task, command: request.command?.json, askIds: this.#askIds })
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { type AnswerWriter, type Delta, IN_MESSAGE } from './front-answer.ts'
-import { FrontAsks } from './front-asks.ts'
+import { type AskIds, FrontAsks } from './front-asks.ts'
 import { ChunksWriter } from './front-chunks.ts'
 import { CommandWriter } from './front-command.ts'
 import { CompletionsWriter } from './front-completions.ts'
@@ -27,6 +27,7 @@ export interface Work {
   task: 'prompt' | 'compact'
   /** The command that the request is, as it is repeated to the client. */
   command: JsonText | undefined
+  askIds: AskIds
 }
 
 /** What the first of the two switches below writes. */
@@ -65,7 +66,7 @@ export class TurnWriter {
     this.#answer = lines.chunked ? new ChunksWriter(lines) : new CompletionsWriter(lines)
     this.#thoughts = new Thoughts(lines, this.#answer)
     this.#tools = new ToolWriter(lines, this.#answer)
-    this.#asks = new FrontAsks(ports, lines, work.turn)
+    this.#asks = new FrontAsks(ports, lines, work.turn, work.askIds)
     this.#command = new CommandWriter(lines, work.command)
     this.#ending = new EndWriter(lines, this.#answer, work.task === 'compact' ? this.#command : undefined)
   }

@@ -150,6 +150,29 @@ describe('questions', () => {
     })
   })
 
+  test('an id that an earlier turn had gets a number: a late answer to that one is none', () => {
+    const drive = front()
+    const asks = [accepted, { type: 'ask', ask: 'a1', question: approval }] as const
+    drive.feed(chat('x'))
+    play(drive, [...asks, { type: 'ask-settled', ask: 'a1', how: 'timeout' }, completed])
+    drive.feed(chat('y'))
+    play(drive, [...asks])
+    expect(sentLines(drive).at(-1)).toMatchObject({ type: 'control_request', request_id: 'a1#2' })
+    const allow = { subtype: 'success', result: { behavior: 'approve' } }
+    const before = drive.commands.length
+    drive.feed(reply(allow))
+    expect(drive.commands).toHaveLength(before)
+    drive.feed(reply(allow, 'a1#2'))
+    expect(drive.commands.at(-1)).toMatchObject({ type: 'ask-reply', ask: 'a1', reply: { option: 'yes' } })
+    drive.feed(reply(allow, 'a1#2'))
+    expect(drive.commands).toHaveLength(before + 1)
+    play(drive, [
+      { type: 'ask', ask: 'a1#2', question: approval },
+      { type: 'ask', ask: 'a1', question: approval },
+    ])
+    expect(sentLines(drive).slice(-2)).toMatchObject([{ request_id: 'a1#2#2' }, { request_id: 'a1#3' }])
+  })
+
   test('the arguments keep their digits', () => {
     const drive = front()
     drive.feed(chat('x'))
