@@ -46,6 +46,8 @@ export interface RequestParts {
 const TOP = new Set(['correlation_id', 'capabilities', 'request'])
 const REQUEST = new Set(['extensions', 'context'])
 const CONTEXT = new Set(['task_hint', 'continuation', 'attachments', 'shell', 'extensions'])
+/** An answer that the shell sent with its first request is to another question. */
+const APPROVAL = new Set([APPROVAL_EXTENSION])
 
 /** The correlation id that the shell sent, when the turn came from one. */
 export function correlationOf({ ext }: Start): string | undefined {
@@ -117,7 +119,7 @@ function resumedContext(parts: RequestParts, resume: Resume, own: JsonText | und
     ['user_intent', quote(option)],
     ['continuation', resume.continuation],
     ['shell', shellOf(parts, context)],
-    ['extensions', object([[APPROVAL_EXTENSION, approval], ...unknownMembers(at(context, 'extensions'), new Set())])],
+    ['extensions', object([[APPROVAL_EXTENSION, approval], ...unknownMembers(at(context, 'extensions'), APPROVAL)])],
   ])
 }
 

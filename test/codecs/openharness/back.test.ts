@@ -582,6 +582,19 @@ describe('approvals', () => {
     expect(drive.losses).toEqual([])
   })
 
+  test('an answer to an earlier question that the shell began with is not sent with the answer to this one', () => {
+    const earlier = '{"urn:turnpike:approval":{"approval_id":"a0","option":"approve_always"},"f":1}'
+    const drive = start({
+      ext: { protocol: 'openharness', json: `{"request":{"context":{"extensions":${earlier}}}}` },
+    })
+    expect(callOf(drive).body).toContain(earlier)
+    answer(drive, envelope([approval('a1')]))
+    reply(drive, 'a1', 'later')
+    expect(callOf(drive).body).toContain(
+      '"extensions":{"urn:turnpike:approval":{"approval_id":"a1","option":"later"},"f":1}',
+    )
+  })
+
   test('defaults of a question', () => {
     const payload = { approval_id: 'a', options: ['deny_session'], continuation: { continuation_token: 't' } }
     const drive = answer(start(), envelope([{ action_type: 'request_approval', payload }]))
