@@ -172,7 +172,7 @@ class OpenHarnessFront implements FrontLink {
   #answer(parts: Omit<AnswerParts, 'ids' | 'capabilities'>): void {
     const capabilities = capabilityMembers({
       asked: this.#asked,
-      streams: this.#http,
+      http: this.#http,
       denied: this.#denied,
       own: parts.own,
     })

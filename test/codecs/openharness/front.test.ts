@@ -616,13 +616,16 @@ describe('capabilities', () => {
     ])
   })
 
-  test('on stdio nothing streams', () => {
+  test('on stdio nothing streams, and nothing can be asked', () => {
+    const asked = ['openharness.streaming', 'openharness.ui.approval', 'openharness.attachments.upload']
     const drive = driveFront(codec)
-    drive.feed(body({ user_intent: 'x' }, { capabilities: { 'openharness.streaming': true } }))
-    expect(drive.answers.get('f1')?.form).toBe('whole')
+    drive.feed(body({ user_intent: 'x' }, { capabilities: Object.fromEntries(asked.map((name) => [name, true])) }))
+    expect(drive.answers.get('f1')).toMatchObject({ form: 'whole', asks: 'never' })
     drive.play(plainTurn('y'))
+    expect(answerOf(drive)['supported_capabilities']).toEqual({ 'openharness.attachments.upload': true })
     expect(answerOf(drive)['capability_denials']).toEqual([
       { capability: 'openharness.streaming', code: 'not_supported' },
+      { capability: 'openharness.ui.approval', code: 'not_supported' },
     ])
   })
 })
