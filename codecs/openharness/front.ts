@@ -44,6 +44,8 @@ class OpenHarnessFront implements FrontLink {
   #streams = false
   /** Something of the stream was written: a failure can no longer be a plain error body. */
   #opened = false
+  /** The shell was told which turn it is. */
+  #introduced = false
   #denied: readonly Denial[] = []
   /** What the engine behind the gateway last told beside the model. */
   #own: JsonText | undefined
@@ -87,8 +89,8 @@ class OpenHarnessFront implements FrontLink {
     else if (this.#streams) {
       const shown = streamFrame(event, view, report)
       if (!shown) return
-      if (!this.#opened) this.#ports.send(openingFrame(view))
-      this.#opened = true
+      if (!this.#introduced) this.#ports.send(openingFrame(view))
+      this.#opened = this.#introduced = true
       this.#ports.send(shown)
     }
   }

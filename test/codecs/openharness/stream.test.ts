@@ -276,6 +276,17 @@ describe('the end of a stream', () => {
     expect(drive.sent.map((frame) => (frame as { event: string }).event)).toEqual(['ping', 'response'])
   })
 
+  test('the shell is told which turn it is also behind a heartbeat', () => {
+    const drive = stream([accepted])
+    drive.link.keepAlive?.()
+    drive.play([{ type: 'message-start', turn: 't1', message: 'm1', role: 'assistant' }, failed])
+    expect(drive.sent.slice(0, 3)).toEqual([
+      { event: 'ping', data: '{}' },
+      { event: 'turn', data: '{"turn":"t1","session":"s1","agent":"agent"}' },
+      { event: 'message_start', data: '{"message":"m1","role":"assistant"}' },
+    ])
+  })
+
   test('a parked turn ends it with the question', () => {
     const ask1 = {
       ask: 'a1',
