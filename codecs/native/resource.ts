@@ -87,6 +87,8 @@ function approval({ exchange, params, body }: Request): Command | string {
   const json = `{"target":"running",${own.slice(1)}`
   const read = readCommand(json, parseObject(json)!, 'ask-reply')
   if ('wrong' in read) return read.wrong
+  // This path is for answers alone: no other command takes effect by it.
+  if (read.type !== 'ask-reply') return 'type must be "ask-reply", or be left out'
   return {
     ...(read.command(exchange, '') as Extract<Command, { type: 'ask-reply' }>),
     target: { turn: params['turn']! },

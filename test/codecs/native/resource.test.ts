@@ -37,13 +37,22 @@ describe('requests for what there is', () => {
     ['{"option":"yes"}', { kind: 'approval', option: 'yes' }],
     ['{"option":"yes","message":"go"}', { kind: 'approval', option: 'yes', message: 'go' }],
     [' {"reply":{"kind":"input","values":{"n":1e400}}}', { kind: 'input', values: '{"n":1e400}' }],
+    ['{"type":"ask-reply","reply":{"kind":"approval","option":"no"}}', { kind: 'approval', option: 'no' }],
   ])('an answer to a question: %s', (body, reply) => {
     expect(ask('POST', APPROVAL, { body }).commands).toEqual([
       { exchange: 'f1', type: 'ask-reply', target: { turn: 't"1' }, ask: 'a1', reply },
     ])
   })
 
-  test.each(['', '[]', '{}', '{"option":1}', '{"reply":{"kind":"nothing"}}'])('%s is no answer', (body) => {
+  test.each([
+    '',
+    '[]',
+    '{}',
+    '{"option":1}',
+    '{"reply":{"kind":"nothing"}}',
+    '{"type":"turn-start","input":"Hi","reply":{}}',
+    '{"type":"session-delete","id":"s1","reply":{}}',
+  ])('%s is no answer', (body) => {
     const drive = ask('POST', APPROVAL, { body })
     expect(drive.commands).toEqual([])
     expect(drive.faults).toMatchObject([{ fault: { code: 'invalid-request' } }])
