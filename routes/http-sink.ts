@@ -32,8 +32,8 @@ export class HttpSink implements ClientSink {
     for (const [name, value] of Object.entries(headers)) {
       if (value.length <= MAX_HEADER && HEADER_VALUE.test(value)) this.#response.setHeader(name, value)
     }
-    // HTTP/1.0 has no chunks to put one behind, and Node throws where it is announced all the same.
-    if (this.#streaming && this.#response.req.httpVersion !== '1.0')
+    // Without content, or over HTTP/1.0, there are no chunks to put one behind, and Node throws where it is announced.
+    if (this.#streaming && status !== 204 && this.#response.req.httpVersion !== '1.0')
       this.#response.setHeader('trailer', 'turnpike-loss')
   }
 

@@ -89,7 +89,7 @@ export class ClientOutput {
 
   /** Writes what is left and closes the wire. */
   finish(exitCode: number): void {
-    this.#framing ??= this.#head('')
+    if (this.#framing === undefined) this.#nothing()
     this.#ending ??= exitCode
     this.#schedule()
   }
@@ -112,6 +112,12 @@ export class ClientOutput {
       ...answer?.headers,
     })
     return framing
+  }
+
+  /** There was nothing to say: over HTTP an answer without content, which also tells an EventSource to stop asking. */
+  #nothing(): void {
+    if (this.#options.context.transport === 'http' && this.status === 200) this.status = 204
+    this.#options.sink.head(this.status, {})
   }
 
   #schedule(): void {

@@ -78,6 +78,11 @@ agents:${EXAMPLE_AGENTS}
       expect(rest.map(({ id }) => id)).toEqual(seen.slice(last).map(({ id }) => id))
       expect(rest.map(({ event }) => event)).toEqual(seen.slice(last).map(({ event }) => event))
     }
+    for (const accept of ['text/event-stream', 'application/x-ndjson']) {
+      const headers = { accept, 'last-event-id': String(seen.length) }
+      const nothing = await call('GET', `/v1/turns/${turn}/events`, undefined, headers)
+      expect([nothing.status, nothing.headers.get('content-type'), await nothing.text()]).toEqual([204, null, ''])
+    }
   })
 
   test.each(clientNames.filter((name) => name !== 'agentproc@0.4'))(
