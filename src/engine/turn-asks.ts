@@ -134,10 +134,11 @@ export class TurnAsks {
     this.#host.changed()
   }
 
-  /** The agent took a question back. */
-  settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): void {
+  /** The agent says that a question is settled: it took it back. False when it only confirms what is known. */
+  settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): boolean {
     const known = this.#close(ask)
     if (known) this.#host.audit({ ask, about: describe(known.question), how, by })
+    return known !== undefined
   }
 
   /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */

@@ -267,7 +267,7 @@ export class Turn {
     if (event.type === 'tool-start' || event.type === 'tool-call' || event.type === 'tool-end') this.scope.tool(event)
     if (event.type === 'ask') this.scope.note('asked', event.question.kind)
     if (event.type === 'ask' && !this.asks.asked(event)) return
-    if (event.type === 'ask-settled') this.asks.settled(event)
+    if (event.type === 'ask-settled' && !this.asks.settled(event)) return
     this.#take(redacted(event, this.agent.redact))
     if (event.type === 'ask') this.valve()
   }

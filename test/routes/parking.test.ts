@@ -35,6 +35,7 @@ agents:
   careful: ${agent('careful')}
   twice: ${agent('asks-twice')}
   hasty: ${agent('careful', ', limits: { ask: 300ms }')}
+  confirming: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/native.mjs, parking] }
 `)
   })
   afterAll(() => gateway.close())
@@ -103,6 +104,18 @@ agents:
     expect(other).toMatchObject(refused)
     expect(textOf(await send(reply('s4', approvalOf(parked), 'allow'), { id: 'f5' }))).toBe('told: allow')
     expect(await send(reply('s4', approvalOf(parked), 'deny'), { id: 'f6' })).toMatchObject(refused)
+  })
+
+  test('is told of an answer once, also by an agent that confirms it, and whose answer may be said again', async () => {
+    const agent = 'confirming'
+    const approval = approvalOf(await send({ session_id: 's9', user_intent: 'ask' }, { agent, id: 'c1' }))
+    for (const id of ['c2', 'c3']) {
+      expect(textOf(await send(reply('s9', approval, 'allow'), { agent, id }))).toBe('Answered: go')
+    }
+    const headers = { accept: 'application/x-ndjson' }
+    const events = await fetch(`${gateway.url}/v1/turns/${approval.continuation.run_id}/events`, { headers })
+    const settled = (await events.text()).split('\n').filter((line) => line.includes('"ask-settled"'))
+    expect(settled.map((line) => JSON.parse(line))).toMatchObject([{ ask: 'a1', by: 'client local', option: 'go' }])
   })
 
   test('asks again when the answer is none of the options; the token of the first question goes on to the second', async () => {
