@@ -5,8 +5,10 @@ import {
   fault,
   type Id,
   type LinkEvent,
+  object,
   parseObject,
   type QueryWhat,
+  quote,
   type Target,
   type TurnEvent,
   type TurnView,
@@ -18,12 +20,14 @@ import { wireData } from './wire.ts'
 /** What the client calls an exchange and its turn; the gateway has ids of its own. */
 interface Opened {
   exchange: string | undefined
-  /** The gateway's id of the turn that was started, and the client's. */
-  turn: Id
+  /** The client's name of the turn that it shows. */
   named: string | undefined
   /** Its answer holds messages or questions. */
   told: boolean
 }
+
+/** How many names of turns are remembered: those that the client gave last. */
+const MOST_NAMES = 1000
 
 /** Queries whose answers hold messages or questions. */
 const TELLING: ReadonlySet<QueryWhat> = new Set(['messages', 'session', 'turn'])
@@ -34,6 +38,8 @@ const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cance
 export class LinesFront implements FrontLink {
   readonly #ports: FrontPorts
   readonly #opened = new Map<Id, Opened>()
+  /** The gateway's ids of turns by the client's names, also of those that have ended. */
+  readonly #turns = new Map<string, Id>()
   /** The client's name of the exchange whose command is being refused. */
   #refused: string | undefined
 
@@ -58,10 +64,12 @@ export class LinesFront implements FrontLink {
     }
     const exchange = this.#ports.newId()
     const turn = read.type === 'turn-start' ? this.#ports.newId() : ''
-    const command = this.#meant(read.command(exchange, turn))
-    const told = command.type === 'query' && TELLING.has(command.what)
-    this.#opened.set(exchange, { exchange: read.exchange, turn, named: read.turn, told })
-    this.#ports.command(command, ANSWER)
+    const said = read.command(exchange, turn)
+    const told = said.type === 'query' && TELLING.has(said.what)
+    const named = said.type === 'turn-follow' ? nameIn(said.target) : read.turn
+    if (read.turn !== undefined && turn !== '') this.#name(read.turn, turn)
+    this.#opened.set(exchange, { exchange: read.exchange, named, told })
+    this.#ports.command(this.#meant(said), ANSWER)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
@@ -104,15 +112,28 @@ export class LinesFront implements FrontLink {
     return opened
   }
 
+  #name(named: string, turn: Id): void {
+    this.#turns.delete(named)
+    this.#turns.set(named, turn)
+    if (this.#turns.size > MOST_NAMES) this.#turns.delete(this.#turns.keys().next().value!)
+  }
+
   /** The command with the gateway's id of the turn that the client calls by its own. */
   #meant(command: Command): Command {
-    if (!('target' in command)) return command
-    return { ...command, target: this.#targetOf(command.target) }
+    if ('target' in command) return { ...command, target: this.#targetOf(command.target) }
+    if (command.type !== 'query' || command.what !== 'turn') return command
+    const asked = parseObject(command.args ?? '')?.['turn']
+    const turn = typeof asked === 'string' ? this.#turns.get(asked) : undefined
+    return turn === undefined ? command : { ...command, args: object([['turn', quote(turn)]]) }
   }
 
   #targetOf(target: Target): Target {
-    if (target === 'running' || !('turn' in target)) return target
-    const opened = [...this.#opened.values()].findLast(({ named }) => named === target.turn)
-    return opened ? { turn: opened.turn } : target
+    const turn = this.#turns.get(nameIn(target) ?? '')
+    return turn === undefined ? target : { turn }
   }
+}
+
+/** What a client calls the turn that it means, when it names one. */
+function nameIn(target: Target): string | undefined {
+  return target !== 'running' && 'turn' in target ? target.turn : undefined
 }

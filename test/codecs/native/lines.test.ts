@@ -86,8 +86,38 @@ describe('a client on lines', () => {
       { type: 'command-reply', turn: null, exchange: 'e2' },
       { type: 'turn-end', turn: 'mine', seq: 3, outcome: 'cancelled' },
     ])
-    drive.feed('{"type":"turn-follow","target":{"turn":"mine"}}')
-    expect(drive.commands[2]).toMatchObject({ type: 'turn-follow', target: { turn: 'mine' } })
+  })
+
+  test('its names of turns are good for as long as the wire, also when the turns have ended', () => {
+    const drive = driveFront(codec)
+    drive.feed('{"type":"turn-start","turn":"mine","input":"hi"}')
+    drive.play(plainTurn('yes', 'f2'), 'f1')
+    const shown = drive.sent.length
+    drive.feed('{"type":"turn-follow","exchange":"e2","target":{"turn":"mine"}}')
+    expect(drive.commands[1]).toEqual({ exchange: 'f3', type: 'turn-follow', target: { turn: 'f2' } })
+    drive.play([{ turn: 'f2', type: 'turn-started' }], 'f3')
+    expect(linesOf(drive).slice(shown)).toMatchObject([{ type: 'turn-started', turn: 'mine' }])
+    drive.feed('{"type":"query","what":"turn","args":{"turn":"mine"}}')
+    expect(drive.commands[2]).toMatchObject({ type: 'query', what: 'turn', args: '{"turn":"f2"}' })
+    for (const args of ['{"turn":"f9"}', '{"turn":1}', '[]']) {
+      drive.feed(`{"type":"query","what":"turn","args":${args}}`)
+      expect(drive.commands.at(-1)).toMatchObject({ args })
+    }
+    drive.feed('{"type":"query","what":"turn"}')
+    expect(drive.commands.at(-1)).not.toHaveProperty('args')
+  })
+
+  test('of its names the last thousand are known, each by its newest turn', () => {
+    const drive = driveFront(codec)
+    const cancelled = (turn: string): unknown => {
+      drive.feed(`{"type":"turn-cancel","target":{"turn":"${turn}"}}`)
+      return drive.commands.at(-1)
+    }
+    for (let n = 0; n <= 1000; n += 1) drive.feed(`{"type":"turn-start","turn":"t${n}","input":"hi"}`)
+    drive.feed('{"type":"turn-start","turn":"t1","input":"hi"}')
+    expect(cancelled('t0')).toMatchObject({ target: { turn: 't0' } })
+    expect(cancelled('t1')).toMatchObject({ target: { turn: 'f2004' } })
+    expect(cancelled('t2')).toMatchObject({ target: { turn: 'f6' } })
   })
 
   test.each([
