@@ -129,6 +129,8 @@ function understand(body: string, message: RequestMessage, context: Context, ids
   const asked = askedCapabilities(message.capabilities ?? {})
   const sessionId = context.session_id || auth?.session_id
   const ext = requestExt(body, message, continuation !== undefined)
+  // What a shell tells of its surroundings may be another thing whenever it asks: that alone makes no other request.
+  const beside = at(ext?.json, 'request')
   return {
     asked,
     session: {
@@ -139,7 +141,13 @@ function understand(body: string, message: RequestMessage, context: Context, ids
     start: {
       ...(ids.request !== undefined && {
         request: ids.request,
-        once: { key: ids.request, duplicate: 'join', replay: 'undelivered', other: 'refuse' },
+        once: {
+          key: ids.request,
+          duplicate: 'join',
+          replay: 'undelivered',
+          other: 'refuse',
+          ...(beside && { beside }),
+        },
       }),
       ...(context.task_hint?.plugin_id && { agent: context.task_hint.plugin_id }),
       input: inputOf(intent, context),

@@ -127,5 +127,6 @@ function isRunning(record: TurnRecord | undefined): boolean {
 /** A digest of what the request asks for. */
 function digest(command: Command & TurnStart): string {
   const others = command.input.filter((part) => part.type !== 'text')
-  return digestOf(textOf(command.input) + JSON.stringify([command.task, others]))
+  const { beside = '' } = command.once!
+  return digestOf(textOf(command.input) + JSON.stringify([command.task, others]) + beside)
 }

@@ -39,6 +39,8 @@ export interface Once {
   duplicate: 'join' | 'tell'
   /** When it has ended: which recorded answers may be given again. */
   replay: 'undelivered' | 'success' | 'never'
+  /** What makes it another request beside its task and input. */
+  beside?: string
   /** What another request under the same key gets while the first one runs; absent: it runs as well. */
   other?: 'refuse'
   /** How long the recorded answer may be given again, in milliseconds; absent: as long as the gateway has it for this replay. */

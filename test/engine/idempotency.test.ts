@@ -46,6 +46,13 @@ describe('a request with a key', () => {
     await store.endTurn(turn, { endedAt: now, outcome: outcome!, ...(code !== undefined && { code }) })
   }
 
+  test('is answered from the record only where what its front says beside is the same, too', async () => {
+    const once = { ...UNDELIVERED, other: 'refuse', beside: '{"task_hint":1}' } as const
+    const turn = await begun(once)
+    await ended(turn, 'failed', 'invalid-request')
+    expect(await claim(asked({ ...once, beside: '{"task_hint":2}' }))).toEqual({ do: 'run' })
+  })
+
   test.each<[string, Once['replay'], TurnRecord['outcome'], string | undefined, boolean, boolean]>([
     ['an unread success', 'undelivered', 'completed', undefined, false, true],
     ['a success that was read', 'undelivered', 'completed', undefined, true, false],

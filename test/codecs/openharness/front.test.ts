@@ -83,7 +83,25 @@ describe('requests', () => {
         type: 'turn-start',
         task: 'prompt',
         request: 'q1',
-        once: { key: 'q1', duplicate: 'join', replay: 'undelivered', other: 'refuse' },
+        once: {
+          key: 'q1',
+          duplicate: 'join',
+          replay: 'undelivered',
+          other: 'refuse',
+          // Neither its surroundings nor its correlation id make it another request.
+          beside: JSON.stringify({
+            extensions: { 'com.example.r': 1 },
+            context: {
+              task_hint: context.task_hint,
+              continuation: context.continuation,
+              attachments: context.attachments,
+              shell: { shell_kind: 'tv', shell_version: '2', timezone: 'Europe/Berlin' },
+              extensions: context.extensions,
+              later: true,
+            },
+            more: [1],
+          }),
+        },
         agent: 'helper',
         session: { id: 's', conversation: 'c', continuation: 'theirs' },
         input: [
