@@ -168,6 +168,7 @@ const route = table({
   approvals: z.enum(['deny', 'allow']).default('deny'),
   loss: z.enum(['report', 'strict']).default('report'),
   journal: z.enum(['full', 'shape']).default('full'),
+  secrets: z.enum(['keep', 'pass']).default('keep'),
   busy: z.enum(['queue', 'reject', 'steer']).default('queue'),
   onDisconnect: z.enum(['cancel', 'drain']).optional(),
   limits: limits.optional(),

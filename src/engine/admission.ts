@@ -12,6 +12,7 @@ import { showPast } from './past.ts'
 import { strictRefusal } from './predict.ts'
 import type { Recorder } from './recorder.ts'
 import { mayUse, type RouteChoice } from './router.ts'
+import { keepsSecret } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
@@ -279,8 +280,15 @@ function unfit(
     return fault('invalid-request', `The agent "${agent.name}" cannot compact its conversation.`)
   }
   if (route.loss !== 'strict') return undefined
+  if (keepsSecret(command, agent, route)) return SECRET
   return strictRefusal(options.dialect.front!.capabilities, capabilities, command, options.dialect === agent.dialect)
 }
+
+const SECRET = fault(
+  'lossy-refused',
+  'This route takes no losses, and surroundings that are called secret are kept from agents on other machines. ' +
+    'Leave them out, choose another agent, or set "secrets: pass" on the route.',
+)
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */
 function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {

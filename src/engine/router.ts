@@ -26,6 +26,7 @@ const NO_ROUTE: Omit<Route, 'agent'> = {
   loss: 'report',
   busy: 'queue',
   journal: 'full',
+  secrets: 'keep',
 }
 
 /**

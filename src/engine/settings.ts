@@ -61,6 +61,8 @@ export interface Route {
   loss: 'report' | 'strict'
   /** `shape` keeps of a turn that it was and how it ended, not what was said. */
   journal: 'full' | 'shape'
+  /** `keep` keeps what a client calls secret of its surroundings from agents on other machines. */
+  secrets: 'keep' | 'pass'
   /** What a turn does that comes while another one of its session runs. */
   busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'

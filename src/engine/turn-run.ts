@@ -3,6 +3,7 @@ import type { AgentLink } from './agent-link.ts'
 import { carryStart } from './carry.ts'
 import { withHistory } from './history.ts'
 import { turnLaws } from './laws.ts'
+import { withoutSecret } from './secrets.ts'
 import type { AgentSettings } from './settings.ts'
 import type { Turn } from './turn.ts'
 import { cancelledTurn } from './turn-events.ts'
@@ -107,7 +108,8 @@ export class TurnRun {
     const { turn, cancelled } = this.#host
     const { capabilities } = turn.agent.dialect.back!
     const report = turn.loss.bind(turn)
-    const full = history ? withHistory(capabilities, turn.command, history, report) : turn.command
+    const told = withoutSecret(turn.command, turn.agent, turn.route, report)
+    const full = history ? withHistory(capabilities, told, history, report) : told
     const start = carryStart(capabilities, full, report)
     const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
     const streams = (what: 'head' | 'frame'): void => this.#streams(what)

@@ -97,6 +97,7 @@ describe('describeConfig', () => {
           loss: 'report',
           busy: 'queue',
           journal: 'full',
+          secrets: 'keep',
           limits: { idle: '90s', queue: 3 },
         },
       ],

@@ -147,10 +147,20 @@ describe('a whole file', () => {
         loss: 'strict',
         busy: 'queue',
         journal: 'full',
+        secrets: 'keep',
         onDisconnect: 'drain',
         limits: { total: 60_000 },
       },
-      { when: {}, agent: 'engine', fallback: [], approvals: 'deny', loss: 'report', busy: 'reject', journal: 'full' },
+      {
+        when: {},
+        agent: 'engine',
+        fallback: [],
+        approvals: 'deny',
+        loss: 'report',
+        busy: 'reject',
+        journal: 'full',
+        secrets: 'keep',
+      },
     ])
     expect(config.store).toEqual({ kind: 'sqlite', path: '/etc/turnpike/data/my.db', retention: 86_400_000 })
     expect(config.telemetry).toEqual({

@@ -11,6 +11,7 @@ const route = (when: Route['when'], to: string): Route => ({
   loss: 'report',
   busy: 'queue',
   journal: 'full',
+  secrets: 'keep',
 })
 const settings = {
   agents: new Map([agent('helper'), agent('coder'), agent('planner')]),

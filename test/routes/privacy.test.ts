@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -64,5 +66,76 @@ routes: [{ when: { session: "shape-*" }, agent: helper, journal: shape }]
   test('is written down otherwise', async () => {
     await ask('public-1', 'public')
     expect(await kept('public-1')).toMatchObject({ leaks: true, outcome: 'completed' })
+  })
+})
+
+describe('what a client calls secret of its surroundings', () => {
+  const bodies: string[] = []
+  let engine: Server
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    engine = createServer((request, response) => {
+      let body = ''
+      request.on('data', (text) => {
+        body += text
+      })
+      request.on('end', () => {
+        bodies.push(body)
+        response.end('{"protocol_version":"1.0.0","response":{"status":"success","action_directives":[]}}')
+      })
+    })
+    await new Promise<void>((resolve) => engine.listen(0, '0.0.0.0', resolve))
+    const { port } = engine.address() as AddressInfo
+    // This machine under a name that says nothing of where it is.
+    gateway = await startGateway(`
+default: there
+agents:
+  there: { protocol: openharness, url: "http://0.0.0.0:${port}/" }
+  here: { protocol: openharness, url: "http://127.0.0.1:${port}/" }
+routes:
+  - { when: { session: "pass-*" }, agent: there, secrets: pass }
+  - { when: { session: "strict-*" }, agent: there, loss: strict }
+`)
+  })
+  afterAll(async () => {
+    await gateway.close()
+    engine.close()
+  })
+
+  const ask = async (
+    session: string,
+    tier: string,
+    path = '',
+  ): Promise<{ status: number; told: boolean; text: string }> => {
+    bodies.length = 0
+    const context = { session_id: session, user_intent: 'hi', environment_state: { privacy_tier: tier, note: CANARY } }
+    const response = await fetch(`${gateway.url}/v1/openharness${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ protocol_version: '1.0.0', request: { context } }),
+    })
+    return { status: response.status, told: bodies.join('').includes(CANARY), text: await response.text() }
+  }
+
+  test.each([
+    ['secret', 'kept-1', '', false],
+    ['a tier that is not known', 'kept-2', '', false],
+    ['restricted', 'kept-3', '', true],
+    ['secret', 'pass-1', '', true],
+    ['secret', 'kept-4', '/here', true],
+  ])(
+    'is told to agents on this machine, and to others where the route says so: %s in %s%s',
+    async (tier, session, path, told) => {
+      const answer = await ask(session, tier, path)
+      expect(answer).toMatchObject({ status: 200, told })
+      const loss = '{"kind":"dropped","item":"start.environment","why":"policy","count":1}'
+      expect(answer.text.includes(loss)).toBe(!told)
+    },
+  )
+
+  test('is a loss: a route that takes none refuses it', async () => {
+    expect(await ask('strict-1', 'secret')).toMatchObject({ status: 422, told: false })
+    expect(await ask('strict-2', 'public')).toMatchObject({ status: 200, told: true })
   })
 })
