@@ -4,8 +4,8 @@ import { AgentLink, type LinkOwner } from './agent-link.ts'
 import type { AgentSettings } from './settings.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
-/** Gives up an idle session's process when the pool is full; true when there was one. */
-export type EvictIdle = (agent: string) => boolean
+/** Gives up an idle session's process of a pool that is full; true when there was one. */
+export type EvictIdle = (pool: AgentPool) => boolean
 
 /**
  * The links of one agent: hands out a link for a session, warm when one is ready, and never has more processes that
@@ -38,7 +38,7 @@ export class AgentPool {
       return warm
     }
     this.#sweep()
-    if (this.#live.size >= this.agent.pool.max && !this.#evict(this.agent.name)) {
+    if (this.#live.size >= this.agent.pool.max && !this.#evict(this)) {
       return fault('overloaded', `All ${this.agent.pool.max} processes of the agent "${this.agent.name}" are busy.`)
     }
     scope.linked('new')

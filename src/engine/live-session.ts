@@ -2,6 +2,7 @@ import type { CallEnd, SessionRecord } from '../contract/index.ts'
 import { type Fault, fault, type LinkEvent, type Message } from '../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { AgentPool } from './agent-pool.ts'
+import { elapsed } from './clock.ts'
 import type { Turn } from './turn.ts'
 
 /** What a live session tells the engine. */
@@ -26,6 +27,8 @@ export class LiveSession implements LinkOwner {
   /** The link that has had a turn, and so knows the conversation. */
   #told: AgentLink | undefined
   #idle: NodeJS.Timeout | undefined
+  /** When its last turn was done, on a clock that is never set. */
+  idleSince = elapsed()
   /** The conversation has had turns before. */
   used: boolean
 
@@ -104,6 +107,7 @@ export class LiveSession implements LinkOwner {
       }
       this.#current = undefined
     }
+    this.idleSince = elapsed()
     this.#idle = setTimeout(() => this.#owner.expired(this), this.pool.agent.pool.idle)
     this.#idle.unref()
   }

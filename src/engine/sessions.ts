@@ -85,20 +85,21 @@ export class Sessions {
     if (known?.agent === agent) return known
     const pool = new AgentPool(
       agent,
-      (name) => this.#evictIdle(name),
+      (full) => this.#evictIdle(full),
       () => ({ ...SILENT_SCOPE, ...this.#hooks.ahead?.(agent.name) }),
     )
     this.#pools.set(agent.name, pool)
     return pool
   }
 
-  /** Gives up the process of the session that has been idle for longest (the map is in the order of first use). */
-  #evictIdle(agent: string): boolean {
+  /** Gives up the process of the session that has been idle for longest. */
+  #evictIdle(pool: AgentPool): boolean {
+    let oldest: LiveSession | undefined
     for (const session of this.#live.values()) {
-      if (session.occupied || session.pool.agent.name !== agent || !session.link?.persistent) continue
-      session.release()
-      return true
+      if (session.occupied || session.pool !== pool || !session.link?.persistent) continue
+      if (!oldest || session.idleSince < oldest.idleSince) oldest = session
     }
-    return false
+    oldest?.release()
+    return oldest !== undefined
   }
 }

@@ -60,6 +60,7 @@ limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
   brief: { ${staged}, limits: { ask: 400ms } }
+  two: { ${staged}, pool: { max: 2 } }
   forgets: { protocol: zene, command: ${process.execPath}, args: [${KIT}/forgets.mjs, "\${TEST_FOLDER}/diary"] }
   engine: { protocol: zene, command: ${process.execPath}, args: [${KIT}/unwell.mjs], breaker: { failures: 1000 } }
   broken: { protocol: agentproc, command: "\${TEST_FOLDER}/broken.sh", args: [], breaker: { failures: 1, cooldown: 1ms } }
@@ -229,5 +230,12 @@ routes:
     expect(await leaving).toMatchObject({ outcome: 'cancelled' })
     writeFileSync(`${gateway.folder}/broken.sh`, '#!/bin/sh\necho well\n', { mode: 0o755 })
     expect(await of('moving-3')).toMatchObject({ outcome: 'completed', text: 'well' })
+  })
+
+  test('a full pool ends the process that has been idle for longest, not the one that was started first', async () => {
+    const of = (session: string) => turn(session, [[END]], { agent: 'two' })
+    for (const session of ['idle-a', 'idle-b', 'idle-a', 'idle-c']) await of(session)
+    expect((await of('idle-a')).notices).toBeUndefined()
+    expect((await of('idle-b')).notices?.map(({ code }) => code)).toEqual(['session-reset'])
   })
 })
