@@ -80,6 +80,8 @@ export interface Store {
   /** The session of the key, when there is one; changes nothing. */
   findSession(key: SessionKey): Awaitable<SessionRecord | undefined>
   readSession(id: Id): Awaitable<SessionRecord | undefined>
+  /** Whether an agent has taken part in the session: a turn runs or has run, or something was said that no client said. */
+  isUsed(id: Id): Awaitable<boolean>
   /** The newest first, at most `limit`. */
   listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>
   bindSession(id: Id, bound: string | undefined): Awaitable<void>

@@ -102,7 +102,7 @@ export class Admission {
     } else {
       const parked = exchange.answer.form === 'accepted' ? undefined : this.#parts.sessions.get(record.id)?.running
       if (parked?.asks.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry, record.id)
-      else await this.#begin(entry, record, record.createdAt !== at)
+      else await this.#begin(entry, record, await this.#isUsed(record, at))
     }
   }
 
@@ -129,9 +129,10 @@ export class Admission {
     const { id = '', conversation = '' } = turn.command.session ?? {}
     const key = { tenant: client.tenant, agent: turn.agent.name, session: id, conversation }
     const record = await this.#open(key, at)
+    const used = await this.#isUsed(record, at)
     if (watch.keeps(turn)) await store.moveTurn(turn.id, record.id, turn.agent.name)
     if (turn.ended) return
-    const session = sessions.open(record, turn.agent, record.createdAt !== at)
+    const session = sessions.open(record, turn.agent, used)
     const full = session.refusal(mayWait(turn.route, turn.agent))
     if (full) return turn.fail(full)
     turns.add(turn, session)
@@ -149,7 +150,7 @@ export class Admission {
     const own = agent === choice.agent
     const at = this.#parts.owner.now()
     const home = own ? record : await this.#record(entry, agent, at)
-    const session = sessions.open(home, agent, own ? used : home.createdAt !== at)
+    const session = sessions.open(home, agent, own ? used : await this.#isUsed(home, at))
     const { running } = session
     if (running?.steerable && steers(route, command)) {
       breakers.release(agent)
@@ -224,6 +225,12 @@ export class Admission {
     }
     const known = sessions.find(key) ?? (await store.findSession(key))
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
+  }
+
+  /** Whether the conversation has had turns before; the sessions in memory know that themselves. */
+  async #isUsed({ id, createdAt }: SessionRecord, at: number): Promise<boolean> {
+    const { store, sessions } = this.#parts
+    return createdAt !== at && !sessions.get(id) && (await store.isUsed(id))
   }
 
   /** The agents of the route's `fallback` that the client may use and that can do what it asks for. */

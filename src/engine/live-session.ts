@@ -125,7 +125,8 @@ export class LiveSession implements LinkOwner {
     const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
     await turn.run(link, { ...(bound !== undefined && { bound }), ...(history.length > 0 && { history }) })
     link.rest()
-    this.used = true
+    // An agent that was never ready has heard of nothing.
+    if (link.ready) this.used = true
     this.pool.refill()
     if (link.dead) this.release()
   }

@@ -44,7 +44,7 @@ export class Sessions {
   open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
     const known = this.#live.get(record.id)
     if (known && known.pool.agent === agent) return known
-    const session = new LiveSession(record, this.#pool(agent), used || known !== undefined, this.#owner)
+    const session = new LiveSession(record, this.#pool(agent), used || known?.used === true, this.#owner)
     this.#live.set(record.id, session)
     return session
   }

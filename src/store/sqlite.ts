@@ -84,6 +84,10 @@ class SqliteStore implements Store {
     return row && sessionRecord(row)
   }
 
+  isUsed(id: Id): boolean {
+    return this.#do(() => this.#sql.isUsed.get(id, id))?.['used'] === 1
+  }
+
   listSessions(tenant: string, limit: number): SessionRecord[] {
     return this.#do(() => this.#sql.listSessions.all(tenant, limit)).map(sessionRecord)
   }

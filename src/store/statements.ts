@@ -16,6 +16,14 @@ const SQL = {
     RETURNING *`,
   findSession: 'SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?',
   readSession: 'SELECT * FROM sessions WHERE id = ?',
+  // What a turn ends with that no agent has taken is the only thing that it has told of the session.
+  isUsed: `
+    SELECT EXISTS (
+      SELECT 1 FROM turns WHERE session = ?
+      AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
+    ) OR EXISTS (
+      SELECT 1 FROM messages WHERE session = ? AND json_extract(json, '$.role') <> 'user'
+    ) AS used`,
   listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
   bindSession: 'UPDATE sessions SET bound = ? WHERE id = ?',
   readUsage: 'SELECT usage FROM sessions WHERE id = ?',

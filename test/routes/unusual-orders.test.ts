@@ -60,6 +60,8 @@ limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
   brief: { ${staged}, limits: { ask: 400ms } }
+  strict: { ${staged}, restore: fail, pool: { max: 1 } }
+  late: { protocol: native, command: /bin/sh, args: [-c, '[ -e $0 ] || exit 3; exec "$@"', "\${TEST_FOLDER}/late", ${process.execPath}, ${KIT}/staged.mjs], restore: fail }
   two: { ${staged}, pool: { max: 2 } }
   forgets: { protocol: zene, command: ${process.execPath}, args: [${KIT}/forgets.mjs, "\${TEST_FOLDER}/diary"] }
   engine: { protocol: zene, command: ${process.execPath}, args: [${KIT}/unwell.mjs], breaker: { failures: 1000 } }
@@ -237,5 +239,28 @@ routes:
     for (const session of ['idle-a', 'idle-b', 'idle-a', 'idle-c']) await of(session)
     expect((await of('idle-a')).notices).toBeUndefined()
     expect((await of('idle-b')).notices?.map(({ code }) => code)).toEqual(['session-reset'])
+  })
+
+  test('a session whose turns no agent has taken is no lost one', async () => {
+    const waiting = turn(
+      'unused-1',
+      [
+        [START, say('one')],
+        [CLOSE, END],
+      ],
+      { agent: 'strict' },
+    )
+    await until(() => running('unused-1')?.view.text === 'one')
+    const refused = await turn('unused-2', [[END]], { agent: 'strict' })
+    expect(refused.fault?.code).toBe('overloaded')
+    running('unused-1')!.tellAgent({ exchange: 'x', input: [] })
+    await waiting
+    expect(await turn('unused-2', [[END]], { agent: 'strict' })).toMatchObject({ outcome: 'completed' })
+    // This one had a process, which has given way.
+    expect((await turn('unused-1', [[END]], { agent: 'strict' })).fault?.code).toBe('session-not-found')
+
+    expect((await turn('unused-3', [[END]], { agent: 'late' })).fault?.code).toBe('agent-crashed')
+    writeFileSync(`${gateway.folder}/late`, '')
+    expect(await turn('unused-3', [[END]], { agent: 'late' })).toMatchObject({ outcome: 'completed' })
   })
 })

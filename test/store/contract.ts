@@ -53,6 +53,24 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.findSession({ ...KEY, conversation: 'other' })).toBeUndefined()
       })
 
+      it('knows whether an agent has taken part in a session', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        expect(await store.isUsed('S1')).toBe(false)
+        await store.beginTurn(TURN)
+        expect(await store.isUsed('S1')).toBe(true)
+        for (const code of ['agent-unavailable', 'overloaded', 'session-busy', 'session-not-found']) {
+          await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code })
+          expect(await store.isUsed('S1')).toBe(false)
+        }
+        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'timeout' })
+        expect(await store.isUsed('S1')).toBe(true)
+        await store.prune(300)
+        await store.appendMessages('S1', [message('asked')])
+        expect(await store.isUsed('S1')).toBe(false)
+        await store.appendMessages('S1', [{ ...message('answered'), role: 'assistant' }])
+        expect(await store.isUsed('S1')).toBe(true)
+      })
+
       it('adds up the usage of its turns; what no turn told stays unknown', async () => {
         await store.openSession(KEY, 'S1', 1)
         await store.addUsage('S1', { input: 3, output: 1 })
