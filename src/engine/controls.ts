@@ -33,8 +33,18 @@ export interface ControlContext {
   at: number
 }
 
+const FAILED = fault('internal', 'The gateway could not do this; see its log.')
+const BUSY = fault('session-busy', 'A turn of this session runs; cancel it first.')
+
 /** How long an agent may take over a question that the gateway could answer itself, in milliseconds. */
 const ANSWER_MS = 3000
+
+/** A command that an agent is to answer: what is done when it does not, and whose transcript is cleared when it does so. */
+interface Waiting {
+  exchange: Exchange
+  instead: NodeJS.Timeout
+  clears?: Id
+}
 
 /**
  * The commands beside turns: handed to the session's live agent where its protocol has them, else served by the
@@ -45,7 +55,7 @@ export class Controls {
   readonly #sessions: Sessions
   readonly #turns: LiveTurns
   readonly #watches: Watches
-  readonly #waiting = new Map<Id, { exchange: Exchange; instead: NodeJS.Timeout }>()
+  readonly #waiting = new Map<Id, Waiting>()
 
   constructor(store: Store, sessions: Sessions, turns: LiveTurns, watches: Watches) {
     this.#watches = watches
@@ -70,7 +80,18 @@ export class Controls {
     if (!waiting) return
     clearTimeout(waiting.instead)
     this.#waiting.delete(event.exchange)
-    waiting.exchange.reply(event)
+    const { exchange, clears } = waiting
+    if (clears === undefined || event.fault) exchange.reply(event)
+    else
+      this.#cleared(clears).then(
+        () => exchange.reply(event),
+        () => exchange.fail(FAILED),
+      )
+  }
+
+  /** The agent has forgotten what was said. */
+  async #cleared(session: Id): Promise<void> {
+    await this.#store.clearMessages(session)
   }
 
   /** The session that the command means; asking for one does not make it. */
@@ -101,11 +122,11 @@ export class Controls {
     }
     const timer = setTimeout(() => {
       this.#waiting.delete(exchange.id)
-      instead().catch(() => exchange.fail(fault('internal', 'The gateway could not do this; see its log.')))
+      instead().catch(() => exchange.fail(FAILED))
     }, ANSWER_MS)
-    this.#waiting.set(exchange.id, { exchange, instead: timer })
+    const clears = command.type === 'session-clear' && { clears: live.record.id }
+    this.#waiting.set(exchange.id, { exchange, instead: timer, ...clears })
     link.send(command)
-    if (command.type === 'session-clear') void this.#store.clearMessages(live.record.id)
     return true
   }
 
@@ -135,8 +156,9 @@ export class Controls {
         return
       }
       case 'session-clear':
+        exchange?.reply(await this.#clear(record, live))
+        return
       case 'session-close':
-        if (record && command.type === 'session-clear') await this.#forget(record)
         if (live && !live.busy) this.#sessions.forget(live)
         exchange?.reply({})
         return
@@ -158,16 +180,20 @@ export class Controls {
     const record = await this.#store.readSession(id)
     if (record?.tenant !== tenant) return { fault: fault('session-not-found', 'There is no such session.') }
     const live = this.#sessions.get(id)
-    if (live?.busy) return { fault: fault('session-busy', 'A turn of this session runs; cancel it first.') }
+    if (live?.busy) return { fault: BUSY }
     if (live) this.#sessions.forget(live)
     await this.#store.deleteSession(id)
     return {}
   }
 
   /** The conversation begins anew: no transcript, no session of the agent's own. */
-  async #forget(record: SessionRecord): Promise<void> {
+  async #clear(record: SessionRecord | undefined, live: LiveSession | undefined): Promise<{ fault?: Fault }> {
+    if (live?.busy) return { fault: BUSY }
+    live?.renew()
+    if (!record) return {}
     await this.#store.clearMessages(record.id)
     await this.#store.bindSession(record.id, undefined)
+    return {}
   }
 }
 

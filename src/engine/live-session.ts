@@ -84,6 +84,14 @@ export class LiveSession implements LinkOwner {
     this.#link = undefined
   }
 
+  /** What was said is forgotten: the next turn is the first one again. */
+  renew(): void {
+    this.release()
+    this.used = false
+    delete this.record.bound
+    if (!this.occupied) this.#rest()
+  }
+
   idleEvent(event: LinkEvent): void {
     this.#owner.idleEvent(this, event)
   }
@@ -107,6 +115,11 @@ export class LiveSession implements LinkOwner {
       }
       this.#current = undefined
     }
+    this.#rest()
+  }
+
+  /** It has no work from here on. */
+  #rest(): void {
     this.idleSince = elapsed()
     this.#idle = setTimeout(() => this.#owner.expired(this), this.pool.agent.pool.idle)
     this.#idle.unref()

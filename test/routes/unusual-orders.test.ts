@@ -263,4 +263,32 @@ routes:
     writeFileSync(`${gateway.folder}/late`, '')
     expect(await turn('unused-3', [[END]], { agent: 'late' })).toMatchObject({ outcome: 'completed' })
   })
+
+  test('a conversation is not cleared behind the back of a turn; what begins anew after that is no lost session', async () => {
+    const client = new StandInClient(gateway.url, 'native', 'strict', {
+      text: JSON.stringify([
+        [START, say('one')],
+        [CLOSE, END],
+      ]),
+      session: 'cleared',
+    })
+    const replies = (): { fault?: { code: string } }[] =>
+      client.read
+        .split('\n')
+        .filter((line) => line.includes('"command-reply"'))
+        .map((line) => JSON.parse(line) as { fault?: { code: string } })
+    const clear = `${JSON.stringify({ type: 'session-clear', session: { id: 'cleared' } })}\n`
+    await until(() => running('cleared')?.view.text === 'one')
+    client.write(clear)
+    await until(() => replies().length === 1)
+    expect(replies()[0]!.fault?.code).toBe('session-busy')
+    running('cleared')!.tellAgent({ exchange: 'x', input: [] })
+    await until(() => client.ending === 'completed')
+    client.write(clear)
+    await until(() => replies().length === 2)
+    expect(replies()[1]!.fault).toBeUndefined()
+    client.endInput()
+    await client.ended
+    expect(await turn('cleared', [[END]], { agent: 'strict' })).toMatchObject({ outcome: 'completed' })
+  })
 })
