@@ -59,7 +59,7 @@ default: staged
 limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
-  brief: { ${staged}, limits: { ask: 400ms } }
+  brief: { ${staged}, limits: { ask: 2s } }
   strict: { ${staged}, restore: fail, pool: { max: 1 } }
   late: { protocol: native, command: /bin/sh, args: [-c, '[ -e $0 ] || exit 3; exec "$@"', "\${TEST_FOLDER}/late", ${process.execPath}, ${KIT}/staged.mjs], restore: fail }
   two: { ${staged}, pool: { max: 2 } }
