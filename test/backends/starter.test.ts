@@ -87,6 +87,27 @@ describe('a starter that is killed', () => {
   })
 })
 
+describe('a starter whose socket was deleted', () => {
+  test('is followed by another one, and ends with the last agent that it has started', async () => {
+    const { starter, backend, troubles, pid } = await make()
+    const before = open(backend, run('sh', '-c', 'echo $PPID; read line; echo "$line"; exit 7'))
+    await before.until(() => before.text() === `${pid}\n`)
+    rmSync(dirname(socketOf()), { recursive: true })
+    const meanwhile = open(backend, run('sh', '-c', 'echo $PPID'))
+    expect(await meanwhile.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
+    expect(meanwhile.text()).toBe(`${process.pid}\n`)
+    expect(troubles).toStrictEqual(['the socket of the process that starts agents was deleted; another one is started'])
+    expect(await starter.prepare()).toBe(true)
+    const after = open(backend, run('sh', '-c', 'echo $PPID'))
+    await after.ended
+    expect(after.text()).toBe(`${starter.pid}\n`)
+    before.handle.write('still here\n')
+    expect(await before.ended).toStrictEqual({ why: 'closed', exitCode: 7 })
+    expect(before.text()).toBe(`${pid}\nstill here\n`)
+    await gone(pid)
+  })
+})
+
 describe('a starter that does not answer', () => {
   const unavailable = {
     why: 'failed',
