@@ -4,7 +4,7 @@ import { isLoopback } from '../src/model/index.ts'
 export interface Names {
   /** The address that is listened on. */
   bound: string
-  /** Further names in the Host header, in lower case. */
+  /** Further names in the Host header, in lower case; one with a port is meant with that port only. */
   hosts: readonly string[]
   /** The web pages that may use the gateway, as origins. */
   origins: readonly string[]
@@ -17,12 +17,13 @@ export interface Names {
  */
 export function hostAllowed({ bound, hosts, origins }: Names, headers: Readonly<Record<string, string>>): boolean {
   if (!isLoopback(bound)) return true
-  const allowed = (name: string): boolean => isLoopback(name) || hosts.includes(name)
+  const allowed = (host: string): boolean =>
+    isLoopback(nameOf(host)) || hosts.includes(nameOf(host)) || hosts.includes(host.toLowerCase())
   const host = headers['host']
-  if (host !== undefined && !allowed(nameOf(host))) return false
+  if (host !== undefined && !allowed(host)) return false
   const origin = headers['origin']
   if (origin === undefined || origins.includes(origin)) return true
-  return URL.canParse(origin) && allowed(nameOf(new URL(origin).host))
+  return URL.canParse(origin) && allowed(new URL(origin).host)
 }
 
 /** The name of a `host[:port]`. */

@@ -40,7 +40,7 @@ describe('keys', () => {
     gateway = await startGateway(`
 server:
   origins: ["https://app.example"]
-  hosts: [Gateway.Example]
+  hosts: [Gateway.Example, 'Ported.Example:8443']
   keys:
     - { name: plain, env: KEYS_TEST }
     - { name: hashed, hash: "sha256:${hashOf('hashed-key')}", agents: ["h*"] }
@@ -142,6 +142,9 @@ routes: [{ when: { session: "falling" }, agent: hollow, fallback: [coder, helper
     ['this machine', { host: 'localhost' }, 200],
     ['an address of it', { host: '127.0.0.1:8484' }, 200],
     ['a configured name, in any case', { host: 'GATEWAY.example:80' }, 200],
+    ['a configured name with its port', { host: 'ported.example:8443' }, 200],
+    ['the same name with another port', { host: 'ported.example' }, 403],
+    ['a page of it', { origin: 'https://ported.example:8443' }, 200],
     ['another name', { host: 'evil.example' }, 403],
     ['a name that only begins like this machine', { host: 'localhost.evil.example' }, 403],
     ['a page of this machine', { origin: 'http://localhost:3000' }, 200],
