@@ -13,6 +13,7 @@ export function takeOptions<N extends string>(
   const rest: string[] = []
   for (let at = 0; at < args.length; at += 1) {
     const argument = args[at]!
+    if (argument === '--') return { options, rest: [...rest, ...args.slice(at)] }
     const name = names.find((known) => argument === `--${known}` || argument.startsWith(`--${known}=`))
     if (name === undefined) rest.push(argument)
     else if (argument.includes('=')) options[name] = argument.slice(argument.indexOf('=') + 1)

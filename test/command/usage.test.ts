@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { takeOptions } from '../../src/cli/arguments.ts'
 import { runTurnpike } from '../kit/clients.ts'
 
 describe('how a command is called', () => {
@@ -21,6 +22,13 @@ describe('how a command is called', () => {
       0,
       ['serve', 'as', 'conformance', 'tail', 'check', 'translate', 'matrix', 'version'],
     ])
+  })
+})
+
+test('what stands behind -- is not ours', () => {
+  expect(takeOptions(['-p', 'hi', '--agent', 'one', '--', '--agent', 'two', '--config'], ['agent', 'config'])).toEqual({
+    options: { agent: 'one' },
+    rest: ['-p', 'hi', '--', '--agent', 'two', '--config'],
   })
 })
 
