@@ -52,9 +52,9 @@ async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): 
   const { username, password } = url
   const target = new URL(url)
   target.username = target.password = ''
-  const basic = username === '' ? {} : { authorization: `Basic ${btoa(`${username}:${password}`)}` }
   const binary = protocol === 'http/protobuf'
   try {
+    const basic = username === '' ? {} : { authorization: basicOf(username, password) }
     const response = await fetch(target, {
       method: 'POST',
       headers: { 'content-type': binary ? 'application/x-protobuf' : 'application/json', ...basic, ...headers },
@@ -67,6 +67,12 @@ async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): 
   } catch (error) {
     return code(error)
   }
+}
+
+/** As Node's own client sends what stands in a URL: what is percent-encoded there is decoded. */
+function basicOf(username: string, password: string): string {
+  const text = decodeURIComponent(`${username}:${password}`)
+  return `Basic ${Buffer.from(text).toString('base64')}`
 }
 
 /** What the collector does wrong, and what to do about it. */

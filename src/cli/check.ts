@@ -27,6 +27,26 @@ async function telemetryProblems(config: Config): Promise<string[]> {
   if (otlp === undefined) return []
   const { headers, metrics = true } = config.telemetry ?? {}
   const { problem, ...options } = exportOptions(config)
-  const found = await probeCollector({ otlp, metrics, ...options, ...(headers && { headers }) })
+  const own = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  const all = { ...environmentHeaders(), ...Object.fromEntries(own) }
+  const found = await probeCollector({ otlp, metrics, ...options, headers: all })
   return problem === undefined ? found : [problem, ...found]
+}
+
+/** What OTEL_EXPORTER_OTLP_HEADERS adds to every export: `name=value` pairs between commas, the values percent-encoded. */
+function environmentHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const pair of (process.env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '').split(',')) {
+    const at = pair.indexOf('=')
+    if (at > 0) headers[pair.slice(0, at).trim().toLowerCase()] = decoded(pair.slice(at + 1).trim())
+  }
+  return headers
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

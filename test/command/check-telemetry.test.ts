@@ -61,6 +61,18 @@ describe('turnpike check', () => {
     expect(exports).toEqual(['/v1/traces', '/v1/traces', '/v1/logs'])
   })
 
+  test('sends the credentials that every export has', async () => {
+    const receiver = await startOtlpReceiver()
+    const url = receiver.url.replace('//', '//me:p%40ss@')
+    const found = await check(`telemetry: { otlp: "${url}", metrics: false, headers: { X-Own: file } }\n`, {
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b, x-own=environment',
+    })
+    const headers = receiver.exports().map((one) => one.headers)
+    await receiver.close()
+    expect(found).toEqual([0, ''])
+    expect(headers).toMatchObject([{ authorization: `Basic ${btoa('me:p@ss')}`, 'x-key': 'a b', 'x-own': 'file' }])
+  })
+
   test('warns of one that does not, and what to do; the configuration is right all the same', async () => {
     const receiver = await startOtlpReceiver()
     await receiver.close()
