@@ -74,8 +74,8 @@ function tokens({ usage }: TurnInfoReply): string | undefined {
   return `${usage.input ?? '?'}/${usage.output ?? '?'}`
 }
 
-/** Control characters as escapes: ids come from clients. */
-function visible(text: string): string {
+/** Text with its control characters as escapes: ids come from clients. */
+export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -4,12 +4,15 @@ import type { TurnInfoReply, TurnsReply } from '../model/index.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
-import { heading, row, wireJson } from './tail-rows.ts'
+import { heading, row, visible, wireJson } from './tail-rows.ts'
 import type { GatewayAddress } from './thin.ts'
 
 const PATH = '/v1/turns?follow=1'
 /** The most that the gateway may say at once: the turns that run. */
 const FRAME_LIMIT = 64 * 1024 * 1024
+
+/** The most that is read of a refusal, in characters. */
+const MAX_REFUSAL = 65_536
 
 /** Which turns are shown. */
 interface Filter {
@@ -36,7 +39,7 @@ export async function tailCommand(args: string[]): Promise<number> {
   if (typeof address === 'string') return complain(address)
   const response = address && (await ask(address))
   if (!response) return complain('no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve')
-  if (response.statusCode !== 200) return complain(refusal(response.statusCode))
+  if (response.statusCode !== 200) return complain(refusal(response.statusCode, await messageOf(response)))
   const show = rest.includes('--json') ? wireJson : rows()
   return follow(response, (turn) => {
     if (isMeant(turn, filter)) process.stdout.write(show(turn))
@@ -109,9 +112,22 @@ function isMeant(turn: TurnInfoReply, { session, agent, failed }: Filter): boole
   return !failed || turn.state === 'failed'
 }
 
-function refusal(status: number | undefined): string {
+function refusal(status: number | undefined, message: string | undefined): string {
   if (status === 401) return 'the gateway wants a key: set TURNPIKE_KEY'
-  return `the gateway answered with status ${status}; is it an older one?`
+  return `the gateway answered with status ${status}${message === undefined ? '; is it an older one?' : `: ${message}`}`
+}
+
+/** What a gateway says of a refusal; undefined when it says nothing. */
+async function messageOf(response: IncomingMessage): Promise<string | undefined> {
+  let text = ''
+  try {
+    for await (const piece of response.setEncoding('utf8')) text = (text + piece).slice(0, MAX_REFUSAL)
+    const { fault, error } = JSON.parse(text) as { fault?: { message?: unknown }; error?: { message?: unknown } }
+    const message = fault?.message ?? error?.message
+    return typeof message === 'string' ? visible(message) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function complain(text: string, exitCode = 3): number {

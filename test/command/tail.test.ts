@@ -14,10 +14,11 @@ import { until } from '../kit/processes.ts'
 
 const KIT = join(import.meta.dirname, '../kit/agents')
 const KEYS = { first: 'first-key-of-the-test', second: 'second-key-of-the-test' }
+const BARRED = 'barred-key-of-the-test'
 
 /** A key of the configuration. */
-function hashed(name: keyof typeof KEYS): string {
-  return `{ name: ${name}, hash: ${createHash('sha256').update(KEYS[name]).digest('hex')} }`
+function hashed(name: string, key: string, more = ''): string {
+  return `{ name: ${name}, hash: ${createHash('sha256').update(key).digest('hex')}${more} }`
 }
 
 /** The turns that a follower has been told, as they came. */
@@ -128,7 +129,7 @@ routes:
   test('are those of the own key only', async () => {
     const keyed = await startGateway(`
 default: helper
-server: { keys: [${hashed('first')}, ${hashed('second')}] }
+server: { keys: [${hashed('first', KEYS.first)}, ${hashed('second', KEYS.second)}, ${hashed('barred', BARRED, ', fronts: [zene]')}] }
 agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] } }
 `)
     const follower = new Follower()
@@ -143,6 +144,13 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
     await until(() => mine.of('of-first').at(-1)?.state === 'completed')
     expect(mine.of('of-second')).toEqual([])
     mine.leave()
+    const tried = (key: string) => runTurnpike(['tail'], '', { TURNPIKE_URL: keyed.url, TURNPIKE_KEY: key })
+    const [barred, wrong] = [await tried(BARRED), await tried('wrong-key')]
+    expect(barred).toMatchObject({
+      stderr: 'turnpike: the gateway answered with status 403: This key may not use the protocol "native".\n',
+      code: 3,
+    })
+    expect(wrong).toMatchObject({ stderr: 'turnpike: the gateway wants a key: set TURNPIKE_KEY\n', code: 3 })
     await keyed.close()
   })
 
