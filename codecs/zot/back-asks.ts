@@ -29,7 +29,7 @@ export class Asks {
     } else if (command.type === 'config-set' && command.model !== undefined) {
       const model = command.model
       this.#send(command, 'set_model', [['model', quote(model)]], () => {
-        wire.model = model
+        wire.model = wire.own = model
       })
     } else if (command.type === 'query' && QUERIES.has(command.what)) {
       this.#send(command, QUERIES.get(command.what)!.command, [], () => {})

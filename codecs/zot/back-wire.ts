@@ -13,6 +13,8 @@ const REPLACEABLE = new Set(['images'])
 export class AgentWire {
   /** The model that the agent uses, as far as it told. */
   model: string | undefined
+  /** The session's own: what it was started with or a client set, for the prompts that name none. */
+  own: string | undefined
   /** The system prompt that the agent's transcript holds already. */
   system: string | undefined
   /** Why nothing can be sent any more. */
@@ -126,7 +128,7 @@ export class AgentWire {
       this.#break('unsupported-version', text)
       return
     }
-    this.model = output.model ?? undefined
+    this.model = this.own = output.model ?? undefined
     this.#ports.emit({
       turn: null,
       type: 'agent-ready',

@@ -143,10 +143,10 @@ export class BackSession implements BackLink {
     this.#wire.ready(() => this.#setModel(work))
   }
 
-  /** A prompt cannot name a model: another one than the agent's is set first (in a recording it was, or was not needed). */
+  /** A prompt cannot name a model: another one than its own, or the session's, is set first (in a recording it was, or was not needed). */
   #setModel(work: Work): void {
     if (this.#work !== work) return
-    const model = this.#recorded ? undefined : work.start.options.model
+    const model = this.#recorded ? undefined : (work.start.options.model ?? this.#wire.own)
     if (model === undefined || model === this.#wire.model) {
       this.#prompt(work)
       return

@@ -48,6 +48,7 @@ export class Commands {
       }
       step.done()
       this.#wire.settings.set(step.subtype, step)
+      if (step.subtype === 'set_model') this.#wire.own = this.#wire.model
       this.#configure(exchange, rest)
     })
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { BackContext, BackPorts, CallEnd, Frame } from '../../../src/contract/index.ts'
+import { argumentOf, type BackContext, type BackPorts, type CallEnd, type Frame } from '../../../src/contract/index.ts'
 import {
   type Fault,
   fault,
@@ -43,6 +43,8 @@ const CONSENT_MS = 600_000
 export class AgentWire {
   /** The model that the agent uses, as far as it told. */
   model: string | undefined
+  /** The session's own: what it was started with or a client set, for the turns that name none. */
+  own: string | undefined
   effort: string | undefined
   /** The system prompt that the agent's conversation holds already. */
   system: string | undefined
@@ -71,6 +73,7 @@ export class AgentWire {
     this.#context = context
     this.#ports = ports
     this.#configured = context.process?.args ?? []
+    this.own = argumentOf(context, '--model', '-m')
     if (context.recorded) this.#waiting = undefined
   }
 
@@ -85,7 +88,7 @@ export class AgentWire {
     this.#resuming = resume
     this.session = undefined
     // What the process before was set to, this one is not; a session without a past has not heard the system prompt.
-    this.model = undefined
+    this.model = this.own
     this.effort = undefined
     if (resume === undefined) this.system = undefined
     this.suspect = false

@@ -164,6 +164,7 @@ export class BackSession implements BackLink {
       return
     }
     this.#wire.model = output.model ?? this.#wire.model
+    if (turn && this.#work?.start.options.model === undefined) this.#wire.own = this.#wire.model
     this.#wire.version = output.qwen_code_version ?? this.#wire.version
     if (output.session_id) this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
@@ -207,7 +208,7 @@ export class BackSession implements BackLink {
     this.#wire.ready(() => this.#configure(work))
   }
 
-  /** A message cannot name a model or an effort: others than the agent's are set first. */
+  /** A message cannot name a model or an effort: others than the agent's are set first, and the session's own again. */
   #configure(work: Work): void {
     if (this.#work !== work) return
     const { dead } = this.#wire
@@ -217,7 +218,7 @@ export class BackSession implements BackLink {
       return
     }
     // In a recording they were set, or did not need to be.
-    const { model, effort } = this.#recorded ? {} : work.start.options
+    const { model, effort } = this.#recorded ? {} : { model: this.#wire.own, ...work.start.options }
     if (model !== undefined && model !== this.#wire.model) this.#set(work, 'option.model', modelStep(model, this.#wire))
     else if (effort !== undefined && effort !== this.#wire.effort) {
       this.#set(work, 'option.effort', effortStep(effort, this.#wire))

@@ -178,6 +178,27 @@ describe('the model', () => {
     expect(sentLines(drive).filter((line) => line['type'] === 'set_model')).toHaveLength(1)
   })
 
+  test('a prompt that names none has the one of the session again', () => {
+    const drive = readyBack()
+    const models = () => sentLines(drive).flatMap(({ type, model }) => (type === 'set_model' ? [model] : []))
+    const run = (turn: string, model?: string) => {
+      drive.start('hi', { turn, options: model === undefined ? {} : { model } })
+      if (sentLines(drive).at(-1)!['type'] === 'set_model') answer(drive, 'set_model')
+      answer(drive, 'prompt')
+      drive.feed('{"type":"done"}')
+    }
+    run('t1', 'gpt-4o')
+    run('t2')
+    run('t3')
+    expect(models()).toEqual(['gpt-4o', 'gpt-4.1'])
+    drive.link.encode({ exchange: 'x9', type: 'config-set', model: 'o3' })
+    answer(drive, 'set_model')
+    run('t4')
+    run('t5', 'gpt-4o')
+    run('t6')
+    expect(models()).toEqual(['gpt-4o', 'gpt-4.1', 'o3', 'gpt-4o', 'o3'])
+  })
+
   test('behind a cancelled prompt it is set again, whatever that one was about to set', () => {
     const drive = readyBack()
     drive.start('hi', { options: { model: 'gpt-4o' } })

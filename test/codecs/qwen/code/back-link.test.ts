@@ -289,6 +289,41 @@ describe('a message', () => {
     expect(sentObjects(drive).map(({ type }) => type)).toEqual(['control_request', 'control_request'])
   })
 
+  test('that names no model has the one of the session again', () => {
+    const drive = running()
+    drive.feed(success('a'))
+    const models = () =>
+      sentObjects(drive).flatMap((line) => {
+        const request = line['request'] as { subtype: string; model?: string } | undefined
+        return request?.subtype === 'set_model' ? [request.model] : []
+      })
+    const run = (turn: string, model?: string) => {
+      const before = models().length
+      drive.start('hi', { turn, options: model === undefined ? {} : { model }, session: { bound: SESSION } })
+      if (models().length > before) respond(drive, 'set_model')
+      drive.feed(init({ model: models().at(-1) }), success('b'))
+    }
+    run('t2', 'small')
+    run('t3')
+    run('t4')
+    expect(models()).toEqual(['small', 'big'])
+    drive.link.encode({ exchange: 'x9', type: 'config-set', model: 'other' })
+    respond(drive, 'set_model')
+    run('t5')
+    run('t6', 'small')
+    run('t7')
+    expect(models()).toEqual(['small', 'big', 'other', 'small', 'other'])
+  })
+
+  test('that names no model is asked of the configured one, where the first turn named another', () => {
+    const drive = greeted(processOf('--model', 'mine'))
+    drive.start('hi', { options: { model: 'small' } })
+    respond(drive, 'set_model')
+    drive.feed(init({ model: 'small' }), success('a'))
+    drive.start('hi', { turn: 't2', session: { bound: SESSION } })
+    expect(sentObjects(drive).at(-1)!['request']).toEqual({ subtype: 'set_model', model: 'mine' })
+  })
+
   test('behind a cancelled one gets its own model, whatever that one was about to set', () => {
     const drive = running()
     drive.feed(success('a'))
