@@ -1,12 +1,14 @@
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
+  elements,
   type Fault,
   type Id,
   isRecord,
   type JsonText,
   type LinkEvent,
   member,
+  members,
   object,
   parseObject,
   quote,
@@ -196,10 +198,14 @@ export class FrontControls {
 
 const MODELS: Question = { type: 'query', what: 'models' }
 
+/** The models of an agent of another protocol, with their sizes under the name that the CLI gives them. */
 function modelsPayload(models: JsonText): JsonText {
+  const named = elements(models).map((model) =>
+    object(members(model).map(([key, json]) => [key === 'contextWindow' ? 'contextWindowSize' : key, json] as const)),
+  )
   return object([
     ['subtype', '"get_available_models"'],
-    ['models', models],
+    ['models', `[${named.join(',')}]`],
   ])
 }
 

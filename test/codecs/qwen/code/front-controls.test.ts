@@ -128,7 +128,7 @@ describe('what is handed on', () => {
     const data = '{"models":[{"id":"big","contextWindow":1.0}]}'
     front.link.encodeLink!({ turn: null, type: 'command-reply', exchange: last(front).exchange, data })
     expect(String(front.sent.at(-1))).toContain(
-      '"response":{"subtype":"get_available_models","models":[{"id":"big","contextWindow":1.0}]}',
+      '"response":{"subtype":"get_available_models","models":[{"id":"big","contextWindowSize":1.0}]}',
     )
   })
 
