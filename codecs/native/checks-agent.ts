@@ -4,7 +4,6 @@ import {
   exactly,
   expectThat,
   isCount,
-  isObject,
   isText,
   type JsonRecord,
   lineRules,
@@ -13,6 +12,7 @@ import {
   type Run,
   show,
 } from '../../src/contract/index.ts'
+import { isEventType } from './read.ts'
 
 const LINES = '1 Lines'
 const COMMANDS = '2 Commands'
@@ -40,7 +40,10 @@ const NAMED = 'native.3.turn'
 
 const events = (run: Run, type: string): JsonRecord[] => objectsOf(run).filter((one) => one['type'] === type)
 const ofTurns = (run: Run): JsonRecord[] =>
-  objectsOf(run).filter(({ type, turn }) => !LINK.includes(type) && !(EITHER.includes(type) && !isText(turn)))
+  objectsOf(run).filter(
+    // A message of a type that nobody knows may belong to no turn, too.
+    ({ type, turn }) => !LINK.includes(type) && (isText(turn) || (isEventType(type) && !EITHER.includes(type))),
+  )
 const endsOf = (run: Run, turn: string): JsonRecord[] => events(run, 'turn-end').filter((end) => end['turn'] === turn)
 
 /** A rule that the turn of a scenario was completed. */
@@ -135,7 +138,7 @@ export const agentRules: readonly AgentRule[] = [
       every(
         events(run, 'tool-call'),
         'tool-call',
-        ({ tool, name, args }) => isText(tool) && isText(name) && isObject(args),
+        ({ tool, name, args }) => isText(tool) && isText(name) && args !== undefined && typeof args !== 'string',
       ),
   },
   {

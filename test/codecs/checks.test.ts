@@ -169,6 +169,32 @@ describe('verdicts', () => {
     }
   })
 
+  test('a native agent may say what nobody knows without a turn, but nothing of a turn', async () => {
+    const told = [{ type: 'x-progress' }, { type: 'turn-started', turn: 't1' }, { type: 'x-more', turn: 't2' }]
+    expect(await verdict('native', 'native.3.turn', runOf('turn', told))).toBeUndefined()
+    for (const wrong of [
+      { type: 'plan', json: {} },
+      { type: 'turn-started', turn: null },
+      { type: 'x-more', turn: 't9' },
+    ]) {
+      expect(await verdict('native', 'native.3.turn', runOf('turn', [...told, wrong]))).toEqual({
+        broken: JSON.stringify(wrong),
+      })
+    }
+  })
+
+  test('arguments of a native tool are any JSON but a string', async () => {
+    const call = { type: 'tool-call', turn: 't1', tool: 'c1', name: 'list' }
+    for (const args of [{ n: 1 }, ['a', 1], null, 7]) {
+      expect(await verdict('native', 'native.3.tool-args', runOf('turn', [{ ...call, args }]))).toBeUndefined()
+    }
+    for (const wrong of [call, { ...call, args: '{"n":1}' }]) {
+      expect(await verdict('native', 'native.3.tool-args', runOf('turn', [wrong]))).toEqual({
+        broken: JSON.stringify(wrong),
+      })
+    }
+  })
+
   test('a native agent that asks what can only be allowed is not answered', async () => {
     const { scenarios } = await suiteOf('native')
     const ask = { type: 'ask', ask: 'q', question: { kind: 'approval', options: [{ id: 'go', kind: 'allow' }] } }
