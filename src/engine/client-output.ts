@@ -155,8 +155,9 @@ export class ClientOutput {
 /** The `Turnpike-*` headers of an exchange's answer. */
 function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
   const turn = exchange?.turn
-  if (!exchange || !turn) return {}
-  const headers: Record<string, string> = { 'turnpike-turn': turn.id, 'turnpike-agent': turn.agent.name }
+  const answers = turn ? { id: turn.id, agent: turn.agent.name } : exchange?.past
+  if (!exchange || !answers) return {}
+  const headers: Record<string, string> = { 'turnpike-turn': answers.id, 'turnpike-agent': answers.agent }
   const summary = lossSummary(exchange.ledger.list)
   if (summary) headers['turnpike-loss'] = summary
   return headers

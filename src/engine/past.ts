@@ -49,7 +49,7 @@ export interface Past {
  */
 export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
-  exchange.past = record.turn
+  exchange.past = { id: record.turn, agent: record.agent }
   const ledger = new LossLedger()
   for (const loss of record.losses ?? []) {
     ledger.add(loss)

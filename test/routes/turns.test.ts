@@ -97,6 +97,20 @@ agents:${EXAMPLE_AGENTS}
     expect(diary().filter((line) => line === 'begin once')).toHaveLength(2)
   })
 
+  test('answered from their record name turn, agent and losses in the headers as the first answer did', async () => {
+    const ask = async () => {
+      const { headers } = await fetch(`${gateway.url}/v1/turns`, {
+        method: 'POST',
+        headers: { ...JSON_TYPE, 'idempotency-key': 'replayed' },
+        body: '{"input":"hi","options":{"effort":"high"}}',
+      })
+      return ['turnpike-turn', 'turnpike-agent', 'turnpike-loss'].map((name) => headers.get(name))
+    }
+    const first = await ask()
+    expect(first.slice(1)).toEqual(['helper', 'dropped=1'])
+    expect(await ask()).toEqual(first)
+  })
+
   test('end with their client, down to the last grandchild', async () => {
     const leaving = new AbortController()
     const asked = { text: 'hi', session: 'leaving', id: 'r1' }
