@@ -51,6 +51,8 @@ export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) 
     })
 }
 
+const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see the gateway log.')
+
 /** What is open in a lane, by id; the value says how to close it. */
 type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
 
@@ -142,10 +144,15 @@ class TurnGuard {
     this.#next(judged)
   }
 
-  /** A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. */
+  /**
+   * A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. What
+   * did not complete has a fault, also where the agent's protocol has no word for it: by its code a client knows it.
+   */
   #judge(end: TurnEnd): TurnEnd {
-    if (end.outcome !== 'failed' || !this.#context.cancelled()) return end
-    return { ...end, ...cancelledTurn(end.turn) }
+    if (end.outcome === 'completed') return end
+    if (end.outcome === 'failed' && this.#context.cancelled()) return { ...end, ...cancelledTurn(end.turn) }
+    if (end.fault) return end
+    return { ...end, fault: end.outcome === 'cancelled' ? cancelledTurn(end.turn).fault! : UNSAID }
   }
 
   #closeGroups(end: TurnEnd): void {

@@ -48,6 +48,14 @@ describe('the laws of a turn', () => {
     expect(outcome(run(events([]), true))).toEqual(['cancelled'])
   })
 
+  test('what did not complete has a fault, also where its agent gave none; that of an agent stays', () => {
+    const code = (list: TurnEvent[]) => list.map((event) => event.type === 'turn-end' && event.fault?.code)
+    expect(code(run(events([end('cancelled')])))).toEqual(['cancelled'])
+    expect(code(run(events([end('failed')])))).toEqual(['agent-crashed'])
+    expect(code(run(events([{ ...end('failed'), fault: fault('overloaded', 'x') }])))).toEqual(['overloaded'])
+    expect(code(run(events([end('completed')])))).toEqual([undefined])
+  })
+
   test('text for a message that was never opened opens it', () => {
     expect(run(events([{ type: 'text-delta', turn: 't', message: 'm', text: 'a' }, end('completed')]))).toEqual([
       { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },

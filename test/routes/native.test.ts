@@ -141,6 +141,26 @@ agents:${EXAMPLE_AGENTS}
     expect((await call('POST', `/v1/turns/${turn}/approvals/p1`, {})).status).toBe(400)
   })
 
+  test.each(['openharness', 'native'] as const)(
+    'answers a %s client whose turn somebody cancelled with the status of that, not as a success',
+    async (name) => {
+      const client = CLIENTS[name]
+      const cancelled = fetch(`${gateway.url}${client.path}/patient`, {
+        method: 'POST',
+        headers: JSON_TYPE,
+        body: client.write({ text: 'wait', session: `cancelled-${name}`, id: `cancelled-${name}` }),
+      })
+      await until(() => gateway.engine.turns.some((turn) => turn.view.text !== ''))
+      const [turn] = gateway.engine.turns
+      expect((await call('POST', `/v1/turns/${turn!.id}/cancel`)).status).toBe(200)
+      expect((await cancelled).status).toBe(499)
+      expect(await json(await call('GET', `/v1/turns/${turn!.id}`))).toMatchObject({
+        state: 'cancelled',
+        fault: { code: 'cancelled' },
+      })
+    },
+  )
+
   test('lists turns and sessions, shows a session with its transcript, and deletes it', async () => {
     const done = await json(await call('POST', '/v1/turns', { input: 'keep', session: { id: 'kept' } }))
     expect(done).toMatchObject({ outcome: 'completed', text: 'You said: keep (turn 1 of this session)' })
