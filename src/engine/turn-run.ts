@@ -65,6 +65,8 @@ export class TurnRun {
   async on(link: AgentLink, session: AgentSession): Promise<void> {
     const { turn, timer, owner, cancelled } = this.#host
     this.link = link
+    // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
+    turn.valve()
     timer.enter(link.ready ? this.#silencePhase : 'start')
     await this.#attempt(link, session)
     if (this.#retrying && !turn.ended && this.link === link && !cancelled()) {

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
@@ -47,7 +48,7 @@ describe('events in an unusual order', () => {
 
   beforeAll(async () => {
     const staged = `protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs]`
-    const request: typeof silentHooks.request = (info) => ({
+    const observed: typeof silentHooks.request = (info) => ({
       ...silentHooks.request(info),
       end: () => {
         over += 1
@@ -62,6 +63,7 @@ agents:
   brief: { ${staged}, limits: { ask: 2s } }
   strict: { ${staged}, restore: fail, pool: { max: 1 } }
   late: { protocol: native, command: /bin/sh, args: [-c, '[ -e $0 ] || exit 3; exec "$@"', "\${TEST_FOLDER}/late", ${process.execPath}, ${KIT}/staged.mjs], restore: fail }
+  floods: { protocol: agentproc, command: ${process.execPath}, args: [${KIT}/floods.mjs], max_reply_chars: 1000000000, limits: { total: 2s } }
   two: { ${staged}, pool: { max: 2 } }
   forgets: { protocol: zene, command: ${process.execPath}, args: [${KIT}/forgets.mjs, "\${TEST_FOLDER}/diary"] }
   engine: { protocol: zene, command: ${process.execPath}, args: [${KIT}/unwell.mjs], breaker: { failures: 1000 } }
@@ -71,7 +73,7 @@ routes:
   - { when: { session: "shape-*" }, agent: staged, journal: shape }
   - { when: { session: "moving-*" }, agent: engine, fallback: [broken] }
 `,
-      { hooks: { request } },
+      { hooks: { request: observed } },
     )
   })
   afterAll(() => gateway.close())
@@ -290,5 +292,20 @@ routes:
     client.endInput()
     await client.ended
     expect(await turn('cleared', [[END]], { agent: 'strict' })).toMatchObject({ outcome: 'completed' })
+  })
+
+  test('a turn whose client did not read to its end does not hold up the next one', async () => {
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
+    const deaf = request(`${gateway.url}/v1/turns/floods`, { method: 'POST', headers })
+    deaf.on('error', () => {})
+    deaf.on('response', (response) => response.on('error', () => {}).pause())
+    deaf.end(JSON.stringify({ input: 'flood', session: { id: 'floods' } }))
+    await until(() => running('floods') !== undefined)
+    const [flooded] = [running('floods')!]
+    await until(() => flooded.ended)
+    expect(flooded.view.end?.fault?.code).toBe('timeout')
+    const next = await post({ input: 'talk', session: { id: 'floods' } }, { agent: 'floods' })
+    expect([next.outcome, next.text?.length]).toEqual(['completed', 200_000])
+    deaf.destroy()
   })
 })
