@@ -18,17 +18,13 @@ import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
 import { Turn } from './turn.ts'
 import { TurnClock } from './turn-clock.ts'
+import { cancelledTurn } from './turn-events.ts'
 import { limitsOf, type TurnOwner } from './turn-init.ts'
 import type { Watches } from './watch.ts'
 
 const OTHER_BODY = fault(
   'invalid-request',
   'A request with this id and another body runs; send this one under a new id.',
-)
-
-const NOT_KEPT = fault(
-  'invalid-request',
-  'This request has been answered, and what was said is not kept; send it under a new key to have it done again.',
 )
 
 /** What admission stands on. */
@@ -84,9 +80,12 @@ export class Admission {
     if (promised && !watch.writable) return exchange.fail(UNWRITABLE)
     // Whether the key's last answer has reached its client decides.
     if (command.once) this.#parts.recorder.markDelivered()
-    const verdict = await this.#idempotency.claim(record.id, command).catch((error: unknown) => watch.failed(error))
+    const verdict = await this.#idempotency
+      .claim(record.id, command, () => exchange.unwanted)
+      .catch((error: unknown) => watch.failed(error))
     if (exchange.ended) return
     if (!verdict) return exchange.fail(UNWRITABLE)
+    if (verdict.do === 'stop') return exchange.fail(cancelledTurn(command.turn).fault!)
     if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)
     if (verdict.do === 'join') {
       client.scope.shares?.('joined', verdict.turn.scope.carrier)
@@ -95,7 +94,6 @@ export class Admission {
     } else if (verdict.do === 'replay') {
       const past = await store.readTurn(verdict.turn)
       if (!past) return exchange.fail(fault('internal', 'The record of the first answer is gone; use a new key.'))
-      if (past.outcome === 'completed' && past.measures?.shape) return exchange.fail(NOT_KEPT)
       client.scope.shares?.('replayed', undefined)
       const shown = { record: past, session, after: 0, request: command.request }
       await showPast({ store, now: () => owner.now() }, shown, exchange)

@@ -98,6 +98,11 @@ export class Exchange {
     return this.#cancelled
   }
 
+  /** Somebody cancelled it, and it has no turn that could be. */
+  get unwanted(): boolean {
+    return this.ended || (this.#cancelled && !this.turn)
+  }
+
   /** True when a client that names this means the turn of this exchange. */
   isMeantBy(target: Target): boolean {
     if (this.command.type !== 'turn-start') return false

@@ -11,7 +11,7 @@ import {
 import { elapsed } from './clock.ts'
 import { digestOf } from './digest.ts'
 import type { LiveTurns } from './live-turns.ts'
-import { ownerAlive } from './owner.ts'
+import { isOfThisMachine, ownerAlive } from './owner.ts'
 import type { Turn } from './turn.ts'
 
 /** How long after its end an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
@@ -23,13 +23,19 @@ const WINDOW_MS: Readonly<Record<Once['replay'], number>> = {
 
 /** How long a key stays claimed: longer than any turn runs and any answer is given again. */
 const CLAIMED_MS = 7 * 86_400_000
-/** How long a duplicate that names no limit of its own waits for a turn that another process runs. */
+/** How long a duplicate that names no limit of its own waits for the end of a turn that another process runs. */
 const WAIT_MS = 120_000
 const POLL_MS = 50
 const RECORDED_MS = 500
 
 /** What a request with an idempotency key gets. */
-export type Verdict = { do: 'run' } | { do: 'join'; turn: Turn } | { do: 'replay'; turn: Id } | { do: 'refuse' }
+export type Verdict =
+  | { do: 'run' }
+  | { do: 'join'; turn: Turn }
+  | { do: 'replay'; turn: Id }
+  | { do: 'refuse' }
+  /** Nobody waits for it any more. */
+  | { do: 'stop' }
 
 /** The claims on idempotency keys: one run per key at a time, across processes that share the store. */
 export class Idempotency {
@@ -46,16 +52,18 @@ export class Idempotency {
   /**
    * Claims the key of a turn within its session. A duplicate of a running turn joins it, wherever and however long it
    * runs; of an ended one it is answered from the record where the command's replay policy says so and its window is
-   * open, else it runs. The same key with another prompt is another request.
+   * open, else it runs. The same key with another prompt is another request. `unwanted` says that the client has
+   * cancelled it, or is gone.
    */
-  async claim(session: Id, command: Command & TurnStart): Promise<Verdict> {
+  async claim(session: Id, command: Command & TurnStart, unwanted = () => false): Promise<Verdict> {
     const { once, turn } = command
     if (!once) return { do: 'run' }
     const body = digest(command)
     const key = keyOf(session, once, body)
     let found = await this.#store.claim(key, turn, body, this.#now(), CLAIMED_MS)
     while (found.state === 'held') {
-      const verdict = await (found.body === body ? this.#duplicate(found.turn, command) : this.#other(found.turn))
+      const same = found.body === body
+      const verdict = await (same ? this.#duplicate(found.turn, command, unwanted) : this.#other(found.turn))
       if (verdict) return verdict
       // Of several that find it over one takes its place, and is found by the others.
       found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
@@ -76,11 +84,18 @@ export class Idempotency {
   }
 
   /** What a duplicate of this turn gets; undefined: it runs. */
-  async #duplicate(turn: Id, { once, options }: Command & TurnStart): Promise<Verdict | undefined> {
-    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS))
+  async #duplicate(
+    turn: Id,
+    { once, options }: Command & TurnStart,
+    unwanted: () => boolean,
+  ): Promise<Verdict | undefined> {
+    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS), unwanted)
+    if (unwanted()) return { do: 'stop' }
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
     const { replay, ttlMs = WINDOW_MS[replay] } = once!
+    // It takes longer than was waited for: what is recorded of it is shown. One of another machine may have died with it.
+    if (isRunning(record) && isOfThisMachine(record!.owner)) return { do: 'replay', turn }
     if (!record?.outcome) return undefined
     // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
     const since = this.#live.endedSince(turn) ?? this.#now() - (record.endedAt ?? record.startedAt)
@@ -93,13 +108,13 @@ export class Idempotency {
   }
 
   /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (as `elapsed` counts). */
-  async #awaitEnd(turn: Id, until: number): Promise<TurnRecord | undefined> {
+  async #awaitEnd(turn: Id, until: number, unwanted: () => boolean): Promise<TurnRecord | undefined> {
     // A claim is made a moment before its turn is recorded.
     const recordedBy = elapsed() + RECORDED_MS
     for (;;) {
       const record = await this.#store.readTurn(turn)
       const waits = record ? isRunning(record) && elapsed() < until : elapsed() < recordedBy
-      if (!waits || this.#live.get(turn)?.ended === false) return record
+      if (!waits || unwanted() || this.#live.get(turn)?.ended === false) return record
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }

@@ -15,8 +15,8 @@ export function ownOwner(): string {
  * when the owner was, or one of another machine, of which nothing is known here.
  */
 export function ownerAlive(owner: string): boolean {
-  const [host, pid, start] = owner.split(':')
-  if (host !== hostname()) return true
+  if (!isOfThisMachine(owner)) return true
+  const [, pid, start] = owner.split(':')
   const now = start === undefined ? undefined : startOf(Number(pid))
   if (now !== undefined && now !== start) return false
   try {
@@ -25,6 +25,11 @@ export function ownerAlive(owner: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+/** Whether the owner of a turn is, or was, a process of this machine. */
+export function isOfThisMachine(owner: string): boolean {
+  return owner.split(':', 1)[0] === hostname()
 }
 
 /** When a process was started, in ticks since the machine's start: the 22nd field of its `stat`, behind its name in brackets. */

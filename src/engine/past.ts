@@ -4,12 +4,16 @@ import type { Numbered } from './audience.ts'
 import type { Exchange } from './exchange.ts'
 import { ownerAlive } from './owner.ts'
 import { endLostTurn, LOST } from './recovery.ts'
-import { acceptedTurn } from './turn-events.ts'
+import { acceptedTurn, cancelledTurn } from './turn-events.ts'
 import { LiveView } from './view.ts'
 
 /** How often the record of a turn that another process runs is looked at, in milliseconds. */
 const POLL_MS = 100
 
+const NOT_KEPT = fault(
+  'invalid-request',
+  'This request has been answered, and what was said is not kept; send it under a new key to have it done again.',
+)
 const GONE = fault('internal', 'The record of this turn is gone; send the request with a new key.')
 
 /** A recorded event as it is shown to a further exchange: accepted under that exchange's own request. */
@@ -60,7 +64,9 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   const view = newView()
   if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
   for (let after = of.after; ; ) {
-    const over = await isOver(store, record.turn, now())
+    const { over, shape } = await stateOf(store, record.turn, now())
+    // Without what was said it would be an empty success.
+    if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
     const entries = await store.readEvents(record.turn, after)
     for (const entry of entries) {
       const { event } = retold(entry, 'replayed', of.request)
@@ -68,16 +74,20 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
       exchange.deliver(event, view)
     }
     if (exchange.ended) return
+    if (exchange.unwanted) return exchange.fail(cancelledTurn(record.turn).fault!)
     if (over) return exchange.fail(GONE)
     after = entries.at(-1)?.seq ?? after
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 
-/** True when nothing more will be recorded of the turn: it has its end, which is recorded after its events. */
-async function isOver(store: Store, turn: Id, at: number): Promise<boolean> {
+/**
+ * Whether nothing more will be recorded of the turn: it has its end, which is recorded after its events. `shape`: it has
+ * succeeded, and its events are without what was said.
+ */
+async function stateOf(store: Store, turn: Id, at: number): Promise<{ over: boolean; shape: boolean }> {
   const record = await store.readTurn(turn)
-  if (!record || record.outcome !== undefined) return true
-  if (!ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
-  return false
+  const over = !record || record.outcome !== undefined
+  if (!over && !ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
+  return { over, shape: record?.outcome === 'completed' && record.measures?.shape === true }
 }

@@ -92,6 +92,25 @@ describe('a request with a key', () => {
     expect(await verdict).toEqual({ do: 'replay', turn })
   })
 
+  test('is never a second run of a turn that another process takes long for', async () => {
+    const turn = await begun(UNDELIVERED)
+    expect(await claim({ ...asked(UNDELIVERED), options: { totalMs: 10 } })).toEqual({ do: 'replay', turn })
+    // Of a process of another machine nobody knows.
+    const far: Once = { ...UNDELIVERED, key: 'far' }
+    await begun(far, 'another.host:1')
+    expect(await claim({ ...asked(far), options: { totalMs: 10 } })).toEqual({ do: 'run' })
+  })
+
+  test('is given up while it waits when nobody wants it any more', async () => {
+    const turn = await begun(UNDELIVERED)
+    let unwanted = false
+    const verdict = idempotency.claim('session', asked(UNDELIVERED), () => unwanted)
+    unwanted = true
+    expect(await verdict).toEqual({ do: 'stop' })
+    await ended(turn, 'completed')
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn })
+  })
+
   test('runs when the process of the first one is gone', async () => {
     await begun(UNDELIVERED, GONE)
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })

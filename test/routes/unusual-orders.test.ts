@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { hostname } from 'node:os'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
@@ -307,5 +310,52 @@ routes:
     const next = await post({ input: 'talk', session: { id: 'floods' } }, { agent: 'floods' })
     expect([next.outcome, next.text?.length]).toEqual(['completed', 200_000])
     deaf.destroy()
+  })
+
+  describe('the duplicate of a turn that another process runs', () => {
+    /** A turn that has ended here, as one that the process `pid` runs. */
+    const elsewhere = async (session: string, key: string, pid: number): Promise<string> => {
+      const { turn: id } = await turn(session, [[START, say('one'), CLOSE, END]], { key })
+      await until(() => running(session) === undefined)
+      const db = new DatabaseSync(`${gateway.folder}/turnpike.db`)
+      const ended = () => db.prepare('SELECT outcome FROM turns WHERE turn = ?').get(id)?.['outcome']
+      await until(() => ended() === 'completed')
+      db.prepare('UPDATE turns SET outcome = NULL, ended_at = NULL, owner = ? WHERE turn = ?').run(
+        `${hostname()}:${pid}`,
+        id,
+      )
+      db.prepare('DELETE FROM events WHERE turn = ?').run(id)
+      db.close()
+      return id
+    }
+    const duplicate = (session: string, key: string, options: object) =>
+      `${JSON.stringify({
+        type: 'turn-start',
+        exchange: 'again',
+        input: JSON.stringify([[START, say('one'), CLOSE, END]]),
+        session: { id: session },
+        options,
+        once: { key, duplicate: 'join', replay: 'success' },
+      })}\n`
+
+    test.each([
+      ['waits for its end', 'elsewhere-1', {}],
+      ['is shown what is recorded of it', 'elsewhere-2', { totalMs: 1 }],
+    ])('ends at once when its client is told to stop, while it %s', async (_what, session, options) => {
+      const holder = spawn('sleep', ['1024'])
+      await elsewhere(session, 'k1', holder.pid!)
+      const client = new StandInClient(gateway.url, 'native', 'staged', { text: '[[]]', session: `${session}-own` })
+      await until(() => running(`${session}-own`) !== undefined)
+      client.cancel()
+      await until(() => client.ending === 'cancelled')
+      client.write(duplicate(session, 'k1', options))
+      const query = { type: 'query', what: 'health' }
+      client.write(`${JSON.stringify(query)}\n`)
+      await until(() => client.read.includes('command-reply'))
+      client.signal()
+      expect(await client.ended).toBe(143)
+      expect(client.read).toContain('The turn was cancelled.')
+      holder.kill()
+    })
   })
 })
