@@ -17,7 +17,8 @@ export class AgentPool {
   readonly #ahead: () => TurnScope
   readonly #live = new Set<AgentLink>()
   readonly #warm: AgentLink[] = []
-  #retired = false
+  /** Its agent is no longer configured like this. */
+  retired = false
   /** What a process that is gone had said. */
   #lastModel: string | undefined
 
@@ -54,7 +55,7 @@ export class AgentPool {
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     this.#sweep()
-    if (this.#retired) return
+    if (this.retired) return
     while (this.#warm.length < this.agent.pool.warm && this.#live.size < this.agent.pool.max) {
       const link = this.#start(this.#ahead(), { idleEvent() {}, callFailed() {} })
       if (!link.persistent) return
@@ -64,7 +65,7 @@ export class AgentPool {
 
   /** Starts nothing ahead any more, and ends what was. */
   retire(): void {
-    this.#retired = true
+    this.retired = true
     for (const link of this.#warm.splice(0)) this.release(link)
   }
 

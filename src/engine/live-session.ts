@@ -12,16 +12,19 @@ export interface SessionOwner {
   callFailed(session: LiveSession, end: CallEnd): void
   /** What was said in it so far. */
   transcript(session: LiveSession): Promise<readonly Message[]>
-  /** It has no work and has been so for its agent's idle time. */
+  /** It has no work and has been so for its agent's idle time, or its agent is no longer configured like this. */
   expired(session: LiveSession): void
 }
 
 /** A conversation while it is in memory: one turn at a time on one link, the others wait in order. */
 export class LiveSession implements LinkOwner {
   readonly record: SessionRecord
-  readonly pool: AgentPool
+  /** Where its link is from. */
+  pool: AgentPool
+  /** Where the links of turns that come from now on are from: its agent may have got another configuration. */
+  nextPool: AgentPool
   readonly #owner: SessionOwner
-  readonly #queue: Turn[] = []
+  readonly #queue: { turn: Turn; pool: AgentPool }[] = []
   #current: Turn | undefined
   #link: AgentLink | undefined
   /** The link that has had a turn, and so knows the conversation. */
@@ -34,7 +37,7 @@ export class LiveSession implements LinkOwner {
 
   constructor(record: SessionRecord, pool: AgentPool, used: boolean, owner: SessionOwner) {
     this.record = record
-    this.pool = pool
+    this.pool = this.nextPool = pool
     this.used = used
     this.#owner = owner
   }
@@ -67,13 +70,13 @@ export class LiveSession implements LinkOwner {
 
   /** Takes a turn: runs it now or when those before it are done. */
   enqueue(turn: Turn): void {
-    this.#queue.push(turn)
+    this.#queue.push({ turn, pool: this.nextPool })
     if (!this.occupied) void this.#work()
   }
 
   /** Forgets a turn that still waits. */
   abandon(turn: Turn): void {
-    const at = this.#queue.indexOf(turn)
+    const at = this.#queue.findIndex((waiting) => waiting.turn === turn)
     if (at >= 0) this.#queue.splice(at, 1)
   }
 
@@ -106,16 +109,20 @@ export class LiveSession implements LinkOwner {
 
   async #work(): Promise<void> {
     clearTimeout(this.#idle)
-    for (let turn = this.#queue.shift(); turn; turn = this.#queue.shift()) {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      const { turn, pool } = next
       this.#current = turn
       try {
+        if (pool !== this.pool) this.release()
+        this.pool = pool
         await this.#serve(turn)
       } catch (error) {
         turn.fail(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
       }
       this.#current = undefined
     }
-    this.#rest()
+    if (this.pool.retired) this.#owner.expired(this)
+    else this.#rest()
   }
 
   /** It has no work from here on. */

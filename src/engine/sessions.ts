@@ -43,8 +43,11 @@ export class Sessions {
   /** The live session of a record; `used` says whether the conversation had turns before. */
   open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
     const known = this.#live.get(record.id)
-    if (known && known.pool.agent === agent) return known
-    const session = new LiveSession(record, this.#pool(agent), used || known?.used === true, this.#owner)
+    if (known) {
+      known.nextPool = this.#pool(agent)
+      return known
+    }
+    const session = new LiveSession(record, this.#pool(agent), used, this.#owner)
     this.#live.set(record.id, session)
     return session
   }

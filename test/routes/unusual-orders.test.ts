@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { until } from '../kit/processes.ts'
+import { pidsOf, until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
 
@@ -67,6 +67,7 @@ agents:
   strict: { ${staged}, restore: fail, pool: { max: 1 } }
   late: { protocol: native, command: /bin/sh, args: [-c, '[ -e $0 ] || exit 3; exec "$@"', "\${TEST_FOLDER}/late", ${process.execPath}, ${KIT}/staged.mjs], restore: fail }
   floods: { protocol: agentproc, command: ${process.execPath}, args: [${KIT}/floods.mjs], max_reply_chars: 1000000000, limits: { total: 2s } }
+  changed: { protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs, changed] }
   two: { ${staged}, pool: { max: 2 } }
   forgets: { protocol: zene, command: ${process.execPath}, args: [${KIT}/forgets.mjs, "\${TEST_FOLDER}/diary"] }
   engine: { protocol: zene, command: ${process.execPath}, args: [${KIT}/unwell.mjs], breaker: { failures: 1000 } }
@@ -357,5 +358,37 @@ routes:
       expect(client.read).toContain('The turn was cancelled.')
       holder.kill()
     })
+  })
+
+  test('a session has one turn at a time, also when its agent gets another configuration meanwhile', async () => {
+    const { settings } = gateway.engine
+    const first = turn(
+      'reloaded',
+      [
+        [START, say('one')],
+        [CLOSE, END],
+      ],
+      { agent: 'changed' },
+    )
+    await until(() => running('reloaded')?.view.text === 'one')
+    const inLine = turn('reloaded', [[START, say('two'), CLOSE, END]], { agent: 'changed' })
+    const turns = () => gateway.engine.turns.filter(({ view }) => view.session === 'reloaded')
+    await until(() => turns().length === 2)
+    const before = settings.agents.get('changed')!
+    const changed = { ...before }
+    gateway.engine.reload({ ...settings, agents: new Map([...settings.agents, ['changed', changed]]) })
+    const last = turn('reloaded', [[START, say('three'), CLOSE, END]], { agent: 'changed' })
+    await until(() => turns().length === 3)
+    expect(turns().map(({ agent, scope }) => [agent === before, scope.phase])).toEqual([
+      [true, 'working'],
+      [true, 'queued'],
+      [false, 'queued'],
+    ])
+    turns()[0]!.tellAgent({ exchange: 'x', input: [] })
+    expect((await Promise.all([first, inLine, last])).map(({ text }) => text)).toEqual(['one', 'two', 'three'])
+    // Of the two processes that there were the one of the new configuration is left.
+    await until(() => pidsOf(`${KIT}/staged.mjs\0changed`).length === 1)
+    gateway.engine.reload(settings)
+    await until(() => pidsOf(`${KIT}/staged.mjs\0changed`).length === 0)
   })
 })
