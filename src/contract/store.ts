@@ -24,7 +24,7 @@ export interface SessionRecord extends SessionKey {
 
 /**
  * What a turn took, as it is listed. `back` is the agent's protocol, `route` what its route asked for; `shape` says that
- * its events are without what was said.
+ * its events are without what was said, `toClient` which of its losses are what its first client was not shown.
  */
 export interface TurnMeasures {
   back: string
@@ -32,6 +32,7 @@ export interface TurnMeasures {
   timings: TurnTimings
   usage?: Usage
   shape?: true
+  toClient?: readonly Loss[]
 }
 
 /** A turn as it is kept. `outcome` is absent while it runs. */

@@ -204,7 +204,7 @@ export class ClientLink implements ExchangeHost {
   /** The client holds what the exchange was to bring: that counts for duplicates. */
   #whenRead({ turn, past }: Exchange): void {
     if (turn) this.#output.whenFlushed(() => turn.delivered())
-    else if (past !== undefined) this.#output.whenFlushed(() => this.#owner.shown(past.id))
+    else if (past) this.#output.whenFlushed(() => this.#owner.shown(past.turn))
   }
 
   #statusOf(found: Fault | undefined): number {

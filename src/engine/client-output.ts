@@ -154,10 +154,10 @@ export class ClientOutput {
 
 /** The `Turnpike-*` headers of an exchange's answer. */
 function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
-  const turn = exchange?.turn
-  const answers = turn ? { id: turn.id, agent: turn.agent.name } : exchange?.past
-  if (!exchange || !answers) return {}
-  const headers: Record<string, string> = { 'turnpike-turn': answers.id, 'turnpike-agent': answers.agent }
+  const { turn, past } = exchange ?? {}
+  const about = past ?? (turn && { turn: turn.id, agent: turn.agent.name })
+  if (!exchange || !about) return {}
+  const headers: Record<string, string> = { 'turnpike-turn': about.turn, 'turnpike-agent': about.agent }
   const summary = lossSummary(exchange.ledger.list)
   if (summary) headers['turnpike-loss'] = summary
   return headers

@@ -44,8 +44,8 @@ export class Exchange {
   readonly command: Command
   /** The turn it is about, once there is one. */
   turn: Turn | undefined
-  /** The recorded turn that it is answered from, and the agent that had it. */
-  past: { id: Id; agent: string } | undefined
+  /** The recorded turn that it is answered from, and the agent that ran it. */
+  past: { turn: Id; agent: string } | undefined
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
   ended = false

@@ -53,12 +53,12 @@ export interface Past {
  */
 export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
-  exchange.past = { id: record.turn, agent: record.agent }
+  exchange.past = record
   const ledger = new LossLedger()
-  for (const loss of record.losses ?? []) {
-    ledger.add(loss)
-    exchange.report(loss)
-  }
+  for (const loss of record.losses ?? []) ledger.add(loss)
+  // What its first client was not shown is told of this one when it is not shown it either.
+  ledger.subtract(record.measures?.toClient ?? [])
+  for (const loss of ledger.list) exchange.report(loss)
   const newView = (): LiveView =>
     new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
   const view = newView()

@@ -116,7 +116,11 @@ export class Recorder {
       outcome: end!.outcome,
       ...(end!.fault && { code: end!.fault.code }),
       losses: turn.losses,
-      measures: { ...turn.scope.measures, ...(!keepsContent(turn) && { shape: true }) },
+      measures: {
+        ...turn.scope.measures,
+        ...(!keepsContent(turn) && { shape: true }),
+        ...(turn.toClient.list.length > 0 && { toClient: turn.toClient.list }),
+      },
     })
   }
 }

@@ -38,7 +38,8 @@ export class Turn {
   readonly asks: TurnAsks
   readonly #owner: TurnOwner
   readonly #ledger = new LossLedger()
-  readonly #toClient = new LossLedger()
+  /** What its first client was not shown. */
+  readonly toClient = new LossLedger()
   readonly #timer: TurnTimer
   readonly #audience = new Audience()
   readonly #stop: TurnStop
@@ -106,13 +107,13 @@ export class Turn {
 
   /** What was lost on the way to and from the agent, and to the client that started it. */
   get losses(): readonly Loss[] {
-    return [...this.#ledger.list, ...this.#toClient.list]
+    return [...this.#ledger.list, ...this.toClient.list]
   }
 
   /** Something did not reach a client. What others than the first one miss is theirs alone. */
   lostTo(exchange: Exchange, loss: Loss): void {
     if (!this.#audience.isFirst(exchange)) return
-    this.#toClient.add(loss)
+    this.toClient.add(loss)
     this.scope.loss(loss)
   }
 
@@ -130,8 +131,7 @@ export class Turn {
     const catchUp = this.#audience.addLate(exchange, view, () => this.scope.now())
     const entries = await this.#owner.recorded(this)
     if (after > 0) view.continue(foldUpTo(this.#newView(this.view.session), entries, after))
-    const missed = entries.filter(({ seq }) => seq > after)
-    catchUp(missed.map((entry) => retold(entry, 'joined', joinedAs(exchange))))
+    catchUp(entries.filter(({ seq }) => seq > after).map((entry) => retold(entry, 'joined', joinedAs(exchange))))
   }
 
   /** Gives the running agent what a client says meanwhile; false when it cannot be told. */

@@ -391,4 +391,16 @@ routes:
     gateway.engine.reload(settings)
     await until(() => pidsOf(`${KIT}/staged.mjs\0changed`).length === 0)
   })
+
+  test.each([
+    ['staged', JSON.stringify([[START, say('hi'), CLOSE, { type: 'plan', json: {} }, END]]), {}],
+    ['floods', 'talk', { effort: 'high' }],
+  ])('an answer that is given again names its turn, its agent and its losses: %s', async (agent, input, options) => {
+    const more = { agent, key: 'k1' }
+    const first = await post({ input, options, session: { id: 'given-again' } }, more)
+    const second = await post({ input, options, session: { id: 'given-again' } }, more)
+    const told = ({ headers }: Answer) => ['turn', 'agent', 'loss'].map((name) => headers.get(`turnpike-${name}`))
+    expect([told(second), second.losses]).toEqual([told(first), first.losses])
+    expect(told(first)).toEqual([first.turn, agent, 'dropped=1'])
+  })
 })
