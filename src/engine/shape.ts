@@ -1,5 +1,8 @@
 import type { Part, TurnEvent } from '../model/index.ts'
 
+/** In place of what is said of a failure: an agent may repeat there what it was asked. */
+const NOT_KEPT = 'The turn failed with this error; what was said of it is not kept.'
+
 /**
  * An event without its content: what happened stays (kinds, ids, names, order, endings, usage), what was said goes.
  * For the journal of turns whose content must not be kept.
@@ -29,9 +32,13 @@ export function shapeOf(event: TurnEvent): TurnEvent {
       return { ...plain, asks: [] }
     case 'foreign':
       return { ...plain, frame: '' }
+    case 'tool-start': {
+      const { title: _title, ...tool } = plain
+      return tool
+    }
     case 'turn-end': {
-      const { summary: _summary, ...end } = plain
-      return end
+      const { summary: _summary, fault, ...end } = plain
+      return fault ? { ...end, fault: { code: fault.code, message: NOT_KEPT, retryable: fault.retryable } } : end
     }
     default:
       return plain

@@ -8,6 +8,7 @@ import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.t
 import { recordedEvents } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 
+const KIT = new URL('../kit/agents', import.meta.url).pathname
 const CANARY = 'canary-7431'
 
 describe('what is said in a turn', () => {
@@ -17,6 +18,7 @@ describe('what is said in a turn', () => {
     gateway = await startGateway(`
 default: helper
 agents:${EXAMPLE_AGENTS}
+  staged: { protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs] }
 routes: [{ when: { session: "shape-*" }, agent: helper, journal: shape }]
 `)
   })
@@ -60,6 +62,28 @@ routes: [{ when: { session: "shape-*" }, agent: helper, journal: shape }]
       types: ['turn-accepted', 'turn-started', 'message-start', 'text-delta', 'message-end', 'turn-end'],
       leaks: false,
       outcome: 'completed',
+    })
+  })
+
+  test('is not written down where an agent says it of its tools or its failure either', async () => {
+    const ext = { protocol: 'native', json: { said: CANARY } }
+    const fault = { code: 'provider-auth', message: `No ${CANARY}.`, retryable: false, ext }
+    const stages = [
+      [
+        { type: 'tool-start', tool: 't1', name: 'ls', title: CANARY, executor: 'agent' },
+        { type: 'turn-end', outcome: 'failed', fault },
+      ],
+    ]
+    const response = await fetch(`${gateway.url}/v1/turns/staged`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: JSON.stringify(stages), request: 'shape-2', session: { id: 'shape-2' } }),
+    })
+    expect(((await response.json()) as { fault: { message: string } }).fault.message).toBe(`No ${CANARY}.`)
+    expect(await kept('shape-2')).toEqual({
+      types: ['turn-accepted', 'tool-start', 'tool-end', 'turn-end'],
+      leaks: false,
+      outcome: 'failed',
     })
   })
 
