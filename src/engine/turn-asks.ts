@@ -120,6 +120,15 @@ export class TurnAsks {
     return 'taken'
   }
 
+  /** A client has left: where only a next request can bring the answers from here on, the turn is parked until then. */
+  left(): void {
+    const { audience, turn } = this.#host
+    const events = [...this.#open.values()].map(({ ask }) => ({ type: 'ask', turn, ...ask }) as const)
+    const waits = events.some((event) => !audience.canBeAsked(event) && audience.canAnswerLater(event))
+    if (waits && this.#continuation === undefined) this.#park()
+    this.#host.changed()
+  }
+
   /** The input of a client has ended: the policy answers at once what nobody can answer any more. */
   unheard(): void {
     const { audience, turn, policy } = this.#host

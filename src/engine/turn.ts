@@ -231,7 +231,7 @@ export class Turn {
   leave(exchange: Exchange): void {
     this.#audience.remove(exchange)
     if (this.#audience.deserted && !this.#audience.isOutlived(exchange, this.route.onDisconnect)) this.cancel()
-    this.valve()
+    this.asks.left()
   }
 
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */

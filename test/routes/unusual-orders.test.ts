@@ -147,11 +147,6 @@ routes:
     expect((await turn('shape-1', stages, { key: 'k1' })).text).toBe('private')
     const late = await turn('shape-1', stages, { key: 'k1' })
     expect([late.outcome, late.text, late.fault?.code]).toEqual([undefined, undefined, 'invalid-request'])
-
-    const fault = { code: 'provider-auth', message: 'The key is wrong.', retryable: false }
-    const failing = [[{ type: 'turn-end', outcome: 'failed', fault }]]
-    const failed = await turn('shape-2', failing, { key: 'k2' })
-    expect(await turn('shape-2', failing, { key: 'k2' })).toMatchObject({ outcome: 'failed', fault: failed.fault })
   })
 
   test('a turn in the background goes on when who asked for its answer leaves', async () => {
@@ -402,5 +397,22 @@ routes:
     const told = ({ headers }: Answer) => ['turn', 'agent', 'loss'].map((name) => headers.get(`turnpike-${name}`))
     expect([told(second), second.losses]).toEqual([told(first), first.losses])
     expect(told(first)).toEqual([first.turn, agent, 'dropped=1'])
+  })
+
+  test('a question is put to the client that waits when the one that was asked leaves', async () => {
+    const parked = turn('asked-1', [[START, say('one ')], [ask('a1')], [say('two'), CLOSE, END]])
+    await until(() => running('asked-1')?.view.text === 'one ')
+    const leaving = new AbortController()
+    const path = `/v1/turns/${running('asked-1')!.id}/events?asks=now`
+    const events = await fetch(gateway.url + path, { signal: leaving.signal })
+    expect(events.status).toBe(200)
+    running('asked-1')!.tellAgent({ exchange: 'x', input: [] })
+    await until(() => running('asked-1')!.scope.phase === 'asking')
+    expect(running('asked-1')!.asks.parked).toBeUndefined()
+    leaving.abort()
+    const { continuation, asks } = await parked
+    expect(asks?.map(({ ask: id }) => id)).toEqual(['a1'])
+    const reply = { kind: 'approval', option: 'go' }
+    expect((await post({ type: 'ask-reply', target: { continuation }, ask: 'a1', reply })).text).toBe('two')
   })
 })
