@@ -9,6 +9,10 @@ import type { CodecInfos, ServerConfig, ServerKey } from './types.ts'
 /** Whose turns those of clients without a key are, such as stand-ins on the Unix socket. */
 const LOCAL = 'local'
 
+/** What goes through a header as it is: nothing is taken off its ends, no other encoding changes it. */
+const SENDABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
+const NO_KEY = 'take off white space at its ends (often a line end), and take out what is not ASCII'
+
 type KeyEntry = FileShape['server']['keys'][number]
 
 /** The server of a valid file, its keys read from the environment. `agents` are the names that keys may be limited to. */
@@ -38,6 +42,9 @@ function resolveKey(source: Source, key: KeyEntry, index: number, env: Environme
   if (secret === undefined || secret.trim() === '') {
     const state = secret === undefined ? 'is not set' : 'is empty'
     source.report(['server', 'keys', index, 'env'], `the environment variable ${key.env} ${state}`, 'set it to the key')
+  } else if (!SENDABLE.test(secret)) {
+    const message = `the value of ${key.env} is no key that a client can send`
+    source.report(['server', 'keys', index, 'env'], message, NO_KEY)
   }
   return { name, secret, ...rest }
 }

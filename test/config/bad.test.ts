@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { linesOf, parse, problemsOf } from './codecs.ts'
 
+const KEYS = {
+  KEY_EMPTY: ' ',
+  KEY_1: 'one-secret',
+  KEY_2: 'two-secret',
+  KEY_LINE: 'of-a-file\n',
+  KEY_UMLAUT: 'schlüssel',
+  KEY_WORDS: 'three words here',
+}
 const AGENT = 'agents:\n  a: { protocol: zot, command: zot }\n'
 
 /** Every file with all lines of its refusal. */
@@ -193,6 +201,12 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:4:23 server.keys[1].env: the environment variable KEY_EMPTY is empty; set it to the key',
   ],
   [
+    'keys that no client can send',
+    'server:\n  keys:\n    - { name: a, env: KEY_LINE }\n    - { name: b, env: KEY_UMLAUT }\n    - { name: c, env: KEY_WORDS }\n',
+    'turnpike.yaml:3:23 server.keys[0].env: the value of KEY_LINE is no key that a client can send; take off white space at its ends (often a line end), and take out what is not ASCII',
+    'turnpike.yaml:4:23 server.keys[1].env: the value of KEY_UMLAUT is no key that a client can send; take off white space at its ends (often a line end), and take out what is not ASCII',
+  ],
+  [
     'keys that are not told apart',
     'server:\n  keys:\n    - { name: a, env: KEY_1 }\n    - { name: a, env: KEY_2 }\n    - { name: b, env: KEY_2, agents: [x, "y*"] }\n',
     'turnpike.yaml:4:15 server.keys[1].name: another key has this name; give each client its own',
@@ -232,7 +246,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
 
 describe('a bad file is refused with every problem and its place', () => {
   it.each(BAD)('%s', (_, text, ...lines) => {
-    expect(linesOf(text, { KEY_EMPTY: ' ', KEY_1: 'one-secret', KEY_2: 'two-secret' })).toEqual(lines)
+    expect(linesOf(text, KEYS)).toEqual(lines)
   })
 
   it('has the parts of a problem for programs', () => {
