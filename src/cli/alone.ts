@@ -32,6 +32,8 @@ export async function runAlone(
     process,
     (error) => unwritten(facts, error),
   )
+  // There may never be a gateway to do it on this store. What goes wrong with it is none of the client's business.
+  await gateway.engine.recover().catch(() => {})
   await close(0)
   return exitCode
 }

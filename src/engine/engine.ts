@@ -109,7 +109,10 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return this.#turns.values()
   }
 
-  /** Gives an honest ending to the turns that a gateway which is gone has left. Call it before the first client. */
+  /**
+   * Gives an honest ending to the turns that a gateway which is gone has left, and deletes what is older than the
+   * retention. A gateway calls it before its first client.
+   */
   async recover(): Promise<void> {
     const lost = await recoverTurns(this.#store, this.now())
     if (lost > 0) this.#log.warn('turns of a gateway that is gone were ended', { turns: lost })
