@@ -31,6 +31,7 @@ export async function translateCommand(args: string[]): Promise<number> {
     const to = asked.to === MODEL ? 'canonical' : await partyOf(asked.to, asked)
     const from = await partyOf(asked.from, asked)
     checkHalves(asked, from, to)
+    checkSettings(asked, [from, to])
     const wires = wiresOf(asked, readText(asked.file))
     const { argv } = asked
     const of = asked.client ? 'client' : 'agent'
@@ -53,7 +54,8 @@ class UnreadableError extends Error {}
 function readArguments(args: readonly string[]): Asked {
   const cut = args.indexOf('--')
   const own = cut < 0 ? args : args.slice(0, cut)
-  const { options, rest } = takeOptions(own, ['from', 'to', 'set'])
+  const { settings, others } = takeSettings(own)
+  const { options, rest } = takeOptions(others, ['from', 'to'])
   const flags = new Set(rest.filter((arg) => arg.startsWith('--')))
   const files = rest.filter((arg) => !arg.startsWith('--'))
   const unknown = [...flags].find((flag) => !['--client', '--recorded', '--strict'].includes(flag))
@@ -69,14 +71,30 @@ function readArguments(args: readonly string[]): Asked {
     client: flags.has('--client'),
     recorded: flags.has('--recorded'),
     strict: flags.has('--strict'),
-    set: readSettings(options.set),
+    set: Object.assign({}, ...settings.map(readSettings)),
     argv: cut < 0 ? undefined : args.slice(cut + 1),
   }
 }
 
+/** The values of every `--set`, which may be given several times, and the other arguments. */
+function takeSettings(args: readonly string[]): { settings: readonly string[]; others: readonly string[] } {
+  const settings: string[] = []
+  const others: string[] = []
+  for (let at = 0; at < args.length; at += 1) {
+    const argument = args[at]!
+    if (argument === '--set') {
+      const value = args[at + 1]
+      if (value === undefined) throw new UsageError('--set needs a value')
+      settings.push(value)
+      at += 1
+    } else if (argument.startsWith('--set=')) settings.push(argument.slice('--set='.length))
+    else others.push(argument)
+  }
+  return { settings, others }
+}
+
 /** `key=value` pairs, separated by commas; a value that is JSON is what it says. */
-function readSettings(text: string | undefined): Record<string, unknown> {
-  if (text === undefined) return {}
+function readSettings(text: string): Record<string, unknown> {
   return Object.fromEntries(
     text.split(',').map((pair) => {
       const at = pair.indexOf('=')
@@ -129,6 +147,15 @@ function checkHalves({ from, to, client }: Asked, source: Party, target: Party |
   for (const half of ['front', 'back'] as const) {
     if (!has(target, half)) throw new UsageError(`nothing can be written as ${to}: it has no ${half} half`)
   }
+}
+
+/** A key that neither side has would change nothing, and nobody would see why. */
+function checkSettings({ set, from, to }: Asked, parties: readonly (Party | 'canonical')[]): void {
+  const known = parties.flatMap((party) => (party === 'canonical' ? [] : party.codec.options.keys))
+  const unknown = Object.keys(set).find((key) => !known.includes(key))
+  if (unknown === undefined) return
+  const there = known.length === 0 ? 'they have none' : `they have ${[...new Set(known)].join(', ')}`
+  throw new UsageError(`neither ${from} nor ${to} has an option "${unknown}"; ${there}`)
 }
 
 function readText(file: string | undefined): string {

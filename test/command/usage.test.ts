@@ -25,6 +25,18 @@ describe('how a command is called', () => {
   })
 })
 
+test('settings of a translation may be given one by one; one that nobody has is refused', async () => {
+  const translate = (...settings: string[]) =>
+    runTurnpike(['translate', '--from', 'agentproc', '--to', 'model', ...settings], 'hello\n')
+  const { stdout } = await translate('--set', 'max_reply_chars=2', '--set=truncation_suffix=!')
+  expect(stdout).toContain('"text":"!"')
+  const wrong = await translate('--set', 'max_reply_char=2')
+  expect([wrong.code, wrong.stdout]).toEqual([2, ''])
+  expect(wrong.stderr).toMatch(
+    /^turnpike translate: neither agentproc nor model has an option "max_reply_char"; they have stdin, /,
+  )
+})
+
 test('what stands behind -- is not ours', () => {
   expect(takeOptions(['-p', 'hi', '--agent', 'one', '--', '--agent', 'two', '--config'], ['agent', 'config'])).toEqual({
     options: { agent: 'one' },
