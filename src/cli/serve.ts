@@ -25,6 +25,12 @@ export async function serveCommand(args: string[]): Promise<number> {
   takeNothing(rest)
   const port = options.port === undefined ? undefined : readPort(options.port)
   const file = configFile(options.config)
+  let asked = false
+  // From the beginning on: without a listener the signal would end this process.
+  let again = (): void => {
+    asked = true
+  }
+  process.on('SIGHUP', () => again())
   const loaded = await loadCodecs()
   const configured = { codecs: loaded, config: readConfig(loaded, file) }
   const setup = await setUp(configured, { env: process.env, starter: starterProgram() })
@@ -41,7 +47,8 @@ export async function serveCommand(args: string[]): Promise<number> {
   const socket = await listenForStandIns(file, config.server, parts, log)
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(welcome(server.url, [...config.agents.keys()]))
-  process.on('SIGHUP', () => reload(file, setup, server))
+  again = () => reload(file, setup, server)
+  if (asked) again()
   const drainMs = await stopped()
   log.info('stopping', { drainMs })
   const impatient = stopped().then(() => close(0))

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp } from '../kit/clients.ts'
 import { AGENTS, ROOT } from '../kit/gateway.ts'
@@ -91,4 +92,47 @@ describe('SIGHUP to a serving gateway', () => {
     const agents = await fetch(`${url}/v1/agents`, { headers: { authorization: 'Bearer sesame' } })
     expect(await agents.json()).toMatchObject({ agents: [{ name: 'two' }] })
   })
+})
+
+/** Whether a process has the file open. */
+function holds(pid: number, file: string): boolean {
+  return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`) === file
+    } catch {
+      return false
+    }
+  })
+}
+
+test.skipIf(process.platform !== 'linux')('SIGHUP to a gateway that is still starting is kept for then', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-early-reload-'))
+  const store = join(folder, 't.db')
+  writeFileSync(
+    join(folder, 'turnpike.yaml'),
+    `server: { port: 0, socket: false }\nagents: { one: ${HELPER} }\nlog: { level: info, pretty: false }\nstore: { path: ./t.db }\n`,
+  )
+  // It waits for the lock, and nothing else happens in it meanwhile.
+  const lock = new DatabaseSync(store)
+  lock.exec('BEGIN EXCLUSIVE')
+  const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
+  const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve([code, signal])))
+  try {
+    while (!holds(gateway.pid!, store)) await new Promise((resolve) => setImmediate(resolve))
+    gateway.kill('SIGHUP')
+    lock.exec('ROLLBACK')
+    lock.close()
+    let log = ''
+    for await (const text of gateway.stderr.setEncoding('utf8')) {
+      log += text
+      if (log.includes('the configuration was read again')) break
+    }
+    expect(log).toMatch(/"msg":"serving"}\n.*"msg":"the configuration was read again"}\n$/)
+    gateway.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  } finally {
+    gateway.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
