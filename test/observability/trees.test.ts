@@ -188,7 +188,7 @@ routes: [{ when: { session: "by-*" }, agent: zot }]
     await answer
     expect(await drawn(5, 6)).toMatchInlineSnapshot(`
       "
-      POST /v1/zene (server) turnpike.front=zene http.request.method=POST http.route=/v1/zene http.response.status_code=200
+      POST /v1/zene (server) turnpike.front=zene http.request.method=POST http.route=/v1/zene http.response.status_code=499
           decode zene (internal) turnpike.front=zene
           route (internal) gen_ai.agent.name=patient
           invoke_agent patient (client) gen_ai.operation.name=invoke_agent gen_ai.agent.name=patient gen_ai.conversation.id=s5 turnpike.turn=ID turnpike.front=zene turnpike.back=zot turnpike.link=new turnpike.losses=dropped=3 turnpike.outcome=cancelled gen_ai.response.finish_reasons=aborted
