@@ -129,12 +129,14 @@ const PLAIN_DELTA = shapeOf('{"message":*,"text":*}')
 type WithoutTurn<E> = E extends { turn: Id } ? Omit<E, 'turn' | 'lane' | 'ext'> : never
 type Body = WithoutTurn<AgentEvent>
 
+/** The gateway's ids of messages and tools by the wire's own: a message goes on in the call after an approval. */
+export type StreamIds = Readonly<Record<'message' | 'tool', Map<string, Id>>>
+
 /** Reads the streaming profile of one call: emits what its events say and keeps the closing `response`. */
 export class StreamReader {
   readonly #turn: Id
   readonly #ports: BackPorts
-  /** The gateway's ids by the wire's own. */
-  readonly #ids = { message: new Map<string, Id>(), tool: new Map<string, Id>() }
+  readonly #ids: StreamIds
   /** Something of the profile came. */
   used = false
   /** Text, directives or the turn's usage came as events: the closing envelope repeats them. */
@@ -144,9 +146,11 @@ export class StreamReader {
   /** The closing envelope. */
   response: string | undefined
 
-  constructor(turn: Id, ports: BackPorts) {
+  /** `ids` are those of the turn's earlier calls, and get what this one names. */
+  constructor(turn: Id, ports: BackPorts, ids: StreamIds) {
     this.#turn = turn
     this.#ports = ports
+    this.#ids = ids
   }
 
   /** One event of the wire; the `response` is the last. */

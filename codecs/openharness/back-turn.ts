@@ -19,7 +19,7 @@ import {
   violation,
 } from './back-answer.ts'
 import { correlationOf, type Resume, requestBody, type Start } from './back-request.ts'
-import { StreamReader } from './back-stream.ts'
+import { type StreamIds, StreamReader } from './back-stream.ts'
 import type { Options } from './options.ts'
 import { streamEvents, type TurnExtension, upstreamLoss } from './schema.ts'
 import { usageOf } from './usage.ts'
@@ -42,6 +42,7 @@ export class EngineTurn {
   readonly #ports: BackPorts
   readonly #asks = new Map<Id, OpenAsk>()
   readonly #replies: Resume[] = []
+  readonly #ids: StreamIds = { message: new Map(), tool: new Map() }
   #stream: StreamReader
   #status = 200
   #body = ''
@@ -58,7 +59,7 @@ export class EngineTurn {
     this.#start = start
     this.#options = options
     this.#ports = ports
-    this.#stream = new StreamReader(this.turn, ports)
+    this.#stream = new StreamReader(this.turn, ports, this.#ids)
     if (start.ext && ownExt(start.ext) === undefined) {
       const loss = { kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 } as const
       ports.report(loss, this.turn)
@@ -132,7 +133,7 @@ export class EngineTurn {
     this.#calling = true
     this.#status = 200
     this.#body = ''
-    this.#stream = new StreamReader(this.turn, this.#ports)
+    this.#stream = new StreamReader(this.turn, this.#ports, this.#ids)
     const requestId = `req_${this.turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
     this.#request = requestId
     const correlation = correlationOf(this.#start)

@@ -582,6 +582,31 @@ describe('approvals', () => {
     expect(drive.losses).toEqual([])
   })
 
+  test('what is streamed goes on in the next call where it stopped to ask', () => {
+    const drive = start({}, { streaming: true })
+    const event = (name: string, data: object): void => drive.feed({ event: name, data: JSON.stringify(data) })
+    event('message_start', { message: 'm', role: 'assistant' })
+    event('text_delta', { message: 'm', text: 'I would ' })
+    event('tool_call', { tool: 'c', name: 'rm', args: {}, executor: 'agent' })
+    event('response', envelope([say('I would '), approval('a1')]))
+    reply(drive, 'a1', 'x')
+    event('tool_end', { tool: 'c', status: 'ok' })
+    event('text_delta', { message: 'm', text: 'and did.' })
+    event('message_end', { message: 'm' })
+    event('response', envelope([say('and did.')]))
+    expect(drive.events.filter(({ type }) => type !== 'ask')).toEqual([
+      { type: 'turn-started', turn: 't1' },
+      { type: 'message-start', turn: 't1', message: 'b1', role: 'assistant' },
+      { type: 'text-delta', turn: 't1', message: 'b1', text: 'I would ' },
+      { type: 'tool-call', turn: 't1', tool: 'b2', name: 'rm', args: '{}', executor: 'agent' },
+      { type: 'tool-end', turn: 't1', tool: 'b2', status: 'ok', parts: [] },
+      { type: 'text-delta', turn: 't1', message: 'b1', text: 'and did.' },
+      { type: 'message-end', turn: 't1', message: 'b1' },
+      { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'end' },
+    ])
+    expect(drive.losses).toEqual([])
+  })
+
   test('an answer to an earlier question that the shell began with is not sent with the answer to this one', () => {
     const earlier = '{"urn:turnpike:approval":{"approval_id":"a0","option":"approve_always"},"f":1}'
     const drive = start({
