@@ -187,12 +187,12 @@ function approvalOf(context: Context, raw: JsonText | undefined): { ask?: string
   const { approval_id, option, message, stop_turn } = read.output
   const edited = at(raw, 'extensions', APPROVAL_EXTENSION, 'args')
   return {
-    ...(approval_id !== undefined && { ask: approval_id }),
+    ...(typeof approval_id === 'string' && { ask: approval_id }),
     reply: {
       kind: 'approval',
       option,
-      ...(edited !== undefined && { edited }),
-      ...(message !== undefined && { message }),
+      ...(edited !== undefined && edited !== 'null' && { edited }),
+      ...(typeof message === 'string' && { message }),
       ...(stop_turn && { stopTurn: true }),
     },
   }

@@ -72,12 +72,12 @@ export const requestMessage = v.looseObject({
 })
 export type RequestMessage = v.InferOutput<typeof requestMessage>
 
-/** The answer to an approval in `context.extensions` (a convention of this gateway). */
+/** The answer to an approval in `context.extensions` (a convention of this gateway); `null` reads as absent. */
 export const approvalReply = v.looseObject({
-  approval_id: v.optional(v.string()),
+  approval_id: v.nullish(v.string()),
   option: v.string(),
-  message: v.optional(v.string()),
-  stop_turn: v.optional(v.boolean()),
+  message: v.nullish(v.string()),
+  stop_turn: v.nullish(v.boolean()),
 })
 
 /** What a member of a directive must be for the directive to be valid (section 10). */

@@ -782,10 +782,13 @@ describe('approvals', () => {
     expect(drive.commands[0]).not.toHaveProperty('ask')
   })
 
-  test('an option alone answers every open ask', () => {
-    const extensions = { 'urn:turnpike:approval': { option: 'yes' } }
+  test.each([
+    ['left out', { option: 'yes' }],
+    ['null', { option: 'yes', approval_id: null, args: null, message: null, stop_turn: null }],
+  ])('an option alone is an answer: the rest may be %s', (_what, approval) => {
+    const extensions = { 'urn:turnpike:approval': approval }
     const drive = ask(body({ extensions, continuation: { continuation_token: 'turnpike.k' } }))
-    expect(drive.commands[0]).toMatchObject({ reply: { option: 'yes' } })
+    expect(drive.commands[0]).toHaveProperty('reply', { kind: 'approval', option: 'yes' })
     expect(drive.commands[0]).not.toHaveProperty('ask')
   })
 })
