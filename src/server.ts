@@ -38,11 +38,21 @@ export interface ServerParts {
   metrics?: MetricsText
 }
 
-/** Serves the gateway over HTTP. Rejects when the address cannot be bound. */
+/** What helps when an address cannot be bound, by the system's word for why. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something listens there already: end it, or choose another server.port (or --port)',
+  EACCES: 'this user may not listen there: choose a server.port (or --port) above 1023',
+  EADDRNOTAVAIL: 'this machine does not have that address: correct server.host',
+}
+
+/** Serves the gateway over HTTP. Rejects, with what to do, when the address cannot be bound. */
 export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
   const gate = new Gate({ ...accessOf(config), bound: config.host })
   const server = httpServer(gate, parts, config.limits)
-  await listen(server, { host: config.host, port: config.port })
+  await listen(server, { host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
+    const why = REMEDIES[error.code ?? ''] ?? error.message
+    throw new Error(`cannot listen on ${config.host} port ${config.port}: ${why}`)
+  })
   const { port, address } = server.address() as { port: number; address: string }
   const host = address.includes(':') ? `[${address}]` : address
   return {
