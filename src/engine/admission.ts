@@ -9,10 +9,8 @@ import { Idempotency } from './idempotency.ts'
 import type { LiveSession } from './live-session.ts'
 import type { LiveTurns } from './live-turns.ts'
 import { showPast } from './past.ts'
-import { strictRefusal } from './predict.ts'
 import type { Recorder } from './recorder.ts'
 import { mayUse, type RouteChoice } from './router.ts'
-import { keepsSecret } from './secrets.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings, Route } from './settings.ts'
 import { needsRecord, type StoreWatch, tellUnrecorded, UNWRITABLE } from './store-watch.ts'
@@ -20,6 +18,7 @@ import { Turn } from './turn.ts'
 import { TurnClock } from './turn-clock.ts'
 import { cancelledTurn } from './turn-events.ts'
 import { limitsOf, type TurnOwner } from './turn-init.ts'
+import { unfit } from './unfit.ts'
 import type { Watches } from './watch.ts'
 
 const OTHER_BODY = fault(
@@ -68,7 +67,7 @@ export class Admission {
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { store, owner, watch } = this.#parts
-    const why = unfit(client, asked, choice.agent, choice.route)
+    const why = unfit(client.options.dialect, asked, choice.agent, choice.route)
     if (why) return exchange.fail(why)
     const session = asked.session?.id ?? this.#parts.newId()
     const command = { ...asked, options: optionsFor(asked, choice.agent), session: { ...asked.session, id: session } }
@@ -237,7 +236,7 @@ export class Admission {
     const named = route.fallback.flatMap((name) =>
       mayUse(client.options.allowed, name) ? (agents.get(name) ?? []) : [],
     )
-    return named.filter((agent) => unfit(client, command, agent, route) === undefined)
+    return named.filter((agent) => unfit(client.options.dialect, command, agent, route) === undefined)
   }
 }
 
@@ -272,28 +271,6 @@ function steers({ busy, loss }: Route, command: Command & TurnStart): boolean {
 function mayWait(route: Route, agent: AgentSettings): number {
   return route.busy === 'reject' ? 0 : limitsOf(agent, route).queue
 }
-
-/** Why an agent is not to have this turn: it cannot do it, or would lose something on a route that takes no losses. */
-function unfit(
-  { options }: ClientLink,
-  command: Command & TurnStart,
-  agent: AgentSettings,
-  route: Route,
-): Fault | undefined {
-  const { capabilities } = agent.dialect.back!
-  if (command.task === 'compact' && capabilities['start.compact'] === 'none') {
-    return fault('invalid-request', `The agent "${agent.name}" cannot compact its conversation.`)
-  }
-  if (route.loss !== 'strict') return undefined
-  if (keepsSecret(command, agent, route)) return SECRET
-  return strictRefusal(options.dialect.front!.capabilities, capabilities, command, options.dialect === agent.dialect)
-}
-
-const SECRET = fault(
-  'lossy-refused',
-  'This route takes no losses, and surroundings that are called secret are kept from agents on other machines. ' +
-    'Leave them out, choose another agent, or set "secrets: pass" on the route.',
-)
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */
 function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {

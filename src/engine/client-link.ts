@@ -56,7 +56,7 @@ export interface ClientOwner {
   /** A codec threw something: for the log. */
   broken(client: ClientLink, error: unknown): void
   /** A client holds the answer of a recorded turn. */
-  shown(turn: Id): void
+  delivered(turn: Id): void
 }
 
 /** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
@@ -204,7 +204,7 @@ export class ClientLink implements ExchangeHost {
   /** The client holds what the exchange was to bring: that counts for duplicates. */
   #whenRead({ turn, past }: Exchange): void {
     if (turn) this.#output.whenFlushed(() => turn.delivered())
-    else if (past) this.#output.whenFlushed(() => this.#owner.shown(past.turn))
+    else if (past) this.#output.whenFlushed(() => this.#owner.delivered(past.turn))
   }
 
   #statusOf(found: Fault | undefined): number {

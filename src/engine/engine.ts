@@ -200,11 +200,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     if (session) this.#recorder.end(turn, session.record.id)
   }
 
-  delivered(turn: Turn): void {
-    this.#recorder.delivered(turn.id)
-  }
-
-  shown(turn: Id): void {
+  delivered(turn: Id): void {
     this.#recorder.delivered(turn)
   }
 

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../contract/index.ts'
-import type { Command, Fault, LinkEvent, Message, TurnEvent, TurnStart } from '../model/index.ts'
+import type { Command, Fault, Id, LinkEvent, Message, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { AgentSettings, Limits, Route } from './settings.ts'
 import type { Turn } from './turn.ts'
@@ -44,7 +44,7 @@ export interface TurnOwner {
   /** It is to be cancelled while it still waits for its session. */
   abandon(turn: Turn): void
   /** A client holds the whole answer. */
-  delivered(turn: Turn): void
+  delivered(turn: Id): void
   /** A question of its agent has its answer. */
   audit(turn: Turn, entry: AskAudit): void
   /** The first of these agents that may be tried now. */

@@ -249,7 +249,7 @@ export class Turn {
 
   /** A client holds the whole answer. */
   delivered(): void {
-    if (this.ended) this.#owner.delivered(this)
+    if (this.ended) this.#owner.delivered(this.id)
   }
 
   /** Something of the turn did not survive on its way to or from the agent. */
