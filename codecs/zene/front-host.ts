@@ -221,7 +221,8 @@ export class HostFront implements FrontLink {
   /** A single request cannot have a run of its own to cancel: the gateway may know it. */
   #cancelElsewhere(ids: Ids, target: string): void {
     const exchange = this.#ask({ ids, target })
-    const command = { exchange, type: 'turn-cancel', target: { request: target } } as const
+    const session = ids.session === undefined ? {} : { session: { id: ids.session } }
+    const command = { exchange, ...session, type: 'turn-cancel', target: { request: target } } as const
     this.#ports.command(command, answerOf(this.#http, false, false))
   }
 

@@ -67,15 +67,20 @@ export class LiveTurns {
     return Object.values(this.#byId).filter(({ session }) => session.record.tenant === tenant).length
   }
 
-  /** The turn of a tenant that a target means, whichever wire started it. */
-  find(tenant: string, target: Target): Turn | undefined {
+  /**
+   * The turn of a tenant that a target means, whichever wire started it. Clients choose the ids of requests themselves:
+   * of several turns under one it is that of the `session`, else none.
+   */
+  find(tenant: string, target: Target, session?: string): Turn | undefined {
     if (target === 'running') return undefined
-    return this.values().find((turn) => {
+    const meant = this.values().filter((turn) => {
       if (this.sessionOf(turn)?.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
       if ('continuation' in target) return turn.asks.parked?.continuation === target.continuation
       return turn.command.request === target.request
     })
+    const [only, ...others] = meant.length > 1 ? meant.filter(({ view }) => view.session === session) : meant
+    return others.length === 0 ? only : undefined
   }
 
   #remember(id: Id): void {

@@ -52,7 +52,7 @@ export class TurnCommands {
   /** Does what the command says. */
   async run(client: ClientLink, command: Command & TurnCommand, exchange: Exchange | undefined): Promise<void> {
     const meant = client.exchangeOf(command.target)
-    const turn = meant?.turn ?? this.#turns.find(client.options.tenant, command.target)
+    const turn = meant?.turn ?? this.#turns.find(client.options.tenant, command.target, command.session?.id)
     switch (command.type) {
       case 'turn-cancel':
         return answered(exchange, (meant ?? turn)?.cancel())

@@ -147,6 +147,23 @@ agents:${EXAMPLE_AGENTS}
     })
   }
 
+  test('of clients that chose the same id are not cancelled one for the other', async () => {
+    const ask = (body: object): Promise<Record<string, unknown>> =>
+      fetch(`${gateway.url}/v1/zene/patient`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) }).then(
+        (answer) => answer.json() as Promise<Record<string, unknown>>,
+      )
+    const running = ['mine', 'theirs'].map((session_id) => ask({ request_id: '1', session_id, prompt: 'wait' }))
+    const said = (): number => gateway.engine.turns.filter(({ view }) => view.text !== '').length
+    await until(() => said() === 2)
+    const cancel = { type: 'cancel', request_id: 'c', target_request_id: '1' }
+    expect(await ask(cancel)).toMatchObject({ ok: false, error_code: 'INVALID_REQUEST' })
+    expect(said()).toBe(2)
+    expect(await ask({ ...cancel, session_id: 'theirs' })).toMatchObject({ status: 'CANCEL_ACCEPTED' })
+    expect(await running[1]).toMatchObject({ session_id: 'theirs', error_code: 'CANCELED' })
+    expect(await ask(cancel)).toMatchObject({ status: 'CANCEL_ACCEPTED' })
+    expect(await running[0]).toMatchObject({ session_id: 'mine', error_code: 'CANCELED' })
+  })
+
   test('are cancelled by the agent’s own verb, and its process goes on', async () => {
     const pid = await leaveEarly('patient', 'polite')
     await until(() => [...gateway.engine.turns].length === 0)

@@ -204,6 +204,11 @@ describe('requests', () => {
     expect(known.commands).toEqual([{ exchange: 'f1', type: 'turn-cancel', target: { request: 'r' } }])
     known.link.encodeLink?.({ turn: null, type: 'command-reply', exchange: 'f1' })
     expect(line(known.sent[0])).toMatchObject({ type: 'ack', status: 'CANCEL_ACCEPTED', target_request_id: 'r' })
+    const placed = oneshot()
+    placed.feed('{"type":"cancel","request_id":"c","target_request_id":"r","session_id":"s"}')
+    expect(placed.commands).toEqual([
+      { exchange: 'f1', session: { id: 's' }, type: 'turn-cancel', target: { request: 'r' } },
+    ])
     const unknown = oneshot()
     unknown.feed('{"type":"cancel","request_id":"c","target_request_id":"r"}')
     unknown.link.encodeLink?.({
