@@ -56,8 +56,20 @@ const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see 
 /** What is open in a lane, by id; the value says how to close it. */
 type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
 
+/** What is still to be said of a turn that was cut off behind `said`: what is open is closed, then comes its end. */
+export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
+  const closings: TurnEvent[] = []
+  let over = false
+  const guard = new TurnGuard({ turn, link() {}, cancelled: () => false }, (event) => over && closings.push(event))
+  for (const event of said) guard.next(event as AgentEvent)
+  over = true
+  guard.finish(why)
+  // Usage that was told already is held back by the guard for the end.
+  return closings.filter(({ type }) => type !== 'usage')
+}
+
 class TurnGuard {
-  readonly #context: LawContext
+  readonly #context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>
   readonly #next: (event: TurnEvent) => void
   readonly #open = new Map<string, OpenGroup>()
   #usage: TurnEvent | undefined
@@ -65,7 +77,7 @@ class TurnGuard {
   #speaking: Id | undefined
   ended = false
 
-  constructor(context: LawContext, next: (event: TurnEvent) => void) {
+  constructor(context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>, next: (event: TurnEvent) => void) {
     this.#context = context
     this.#next = next
   }

@@ -1,7 +1,7 @@
 import type { Store } from '../contract/index.ts'
-import { type Fault, fault, type Id, type TurnEvent } from '../model/index.ts'
+import { type Fault, fault, type Id, type TurnEnd, type TurnEvent } from '../model/index.ts'
+import { closingsOf } from './laws.ts'
 import { ownerAlive } from './owner.ts'
-import { failedTurn } from './turn-events.ts'
 
 /** Why a turn has failed whose gateway is gone. */
 export const LOST: Fault = fault(
@@ -18,9 +18,11 @@ export async function recoverTurns(store: Store, now: number): Promise<number> {
 
 /** Ends one turn that nobody runs any more, in its journal and in its record; one whose end was written keeps it. */
 export async function endLostTurn(store: Store, turn: Id, now: number, why: Fault): Promise<void> {
-  const last = (await store.readEvents(turn, 0)).at(-1)
-  const said = last && (JSON.parse(last.json) as TurnEvent)
-  const end = said?.type === 'turn-end' ? said : failedTurn(turn, why)
-  if (end !== said) await store.appendEvents([{ turn, seq: (last?.seq ?? 0) + 1, json: JSON.stringify(end) }])
+  const entries = await store.readEvents(turn, 0)
+  const said = entries.map(({ json }) => JSON.parse(json) as TurnEvent)
+  const closings = said.at(-1)?.type === 'turn-end' ? [] : closingsOf(turn, said, why)
+  const last = entries.at(-1)?.seq ?? 0
+  await store.appendEvents(closings.map((event, at) => ({ turn, seq: last + 1 + at, json: JSON.stringify(event) })))
+  const end = (closings.at(-1) ?? said.at(-1)) as TurnEnd
   await store.endTurn(turn, { endedAt: now, outcome: end.outcome, ...(end.fault && { code: end.fault.code }) })
 }

@@ -32,7 +32,19 @@ test('turns whose gateway is gone get an honest ending, others are left alone', 
   await store.beginTurn({ ...turn, turn: 'lost', owner: `${hostname()}:${GONE}` })
   await store.beginTurn({ ...turn, turn: 'before', owner: ownOwner().replace(/\d+$/, '1') })
   await store.beginTurn({ ...turn, turn: 'running', owner: ownOwner() })
-  await store.appendEvents([{ turn: 'lost', seq: 1, json: '{"type":"turn-accepted"}' }])
+  const of = { turn: 'lost' }
+  const said = [
+    { ...of, type: 'turn-accepted', how: 'new', session: 's' },
+    { ...of, type: 'turn-started' },
+    { ...of, type: 'step-start', step: 1 },
+    { ...of, type: 'message-start', message: 'm0', role: 'assistant' },
+    { ...of, type: 'message-end', message: 'm0' },
+    { ...of, type: 'message-start', message: 'm1', role: 'assistant' },
+    { ...of, type: 'text-delta', message: 'm1', text: 'half' },
+    { ...of, type: 'usage', scope: 'turn', usage: { input: 1 } },
+    { ...of, type: 'tool-start', tool: 'c1', name: 'ls', executor: 'agent' },
+  ]
+  await store.appendEvents(said.map((event, at) => ({ turn: 'lost', seq: at + 1, json: JSON.stringify(event) })))
 
   expect(await recoverTurns(store, 99)).toBe(2)
 
@@ -40,9 +52,20 @@ test('turns whose gateway is gone get an honest ending, others are left alone', 
   expect(await store.readTurn('lost')).toMatchObject(ended)
   expect(await store.readTurn('before')).toMatchObject(ended)
   const events = await store.readEvents('lost', 0)
-  expect(events.map(({ seq, json }) => [seq, (JSON.parse(json) as { type: string }).type])).toEqual([
-    [1, 'turn-accepted'],
-    [2, 'turn-end'],
+  expect(events.slice(said.length).map(({ seq, json }) => [seq, JSON.parse(json)])).toEqual([
+    [10, { ...of, type: 'tool-end', tool: 'c1', status: 'error', parts: [] }],
+    [11, { ...of, type: 'message-end', message: 'm1' }],
+    [12, { ...of, type: 'step-end', step: 1, stop: 'error' }],
+    [
+      13,
+      {
+        ...of,
+        type: 'turn-end',
+        outcome: 'failed',
+        stop: 'error',
+        fault: expect.objectContaining({ code: 'internal' }),
+      },
+    ],
   ])
   expect((await store.unfinishedTurns()).map(({ turn: id }) => id)).toEqual(['running'])
   await store.close()
