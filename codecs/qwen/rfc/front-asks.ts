@@ -22,6 +22,9 @@ import { type Entry, extMember } from './wire.ts'
 /** Words of a `behavior` that allow; every other one denies. */
 const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 
+/** How many ids of questions are remembered: those that were used last. */
+const MOST_IDS = 1000
+
 /**
  * The ids of questions as one client knows them. Agents count theirs anew with every turn: what was a question before
  * gets a number, so that a late answer to that one is none to this.
@@ -31,7 +34,10 @@ export class AskIds {
 
   of(ask: Id): string {
     const times = (this.#asked.get(ask) ?? 0) + 1
+    this.#asked.delete(ask)
     this.#asked.set(ask, times)
+    const [oldest] = this.#asked.keys()
+    if (this.#asked.size > MOST_IDS) this.#asked.delete(oldest!)
     return times === 1 ? ask : this.of(`${ask}#${times}`)
   }
 }
