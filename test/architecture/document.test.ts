@@ -95,4 +95,11 @@ describe('the text speaks of the project alone', () => {
     const found = [...SOURCES, ...filesOf(['deploy', 'examples'], '').map((path) => ({ path, text: read(path) }))]
     expect(found.filter(({ text }) => /\/work\/|\.\.\/shared|\/root\//.test(text)).map(({ path }) => path)).toEqual([])
   })
+
+  test('tests, which need no file from outside of the repository', () => {
+    const found = [...filesOf(['test']), ...filesOf(['test'], '.mjs')].map((path) => ({ path, text: read(path) }))
+    expect(
+      found.filter(({ text }) => /\.\.\/shared\/(?:transcripts|conformance|tools)/.test(text)).map(({ path }) => path),
+    ).toEqual([])
+  })
 })

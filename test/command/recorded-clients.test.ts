@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { distinct, linesOf, RECORDINGS, type Replayed, type Row, recordings, replayGateway } from './recorded.ts'
+import { RECORDINGS } from '../kit/recordings.ts'
+import { distinct, linesOf, type Replayed, type Row, recordings, replayGateway } from './recorded.ts'
 
 type Frame = Record<string, unknown>
 
-describe.skipIf(!existsSync(RECORDINGS))('recorded clients are answered', () => {
+describe('recorded clients are answered', () => {
   let gateway: Replayed
   beforeAll(async () => {
     gateway = await replayGateway()

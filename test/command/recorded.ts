@@ -1,13 +1,11 @@
 /** Recordings of what clients wrote, as far as they are replayed, and stand-ins that read it. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
-
-/** Where recordings lie, when they lie beside the project. */
-export const RECORDINGS = join(ROOT, '../shared/transcripts')
+import { RECORDINGS } from '../kit/recordings.ts'
 
 /** One entry of a recording. */
 export interface Row {
@@ -17,10 +15,9 @@ export interface Row {
   truncated_from_chars?: number
 }
 
-/** The recordings of a folder whose names begin so, with their entries; none when they are not there. */
+/** The recordings of a folder whose names begin so, with their entries. */
 export function recordings(folder: string, prefix = ''): { file: string; rows: Row[] }[] {
   const path = join(RECORDINGS, folder)
-  if (!existsSync(path)) return []
   const files = readdirSync(path).filter((file) => file.endsWith('.jsonl') && file.startsWith(prefix))
   return files.sort().map((file) => {
     const lines = readFileSync(join(path, file), 'utf8').trimEnd().split('\n')

@@ -5,13 +5,13 @@ import { loadCodecs } from '../../codecs/index.ts'
 import type { AnyCodec } from '../../src/contract/index.ts'
 import type { AgentEvent, Loss } from '../../src/model/index.ts'
 import { type Party, plainWire, type Translated, translate, type Wire } from '../../src/translate/index.ts'
-import { linesOf, type Recording, recordedFile, recordings, recordingsAreThere } from '../kit/recordings.ts'
+import { linesOf, type Recording, recordedFile, recordings } from '../kit/recordings.ts'
 import { type Heard, type Line, linesIn, type Normalisation, normalised } from './normal.ts'
 import { type Held, losses, nameOf } from './present.ts'
 import { named, SHELVES, type Shelf, SURPRISES, wiresOf } from './shelves.ts'
 
 /**
- * Every recorded wire, where they are at hand: it is understood, stays itself when its own protocol is on both sides,
+ * Every recorded wire: it is understood, stays itself when its own protocol is on both sides,
  * but for what the README of the codec lists, and reaches every other protocol with the losses that are predicted.
  */
 
@@ -65,7 +65,7 @@ function agentText({ http, steps }: Wire): string {
   return steps.map((step) => (step.who === 'agent' && 'text' in step ? step.text + (http ? '\n' : '') : '')).join('')
 }
 
-describe.skipIf(!recordingsAreThere).each(SHELVES)('recordings of $folder', (shelf) => {
+describe.each(SHELVES)('recordings of $folder', (shelf) => {
   const all = recordings(shelf.folder).filter(({ file }) => !shelf.skip.test(file))
 
   test('are there', () => {
@@ -191,7 +191,7 @@ function isWhole(recording: Recording): boolean {
   )
 }
 
-describe.skipIf(!recordingsAreThere)('recordings of clients of zene', () => {
+describe('recordings of clients of zene', () => {
   test.each(recordings('clawbridge'))('$file: what clawbridge asked is understood', (recording) => {
     for (const line of linesOf(recording, 'in')) {
       const made = translate([plainWire('client', line)], {

@@ -1,13 +1,16 @@
-/** Reads the recorded wires that lie beside the project, where they are there. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** Reads the recorded wires of real programs and the conformance data that their projects published. */
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { isRecord, parse } from '../../src/model/index.ts'
 import { readRecording, type Wire } from '../../src/translate/index.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../shared/transcripts')
+const OWN = join(import.meta.dirname, '../recordings')
 
-/** True where there are recordings; without them their tests are skipped. */
-export const recordingsAreThere = existsSync(FOLDER)
+/** Recorded wires, a folder for each kind of program. The variable `RECORDINGS` names another folder of the same form. */
+export const RECORDINGS = process.env['RECORDINGS'] ? resolve(process.env['RECORDINGS']) : OWN
+
+/** Conformance data that the projects of the protocols published. */
+export const PUBLISHED = join(OWN, 'published')
 
 /** One line of a recording. `line` has no line end. */
 export interface Row extends Record<string, unknown> {
@@ -35,10 +38,9 @@ export interface Recording {
   readonly wires: readonly Wire[]
 }
 
-/** The scenarios of a folder, in the order of its index; none where there are no recordings. */
+/** The scenarios of a folder, in the order of its index. */
 export function recordings(folder: string): Recording[] {
-  const index = join(FOLDER, folder, 'index.json')
-  if (!existsSync(index)) return []
+  const index = join(RECORDINGS, folder, 'index.json')
   const entries = parse(readFileSync(index, 'utf8'))
   if (!Array.isArray(entries)) throw new Error(`${index} is no list`)
   return entries.filter(isRecord).flatMap((entry) => {
@@ -49,7 +51,7 @@ export function recordings(folder: string): Recording[] {
 
 /** The text of a file that belongs to the recordings of a folder. */
 export function recordedFile(folder: string, file: string): string {
-  return readFileSync(join(FOLDER, folder, file), 'utf8')
+  return readFileSync(join(RECORDINGS, folder, file), 'utf8')
 }
 
 /** What was written in one direction: whole lines that were recorded whole, notes left out. */

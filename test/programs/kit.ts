@@ -13,8 +13,8 @@ export function installed(path: string): string {
   return join(INSTALLED, path)
 }
 
-/** The scripted model provider that agents are run against. It is not part of this project. */
-export const PROVIDER = join(ROOT, '../shared/tools/fake-openai.mjs')
+/** The scripted model provider that agents are run against. */
+export const PROVIDER = join(import.meta.dirname, 'fake-openai.mjs')
 
 /** A suite that runs files from outside of this repository: skipped when one of them is not there, with its name. */
 export function describeWith(name: string, files: readonly string[], tests: () => void): void {

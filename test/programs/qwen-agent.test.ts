@@ -58,7 +58,7 @@ function linesOf(raw: string, type: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['type'] === type)
 }
 
-describeWith('Qwen Code 0.24.4 as the agent', [CLI, PROVIDER], () => {
+describeWith('Qwen Code 0.24.4 as the agent', [CLI], () => {
   let folder: string
   let provider: Provider
   let gateway: TestGateway

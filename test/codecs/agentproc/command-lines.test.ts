@@ -1,12 +1,11 @@
 /** Recordings of the runners' own command line: what it was asked, and what it showed of the agent's answer. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/agentproc/index.ts'
 import type { AgentEvent } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../../kit/drive.ts'
-
-const FOLDER = join(import.meta.dirname, '../../../../shared/transcripts')
+import { RECORDINGS } from '../../kit/recordings.ts'
 
 interface Recorded {
   file: string
@@ -31,8 +30,7 @@ interface Asked {
 
 /** The recordings in which an agent was started; what was wrong with the others is between a runner and its user. */
 function recorded(folder: string): Recorded[] {
-  const path = join(FOLDER, folder)
-  if (!existsSync(path)) return []
+  const path = join(RECORDINGS, folder)
   const files = readdirSync(path).filter((file) => file.startsWith('cli-'))
   return files
     .map((file) => read(file, readFileSync(join(path, file), 'utf8')))
@@ -99,7 +97,7 @@ function found(events: readonly AgentEvent[]) {
 const of01 = recorded('agentproc-0.1')
 const of04 = recorded('agentproc-0.4')
 
-describe.skipIf(of01.length === 0)('recorded command lines of 0.1', () => {
+describe('recorded command lines of 0.1', () => {
   const answered = of01.filter(({ file, session }) => session !== '' || file.startsWith('cli-raw'))
 
   test('all of them', () => {
@@ -145,7 +143,7 @@ describe.skipIf(of01.length === 0)('recorded command lines of 0.1', () => {
   })
 })
 
-describe.skipIf(of04.length === 0)('recorded command lines of 0.4', () => {
+describe('recorded command lines of 0.4', () => {
   test('all of them', () => {
     expect(of04).toHaveLength(10)
   })

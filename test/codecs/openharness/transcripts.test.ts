@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/openharness/index.ts'
 import type { TurnEnd } from '../../../src/model/index.ts'
 import { driveBack, driveFront, plainTurn } from '../../kit/drive.ts'
-import { answerOf, HTTP, shared, validResponse } from './kit.ts'
+import { PUBLISHED, RECORDINGS } from '../../kit/recordings.ts'
+import { answerOf, HTTP, validResponse } from './kit.ts'
 
-const folder = shared && join(shared, 'transcripts/openharness')
+const folder = join(RECORDINGS, 'openharness')
 
 interface Exchange {
   method: string
@@ -30,7 +31,7 @@ interface Line {
 
 /** The exchanges of a recording that are about OpenHarness envelopes. */
 function exchanges(file: string): Exchange[] {
-  const lines = readFileSync(join(folder!, file), 'utf8')
+  const lines = readFileSync(join(folder, file), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line)
@@ -87,11 +88,11 @@ const FRONT: Record<string, string> = {
   'demo-harness-bad-json.jsonl': 'invalid_request',
 }
 
-describe.skipIf(!folder)('recorded exchanges', () => {
-  const files = folder ? readdirSync(folder).filter((file) => file.endsWith('.jsonl')) : []
+describe('recorded exchanges', () => {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'))
 
   test('all recordings are there', () => {
-    const index = JSON.parse(readFileSync(join(folder!, 'index.json'), 'utf8')) as { file: string }[]
+    const index = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { file: string }[]
     expect(files).toEqual(index.map(({ file }) => file).sort())
   })
 
@@ -149,8 +150,8 @@ describe.skipIf(!folder)('recorded exchanges', () => {
   })
 })
 
-describe.skipIf(!shared)('published examples', () => {
-  const examples = shared ? join(shared, 'conformance/openharness/examples') : ''
+describe('published examples', () => {
+  const examples = join(PUBLISHED, 'openharness/examples')
   const read = (path: string): string => readFileSync(join(examples, path), 'utf8')
 
   test.each(['minimal/request.json', 'im-cli/request.json'])('%s becomes a turn without loss', (path) => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zene/index.ts'
@@ -14,9 +13,9 @@ interface Bridge {
   }
 }
 
-const BRIDGE = join(import.meta.dirname, '../../../../shared/tools/clawbridge.mjs')
+const BRIDGE = join(import.meta.dirname, '../../kit/clawbridge.mjs')
 
-describe.skipIf(!existsSync(BRIDGE))('judged by the rules of clawbridge', () => {
+describe('judged by the rules of clawbridge', () => {
   async function verdict(turn: Parameters<ReturnType<typeof driveFront>['play']>[0]) {
     const { judge } = (await import(BRIDGE)) as Bridge
     const drive = driveFront(codec)

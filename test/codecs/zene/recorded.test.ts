@@ -1,14 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zene/index.ts'
 import type { CallEnd } from '../../../src/contract/index.ts'
 import { parseObject } from '../../../src/model/index.ts'
 import { driveBack, driveFront, plainTurn } from '../../kit/drive.ts'
-
-/** Wires of real programs, where they are at hand. */
-const ROOT = join(import.meta.dirname, '../../../../shared/transcripts')
-const there = existsSync(ROOT)
+import { RECORDINGS } from '../../kit/recordings.ts'
 
 interface Recorded {
   dir: string
@@ -30,13 +27,12 @@ interface Entry {
 }
 
 function index(folder: string): Entry[] {
-  if (!there) return []
-  const entries = JSON.parse(readFileSync(join(ROOT, folder, 'index.json'), 'utf8')) as Entry[]
+  const entries = JSON.parse(readFileSync(join(RECORDINGS, folder, 'index.json'), 'utf8')) as Entry[]
   return entries.filter(({ file }) => file.endsWith('.jsonl'))
 }
 
 function records(folder: string, file: string): Recorded[] {
-  return readFileSync(join(ROOT, folder, file), 'utf8')
+  return readFileSync(join(RECORDINGS, folder, file), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Recorded)
@@ -87,7 +83,7 @@ function readZene(entry: Entry) {
   })
 }
 
-describe.skipIf(!there)('recorded: what zene wrote', () => {
+describe('recorded: what zene wrote', () => {
   const entries = index('zene').filter(({ args, text_mode }) => args?.[0] === 'host' && !text_mode)
 
   test.each(entries)('$file ends every run once and is understood', (entry) => {
@@ -161,7 +157,7 @@ describe.skipIf(!there)('recorded: what zene wrote', () => {
   })
 })
 
-describe.skipIf(!there)('recorded: what the clients of zene wrote', () => {
+describe('recorded: what the clients of zene wrote', () => {
   test.each(index('zene').filter(({ args }) => args?.[0] === 'host'))('$file: every line is answered', (entry) => {
     const frames = linesOf(records('zene', entry.file), 'in')
     const drive = driveFront(codec, { argv: entry.args! })
@@ -220,7 +216,7 @@ describe.skipIf(!there)('recorded: what the clients of zene wrote', () => {
   })
 })
 
-describe.skipIf(!there)('recorded: clawbridge', () => {
+describe('recorded: clawbridge', () => {
   const entries = index('clawbridge').filter(({ file }) => !file.startsWith('e2e-'))
 
   test.each(entries)('$file: its requests become turns', ({ file }) => {
@@ -268,9 +264,9 @@ describe.skipIf(!there)('recorded: clawbridge', () => {
   )
 })
 
-describe.skipIf(!there)('recorded: clawrun', () => {
+describe('recorded: clawrun', () => {
   test('its requests become turns', () => {
-    const requests = JSON.parse(readFileSync(join(ROOT, 'clawrun/requests.json'), 'utf8')) as {
+    const requests = JSON.parse(readFileSync(join(RECORDINGS, 'clawrun/requests.json'), 'utf8')) as {
       headers: Record<string, string>
       body: string
     }[]

@@ -1,4 +1,4 @@
-/** The recorded wires of zot, where they are there. */
+/** The recorded wires of zot. */
 import { isCut, type Recording, recordings } from '../../kit/recordings.ts'
 
 export type Scenario = Recording

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/zot/index.ts'
 import type { TurnStart } from '../../../src/model/index.ts'
 import { type BackDrive, driveFront } from '../../kit/drive.ts'
-import { recordingsAreThere } from '../../kit/recordings.ts'
 import { answer, ended, endsOf, type Line, readyBack, sentLines, serve } from './kit.ts'
 import { recordedLines, type Scenario, scenarios } from './recorded.ts'
 
@@ -123,8 +122,8 @@ const NOTICES: Record<string, string[]> = {
   'ext-notify-tool-intercept.jsonl': ['ext-notify', 'ext-notify', 'ext-notify'],
 }
 
-describe.skipIf(!recordingsAreThere)('recorded wires of zot', () => {
-  const all = recordingsAreThere ? scenarios() : []
+describe('recorded wires of zot', () => {
+  const all = scenarios()
 
   test.each(all.map((scenario) => [scenario.file, scenario] as const))('%s through the back', (file, scenario) => {
     const { drive, turns } = replay(scenario)

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../../codecs/agentproc/index.ts'
 import type { CallEnd } from '../../../../src/contract/index.ts'
 import { driveBack } from '../../../kit/drive.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 import { OK, outcome, run } from './runs.ts'
 
 describe('events', () => {
@@ -177,7 +178,7 @@ describe('AGENT_ERROR', () => {
   })
 })
 
-const SCENARIOS = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.1/scenarios.json')
+const SCENARIOS = join(PUBLISHED, 'agentproc-0.1/scenarios.json')
 
 interface Scenario {
   name: string
@@ -187,7 +188,7 @@ interface Scenario {
   expect: { reply: string; session_id: string; error: string; exit_code: number; partials: string[] }
 }
 
-test.skipIf(!existsSync(SCENARIOS))('the published scenarios', () => {
+test('the published scenarios', () => {
   const { scenarios } = JSON.parse(readFileSync(SCENARIOS, 'utf8')) as { scenarios: Scenario[] }
   expect(scenarios.length).toBeGreaterThan(10)
   for (const { name, lines, streaming, profile_overrides, expect: wanted } of scenarios) {

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromWireSession, toWireSession } from '../../../../codecs/agentproc/session.ts'
 import { classify, isLineOf04, isSessionId, isTurnOf04 } from '../../../../codecs/agentproc/v01/schema.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 
-const CASES = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.1/cases.json')
+const CASES = join(PUBLISHED, 'agentproc-0.1/cases.json')
 
 describe('lines of stdout', () => {
   test.each([
@@ -39,7 +40,7 @@ describe('lines of stdout', () => {
     expect(classify('AGENT_SESSION:a', 'SID:')).toEqual({ kind: 'body', value: 'AGENT_SESSION:a' })
   })
 
-  test.skipIf(!existsSync(CASES))('the published cases', () => {
+  test('the published cases', () => {
     const { cases } = JSON.parse(readFileSync(CASES, 'utf8')) as { cases: { line: string; expect: unknown }[] }
     expect(cases.length).toBeGreaterThan(30)
     expect(cases.map(({ line }) => classify(line))).toEqual(cases.map((one) => one.expect))

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../../codecs/agentproc/index.ts'
 import { fault, type TurnEvent } from '../../../../src/model/index.ts'
 import { driveFront, type FrontDrive } from '../../../kit/drive.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 import { accepted, streamed, turn, whole } from '../turns.ts'
 import { stdio } from './fronts.ts'
 
@@ -174,7 +175,7 @@ describe('the answer as it comes', () => {
   })
 })
 
-const SDK = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.1/sdk.json')
+const SDK = join(PUBLISHED, 'agentproc-0.1/sdk.json')
 
 /** The turns behind the published handlers, and what is printed for one where our rule is stricter. */
 const HANDLERS: Record<string, { events: TurnEvent[]; stricter?: { exit: number; stdout_lines: string[] } }> = {
@@ -198,7 +199,7 @@ interface SdkScenario {
   expect: { exit: number; stdout_lines: string[] }
 }
 
-test.skipIf(!existsSync(SDK))('the published scenarios of agents', () => {
+test('the published scenarios of agents', () => {
   const { scenarios } = JSON.parse(readFileSync(SDK, 'utf8')) as { scenarios: SdkScenario[] }
   for (const { name, handler, env, expect: published } of scenarios) {
     const { events, stricter } = HANDLERS[handler]!

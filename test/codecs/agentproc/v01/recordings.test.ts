@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: profiles hold such text
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
@@ -8,9 +8,10 @@ import type { CallEnd } from '../../../../src/contract/index.ts'
 import { frameDecoder } from '../../../../src/framing/index.ts'
 import type { AgentEvent } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront } from '../../../kit/drive.ts'
+import { RECORDINGS } from '../../../kit/recordings.ts'
 
-/** Recordings of the runners of wire 0.1, when they lie beside the project. */
-const FOLDER = join(import.meta.dirname, '../../../../../shared/transcripts/agentproc-0.1')
+/** Recordings of the runners of wire 0.1. */
+const FOLDER = join(RECORDINGS, 'agentproc-0.1')
 
 interface Row {
   dir: string
@@ -167,12 +168,12 @@ const REFUSED: Record<string, string> = {
   'nul-in-message': 'invalid-request',
 }
 
-const files = existsSync(FOLDER) ? readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl')) : []
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl'))
 /** Recordings of a turn; the others are of the runners' command line. */
 const turns = files.filter((file) => !file.startsWith('cli-'))
 const nameOf = (file: string) => file.split('.')[0]!
 
-describe.skipIf(files.length === 0)('recorded runners', () => {
+describe('recorded runners', () => {
   test('all of them', () => {
     expect([files.length, turns.length]).toEqual([130, 114])
   })

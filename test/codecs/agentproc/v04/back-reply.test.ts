@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readLine } from '../../../../codecs/agentproc/v04/schema.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 import { codes, error, OK, outcome, partial, result, run } from './runs.ts'
 
 describe('the answer', () => {
@@ -159,9 +160,9 @@ describe('usage', () => {
   })
 })
 
-const DATA = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.4')
+const DATA = join(PUBLISHED, 'agentproc-0.4')
 
-test.skipIf(!existsSync(DATA))('the published cases', () => {
+test('the published cases', () => {
   const { cases } = JSON.parse(readFileSync(join(DATA, 'cases.json'), 'utf8')) as {
     cases: { line: string; expect: Record<string, unknown> }[]
   }
@@ -184,7 +185,7 @@ interface Scenario {
   expect: { reply: string; session_id: string; error: string; exit_code: number; partials: string[] }
 }
 
-test.skipIf(!existsSync(DATA))('the published scenarios', () => {
+test('the published scenarios', () => {
   const { scenarios } = JSON.parse(readFileSync(join(DATA, 'scenarios.json'), 'utf8')) as { scenarios: Scenario[] }
   expect(scenarios.length).toBeGreaterThan(15)
   for (const { name, lines, streaming, expect: wanted } of scenarios) {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { fromWireSession } from '../../../../codecs/agentproc/session.ts'
 import { isSessionId } from '../../../../codecs/agentproc/v04/schema.ts'
 import { wireSession } from '../../../../codecs/agentproc/v04/session.ts'
 import { fault, type TurnEvent } from '../../../../src/model/index.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 import { accepted, streamed, turn, whole } from '../turns.ts'
 import { given, play } from './fronts.ts'
 
@@ -165,7 +166,7 @@ describe('session ids', () => {
   })
 })
 
-const SDK = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.4/sdk.json')
+const SDK = join(PUBLISHED, 'agentproc-0.4/sdk.json')
 
 /** The turns behind the published handlers, and what is printed where ours says more. */
 const HANDLERS: Record<string, { events: TurnEvent[]; ours?: { exit: number; stdout_lines: string[] } }> = {
@@ -217,7 +218,7 @@ const HANDLERS: Record<string, { events: TurnEvent[]; ours?: { exit: number; std
   },
 }
 
-test.skipIf(!existsSync(SDK))('the published scenarios of agents', () => {
+test('the published scenarios of agents', () => {
   const { scenarios } = JSON.parse(readFileSync(SDK, 'utf8')) as {
     scenarios: { name: string; handler: string; turn: object; expect: { exit: number; stdout_lines: string[] } }[]
   }

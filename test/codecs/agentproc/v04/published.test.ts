@@ -1,13 +1,13 @@
-/** The published conformance data of wire 0.4, when it lies beside the project: what bridges and agents print. */
-import { existsSync, readFileSync } from 'node:fs'
+/** The published conformance data of wire 0.4: what bridges and agents print. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { TurnEvent } from '../../../../src/model/index.ts'
+import { PUBLISHED } from '../../../kit/recordings.ts'
 import { given } from './fronts.ts'
 import { outcome, run } from './runs.ts'
 
-const DATA = join(import.meta.dirname, '../../../../../shared/conformance/agentproc-0.4')
-const there = existsSync(DATA)
+const DATA = join(PUBLISHED, 'agentproc-0.4')
 
 interface Scenario {
   name: string
@@ -25,7 +25,7 @@ interface Line {
 }
 
 const scenariosOf = (file: string): Scenario[] =>
-  there ? (JSON.parse(readFileSync(join(DATA, file), 'utf8')) as { scenarios: Scenario[] }).scenarios : []
+  (JSON.parse(readFileSync(join(DATA, file), 'utf8')) as { scenarios: Scenario[] }).scenarios
 
 /** Scenarios of which whole lines are published, with the lines. */
 const bridges = scenariosOf('hub_bridge.json').flatMap(({ name, expect: { exit_code, ...told } }) => {
@@ -33,7 +33,7 @@ const bridges = scenariosOf('hub_bridge.json').flatMap(({ name, expect: { exit_c
   return lines ? [{ name, exitCode: exit_code, lines }] : []
 })
 
-test.skipIf(!there)('there are bridges and agents to read', () => {
+test('there are bridges and agents to read', () => {
   expect([bridges.length, agents.length]).toEqual([7, 9])
 })
 
@@ -83,7 +83,7 @@ test.each(agents)('an agent behind a runner: $name', ({ name, turn, answers, exi
   expect({ exit: front.exitCode, lines: printed }).toEqual(OURS[name] ?? { exit, lines })
 })
 
-test.skipIf(!there)('an error is the end of its turn, whatever is said after it', () => {
+test('an error is the end of its turn, whatever is said after it', () => {
   const { lines } = agents.find(({ name }) => name === 'async-send-error-then-return')!
   const back = run(lines)
   const found = outcome(back.events)

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: profiles hold such text
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../../codecs/agentproc/index.ts'
@@ -7,9 +7,10 @@ import type { CallEnd } from '../../../../src/contract/index.ts'
 import { frameDecoder } from '../../../../src/framing/index.ts'
 import type { Part } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront } from '../../../kit/drive.ts'
+import { RECORDINGS } from '../../../kit/recordings.ts'
 
-/** Recordings of the runners and bridges of wire 0.4, when they lie beside the project. */
-const FOLDER = join(import.meta.dirname, '../../../../../shared/transcripts/agentproc-0.4')
+/** Recordings of the runners and bridges of wire 0.4. */
+const FOLDER = join(RECORDINGS, 'agentproc-0.4')
 
 interface Row {
   dir: string
@@ -129,7 +130,7 @@ function replay(recording: Recording): BackDrive {
   return back
 }
 
-const files = existsSync(FOLDER) ? readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl')) : []
+const files = readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl'))
 const nameOf = (file: string) => file.split('.')[0]!
 /** Recordings of a turn; the others are of the runners' command line. */
 const turns = files.filter((file) => !file.startsWith('cli-'))
@@ -156,7 +157,7 @@ const ENDINGS: Record<string, string> = {
   'sigint-runner.rust': 'completed',
 }
 
-describe.skipIf(files.length === 0)('recorded runners and bridges', () => {
+describe('recorded runners and bridges', () => {
   test('all of them', () => {
     expect([files.length > turns.length, runners.length > 150, turns.length > runners.length]).toEqual([
       true,

@@ -1,4 +1,4 @@
-/** The recorded wires of the CLI, where they are there. */
+/** The recorded wires of the CLI. */
 import { type Recording, recordings } from '../../../kit/recordings.ts'
 
 export type Scenario = Recording

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { LiveView } from '../../../../src/engine/view.ts'
 import { isRecord, LossLedger, parse, type TurnEnd, type TurnEvent } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, plainTurn } from '../../../kit/drive.ts'
-import { recordingsAreThere } from '../../../kit/recordings.ts'
 import { codec, controlSuccess, endOf, requestId } from './kit.ts'
 import { argsOf, recordedLines, type Scenario, scenarioOf, scenarios } from './recorded.ts'
 
@@ -105,8 +104,8 @@ function replayed(file: string): Replay {
   return replay
 }
 
-describe.skipIf(!recordingsAreThere)('recordings, read from the CLI', () => {
-  for (const scenario of recordingsAreThere ? scenarios() : []) {
+describe('recordings, read from the CLI', () => {
+  for (const scenario of scenarios()) {
     test(scenario.file, () => {
       const replay = new Replay(scenario)
       replay.run(scenario)
@@ -195,8 +194,8 @@ function viewOf({ drive }: Replay, turn: string): LiveView {
   return view
 }
 
-describe.skipIf(!recordingsAreThere)('recordings, written to the stand-in', () => {
-  for (const scenario of recordingsAreThere ? scenarios() : []) {
+describe('recordings, written to the stand-in', () => {
+  for (const scenario of scenarios()) {
     test(scenario.file, () => {
       const front = driveFront(codec, { argv: argsOf(scenario) })
       const answered = new Set<string>()
