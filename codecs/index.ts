@@ -1,9 +1,8 @@
-import type { AnyCodec, Checks, StandInFacts } from '../src/contract/index.ts'
+import type { AnyCodec, StandInFacts } from '../src/contract/index.ts'
 
-/** What there is of a protocol: its codec, its conformance checks, and what its stand-ins know before either is loaded. */
+/** A protocol: its codec, and what its stand-ins know before the codec is loaded. */
 interface Protocol {
   readonly codec: () => Promise<AnyCodec>
-  readonly checks?: () => Promise<Checks>
   readonly standIn?: StandInFacts
 }
 
@@ -11,11 +10,9 @@ interface Protocol {
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   native: {
     codec: async () => (await import('./native/index.ts')).codec,
-    checks: async () => (await import('./native/checks.ts')).checks,
   },
   zene: {
     codec: async () => (await import('./zene/index.ts')).codec,
-    checks: async () => (await import('./zene/checks.ts')).checks,
     standIn: {
       programs: ['zene'],
       env: [
@@ -31,17 +28,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   },
   zot: {
     codec: async () => (await import('./zot/index.ts')).codec,
-    checks: async () => (await import('./zot/checks.ts')).checks,
     standIn: { programs: ['zot'], env: ['ZOTCORE_RPC_TOKEN'] },
   },
   openharness: {
     codec: async () => (await import('./openharness/index.ts')).codec,
-    checks: async () => (await import('./openharness/checks.ts')).checks,
     standIn: { oneShot: true },
   },
   agentproc: {
     codec: async () => (await import('./agentproc/index.ts')).codec,
-    checks: async () => (await import('./agentproc/checks.ts')).checks,
     standIn: {
       env: [
         'AGENT_MESSAGE',
@@ -59,12 +53,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   },
   qwen: {
     codec: async () => (await import('./qwen/index.ts')).codec,
-    checks: async () => (await import('./qwen/checks.ts')).checks,
     standIn: { programs: ['qwen'] },
   },
   'qwen-code': {
     codec: async () => (await import('./qwen/index.ts')).shipped,
-    checks: async () => (await import('./qwen/checks.ts')).shippedChecks,
   },
 }
 
@@ -80,14 +72,6 @@ export async function loadCodec(name: string): Promise<AnyCodec | undefined> {
 export async function loadCodecs(names: readonly string[] = codecNames): Promise<Record<string, AnyCodec>> {
   const loaded = await Promise.all(names.map(async (name) => [name, (await loadCodec(name))!] as const))
   return Object.fromEntries(loaded)
-}
-
-/** The names of the protocols that programs can be tested against. */
-export const checkedNames: readonly string[] = codecNames.filter((name) => PROTOCOLS[name]!.checks)
-
-/** The rules of one protocol, with what is done to test them; undefined when there are none of that name. */
-export async function loadChecks(name: string): Promise<Checks | undefined> {
-  return protocolOf(name)?.checks?.()
 }
 
 /** What a stand-in of a protocol knows at its start. */

@@ -1,6 +1,4 @@
-import { checkedNames, loadChecks } from '../../codecs/index.ts'
-import type { Result } from '../conformance/index.ts'
-import { BEHAVIOURS, type Behaviour, type Checks, type Suite } from '../contract/index.ts'
+import type { Behaviour, ProtocolSuites, Result, Suite } from '../conformance/index.ts'
 import type { Fault } from '../model/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 
@@ -11,7 +9,7 @@ const DEFAULT_SECONDS = 10
 /** A command line that makes sense. */
 interface Asked {
   protocol: string
-  checks: Checks
+  suites: ProtocolSuites
   suite: Suite
   isClient: boolean
   isHostile: boolean
@@ -52,27 +50,27 @@ async function agentResults(asked: Asked): Promise<readonly Result[] | Fault> {
   const [program = '', ...args] = command
   const target = url === undefined ? { command: program, args, cwd: process.cwd() } : { url }
   const test = { suite, timeoutMs, hostEnv: process.env, target }
-  if (isHostile) return testHostileAgent({ ...test, ...(only !== undefined && { only: behaviourOf(only) }) })
+  if (isHostile) return testHostileAgent({ ...test, ...(only !== undefined && { only: await behaviourOf(only) }) })
   return testAgent({ ...test, ...(only !== undefined && { only }) })
 }
 
 async function clientResults(asked: Asked): Promise<readonly Result[] | Fault> {
   const { testClient, testHostileClient } = await import('../conformance/index.ts')
-  const { suite, command, timeoutMs, only, isHostile, protocol, checks } = asked
+  const { suite, command, timeoutMs, only, isHostile, protocol, suites } = asked
   const [program = '', ...args] = command
   const test = {
     suite,
     timeoutMs,
     hostEnv: process.env,
     cwd: process.cwd(),
-    ...(checks.program !== undefined && { program: checks.program }),
+    ...(suites.program !== undefined && { program: suites.program }),
     command: [program, ...args] as const,
   }
   if (!isHostile) return testClient({ ...test, standIn: standIn(protocol), ...(only !== undefined && { only }) })
   return testHostileClient({
     ...test,
     standIn: (name) => standIn(protocol, name),
-    ...(only !== undefined && { only: behaviourOf(only) }),
+    ...(only !== undefined && { only: await behaviourOf(only) }),
   })
 }
 
@@ -83,11 +81,13 @@ function standIn(protocol: string, behaviour?: Behaviour): string[] {
 }
 
 /** A behaviour by its name, or by that of the rule that it makes. */
-function behaviourOf(name: string): Behaviour {
+async function behaviourOf(name: string): Promise<Behaviour> {
+  const { BEHAVIOURS } = await import('../conformance/index.ts')
   return BEHAVIOURS.find((one) => name === one || name.endsWith(`.hostile.${one}`))!
 }
 
 async function read(args: readonly string[]): Promise<Asked> {
+  const { loadSuites, testedProtocols } = await import('../conformance/index.ts')
   const end = args.indexOf('--')
   const command = end < 0 ? [] : args.slice(end + 1)
   const { options, rest } = takeOptions(end < 0 ? args : args.slice(0, end), OPTIONS)
@@ -97,14 +97,14 @@ async function read(args: readonly string[]): Promise<Asked> {
   const unknown = others.find((other) => !FLAGS.includes(other))
   if (unknown !== undefined) throw new UsageError(`${unknown} is not known; a program's own arguments stand behind --`)
   const [name = '', wanted] = protocol.split('@')
-  const checks = await loadChecks(name)
-  if (!checks) throw new UsageError(`name a protocol: ${checkedNames.join(', ')}`)
-  const detected = isClient || options.play !== undefined ? undefined : checks.suiteOf?.(command)
-  const suiteName = wanted ?? detected ?? Object.keys(checks.suites)[0]!
-  const suite = Object.hasOwn(checks.suites, suiteName) ? checks.suites[suiteName] : undefined
+  const suites = await loadSuites(name)
+  if (!suites) throw new UsageError(`name a protocol: ${testedProtocols.join(', ')}`)
+  const detected = isClient || options.play !== undefined ? undefined : suites.suiteOf?.(command)
+  const suiteName = wanted ?? detected ?? Object.keys(suites.suites)[0]!
+  const suite = Object.hasOwn(suites.suites, suiteName) ? suites.suites[suiteName] : undefined
   if (!suite)
     throw new UsageError(
-      `${name} has no @${suiteName}; it has ${Object.keys(checks.suites)
+      `${name} has no @${suiteName}; it has ${Object.keys(suites.suites)
         .map((one) => `@${one}`)
         .join(', ')}`,
     )
@@ -113,8 +113,8 @@ async function read(args: readonly string[]): Promise<Asked> {
   checkTarget({ url, command, suite, isClient, play })
   if (only !== undefined) await checkRule(only, suite, isClient, isHostile)
   return {
-    protocol: wanted === undefined && suiteName !== Object.keys(checks.suites)[0] ? `${name}@${suiteName}` : protocol,
-    checks,
+    protocol: wanted === undefined && suiteName !== Object.keys(suites.suites)[0] ? `${name}@${suiteName}` : protocol,
+    suites,
     suite,
     isClient,
     isHostile,
@@ -124,7 +124,7 @@ async function read(args: readonly string[]): Promise<Asked> {
     ...(url !== undefined && { url }),
     ...(only !== undefined && { only }),
     ...(play !== undefined && { play }),
-    ...(behaviour !== undefined && { behaviour: behaviourOf(behaviour) }),
+    ...(behaviour !== undefined && { behaviour: await behaviourOf(behaviour) }),
   }
 }
 

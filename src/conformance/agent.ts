@@ -1,5 +1,5 @@
-import type { AgentRule, Run, Suite, Verdict } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
+import type { AgentRule, Run, Suite, Verdict } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 

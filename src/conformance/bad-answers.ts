@@ -1,5 +1,5 @@
-import type { Behaviour, WireForm } from '../contract/index.ts'
 import { BAD_BYTE, DEEP_JSON, isWrite, MIB, ODD_JSON, splitCharacters, withBadBytes, withMember } from './bytes.ts'
+import type { Behaviour, WireForm } from './kit/index.ts'
 import {
   around,
   type BadAnswer,

@@ -1,6 +1,6 @@
-import type { Behaviour, Demand, HostileFacts, Player, PlayerContext, Reaction, Suite } from '../contract/index.ts'
 import { BAD_ANSWERS } from './bad-answers.ts'
 import { isWrite } from './bytes.ts'
+import type { Behaviour, Demand, HostileFacts, Player, PlayerContext, Reaction, Suite } from './kit/index.ts'
 import { type BadAnswer, type GoodAnswer, PIECES } from './spoil.ts'
 
 /** A suite whose stand-in misbehaves in the one named way. */

@@ -1,5 +1,5 @@
-import type { Behaviour, Demand, HostileFacts, JsonRecord, Step } from '../contract/index.ts'
 import { BAD_BYTE, DEEP_JSON, MIB, ODD_JSON, splitCharacters, withBadBytes, withMember } from './bytes.ts'
+import type { Behaviour, Demand, HostileFacts, JsonRecord, Step } from './kit/index.ts'
 
 /** A good request of a client, to be spoilt. */
 export interface GoodRequest {

@@ -1,4 +1,4 @@
-import type { Reaction } from '../contract/index.ts'
+import type { Reaction } from './kit/index.ts'
 
 /** Stands for a byte that is no UTF-8 in a text of hostile tests. */
 export const BAD_BYTE = '\ue000'

@@ -10,9 +10,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { CallEnd, ClientRun, Heard, Suite, Visit } from '../contract/index.ts'
+import type { CallEnd } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import { type HttpPlayer, playHttp } from './http-player.ts'
+import type { ClientRun, Heard, Suite, Visit } from './kit/index.ts'
 import { OUTPUT_LIMIT } from './lines.ts'
 import type { Opening } from './player.ts'
 

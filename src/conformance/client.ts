@@ -1,7 +1,7 @@
-import type { ClientRule, ClientRun, Suite } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
 import { needed, withNeeds } from './agent.ts'
 import { type ClientStart, runClient } from './client-run.ts'
+import type { ClientRule, ClientRun, Suite } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 
 /** What a client is tested with. */

@@ -1,3 +1,6 @@
+import type { Fault } from '../model/index.ts'
+import { needed } from './agent.ts'
+import { BAD_REQUESTS, type BadRequest, type GoodRequest } from './bad-requests.ts'
 import {
   BEHAVIOURS,
   type Behaviour,
@@ -10,10 +13,7 @@ import {
   type Step,
   type Suite,
   type Verdict,
-} from '../contract/index.ts'
-import type { Fault } from '../model/index.ts'
-import { needed } from './agent.ts'
-import { BAD_REQUESTS, type BadRequest, type GoodRequest } from './bad-requests.ts'
+} from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 

@@ -1,10 +1,10 @@
-import { BEHAVIOURS, type Behaviour, type Demand, type Suite, show, type Verdict } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
 import { needed } from './agent.ts'
 import { BAD_ANSWERS } from './bad-answers.ts'
 import { demandOn, misbehaving } from './bad-player.ts'
 import { type ClientSeen, type ClientStart, runClient } from './client-run.ts'
 import type { HostileRule } from './hostile-agent.ts'
+import { BEHAVIOURS, type Behaviour, type Demand, type Suite, show, type Verdict } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 import { type BadAnswer, PIECES } from './spoil.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Heard, Reaction, Suite, Visit } from '../contract/index.ts'
+import type { Heard, Reaction, Suite, Visit } from './kit/index.ts'
 import { seenLine, textOf } from './lines.ts'
 
 /** An agent that is played over HTTP. */

@@ -13,6 +13,9 @@ export {
   hostileClientRules,
   testHostileClient,
 } from './hostile-client.ts'
+export type { ProtocolSuites, Suite } from './kit/index.ts'
+export { BEHAVIOURS, type Behaviour } from './kit/index.ts'
 export { playStdio } from './player.ts'
 export { countsOf, jsonReport, type Report, type Result, resultOf, textReport } from './report.ts'
 export { type AgentOptions, runScenario, type Target } from './run-agent.ts'
+export { loadSuites, testedProtocols } from './suites.ts'

@@ -1,5 +1,5 @@
-import type { SeenLine } from '../contract/index.ts'
 import { parseObject } from '../model/index.ts'
+import type { SeenLine } from './kit/index.ts'
 
 /** What is kept of an output, in UTF-16 units; what is behind it is not judged. */
 export const OUTPUT_LIMIT = 16 * 1024 * 1024

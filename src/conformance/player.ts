@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Heard, Player, Reaction, Suite } from '../contract/index.ts'
+import type { Heard, Player, Reaction, Suite } from './kit/index.ts'
 import { LineReader, textOf } from './lines.ts'
 
 /** The first line of a stand-in's record. */

@@ -1,4 +1,4 @@
-import type { Verdict } from '../contract/index.ts'
+import type { Verdict } from './kit/index.ts'
 
 /** What became of one rule. */
 export interface Result {

@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Backend,
-  type CallEnd,
-  type CallHandle,
-  type CallHead,
-  RUN_ID,
-  type Run,
-  type Scenario,
-  type SeenLine,
-  type Step,
-} from '../contract/index.ts'
+import type { Backend, CallEnd, CallHandle, CallHead } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
+import { RUN_ID, type Run, type Scenario, type SeenLine, type Step } from './kit/index.ts'
 import { LineReader } from './lines.ts'
 
 /** How the agent under test is reached. */

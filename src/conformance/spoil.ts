@@ -1,5 +1,5 @@
-import { type Demand, isObject, parsed, type Reaction, type WireForm } from '../contract/index.ts'
 import { isWrite } from './bytes.ts'
+import { type Demand, isObject, parsed, type Reaction, type WireForm } from './kit/index.ts'
 
 /** A good answer of a stand-in, to be spoilt: its reactions, with one write for every frame. */
 export interface GoodAnswer {

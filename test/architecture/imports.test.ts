@@ -216,7 +216,7 @@ describe('what code may not do', () => {
 
   test.each(NAMELESS)('%s names no protocol', (part) => {
     const name = new RegExp(`(['"\`])(?:${protocols.join('|')})(?:@[^'"\`]*)?\\1`)
-    const named = SOURCES.filter(({ path }) => covers(part, path)).flatMap(({ path, text }) =>
+    const named = SOURCES.filter(({ path }) => partOf(path) === part).flatMap(({ path, text }) =>
       text
         .split('\n')
         .map((line, at) => ({ line, at: at + 1 }))

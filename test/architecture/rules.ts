@@ -2,7 +2,7 @@
 
 /** One part of the tree and all that it may import beside itself. */
 export interface Part {
-  /** A folder or a file, from the root. `codecs/*` stands for each folder there on its own. */
+  /** A folder or a file, from the root. `codecs/*` stands for each folder there on its own, other `/*` likewise. */
   readonly path: string
   /** Parts, packages and `node:` modules. A scope's `/*` stands for all its packages. */
   readonly may: readonly string[]
@@ -41,10 +41,23 @@ export const PARTS: readonly Part[] = [
     may: ['src/model', 'src/contract', 'src/framing', 'rxjs', 'node:fs', 'node:os'],
     lazy: ['node:crypto'],
   },
+  { path: 'src/conformance/kit', may: ['src/model'] },
+  { path: 'src/conformance/suites/*', may: ['src/conformance/kit', 'codecs/native'] },
   {
     path: 'src/conformance',
-    may: ['src/model', 'src/contract', 'src/backends', 'node:crypto', 'node:fs', 'node:http', 'node:os', 'node:path'],
+    may: [
+      'src/model',
+      'src/contract',
+      'src/backends',
+      'src/conformance/kit',
+      'node:crypto',
+      'node:fs',
+      'node:http',
+      'node:os',
+      'node:path',
+    ],
     types: ['node:net'],
+    lazy: ['src/conformance/suites/*'],
   },
   { path: 'src/translate', may: ['src/model', 'src/contract', 'src/framing', 'src/engine'] },
   { path: 'src/matrix', may: ['src/model', 'src/contract', 'src/engine'] },
@@ -110,13 +123,9 @@ export const PARTS: readonly Part[] = [
 
 /** A folder is entered through its `index.ts`, but for these. */
 export const SIDE_DOORS: Readonly<Record<string, string>> = {
+  'codecs/native/command-schema.ts': 'the names of the commands, for its conformance suite',
+  'codecs/native/read.ts': 'the names of the events, for its conformance suite',
   'src/config/load.ts': 'reads the file itself, with a YAML parser and schemas: a stand-in does without',
-  'codecs/agentproc/checks.ts': 'for conformance tests alone: no gateway loads it',
-  'codecs/native/checks.ts': 'for conformance tests alone: no gateway loads it',
-  'codecs/openharness/checks.ts': 'for conformance tests alone: no gateway loads it',
-  'codecs/qwen/checks.ts': 'for conformance tests alone: no gateway loads it',
-  'codecs/zene/checks.ts': 'for conformance tests alone: no gateway loads it',
-  'codecs/zot/checks.ts': 'for conformance tests alone: no gateway loads it',
   'src/engine/observables.ts':
     'for users of the library and for translating recordings: the gateway itself never loads it',
 }
@@ -210,6 +219,8 @@ export const PURE: readonly string[] = [
   'src/translate',
   'src/matrix',
   'codecs/*',
+  'src/conformance/kit',
+  'src/conformance/suites/*',
 ]
 
 /** How code would break that promise. */
@@ -224,8 +235,8 @@ export const IMPURE: Readonly<Record<string, RegExp>> = {
 
 /** The part of a file (or of `codecs/<name>`), from the root. Undefined when there is none. */
 export function partOf(file: string): string | undefined {
-  const part = PARTS.find(({ path }) => covers(path, file))
-  return part?.path === 'codecs/*' ? file.split('/').slice(0, 2).join('/') : part?.path
+  const path = PARTS.find((part) => covers(part.path, file))?.path
+  return path !== undefined && isEachFolder(path) ? file.split('/').slice(0, path.split('/').length).join('/') : path
 }
 
 /** The rule of a part that `partOf` named. */
@@ -233,10 +244,16 @@ export function ruleOf(part: string): Part {
   return PARTS.find(({ path }) => path === part || covers(path, part))!
 }
 
+/** Whether a path of the table stands for each folder there on its own. */
+function isEachFolder(pattern: string): boolean {
+  return /^(?:codecs|src)\/.*\*$/.test(pattern)
+}
+
 /** Whether a path of the table covers a file, or a pattern of the table a package or module. */
 export function covers(pattern: string, name: string): boolean {
   if (pattern === '*') return !name.startsWith('node:') && !/^(?:src|codecs|routes|observability)\b/.test(name)
-  if (pattern === 'codecs/*') return /^codecs\/[^/.]+(?:\/|$)/.test(name)
+  if (isEachFolder(pattern))
+    return name.startsWith(pattern.slice(0, -1)) && /^[^/.]+(?:\/|$)/.test(name.slice(pattern.length - 1))
   if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1))
   return name === pattern || name.startsWith(`${pattern}/`)
 }

@@ -4,8 +4,8 @@ import { demandOn, misbehaving } from '../../src/conformance/bad-player.ts'
 import { BAD_REQUESTS } from '../../src/conformance/bad-requests.ts'
 import { hostileScenario } from '../../src/conformance/hostile-agent.ts'
 import { hostileAgentRules, hostileClientRules } from '../../src/conformance/index.ts'
+import { BEHAVIOURS, type Behaviour, type Reaction, type Suite } from '../../src/conformance/kit/index.ts'
 import { seenLine } from '../../src/conformance/lines.ts'
-import { BEHAVIOURS, type Behaviour, type Reaction, type Suite } from '../../src/contract/index.ts'
 import { allSuites } from '../kit/suites.ts'
 
 const suites = await allSuites()

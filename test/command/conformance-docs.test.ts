@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkedNames, loadChecks } from '../../codecs/index.ts'
+import { loadSuites, testedProtocols } from '../../src/conformance/suites.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { ruleList } from '../kit/rule-list.ts'
 
@@ -16,8 +16,8 @@ test('docs/conformance.md lists every rule', async () => {
   expect(readFileSync(PAGE, 'utf8')).toBe(page)
 })
 
-test.each(checkedNames)('the suites of %s are whole', async (name) => {
-  const { suites } = (await loadChecks(name))!
+test.each(testedProtocols)('the suites of %s are whole', async (name) => {
+  const { suites } = (await loadSuites(name))!
   for (const { agent, client, scenarios } of Object.values(suites)) {
     for (const rules of [agent, client]) {
       const ids = rules.map(({ id }) => id)
@@ -32,5 +32,5 @@ test.each(checkedNames)('the suites of %s are whole', async (name) => {
     expect(agent.length).toBeGreaterThanOrEqual(10)
     expect(client.length).toBeGreaterThanOrEqual(5)
   }
-  expect(await loadChecks('nothing')).toBeUndefined()
+  expect(await loadSuites('nothing')).toBeUndefined()
 })

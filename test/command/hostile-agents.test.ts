@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, test, vi } from 'vitest'
 import { hostileAgentRules } from '../../src/conformance/index.ts'
-import type { Behaviour } from '../../src/contract/index.ts'
+import type { Behaviour } from '../../src/conformance/kit/index.ts'
 import { suiteOf } from '../kit/conformance.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { hostileAgentOutcome } from '../kit/hostile.ts'

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  checkedNames,
-  codecNames,
-  loadChecks,
-  loadCodec,
-  loadCodecs,
-  protocolOfProgram,
-  standInFacts,
-} from '../../codecs/index.ts'
+import { codecNames, loadCodec, loadCodecs, protocolOfProgram, standInFacts } from '../../codecs/index.ts'
+import { loadSuites, testedProtocols } from '../../src/conformance/suites.ts'
 import { ERROR_CODES, ITEMS } from '../../src/model/index.ts'
 
 describe('the list of codecs', () => {
@@ -20,9 +13,9 @@ describe('the list of codecs', () => {
   })
 
   test('gives the conformance suites of those that have some, and nothing for others', async () => {
-    for (const name of checkedNames) expect(await loadChecks(name)).toBeDefined()
-    expect(await loadChecks('nothing')).toBeUndefined()
-    expect(await loadChecks('constructor')).toBeUndefined()
+    for (const name of testedProtocols) expect(await loadSuites(name)).toBeDefined()
+    expect(await loadSuites('nothing')).toBeUndefined()
+    expect(await loadSuites('constructor')).toBeUndefined()
   })
 })
 

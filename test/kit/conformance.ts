@@ -1,6 +1,5 @@
 /** Conformance tests of real programs, without the command line around them. */
 import { join } from 'node:path'
-import { loadChecks } from '../../codecs/index.ts'
 import {
   judgeAgent,
   type Result,
@@ -9,13 +8,14 @@ import {
   testAgent,
   testClient,
 } from '../../src/conformance/index.ts'
-import type { Scenario, Suite } from '../../src/contract/index.ts'
+import type { Scenario, Suite } from '../../src/conformance/kit/index.ts'
+import { loadSuites } from '../../src/conformance/suites.ts'
 import { ROOT } from './gateway.ts'
 
 /** A suite by its protocol, or `protocol@suite`. */
 export async function suiteOf(name: string): Promise<Suite> {
   const [protocol, suite] = name.split('@')
-  const { suites } = (await loadChecks(protocol!))!
+  const { suites } = (await loadSuites(protocol!))!
   return suites[suite ?? Object.keys(suites)[0]!]!
 }
 
@@ -41,7 +41,7 @@ export async function clientOutcome(
   command: readonly [string, ...string[]],
   timeoutMs = 20_000,
 ): Promise<Outcome> {
-  const checks = (await loadChecks(name.split('@')[0]!))!
+  const checks = (await loadSuites(name.split('@')[0]!))!
   const main = join(ROOT, 'src/cli/main.ts')
   return outcome(
     await testClient({

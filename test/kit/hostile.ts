@@ -1,13 +1,13 @@
 /** Runs of the hostile kit, without the command line around them. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadChecks } from '../../codecs/index.ts'
 import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
 import { demandOn, misbehaving } from '../../src/conformance/bad-player.ts'
 import { hostileScenario, judgeHostileAgent } from '../../src/conformance/hostile-agent.ts'
 import { judgeHostileClient } from '../../src/conformance/hostile-client.ts'
 import { type ClientSeen, hostileAgentRules, runClient, runScenario, type Target } from '../../src/conformance/index.ts'
-import type { Behaviour, Verdict } from '../../src/contract/index.ts'
+import type { Behaviour, Verdict } from '../../src/conformance/kit/index.ts'
+import { loadSuites } from '../../src/conformance/suites.ts'
 import { suiteOf } from './conformance.ts'
 import { ROOT } from './gateway.ts'
 
@@ -26,7 +26,7 @@ export async function hostileClient(
   command: (naive: string) => readonly [string, ...string[]],
 ): Promise<HostileClient> {
   const suite = await suiteOf(protocol)
-  const { program } = (await loadChecks(protocol.split('@')[0]!))!
+  const { program } = (await loadSuites(protocol.split('@')[0]!))!
   const run = async (name: Behaviour, naive: string, timeoutMs: number): Promise<ClientSeen> => {
     const main = join(ROOT, 'src/cli/main.ts')
     const own = ['conformance', protocol, '--behaviour', name, '--play']

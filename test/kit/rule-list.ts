@@ -1,15 +1,22 @@
 /** The rules of all protocols as Markdown, for docs/conformance.md. */
-import { checkedNames, loadChecks } from '../../codecs/index.ts'
+
 import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
 import { BAD_REQUESTS } from '../../src/conformance/bad-requests.ts'
 import { type HostileRule, hostileAgentRules, hostileClientRules } from '../../src/conformance/index.ts'
-import { type AgentRule, BEHAVIOURS, type Behaviour, type ClientRule, type Suite } from '../../src/contract/index.ts'
+import {
+  type AgentRule,
+  BEHAVIOURS,
+  type Behaviour,
+  type ClientRule,
+  type Suite,
+} from '../../src/conformance/kit/index.ts'
+import { loadSuites, testedProtocols } from '../../src/conformance/suites.ts'
 
 /** A heading and a table for each suite and side. */
 export async function ruleList(): Promise<string> {
   const parts: string[] = []
-  for (const name of checkedNames) {
-    const { suites } = (await loadChecks(name))!
+  for (const name of testedProtocols) {
+    const { suites } = (await loadSuites(name))!
     for (const [suite, { agent, client }] of Object.entries(suites)) {
       const title = Object.keys(suites).length > 1 ? `${name}@${suite}` : name
       parts.push(`### Agents: \`${title}\`\n\n${table(agent)}`)
@@ -23,8 +30,8 @@ export async function ruleList(): Promise<string> {
 /** What is demanded of whom under each behaviour: a table for clients and one for agents. */
 async function hostileTables(): Promise<string[]> {
   const suites: [string, Suite][] = []
-  for (const name of checkedNames) {
-    const own = Object.entries((await loadChecks(name))!.suites)
+  for (const name of testedProtocols) {
+    const own = Object.entries((await loadSuites(name))!.suites)
     for (const [suite, whole] of own) suites.push([own.length > 1 ? `${name}@${suite}` : name, whole])
   }
   return [

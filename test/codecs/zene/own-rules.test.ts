@@ -1,7 +1,7 @@
 /** What the conformance rules say of this codec's own answers: whatever a run ends with, at whatever moment. */
 import { describe, expect, test } from 'vitest'
+import type { Run } from '../../../src/conformance/kit/index.ts'
 import { seenLine } from '../../../src/conformance/lines.ts'
-import type { Run } from '../../../src/contract/index.ts'
 import { ERROR_CODES, fault, type TurnEvent } from '../../../src/model/index.ts'
 import { suiteOf } from '../../kit/conformance.ts'
 import { plainTurn } from '../../kit/drive.ts'

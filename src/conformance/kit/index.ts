@@ -1,0 +1,3 @@
+export * from './judges.ts'
+export * from './misbehaviours.ts'
+export * from './suite.ts'
