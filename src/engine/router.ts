@@ -66,12 +66,12 @@ export function mayUse(allowed: readonly string[] | undefined, name: string): bo
   return !allowed || allowed.some((pattern) => globMatches(pattern, name))
 }
 
-function matches(route: Route, { front, principal, command }: RouteQuery): boolean {
+function matches(route: Route, { front, explicit, principal, command }: RouteQuery): boolean {
   const facts: Record<keyof Route['when'], string | undefined> = {
     front,
     principal,
     channel: command.session?.channel,
-    agent: command.type === 'turn-start' ? command.agent : undefined,
+    agent: explicit ?? (command.type === 'turn-start' ? command.agent : undefined),
     session: command.session?.id,
     model: command.type === 'turn-start' ? command.options.model : undefined,
   }

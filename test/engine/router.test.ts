@@ -47,6 +47,18 @@ describe('choosing the agent', () => {
     expect(choose(query, start)).toBe(expected)
   })
 
+  test.each([
+    ['by path, header or argument', { explicit: 'planner' }, {}],
+    ["in its protocol's own field", {}, { agent: 'planner' }],
+    ['in both ways', { explicit: 'planner' }, { agent: 'coder' }],
+    ['for something that starts no turn', { explicit: 'planner' }, { type: 'query', what: 'models' }],
+  ])('a route sees the agent that is named %s', (_name, query, start) => {
+    const named = { ...route({ agent: 'plan*' }, 'coder'), approvals: 'allow' } as const
+    const command = { type: 'turn-start', exchange: 'x', turn: 't', task: 'prompt', input: [], options: {}, ...start }
+    const choice = chooseAgent({ ...settings, routes: [named] }, { front: 'zot', command, ...query } as RouteQuery)
+    expect(choice).toMatchObject({ agent: { name: 'planner' }, route: { approvals: 'allow' } })
+  })
+
   test('without a default there is an error', () => {
     const command = { type: 'query', what: 'health', exchange: 'x' } as const
     const choice = chooseAgent({ ...settings, default: undefined, routes: [] }, { front: 'zot', command })
