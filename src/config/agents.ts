@@ -2,9 +2,10 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
 import { MAX_MS } from './duration.ts'
 import { inheritedNames } from './environment.ts'
-import { type Path, valueAt } from './errors.ts'
+import type { Path } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { overlayLimits } from './limits.ts'
+import { resolveOptions } from './options.ts'
 import type { Profile } from './profile.ts'
 import { findProtocol, type Protocol } from './protocol.ts'
 import type { AgentEntry } from './schema.ts'
@@ -93,7 +94,8 @@ function checkReach(source: Source, path: Path, entry: AgentEntry, protocol: Pro
 
 function loadProfile(context: AgentContext, path: Path, given: string, protocol: Protocol): Profile | undefined {
   const { source, folder } = context
-  const file = isAbsolute(given) ? given : join(dirname(source.file), given)
+  const shown = source.written([...path, 'profile'])
+  const file = isAbsolute(given) ? shown : join(dirname(source.file), shown)
   try {
     const profile = context.readProfile(resolve(folder, given), file, protocol.codec.options.keys)
     context.warnings.push(...profile.warnings)
@@ -155,33 +157,4 @@ function writtenOptions(entry: AgentEntry, { codec }: Protocol, profile: Profile
   const own = codec.options.keys.filter((key) => entry[key] !== undefined).map((key) => [key, entry[key]])
   const expand = profile !== undefined && codec.options.keys.includes('expand') ? { expand: true } : {}
   return { ...profile?.options, ...expand, ...Object.fromEntries(own) }
-}
-
-/** What the codec's schema makes of its keys; what it refuses is reported where it was written. */
-function resolveOptions(
-  source: Source,
-  path: Path,
-  written: Record<string, unknown>,
-  { name, codec }: Protocol,
-  profile: Profile | undefined,
-): unknown {
-  const result = codec.options.schema['~standard'].validate(written)
-  if (result instanceof Promise) throw new TypeError(`The options schema of the codec ${name} must be synchronous.`)
-  if (!result.issues) return result.value
-  for (const { message, path: steps = [] } of result.issues) {
-    const inner = steps.map((step) => (typeof step === 'object' ? step.key : step) as string | number)
-    const text = hideValue(message, valueAt(written, inner))
-    if (profile && inner.length > 0 && !source.has([...path, inner[0]!])) {
-      profile.source.report([...profile.root, ...inner], text)
-      source.problems.push(profile.source.problems.at(-1)!)
-    } else {
-      source.report([...path, ...inner], text)
-    }
-  }
-  return undefined
-}
-
-/** Schemas like to quote what they were given, which may be a secret that stands where it should not. */
-function hideValue(message: string, value: unknown): string {
-  return typeof value === 'string' ? message.replaceAll(`"${value}"`, 'another text') : message
 }

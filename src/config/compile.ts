@@ -1,7 +1,7 @@
 import { isRecord } from '../model/index.ts'
-import { type CompiledConfig, type CompiledProfile, type Reference, withText } from './compiled.ts'
+import type { CompiledConfig, CompiledProfile, Reference } from './compiled.ts'
 import { digestOf } from './digest.ts'
-import { type Path, valueAt } from './errors.ts'
+import { type Path, valueAt, withValue } from './errors.ts'
 import { type Environment, expand } from './expand.ts'
 import type { ReadProfile } from './profile.ts'
 import { argumentSecret, SECRET_NAME } from './redact.ts'
@@ -34,7 +34,7 @@ export function compileConfig({ text, raw, shape, profiles, env }: Compilable): 
     const reference = referenceOf(path, written, valueAt(shape, path), env)
     if (!reference) return undefined
     references.push(reference)
-    if (reference.must !== 'same') plain = withText(plain, path, written)
+    if (reference.must !== 'same') plain = withValue(plain, path, written)
   }
   return { digest: digestOf(Buffer.from(text)), raw, shape: plain, references, profiles: kept }
 }

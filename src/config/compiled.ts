@@ -1,4 +1,4 @@
-import { type ConfigProblem, type Path, valueAt } from './errors.ts'
+import { type ConfigProblem, type Path, valueAt, withValue } from './errors.ts'
 import { type Environment, type Expansion, expand } from './expand.ts'
 import type { Profile } from './profile.ts'
 import { resolveConfig } from './resolve.ts'
@@ -58,7 +58,7 @@ export function resolveCompiled(
     const { text, inserted, unknown, malformed } = expand(reference.text, env)
     if (malformed || unknown.length > 0 || !isRight(reference, text, inserted)) return undefined
     source.inserted.push([reference.path, inserted])
-    if (reference.must !== 'same') file = withText(file, reference.path, text)
+    if (reference.must !== 'same') file = withValue(file, reference.path, text)
   }
   const readProfile = (path: string): Profile => {
     const { digest: _, ...known } = profiles[path]!
@@ -71,15 +71,6 @@ export function resolveCompiled(
 function isRight({ must, value }: Reference, text: string, inserted: Expansion['inserted']): boolean {
   if (must === 'same') return inserted.length === 0 && text === value
   return TEXTS[must](text)
-}
-
-/** The values with another text at a path that is there; they themselves stay as they are. */
-export function withText<T>(values: T, path: Path, text: string): T {
-  const [step, ...rest] = path
-  if (step === undefined) return text as T
-  const copy = (Array.isArray(values) ? [...values] : { ...values }) as Record<string | number, unknown>
-  copy[step] = withText(copy[step], rest, text)
-  return copy as T
 }
 
 /** The plain values of a file that is right: whatever is reported is a reason to read the file itself. */
@@ -96,6 +87,10 @@ class CompiledSource implements Source {
 
   has(path: Path): boolean {
     return valueAt(this.#raw, path) !== undefined
+  }
+
+  written(): string {
+    return ''
   }
 
   insertedAt(path: Path): Expansion['inserted'] {

@@ -33,11 +33,12 @@ export class SourceDocument implements Source {
   readonly #document: ReturnType<typeof parseDocument>
   readonly #lines = new LineCounter()
   readonly #inserted = new Map<unknown, Expansion['inserted']>()
+  readonly #written = new Map<unknown, string>()
 
   /** Parses `text`; what is wrong with its syntax is in `problems`. Nothing in it is shown in a message. */
   constructor(text: string, file: string) {
     this.file = file
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false })
+    this.#document = parseDocument(text, { merge: true, lineCounter: this.#lines, prettyErrors: false })
     for (const { code, message, pos } of [...this.#document.errors, ...this.#document.warnings]) {
       // What follows a colon and a quote is a piece of the file, which may be a secret.
       this.#reportSyntax(pos[0], PLAIN_MESSAGES[code] ?? message.replace(/:? "[\s\S]*$/, ''))
@@ -47,6 +48,13 @@ export class SourceDocument implements Source {
         const target = alias.resolve(this.#document)
         if (target && !(ancestors as readonly unknown[]).includes(target)) return
         this.#reportSyntax(alias.range?.[0] ?? 0, target ? 'an alias of what it is in' : 'an alias without its anchor')
+      },
+      Pair: (_, { key, value }) => {
+        if (!isMergeKey(key) || this.#mergedBy(value)) return
+        this.#reportSyntax(
+          (key as Scalar).range?.[0] ?? 0,
+          '"<<" merges tables: give it an alias of one, or a list of aliases',
+        )
       },
     })
   }
@@ -78,13 +86,15 @@ export class SourceDocument implements Source {
 
   /** The variables that went into the value at `path` or below it. */
   insertedAt(path: Path): Expansion['inserted'] {
-    const { scope } = this.#find(path)
-    const found: Expansion['inserted'] = []
-    visit(scope as Node | null, {
-      Scalar: (_, scalar) => void found.push(...(this.#inserted.get(scalar) ?? [])),
-      Alias: (_, alias) => void found.push(...(this.#inserted.get(alias.resolve(this.#document)) ?? [])),
-    })
-    return found
+    const scalars = new Set<Scalar>()
+    this.#collect(this.#find(path).scope, scalars, new Set())
+    return [...scalars].flatMap((scalar) => this.#inserted.get(scalar) ?? [])
+  }
+
+  /** The text at `path` as it is in the file, with the names of its variables: for messages, which hold no values. */
+  written(path: Path): string {
+    const node = this.#resolve(this.#find(path).value)
+    return this.#written.get(node) ?? (isScalar(node) ? String(node.value) : '')
   }
 
   /** The text of a scalar as it was written (`1.10`, not the number); undefined when there is none at `path`. */
@@ -95,16 +105,15 @@ export class SourceDocument implements Source {
 
   /**
    * Adds a problem with the value at `path`, or with its key; the nearest place above when there is none.
-   * Values that came from the environment are shown by the variable's name.
+   * A message that quotes a value takes it from `written`.
    */
   report(path: Path, message: string, hint?: string, part: 'key' | 'value' = 'value'): void {
-    const hide = (text: string): string => hideInserted(text, this.insertedAt(path))
     this.problems.push({
       file: this.file,
       ...this.place(path, part),
       path: formatPath(path),
-      message: hide(message),
-      ...(hint === undefined ? {} : { hint: hide(hint) }),
+      message,
+      ...(hint === undefined ? {} : { hint }),
     })
   }
 
@@ -122,8 +131,10 @@ export class SourceDocument implements Source {
   }
 
   #expandScalar(node: Scalar, env: Environment, ancestors: Parameters<typeof pathOf>[0]): void {
-    const { text, inserted, unknown, malformed } = expand(node.value as string, env)
+    const written = node.value as string
+    const { text, inserted, unknown, malformed } = expand(written, env)
     node.value = text
+    this.#written.set(node, written)
     if (inserted.length > 0) this.#inserted.set(node, inserted)
     if (unknown.length === 0 && !malformed) return
     const path = pathOf(ancestors, node)
@@ -141,22 +152,61 @@ export class SourceDocument implements Source {
     let key: unknown
     let value: unknown = this.#document.contents
     for (const step of path) {
-      const node = isAlias(value) ? value.resolve(this.#document) : value
-      const next = childOf(node, step)
+      const next = this.#childOf(this.#resolve(value), step)
       if (!next) return { key: key ?? value, value: undefined, scope: value }
       key = next.key
       value = next.value
     }
     return { key, value, scope: value }
   }
+
+  /** The item or pair of a node; what a table does not have itself, the tables merged into it may have. */
+  #childOf(node: unknown, step: string | number): { key: unknown; value: unknown } | undefined {
+    if (isSeq(node))
+      return Number(step) < node.items.length ? { key: undefined, value: node.items[Number(step)] } : undefined
+    if (!isMap(node)) return undefined
+    const pair = node.items.find(({ key }) => nameOf(key) === String(step))
+    if (pair) return { key: pair.key, value: pair.value }
+    for (const { key, value } of node.items) {
+      for (const table of (isMergeKey(key) && this.#mergedBy(value)) || []) {
+        const merged = this.#childOf(table, step)
+        if (merged) return merged
+      }
+    }
+    return undefined
+  }
+
+  /** The tables that the value of a `<<` names, the first of which goes before the others; undefined when it is wrong. */
+  #mergedBy(value: unknown): Node[] | undefined {
+    const named = this.#resolve(value)
+    const tables = (isSeq(named) ? named.items : [named]).map((table) => this.#resolve(table))
+    return tables.every(isMap) ? tables : undefined
+  }
+
+  #resolve(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.#document) : node
+  }
+
+  /** The scalars at and below a node, also those that aliases stand for. */
+  #collect(node: unknown, scalars: Set<Scalar>, seen: Set<unknown>): void {
+    if (seen.has(node)) return
+    seen.add(node)
+    visit(node as Node | null, {
+      Scalar: (_, scalar) => void scalars.add(scalar),
+      Alias: (_, alias) => this.#collect(alias.resolve(this.#document), scalars, seen),
+    })
+  }
 }
 
-function childOf(node: unknown, step: string | number): { key: unknown; value: unknown } | undefined {
-  if (isSeq(node))
-    return Number(step) < node.items.length ? { key: undefined, value: node.items[Number(step)] } : undefined
-  if (!isMap(node)) return undefined
-  const pair = node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === String(step))
-  return pair && { key: pair.key, value: pair.value }
+/** The name of a key; the `<<` of a merge is a symbol. */
+function nameOf(key: unknown): string {
+  if (isMergeKey(key)) return '<<'
+  return String(isScalar(key) ? key.value : key)
+}
+
+/** Whether a key is a `<<` without quotes, which merges tables (yaml.org/type/merge). */
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && typeof key.value === 'symbol'
 }
 
 function pathOf(ancestors: readonly unknown[], node: unknown): (string | number)[] {
@@ -164,13 +214,7 @@ function pathOf(ancestors: readonly unknown[], node: unknown): (string | number)
   for (const [depth, ancestor] of ancestors.entries()) {
     const child = ancestors[depth + 1] ?? node
     if (isSeq(ancestor)) path.push(ancestor.items.indexOf(child))
-    if (isMap(ancestor)) path.push(String((child as { key: { value?: unknown } }).key?.value ?? ''))
+    if (isMap(ancestor)) path.push(nameOf((child as { key: unknown }).key))
   }
   return path
-}
-
-/** Longer values first, so that one which holds another is not left in pieces. */
-function hideInserted(text: string, inserted: Expansion['inserted']): string {
-  const values = inserted.filter(({ value }) => value !== '').sort((a, b) => b.value.length - a.value.length)
-  return values.reduce((hidden, { name, value }) => hidden.replaceAll(value, () => `\${${name}}`), text)
 }

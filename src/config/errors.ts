@@ -46,6 +46,15 @@ export function suggest(word: string, known: readonly string[]): string {
   return known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
 }
 
+/** The values with another one at a path that is there; they themselves stay as they are. */
+export function withValue<T>(values: T, path: Path, value: unknown): T {
+  const [step, ...rest] = path
+  if (step === undefined) return value as T
+  const copy = (Array.isArray(values) ? [...values] : { ...values }) as Record<string | number, unknown>
+  copy[step] = withValue(copy[step], rest, value)
+  return copy as T
+}
+
 /** What is at a path of plain values; undefined when there is nothing. */
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | null)?.[step], value)

@@ -9,6 +9,7 @@ import { ConfigError } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { reportIssues } from './issues.ts'
 import { type ReadProfile, readProfile } from './profile.ts'
+import { readTexts, type TypeIssue } from './readings.ts'
 import { type ResolveContext, resolveConfig } from './resolve.ts'
 import { type FileShape, fileSchema } from './schema.ts'
 import type { CodecInfos, Config } from './types.ts'
@@ -119,8 +120,12 @@ function throwProblems({ problems }: SourceDocument): void {
 
 /** The keys of agents are checked even when the shape is wrong elsewhere, so that one run shows as much as it can. */
 function validate(source: SourceDocument, codecs: CodecInfos): FileShape | undefined {
-  const value = source.value() ?? {}
-  const result = fileSchema.safeParse(value)
+  let value = source.value() ?? {}
+  let result = fileSchema.safeParse(value)
+  if (!result.success) {
+    value = readTexts(value, result.error.issues as TypeIssue[])
+    result = fileSchema.safeParse(value)
+  }
   if (!result.success) reportIssues(source, value, result.error.issues)
   const agents = isRecord(value) ? value['agents'] : undefined
   if (isRecord(agents)) {

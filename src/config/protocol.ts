@@ -19,12 +19,13 @@ export function findProtocol(text: string, codecs: CodecInfos, source: Source, p
   if (!codec) {
     const owners = Object.entries(codecs).filter(([, { dialects }]) => dialects.includes(text))
     if (owners.length === 1) return { name: owners[0]![0], dialect: text, codec: owners[0]![1] }
-    source.report(path, `there is no protocol "${name}"`, suggest(name, Object.keys(codecs)))
+    source.report(path, `there is no protocol "${split(source.written(path))[0]}"`, suggest(name, Object.keys(codecs)))
     return undefined
   }
   if (dialect === undefined) return { name, dialect: codec.dialects[0]!, codec }
   if (codec.dialects.includes(dialect)) return { name, dialect, codec }
-  source.report(path, `${name} has no dialect "${dialect}"`, suggest(dialect, codec.dialects))
+  const written = source.written(path)
+  source.report(path, `${name} has no dialect "${split(written)[1] ?? written}"`, suggest(dialect, codec.dialects))
   return undefined
 }
 

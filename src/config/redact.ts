@@ -4,9 +4,17 @@ import type { AgentConfig, Config } from './types.ts'
 /** Shorter values (a port, `true`) are no secrets, and would be found in every text. */
 const SHORTEST_SECRET = 6
 
-/** A function that replaces the values by `${NAME}` of their variables wherever they are in a text. */
-export function createRedactor(inserted: Expansion['inserted']): (text: string) => string {
-  const names = new Map(inserted.map(({ name, value }) => [value, name]))
+/**
+ * A function that replaces the values by `${NAME}` of their variables wherever they are in a text. A value that is one of
+ * the `words` of all messages, such as a protocol, is no secret, unless it is a client's key.
+ */
+export function createRedactor(
+  inserted: Expansion['inserted'],
+  words: ReadonlySet<string>,
+  keys: Expansion['inserted'],
+): (text: string) => string {
+  const secrets = [...inserted.filter(({ value }) => !words.has(value)), ...keys]
+  const names = new Map(secrets.map(({ name, value }) => [value, name]))
   // The longest first, so that one which holds another is not left in pieces.
   const values = [...names.keys()].filter(({ length }) => length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
   if (values.length === 0) return (text) => text

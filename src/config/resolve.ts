@@ -31,6 +31,7 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
     const agent = resolveAgent({ ...context, source, withheld, limits, warnings }, name, entry)
     if (agent) agents.set(name, agent)
   }
+  const keys = withheld.map((name) => ({ name, value: env[name] ?? '' }))
   const names = Object.keys(file.agents)
   const server = resolveServer(source, file.server, env, names, codecs)
   const routes = resolveRoutes(source, file, names, codecs)
@@ -47,6 +48,14 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
     log: file.log,
     warnings,
     withheld,
-    redact: createRedactor([...source.insertedAt([]), ...withheld.map((name) => ({ name, value: env[name] ?? '' }))]),
+    redact: createRedactor(source.insertedAt([]), new Set([...names, ...protocolWords(codecs)]), keys),
   }
+}
+
+/** The names that messages call protocols by. */
+function protocolWords(codecs: CodecInfos): string[] {
+  return Object.entries(codecs).flatMap(([name, { dialects }]) => [
+    name,
+    ...dialects.flatMap((dialect) => [dialect, `${name}@${dialect}`]),
+  ])
 }

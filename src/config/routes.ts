@@ -13,7 +13,8 @@ export function resolveRoutes(
   codecs: CodecInfos,
 ): Route[] {
   const check = (agent: string, ...path: (string | number)[]): void => {
-    if (!agents.includes(agent)) source.report(path, `there is no agent "${agent}"`, suggest(agent, agents))
+    if (!agents.includes(agent))
+      source.report(path, `there is no agent "${source.written(path)}"`, suggest(agent, agents))
   }
   if (file.default !== undefined) check(file.default, 'default')
   return file.routes.map(({ limits, ...route }, index) => {

@@ -32,14 +32,9 @@ const time = quantity(parseDuration, 1, `${TIME}, and not 0`)
 const timeOrZero = quantity(parseDuration, 0, TIME)
 const size = quantity(parseSize, 1, 'must be a size, such as 16MiB, 10KiB, 5MB or a number of bytes, and not 0')
 
-/** Digits count as a number, because every `${VAR}` gives text. */
-const digits = (value: unknown): unknown => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
-const whole = (min: number, max: number) => z.preprocess(digits, z.int().min(min).max(max))
-const flag = z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean())
-const share = z.preprocess(
-  (value) => (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value),
-  z.number().min(0).max(1),
-)
+const whole = (min: number, max: number) => z.int().min(min).max(max)
+const flag = z.boolean()
+const share = z.number().min(0).max(1)
 
 const text = z.string().refine(TEXTS.some, 'must not be empty')
 const url = z.string().refine(TEXTS.url, 'must be an http or https URL')
@@ -134,7 +129,8 @@ const key = table({
 })
 
 const socket = z.unknown().transform((value, context) => {
-  if (value === false || (typeof value === 'string' && value !== '')) return value
+  if (value === false || value === 'false') return false
+  if (typeof value === 'string' && value !== '') return value
   context.addIssue({ code: 'custom', message: 'must be a path, or false for none' })
   return z.NEVER
 })

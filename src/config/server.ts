@@ -38,13 +38,13 @@ function resolveKey(source: Source, key: KeyEntry, index: number, env: Environme
   const { name, hash, agents, fronts, limits } = key
   const rest = { agents, fronts, limits }
   if (key.env === undefined) return { name, hash, ...rest }
+  const path = ['server', 'keys', index, 'env']
   const secret = Object.hasOwn(env, key.env) ? env[key.env] : undefined
   if (secret === undefined || secret.trim() === '') {
     const state = secret === undefined ? 'is not set' : 'is empty'
-    source.report(['server', 'keys', index, 'env'], `the environment variable ${key.env} ${state}`, 'set it to the key')
+    source.report(path, `the environment variable ${source.written(path)} ${state}`, 'set it to the key')
   } else if (!SENDABLE.test(secret)) {
-    const message = `the value of ${key.env} is no key that a client can send`
-    source.report(['server', 'keys', index, 'env'], message, NO_KEY)
+    source.report(path, `the value of ${source.written(path)} is no key that a client can send`, NO_KEY)
   }
   return { name, secret, ...rest }
 }
@@ -60,13 +60,17 @@ function checkKeys(source: Source, keys: readonly ServerKey[], agents: readonly 
     if (before.some(({ name }) => name === key.name)) {
       source.report([...path, 'name'], 'another key has this name', 'give each client its own')
     }
-    const same = before.find(({ secret, hash }) =>
+    const same = before.findIndex(({ secret, hash }) =>
       key.secret === undefined ? hash !== undefined && hash === key.hash : secret === key.secret,
     )
-    if (same) source.report([...path, 'name'], `has the same key as "${same.name}"`, 'give each client its own')
+    if (same >= 0) {
+      const other = source.written(['server', 'keys', same, 'name'])
+      source.report([...path, 'name'], `has the same key as "${other}"`, 'give each client its own')
+    }
     for (const [position, agent] of (key.agents ?? []).entries()) {
       if (agent.includes('*') || agents.includes(agent)) continue
-      source.report([...path, 'agents', position], `there is no agent "${agent}"`, suggest(agent, agents))
+      const place = [...path, 'agents', position]
+      source.report(place, `there is no agent "${source.written(place)}"`, suggest(agent, agents))
     }
   }
 }

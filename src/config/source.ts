@@ -8,6 +8,8 @@ export interface Source {
   readonly problems: ConfigProblem[]
   /** Whether there is a value at `path`. */
   has(path: Path): boolean
+  /** The text at `path` as it is in the file, with the names of its variables: for messages, which hold no values. */
+  written(path: Path): string
   /** The variables that went into the value at `path` or below it. */
   insertedAt(path: Path): Expansion['inserted']
   /** Adds a problem with the value at `path`, or with its key. */

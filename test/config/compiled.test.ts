@@ -24,10 +24,11 @@ server:
   limits: { headers: 5s, connections: 99 }
 default: helper
 agents:
-  helper: { protocol: agentproc, command: "\${BIN:-./bin}/helper.sh", args: [], env: { API_KEY: "\${API_KEY}", SHARED: &s "\${WORD} and $\${WORD}" } }
-  coder:  { protocol: zot, command: zot, args: [rpc, --token, "\${WORD}"], inherit: ["W*"], token: { env: ZOT_TOKEN }, pool: { idle: 10m }, wrap: [./sandbox, "--as=\${WORD}"], resources: { memory: 1GiB, cpu: 1m } }
+  helper: &helper { protocol: agentproc, command: "\${BIN:-./bin}/helper.sh", args: [], env: { API_KEY: "\${API_KEY}", SHARED: &s "\${WORD} and $\${WORD}" } }
+  coder:  { protocol: zot, command: zot, retries: "\${RETRIES:-3}", args: [rpc, --token, "\${WORD}"], inherit: ["W*"], token: { env: ZOT_TOKEN }, pool: { idle: 10m }, wrap: [./sandbox, "--as=\${WORD}"], resources: { memory: 1GiB, cpu: 1m } }
   engine: { protocol: openharness, url: "\${URL}/v1", headers: { Authorization: "Bearer \${API_KEY}", x-a: *s } }
   local:  { protocol: agentproc, profile: profile.yaml }
+  second: { <<: *helper, args: [x] }
 limits: { idle: 1m, line: 1MiB }
 routes: [{ when: { front: zot }, agent: coder, fallback: [helper], limits: { total: 1m } }]
 telemetry: { otlp: "\${URL}", headers: { x-b: "\${WORD}" } }
@@ -66,6 +67,7 @@ describe('a compiled configuration', () => {
     ['other values', { ...ENV, API_KEY: 'another-one', WORD: 'w2', URL: 'https://near.example', CLIENT_KEY: 'other' }],
     ['what had a default', { ...ENV, BIN: '/opt/bin', DATA: '/var/data' }],
     ['a variable that is inherited', { ...ENV, WIDE: '1' }],
+    ['a number for a codec', { ...ENV, RETRIES: '7' }],
     ['a value that would be a reference', { ...ENV, WORD: '$' + '{API_KEY}' }],
   ])('gives with %s what the file gives', (_, env) => {
     expect(fresh(WHOLE, env)).not.toBe('wrong')

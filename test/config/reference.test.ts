@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
 import { formatDuration } from '../../src/config/duration.ts'
 import { DEFAULT_LIMITS } from '../../src/config/limits.ts'
 import { fileSchema } from '../../src/config/schema.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { rows } from './rows.ts'
 
 /** What a schema is made of, as far as it is read here. */
 interface Schema {
@@ -37,10 +35,6 @@ function* keysOf(schema: Schema, path: string, byDefault?: unknown): Generator<[
   else yield [path, byDefault]
 }
 
-const rows = readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('`', '')))
 const LIMITED = /^(?:agents\.NAME|routes\[\])\.limits/
 
 test('docs/configuration.md has every key of the schema, and no other', () => {
