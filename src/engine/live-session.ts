@@ -3,7 +3,9 @@ import { type Fault, fault, type LinkEvent, type Message } from '../model/index.
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { AgentPool } from './agent-pool.ts'
 import { elapsed } from './clock.ts'
+import type { Waiting } from './places.ts'
 import type { Turn } from './turn.ts'
+import { limitsOf } from './turn-init.ts'
 
 /** What a live session tells the engine. */
 export interface SessionOwner {
@@ -26,6 +28,8 @@ export class LiveSession implements LinkOwner {
   readonly #owner: SessionOwner
   readonly #queue: { turn: Turn; pool: AgentPool }[] = []
   #current: Turn | undefined
+  /** The current turn's wait for a process. */
+  #waiting: Waiting | undefined
   #link: AgentLink | undefined
   /** The link that has had a turn, and so knows the conversation. */
   #told: AgentLink | undefined
@@ -74,8 +78,12 @@ export class LiveSession implements LinkOwner {
     if (!this.occupied) void this.#work()
   }
 
-  /** Forgets a turn that still waits. */
+  /** Forgets a turn that still waits: for those before it, or for a process. */
   abandon(turn: Turn): void {
+    if (turn === this.#current) {
+      this.#waiting?.leave()
+      this.#waiting = undefined
+    }
     const at = this.#queue.findIndex((waiting) => waiting.turn === turn)
     if (at >= 0) this.#queue.splice(at, 1)
   }
@@ -130,15 +138,25 @@ export class LiveSession implements LinkOwner {
     this.idleSince = elapsed()
     this.#idle = setTimeout(() => this.#owner.expired(this), this.pool.agent.pool.idle)
     this.#idle.unref()
+    this.pool.makeRoom()
   }
 
   async #serve(turn: Turn): Promise<void> {
     if (turn.ended) return
-    const link = this.#open(turn)
-    if ('code' in link) {
-      turn.fail(link)
-      return
+    const link = this.#take(turn) ?? (await this.#takeInLine(turn))
+    if (!link) return
+    try {
+      await this.#run(turn, link)
+    } finally {
+      if (!link.persistent) this.pool.vacate()
     }
+    this.pool.refill()
+    if (link.dead) this.release()
+  }
+
+  async #run(turn: Turn, link: AgentLink): Promise<void> {
+    const refused = this.#adopt(turn, link)
+    if (refused) return turn.fail(refused)
     const { bound } = this.record
     const lost = link !== this.#told && link.persistent && this.used
     this.#told = link
@@ -147,24 +165,43 @@ export class LiveSession implements LinkOwner {
     link.rest()
     // An agent that was never ready has heard of nothing.
     if (link.ready) this.used = true
-    this.pool.refill()
-    if (link.dead) this.release()
   }
 
-  #open(turn: Turn): AgentLink | Fault {
-    if (this.#link && !this.#link.dead) {
-      turn.scope.linked('kept', this.#link.process)
-      return this.#link
+  /** The session's own process, or a link with a place for one. */
+  #take(turn: Turn): AgentLink | undefined {
+    const { link } = this
+    if (!link?.persistent) return this.pool.take(turn.scope, this, link)
+    turn.scope.linked('kept', link.process)
+    return link
+  }
+
+  /** Waits for a place. Without one the turn has its end, or goes to another agent. */
+  async #takeInLine(turn: Turn): Promise<AgentLink | undefined> {
+    const waiting = this.pool.wait(limitsOf(turn.agent, turn.route).queue)
+    if ('code' in waiting) {
+      turn.fail(waiting)
+      return undefined
     }
-    const link = this.pool.take(turn.scope, this)
-    if ('code' in link) return link
+    turn.waitsForProcess()
+    this.#waiting = waiting
+    const granted = await waiting.over
+    const wanted = this.#waiting === waiting && !turn.ended
+    this.#waiting = undefined
+    if (granted && wanted) return this.pool.open(turn.scope, this, this.link)
+    if (granted) this.pool.vacate()
+    return undefined
+  }
+
+  /** Makes a link the session's own; a fault where the conversation may not go on without the process that is gone. */
+  #adopt(turn: Turn, link: AgentLink): Fault | undefined {
+    if (link === this.#link) return undefined
     this.#link = link
-    if (!link.persistent || !this.used) return link
+    if (!link.persistent || !this.used) return undefined
     if (this.pool.agent.restore === 'fail') {
       this.release()
       return fault('session-not-found', 'The process of this session is gone; begin a new session.')
     }
     turn.reset(this.pool.agent.restore === 'replay')
-    return link
+    return undefined
   }
 }

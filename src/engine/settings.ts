@@ -18,11 +18,11 @@ export interface Limits {
   line: number
   /** One request body. */
   body: number
-  /** Turns that may wait for their session. */
+  /** Turns that may wait for their session, and turns that may wait for a process of their agent. */
   queue: number
 }
 
-/** Processes that live over many turns: how many are started ahead, how many may live, how long an unused one stays (ms). */
+/** Processes: how many are started ahead, how many may run, how long an unused one of a session stays (ms). */
 export interface PoolSettings {
   warm: number
   max: number

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../model/index.ts'
 import { elapsed } from './clock.ts'
 import type { Limits } from './settings.ts'
 
-type Phase = 'waiting' | 'start' | 'firstEvent' | 'idle'
+type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
 
 /**
  * The time limits of one turn on one timer: the whole turn, and the phase it is in. An event only notes the time; the
@@ -66,7 +66,7 @@ export class TurnTimer {
 
   get #phaseMs(): number {
     if (this.#phase === 'waiting') return Number.POSITIVE_INFINITY
-    return this.#limits[this.#phase]
+    return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
   }
 
   /** When the whole turn is out of time. */
@@ -96,6 +96,10 @@ export class TurnTimer {
 
   #phaseFault(): Fault {
     const ms = this.#phaseMs
+    if (this.#phase === 'place') {
+      const none = `No process of the agent "${this.#agent}" was free within ${ms} ms (limit "start")`
+      return fault('overloaded', `${none}; try again later, or allow it more processes (pool.max).`)
+    }
     if (this.#phase === 'start') {
       return fault('agent-unavailable', `The agent "${this.#agent}" was not ready within ${ms} ms (limit "start").`)
     }

@@ -174,6 +174,11 @@ export class Turn {
     this.#audience.tell(event)
   }
 
+  /** Every process of its agent is busy: it is in line for one, no longer than the limit `start`. */
+  waitsForProcess(): void {
+    this.#timer.enter('place')
+  }
+
   /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
   async run(link: AgentLink, session: AgentSession): Promise<void> {
     if (this.ended) return

@@ -39,7 +39,7 @@ agents:
   patient: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs] }
   native: { protocol: native, command: ${process.execPath}, args: [${KIT}/native.mjs] }
   own: { protocol: agentproc, command: ${KIT}/own-session.sh, args: [] }
-  narrow: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs, narrow], pool: { max: 1, idle: 50ms } }
+  narrow: { protocol: zot, command: ${process.execPath}, args: [${KIT}/patient-zot.mjs, narrow], pool: { max: 1, idle: 50ms }, limits: { queue: 0 } }
   script: { protocol: agentproc, command: /bin/sh, args: [-c, "touch $0", "\${TEST_FOLDER}/started"] }
   sleeper: { protocol: agentproc, command: ${KIT}/silent.sh, args: ["1007"], limits: { grace: 1h } }
   lingers: { protocol: zene, command: ${process.execPath}, args: [${KIT}/lingers.mjs] }
@@ -98,7 +98,7 @@ routes:
     expect((await ask('own', 'again')).text).toBe('I am in own-1.')
   })
 
-  test('finds no place while every process of its agent is busy; one that is idle is ended', async () => {
+  test('finds no place while every process of its agent is busy and none may wait; one that is idle is ended', async () => {
     const running = new AbortController()
     const first = fetch(`${gateway.url}/v1/zene/narrow`, {
       method: 'POST',

@@ -15,9 +15,9 @@ describe('turns', () => {
   beforeAll(async () => {
     gateway = await startGateway(`
 default: helper
-limits: { grace: 300ms, queue: 2 }
+limits: { grace: 300ms }
 agents:${EXAMPLE_AGENTS}
-  diary: { protocol: agentproc, command: ${AGENTS}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/diary" } }
+  diary: { protocol: agentproc, command: ${AGENTS}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/diary" }, limits: { queue: 2 } }
   silent: { protocol: agentproc, command: ${AGENTS}/silent.sh, args: ["1002"] }
   patient: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs] }
   warm: { protocol: zot, command: ${process.execPath}, args: [${AGENTS}/patient-zot.mjs, warm], pool: { warm: 1, max: 2 } }

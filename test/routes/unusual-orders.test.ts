@@ -64,7 +64,7 @@ limits: { grace: 300ms }
 agents:
   staged: { ${staged} }
   brief: { ${staged}, limits: { ask: 2s } }
-  strict: { ${staged}, restore: fail, pool: { max: 1 } }
+  strict: { ${staged}, restore: fail, pool: { max: 1 }, limits: { queue: 0 } }
   late: { protocol: native, command: /bin/sh, args: [-c, '[ -e $0 ] || exit 3; exec "$@"', "\${TEST_FOLDER}/late", ${process.execPath}, ${KIT}/staged.mjs], restore: fail }
   floods: { protocol: agentproc, command: ${process.execPath}, args: [${KIT}/floods.mjs], max_reply_chars: 1000000000, limits: { total: 2s } }
   changed: { protocol: native, command: ${process.execPath}, args: [${KIT}/staged.mjs, changed] }
