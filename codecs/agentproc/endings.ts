@@ -1,3 +1,4 @@
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import { type CallEnd, faultOfEnd } from '../../src/contract/index.ts'
 import { type Fault, fault, type TurnEnd } from '../../src/model/index.ts'
 import { exitCodeExt } from './exit-code.ts'
@@ -57,7 +58,7 @@ function stoppedRun(end: CallEnd, error: string | undefined): Fault {
 function failedRun({ exitCode, signal }: CallEnd, error: string | undefined, options: AgentProcOptions): Fault {
   const how = signal ? `signal ${signal}` : `exit code ${exitCode ?? 'unknown'}`
   const silent = options.send_error_reply ? `The agent failed (${how}); its stderr is in the gateway log.` : how
-  const code = exitCode === TIMED_OUT ? 'timeout' : 'agent-crashed'
+  const code = exitCode === TIMED_OUT ? 'timeout' : (codeOfProviderText(error ?? '') ?? 'agent-crashed')
   const ext = exitCodeExt(exitCode)
   return fault(code, error ?? silent, ext && { ext })
 }

@@ -19,6 +19,7 @@ export const errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
   'provider-auth': { code: '1', http: 502 },
   'provider-rate-limit': { code: '1', http: 429 },
   'provider-down': { code: '1', http: 503 },
+  'provider-error': { code: '1', http: 502 },
   'lossy-refused': { code: '1', http: 422 },
   internal: { code: '1', http: 500 },
 }

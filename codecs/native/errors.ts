@@ -19,6 +19,7 @@ export const errors: Codec['errors'] = {
   'provider-auth': { code: 'provider-auth', http: 502 },
   'provider-rate-limit': { code: 'provider-rate-limit', http: 429 },
   'provider-down': { code: 'provider-down', http: 503 },
+  'provider-error': { code: 'provider-error', http: 502 },
   'lossy-refused': { code: 'lossy-refused', http: 422 },
   internal: { code: 'internal', http: 500 },
 }

@@ -1,3 +1,4 @@
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import { type ErrorCode, type Fault, fault, type JsonText, object, parseObject, quote } from '../../src/model/index.ts'
 import { at, extOf, ownExt, text, unknownMembers } from './wire.ts'
@@ -21,6 +22,7 @@ export const errors: Codec['errors'] = {
   'provider-auth': { code: 'provider_auth', http: 502 },
   'provider-rate-limit': { code: 'provider_rate_limit', http: 429 },
   'provider-down': { code: 'provider_down', http: 503 },
+  'provider-error': { code: 'provider_error', http: 502 },
   'lossy-refused': { code: 'translation_lossy', http: 422 },
   internal: { code: 'internal', http: 500 },
 }
@@ -81,7 +83,8 @@ export function faultOfError(error: JsonText | undefined, status: number): Fault
   const code = typeof wire['code'] === 'string' && wire['code'] !== '' ? wire['code'] : undefined
   const named = code === undefined ? undefined : CANONICAL.get(code)
   const known = ABOUT_OUR_KEY.has(named) ? 'provider-auth' : named
-  const canonical = known ?? BY_STATUS[status] ?? 'agent-crashed'
+  const said = typeof wire['message'] === 'string' ? wire['message'] : ''
+  const canonical = known ?? codeOfProviderText(`${code ?? ''}: ${said}`) ?? BY_STATUS[status] ?? 'agent-crashed'
   const ownCode = errors[canonical].code === code ? undefined : text(code)
   if (code === BRIDGE_ERROR) {
     const message = 'The engine reported a fault of its own (bridge_error); its log says more.'

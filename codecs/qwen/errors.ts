@@ -22,6 +22,7 @@ export const errors: Codec['errors'] = {
   'provider-auth': { code: 'QWEN_PROVIDER_AUTH', http: 502 },
   'provider-rate-limit': { code: 'QWEN_PROVIDER_RATE_LIMIT', http: 429 },
   'provider-down': { code: 'QWEN_PROVIDER_DOWN', http: 503 },
+  'provider-error': { code: 'QWEN_PROVIDER_ERROR', http: 502 },
   'lossy-refused': { code: 'QWEN_TRANSLATION_LOSSY', http: 422 },
   internal: { code: 'QWEN_INTERNAL', http: 500 },
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import {
   append,
   type ErrorCode,
@@ -111,7 +112,9 @@ interface AgentError {
 function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   const known = canonicalCode(error.code)
   if (!known) report({ kind: 'weakened', item: 'turn-end', field: 'error_code', why: 'unknown', count: 1 })
-  const code: ErrorCode = known ?? 'internal'
+  const told = error.message ?? ''
+  // INTERNAL is what an agent says of everything that the protocol has no word for, its provider's failures among them.
+  const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')
   const extra = json && rest(json, ERROR_KEYS)
   return fault(code, error.message?.slice(0, MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
     ...(typeof error.retryable === 'boolean' && { retryable: error.retryable }),
@@ -119,12 +122,15 @@ function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   })
 }
 
-/** What the reasons of a halted plan begin with behind their first colon, and whose failure they are. */
-const HALTS: readonly (readonly [RegExp, ErrorCode, string])[] = [
-  [/Authentication failed/, 'provider-auth', 'The model provider of the agent refused its credentials.'],
-  [/Rate limit exceeded/, 'provider-rate-limit', 'The model provider of the agent limits its rate; try again later.'],
-  [/(Server|Provider|LLM Connector|Timeout) error/, 'provider-down', 'The model provider of the agent failed.'],
-]
+/** What is told of a plan that its provider's failure has halted, in place of a reason that may quote anything. */
+const HALTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  'provider-auth': 'The model provider of the agent refused its credentials.',
+  'provider-rate-limit': 'The model provider of the agent limits its rate; try again later.',
+  'provider-down': 'The model provider of the agent failed.',
+  'provider-error': 'The model provider of the agent refused the request.',
+  'payload-too-large':
+    'The model provider of the agent refused the request as too large; send less, or begin a new session.',
+}
 
 /** The failure behind an OK: no text, a sentence that stands for a result, a plan that was halted. */
 function pretence(text: string): Fault | undefined {
@@ -136,12 +142,8 @@ function pretence(text: string): Fault | undefined {
   }
   const reason = haltReason(text)
   if (reason === undefined) return undefined
-  const [, code, message] = HALTS.find(([words]) => words.test(reason)) ?? [
-    undefined,
-    'internal' as const,
-    'The agent halted its plan at a task that failed; see its own log.',
-  ]
-  return fault(code, message)
+  const code = codeOfProviderText(reason) ?? 'internal'
+  return fault(code, HALTS[code] ?? 'The agent halted its plan at a task that failed; see its own log.')
 }
 
 /** The token counts. All zero is what the program says when it does not know. */

@@ -20,6 +20,7 @@ export const errors: Codec['errors'] = {
   'provider-auth': { code: 'PROVIDER_AUTH', http: 502 },
   'provider-rate-limit': { code: 'PROVIDER_RATE_LIMIT', http: 429 },
   'provider-down': { code: 'PROVIDER_DOWN', http: 503 },
+  'provider-error': { code: 'INTERNAL', http: 502 },
   'lossy-refused': { code: 'INVALID_REQUEST', http: 422 },
   internal: { code: 'INTERNAL', http: 500 },
 }

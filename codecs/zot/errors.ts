@@ -1,3 +1,4 @@
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import { type ErrorCode, type Ext, type Fault, fault } from '../../src/model/index.ts'
 
 /**
@@ -22,22 +23,12 @@ export const errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
   'provider-auth': { code: 'provider-auth', http: 502 },
   'provider-rate-limit': { code: 'provider-rate-limit', http: 429 },
   'provider-down': { code: 'provider-down', http: 503 },
+  'provider-error': { code: 'provider-error', http: 502 },
   'lossy-refused': { code: 'lossy-refused', http: 422 },
   internal: { code: 'internal', http: 500 },
 }
 
-/**
- * The fault of an agent's error text, which the protocol makes for users and which is passed on as it is. Its form for
- * a provider's refusal is `<provider>: http <status>: …`, for one that cannot be reached `<provider>: Post "<url>": …`.
- */
+/** The fault of an agent's error text, which the protocol makes for users and which is passed on as it is. */
 export function faultOfText(message: string, ext?: Ext): Fault {
-  return fault(codeOfText(message), message, ext && { ext })
-}
-
-function codeOfText(message: string): ErrorCode {
-  const status = Number(/^[\w .-]+: http (\d{3})\b/.exec(message)?.[1])
-  if (status === 401 || status === 403) return 'provider-auth'
-  if (status === 429) return 'provider-rate-limit'
-  if (status >= 500 || status === 408) return 'provider-down'
-  return /^[\w .-]+: (?:Post|Get) "/.test(message) ? 'provider-down' : 'internal'
+  return fault(codeOfProviderText(message) ?? 'internal', message, ext && { ext })
 }

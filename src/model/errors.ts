@@ -19,6 +19,7 @@ export const ERROR_CODES = [
   'provider-auth',
   'provider-rate-limit',
   'provider-down',
+  'provider-error',
   'lossy-refused',
   'internal',
 ] as const

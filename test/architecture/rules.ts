@@ -16,9 +16,10 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   { path: 'src/model', may: [] },
   { path: 'src/contract', may: ['src/model'] },
+  { path: 'src/codec-kit', may: ['src/model'] },
   { path: 'src/framing', may: ['src/model', 'src/contract'] },
   { path: 'codecs/index.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },
-  { path: 'codecs/*', may: ['src/model', 'src/contract', 'valibot'] },
+  { path: 'codecs/*', may: ['src/model', 'src/contract', 'src/codec-kit', 'valibot'] },
   {
     path: 'src/backends',
     may: [
@@ -196,6 +197,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
 export const NAMELESS: readonly string[] = [
   'src/model',
   'src/contract',
+  'src/codec-kit',
   'src/framing',
   'src/backends',
   'src/store',
@@ -215,6 +217,7 @@ export const NAMELESS: readonly string[] = [
 export const PURE: readonly string[] = [
   'src/model',
   'src/contract',
+  'src/codec-kit',
   'src/framing',
   'src/translate',
   'src/matrix',

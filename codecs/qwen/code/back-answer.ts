@@ -1,6 +1,6 @@
 import type { Id, JsonText, Part } from '../../../src/model/index.ts'
 import type { Emitter } from './back-emit.ts'
-import { API_ERROR } from './back-errors.ts'
+import { API_ERROR, isErrorText, mayBeErrorText } from './back-errors.ts'
 import { PROTOCOL } from './wire.ts'
 
 /** A block of a whole `assistant` line that is text or thought. */
@@ -61,12 +61,19 @@ export class Answer {
 
   /** `text_delta`. */
   text(piece: string, extra?: JsonText): void {
-    if (this.#held !== '' || this.#closing) this.settle()
-    if (piece.startsWith(API_ERROR)) {
-      this.#held = piece
+    if (this.#held !== '' && !this.#closing && extra === undefined && mayBeErrorText(this.#held + piece)) {
+      this.#held += piece
       return
     }
+    if (this.#held !== '' || this.#closing) this.settle()
     const text = this.#half + piece
+    const error = errorAt(text)
+    if (error >= 0) {
+      this.#half = ''
+      if (error > 0) this.#say(text.slice(0, error), extra)
+      this.#held = text.slice(error)
+      return
+    }
     const whole = endsInHalf(text) ? text.slice(0, -1) : text
     this.#half = text.slice(whole.length)
     if (whole !== '') this.#say(whole, extra)
@@ -109,8 +116,8 @@ export class Answer {
     this.#begin()
     this.#announced = id
     const last = words.at(-1)
-    const error = last?.type === 'text' && last.text.endsWith(']') ? last.text.lastIndexOf(API_ERROR) : -1
-    if (last?.type === 'text' && error >= 0) {
+    const error = last?.type === 'text' ? last.text.lastIndexOf(API_ERROR) : -1
+    if (last?.type === 'text' && error >= 0 && isErrorText(last.text.slice(error))) {
       this.#extra = extra
       for (const word of words.slice(0, -1)) this.#pieces(word)
       if (error > 0) this.#say(last.text.slice(0, error))
@@ -211,6 +218,13 @@ export class Answer {
     this.#message = undefined
     if (message !== undefined) this.#out.emit({ type: 'message-end', message }, extra)
   }
+}
+
+/** Where the error of a failed model call may begin in a piece of an answer; negative when it has none. */
+function errorAt(piece: string): number {
+  const whole = piece.indexOf(API_ERROR)
+  const at = whole >= 0 ? whole : piece.lastIndexOf('[')
+  return at >= 0 && mayBeErrorText(piece.slice(at)) ? at : -1
 }
 
 /** True when the text ends with the first half of a character of two UTF-16 units. */

@@ -1,5 +1,6 @@
+import { codeOfProviderText } from '../../../src/codec-kit/index.ts'
 import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
-import { type ErrorCode, type Fault, fault, type Stop } from '../../../src/model/index.ts'
+import { type Fault, fault, type Stop } from '../../../src/model/index.ts'
 
 /** How the CLI begins the text of a failed model call, in the answer and in the result. */
 export const API_ERROR = '[API Error: '
@@ -7,26 +8,44 @@ export const API_ERROR = '[API Error: '
 /** Longest error text that is passed on, in UTF-16 units. */
 const LIMIT = 2000
 
-/** What tells the code of an error text, first match first: the CLI gives neither a code nor a status. */
-const PATTERNS: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/^(?:401|403)\b/, 'provider-auth'],
-  [/^429\b/, 'provider-rate-limit'],
-  [/^(?:408|5\d\d)\b/, 'provider-down'],
-  [/^(?:Connection error|terminated|fetch failed|Request timed out)/, 'provider-down'],
-  [/^Model stream ended/, 'provider-down'],
-  [/^Context is too large/, 'payload-too-large'],
-  [/^No auth type is selected/, 'agent-unavailable'],
+/** A whole error text: the frame, and lines of advice that the CLI may add to it. */
+const FRAMED = /^\[API Error: (.*)\](\s*|\n.*)$/s
+
+/** What the CLI says of its own in the frame of a failed model call. */
+const OWN: readonly (readonly [RegExp, Fault['code'], Partial<Fault>?])[] = [
+  [/^No auth type is selected/, 'agent-unavailable', { retryable: false }],
+  [/^Chat not initialized/, 'internal'],
 ]
 
+/** True for a text that is the error of a failed model call, and nothing else. */
+export function isErrorText(text: string): boolean {
+  return FRAMED.test(text)
+}
+
+/** True for a text that is one, or the beginning of one. */
+export function mayBeErrorText(text: string): boolean {
+  if (text.length <= API_ERROR.length) return text !== '' && API_ERROR.startsWith(text)
+  return text.startsWith(API_ERROR) && (!text.includes(']') || isErrorText(text))
+}
+
 /**
- * The fault of the error text of a `result`, which the CLI makes for its user. The frame `[API Error: …]` is taken off.
+ * The fault of the error text of a `result`, which the CLI makes for its user and which has neither a code nor a status.
+ * The frame `[API Error: …]` is taken off.
  */
 export function faultOfText(said: string | undefined): Fault {
-  const framed = said?.startsWith(API_ERROR) && said.endsWith(']') ? said.slice(API_ERROR.length, -1) : said
-  const text = framed || 'The agent ended the turn with an error and did not say which.'
-  const code = PATTERNS.find(([pattern]) => pattern.test(text))?.[1] ?? 'internal'
+  const framed = FRAMED.exec(said ?? '')
+  const text =
+    (framed ? `${framed[1]}${framed[2]}`.trimEnd() : said) ||
+    'The agent ended the turn with an error and did not say which.'
   const message = text.length > LIMIT ? `${text.slice(0, LIMIT)}…` : text
-  return fault(code, message, code === 'agent-unavailable' ? { retryable: false } : undefined)
+  const own = OWN.find(([pattern]) => pattern.test(text))
+  if (own) return fault(own[1], message, own[2])
+  return fault(codeOfProviderText(text) ?? (framed ? 'provider-error' : 'internal'), message)
+}
+
+/** True when the text at the end of an answer is the error that the result tells of, with or without frame and advice. */
+export function isSameError(held: string, said: string | undefined): boolean {
+  return held.startsWith(API_ERROR) && (said === undefined || held.includes(said) || said.includes(held))
 }
 
 /** Exit codes of limits that the CLI was started with; it writes no `result` then. */

@@ -10,7 +10,7 @@ import {
 } from '../../../src/model/index.ts'
 import { Answer } from './back-answer.ts'
 import { Emitter } from './back-emit.ts'
-import { faultOfText } from './back-errors.ts'
+import { faultOfText, isErrorText, isSameError } from './back-errors.ts'
 import { Tools } from './back-tools.ts'
 import { type UsageMeter, usageOf } from './back-usage.ts'
 import type { Result } from './schema.ts'
@@ -76,7 +76,7 @@ export class TurnDecoder {
     const end = this.#judge(result, version)
     const failed = end.outcome !== 'completed'
     const { answer } = this.main
-    answer.end(failed && answer.held === (result.error?.message ?? answer.held))
+    answer.end(failed && isSameError(answer.held, result.error?.message))
     if (!failed && !answer.spoke) this.#answerOf(result.result ?? '')
     this.#end(end, this.#meter.end(usageOf(result.usage)), extra)
   }
@@ -100,9 +100,10 @@ export class TurnDecoder {
       const reason = fault('internal', said ?? 'The agent stopped at its limit of model calls.')
       return { outcome: 'failed', stop: 'max-turns', fault: reason }
     }
-    if (failed) return { outcome: 'failed', stop: 'error', fault: faultOfText(said) }
+    if (failed) return { outcome: 'failed', stop: 'error', fault: faultOfText(said || this.main.answer.held) }
     const { held } = this.main.answer
-    if (held !== '' && saysErrorsAsText(version)) return { outcome: 'failed', stop: 'error', fault: faultOfText(held) }
+    if (isErrorText(held) && saysErrorsAsText(version))
+      return { outcome: 'failed', stop: 'error', fault: faultOfText(held) }
     return { outcome: 'completed', stop: 'end' }
   }
 

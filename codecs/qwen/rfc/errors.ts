@@ -1,3 +1,4 @@
+import { codeOfProviderText } from '../../../src/codec-kit/index.ts'
 import {
   type ErrorCode,
   type Fault,
@@ -30,6 +31,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   'provider-auth': 'authentication_error',
   'provider-rate-limit': 'rate_limit_error',
   'provider-down': 'service_unavailable_error',
+  'provider-error': 'server_error',
   'lossy-refused': 'invalid_request_error',
   internal: 'server_error',
 }
@@ -72,7 +74,8 @@ export function faultOfError(json: JsonText): Fault {
   const { message, code, type, retryable } = error
   const text = typeof message === 'string' && message !== '' ? message : 'The agent failed without saying why.'
   const known = typeof code === 'string' ? BY_CODE.get(code) : undefined
-  const canonical = known ?? (typeof type === 'string' ? BY_TYPE.get(type) : undefined) ?? 'internal'
+  const byType = typeof type === 'string' ? BY_TYPE.get(type) : undefined
+  const canonical = known ?? byType ?? codeOfProviderText(`${code ?? type ?? ''}: ${text}`) ?? 'internal'
   const param = member(json, 'param')
   const ext = extFrom([
     ['code', known === undefined ? member(json, 'code') : undefined],

@@ -346,9 +346,9 @@ describe('errors', () => {
     const secret = 'OpenClaw HTTP 500: {"secret":"tok-123"}'
     const drive = answer(start(), error('bridge_error', { message: secret, details: { secret } }), 500)
     expect(endOf(drive).fault).toEqual({
-      code: 'agent-crashed',
+      code: 'provider-down',
       message: 'The engine reported a fault of its own (bridge_error); its log says more.',
-      retryable: false,
+      retryable: true,
       ext: { protocol: 'openharness', json: '{"code":"bridge_error"}' },
     })
     expect(JSON.stringify(drive.events)).not.toContain('tok-123')

@@ -127,9 +127,9 @@ describe('failures', () => {
     ['openai: http 429: slow down', 'provider-rate-limit'],
     ['my-provider 2: http 503: down', 'provider-down'],
     ['openai: http 408: late', 'provider-down'],
-    ['openai: http 400: bad', 'internal'],
+    ['openai: http 400: bad', 'provider-error'],
     ['openai: Post "http://127.0.0.1/v1": connection refused', 'provider-down'],
-    ['openai: error inside the stream', 'internal'],
+    ['openai: error inside the stream', 'provider-error'],
   ] as const)('%s', (message, code) => {
     const end = endOf([start, { type: 'turn_end', stop: 'error', error: message }, { type: 'error', message }, done])
     expect(end).toEqual(failed(code, message))

@@ -105,7 +105,7 @@ const ENDS: Record<string, string[]> = {
 }
 
 const CODES: Record<string, string> = {
-  'provider-error-400.jsonl': 'internal',
+  'provider-error-400.jsonl': 'provider-error',
   'provider-error-401.jsonl': 'provider-auth',
   'provider-error-500.jsonl': 'provider-down',
   'provider-error-503.jsonl': 'provider-down',

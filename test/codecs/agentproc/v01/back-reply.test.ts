@@ -157,7 +157,7 @@ describe('AGENT_ERROR', () => {
         turn: 't1',
         outcome: 'failed',
         stop: 'error',
-        fault: { code: 'agent-crashed', message: 'rate limited', retryable: false },
+        fault: { code: 'provider-rate-limit', message: 'rate limited', retryable: true },
       },
     ])
     expect(back.losses).toEqual([

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   assistant,
@@ -189,6 +190,38 @@ describe('the text of an error', () => {
     expect(endOf(drive.events).fault).toEqual({ code: 'provider-down', message: '503 busy', retryable: true })
   })
 
+  test.each([
+    ['as it was said', error],
+    ['without its frame', '503 busy'],
+    ['with advice', `${error}\nTry later.`],
+    ['of nothing', undefined],
+  ])('in any pieces, with advice after it; the result tells it %s', (_how, said) => {
+    const whole = `${error}\nTry later.`
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: whole.length }), fc.integer({ min: 0, max: 6 }), (size, before) => {
+        const drive = running()
+        drive.feed(messageStart('m1'))
+        const text = `${'half '.slice(0, before)}${whole}`
+        for (let at = 0; at < text.length; at += size) drive.feed(textDelta(text.slice(at, at + size)))
+        drive.feed(blockStop, messageStop, failure(said))
+        expect(texts(drive).join('')).toBe('half '.slice(0, before))
+      }),
+    )
+  })
+
+  test('at the end of a whole line, with advice after it', () => {
+    const drive = running()
+    drive.feed(assistant([{ type: 'text', text: `half ${error}\nTry later.` }], { id: 'm1' }), failure(error))
+    expect(texts(drive)).toEqual(['half '])
+  })
+
+  test('quoted in an answer it is text', () => {
+    const drive = running()
+    drive.feed(messageStart('m1'), textDelta(error), textDelta(' is what it said'), textDelta(': ['), textDelta('1]'))
+    drive.feed(blockStop, messageStop, success(''))
+    expect(texts(drive).join('')).toBe(`${error} is what it said: [1]`)
+  })
+
   test('at the end of a whole line too', () => {
     const drive = running()
     drive.feed(
@@ -285,9 +318,13 @@ describe('the text of an error', () => {
     ['[API Error: 403 no]', 'provider-auth', '403 no'],
     ['[API Error: 429 slow down]', 'provider-rate-limit', '429 slow down'],
     ['[API Error: 408 late]', 'provider-down', '408 late'],
-    ['[API Error: 400 what]', 'internal', '400 what'],
+    ['[API Error: 400 what]', 'provider-error', '400 what'],
     ['Model stream ended without a finish reason.', 'provider-down', 'Model stream ended without a finish reason.'],
-    ['[API Error: ', 'internal', '[API Error: '],
+    ['[API Error: ', 'provider-error', '[API Error: '],
+    ['[API Error: Chat not initialized]', 'internal', 'Chat not initialized'],
+    ['[API Error: Unheard of]', 'provider-error', 'Unheard of'],
+    ['[API Error: ]', 'provider-error', 'The agent ended the turn with an error and did not say which.'],
+    ['[API Error: 429 wait]\nAdvice.\n', 'provider-rate-limit', '429 wait\nAdvice.'],
     ['', 'internal', 'The agent ended the turn with an error and did not say which.'],
     [undefined, 'internal', 'The agent ended the turn with an error and did not say which.'],
     ['x'.repeat(3000), 'internal', `${'x'.repeat(2000)}…`],

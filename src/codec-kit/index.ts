@@ -1,0 +1,1 @@
+export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'

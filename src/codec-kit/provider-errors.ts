@@ -1,0 +1,85 @@
+import type { ErrorCode } from '../model/index.ts'
+
+/** What a model provider's HTTP status means. Other failing statuses say that it refused the request: `provider-error`. */
+const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'provider-auth'],
+  [402, 'provider-auth'],
+  [403, 'provider-auth'],
+  [407, 'provider-auth'],
+  [408, 'provider-down'],
+  [413, 'payload-too-large'],
+  [429, 'provider-rate-limit'],
+])
+
+/**
+ * Where a failing status stands in an error text, the surest place first: a field or a word that says so, its reason
+ * phrase, the beginning of the text or of what follows a colon or an opening bracket. A bare number elsewhere is none.
+ */
+const STATUSES: readonly RegExp[] = [
+  /\bhttp(?:\/[\d.]+)?(?:[ _-]?(?:error|status|code))*["']?\s*[:=]?\s*["']?([45]\d\d)\b/i,
+  /\b(?:status|statusCode|status_code|error[ _-]?code|api error|upstream|code)["']?\s*[:=]?\s*["'(]?([45]\d\d)\b/i,
+  /\b([45]\d\d)\b[\s:,-]*(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|request timeout|payload too large|unprocessable|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out)/i,
+  /(?:^|\n|: +|[[(]\s*)([45]\d\d)(?=[\s\]):,;.{-]|$)(?!\s*(?:ms|s|seconds|tokens|bytes|chars)\b)/,
+]
+
+/** Words of an error text whose status is not known, first match first. */
+const WORDS: readonly (readonly [ErrorCode, RegExp])[] = [
+  [
+    'payload-too-large',
+    /context[ _](?:length|window)|maximum context|context is too (?:large|long)|(?:prompt|input|request)(?: is)? too (?:large|long)|request_too_large|too many (?:input )?tokens/i,
+  ],
+  [
+    'provider-rate-limit',
+    /rate[ _-]?limit|too many requests|quota|resource[ _]?exhausted|throttl(?:ed|ing)|slow down please|tokens per min|requests per min/i,
+  ],
+  [
+    'provider-auth',
+    /\bauthentication\b|\bunauthori[sz]ed\b|\bunauthenticated\b|api[ _-]?key|access token|not logged in|\bcredentials?\b|credit balance|billing|permission_(?:error|denied)/i,
+  ],
+  [
+    'provider-down',
+    /overloaded|internal server error|server[ _]error|server had an error|service (?:is )?(?:temporarily )?unavailable|bad gateway|gateway time-?out|at capacity|provider error|llm connector error/i,
+  ],
+  [
+    'provider-down',
+    /connection (?:error|refused|reset|closed|aborted|lost|timed out)|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|HOSTUNREACH|NETUNREACH)\b|UND_ERR_|socket hang up|fetch failed|other side closed|network error|no such host|error sending request|i\/o timeout|(?:^|[\s:[])(?:Post|Get) "https?:/i,
+  ],
+  [
+    'provider-down',
+    /(?:^|[:[]\s*)terminated\b|(?:request|stream|connection|read|timeout error)[ :].{0,40}tim(?:ed out|e ?out)|^tim(?:ed out|eout)|unexpected EOF|model stream ended|stream (?:ended|closed|disconnected)|incomplete chunked/i,
+  ],
+]
+
+/** How agents say that an error is their provider's, where its text does not say which. */
+const PROVIDER =
+  /\bapi error\b|\bprovider(?:'s)? (?:returned|refused|rejected|failed)|(?:^|[\s:[(])(?:openai|anthropic|gemini|google|vertex|azure|bedrock|openrouter|deepseek|groq|mistral|cohere|xai|ollama|moonshot|kimi|qwen|dashscope|zhipu|together|fireworks)[\w-]*: /i
+
+/** How much of a text is looked at, in UTF-16 units: what it is about stands in front. */
+const LOOKED_AT = 4000
+
+/** The error that a model provider's failing HTTP status stands for. */
+export function codeOfProviderStatus(status: number): ErrorCode {
+  return BY_STATUS.get(status) ?? (status >= 500 ? 'provider-down' : 'provider-error')
+}
+
+/**
+ * The error that an agent hands on from its model provider, by its text: whatever stands before, after or around it.
+ * Undefined when nothing in the text is a sign of a provider's failure.
+ */
+export function codeOfProviderText(text: string): ErrorCode | undefined {
+  const said = text.slice(0, LOOKED_AT)
+  const status = statusOf(said)
+  const byWords = WORDS.find(([, words]) => words.test(said))?.[0]
+  if (status === undefined) return byWords ?? (PROVIDER.test(said) ? 'provider-error' : undefined)
+  const byStatus = codeOfProviderStatus(status)
+  // A request that the provider refused says in words whether it was too large, too early, or of somebody unknown.
+  return byStatus === 'provider-error' && byWords !== undefined && byWords !== 'provider-down' ? byWords : byStatus
+}
+
+function statusOf(text: string): number | undefined {
+  for (const pattern of STATUSES) {
+    const found = pattern.exec(text)?.[1]
+    if (found !== undefined) return Number(found)
+  }
+  return undefined
+}
