@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
 import { mayUse } from '../src/engine/index.ts'
-import { type HttpEnv, type HttpParts, mountFronts } from './fronts.ts'
+import { mountFronts } from './fronts.ts'
 import { mountMatrix } from './matrix.ts'
 import { mountMetrics } from './metrics.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted } from './refuse.ts'
 import { mountStdio } from './stdio.ts'
 

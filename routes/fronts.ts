@@ -2,28 +2,13 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, Hono } from 'hono'
 import type { AnyCodec, Carrier, Dialect, Endpoint, FrontContext } from '../src/contract/index.ts'
-import type { ClientLink, Engine } from '../src/engine/index.ts'
+import type { ClientLink } from '../src/engine/index.ts'
 import { fault } from '../src/model/index.ts'
-import type { Gate } from './gate.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
 import { frontRefusal, LOCAL_TENANT } from './keys.ts'
-import type { MetricsText } from './metrics.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
 import { type Patience, watchBody } from './patience.ts'
-
-/** What the HTTP side of the gateway is made of. */
-export interface HttpParts {
-  engine: Engine
-  codecs: readonly AnyCodec[]
-  gate: Gate
-  patience(): Patience
-  version: string
-  /** Where metrics are counted: what is served of them. */
-  metrics?: MetricsText
-}
-
-/** What Hono hands to every handler: Node's own request and answer. */
-export type HttpEnv = { Bindings: HttpBindings }
 
 /** Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. */
 export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {

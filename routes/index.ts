@@ -1,7 +1,6 @@
 export { createApp } from './app.ts'
-export type { HttpEnv, HttpParts } from './fronts.ts'
 export { type Access, Gate } from './gate.ts'
 export { writeHeaders } from './headers.ts'
 export { type KeyRule, LOCAL_TENANT } from './keys.ts'
-export type { MetricsText } from './metrics.ts'
+export type { HttpEnv, HttpParts, MetricsText } from './parts.ts'
 export { watchEnd } from './patience.ts'

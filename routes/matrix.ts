@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { namedDialects, pairsOf } from '../src/matrix/index.ts'
-import type { HttpEnv, HttpParts } from './fronts.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted } from './refuse.ts'
 
 /** Mounts `GET /v1/matrix`: what each pair of a client's and an agent's protocol keeps, weakens and loses. */

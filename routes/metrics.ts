@@ -1,13 +1,7 @@
 import type { Hono } from 'hono'
 import { fault } from '../src/model/index.ts'
-import type { HttpEnv, HttpParts } from './fronts.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted, refused } from './refuse.ts'
-
-/** What `GET /metrics` answers with. */
-export interface MetricsText {
-  type: string
-  text(): string
-}
 
 /**
  * Mounts `GET /metrics`, where metrics are counted. Where keys are configured it needs one, and one that is not limited

@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
 import type { ErrorCode } from '../src/model/index.ts'
-import type { HttpEnv, HttpParts } from './fronts.ts'
 import type { Refusal } from './gate.ts'
 import { headersOf } from './headers.ts'
 import type { Caller } from './keys.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
 
 /** The statuses of refusals; a front has its protocol's own. */
 const STATUS = { unauthenticated: 401, forbidden: 403, overloaded: 429 } as const

@@ -9,8 +9,9 @@ import {
   type TurnEvent,
   type TurnStart,
 } from '../model/index.ts'
+import { clientContext } from './front-context.ts'
 import type { Output } from './output.ts'
-import { backContext, clientContext, dialectOf, type Party } from './party.ts'
+import { backContext, dialectOf, type Party } from './party.ts'
 import type { Control, Target, TurnTarget } from './target.ts'
 
 /** The prompt of a turn whose request was not recorded. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { elements, type JsonText, member, members, parseObject, rest } from '../../../src/model/index.ts'
-import type { Outcome } from './back-completions.ts'
 import { readSessionEvent } from './back-session-events.ts'
 import type { TurnDecoder } from './back-turn.ts'
+import type { Outcome } from './back-wire.ts'
 import { Terminal, Thought, ToolDisplay } from './schema.ts'
-import { extFrom, extOf } from './wire.ts'
+import { extFrom } from './wire.ts'
 
 /** What the annotations of a completion say. */
 export interface Annotations {
@@ -74,17 +74,10 @@ export function readToolDisplay(turn: TurnDecoder, value: object, json: JsonText
   return known ? 'read' : 'stray'
 }
 
-const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
-
 /** An `x-qwen-terminal` line with text of its own. */
 export function readTerminal(turn: TurnDecoder, value: object, json: JsonText): Outcome {
   const { success, output } = v.safeParse(Terminal, value)
   if (!success) return 'stray'
   turn.terminal(json, output.text)
   return 'read'
-}
-
-/** What else a terminal message says, beside its text. */
-export function terminalExt(json: JsonText): ReturnType<typeof extOf> {
-  return extOf(json, parseObject(json)!, TERMINAL)
 }

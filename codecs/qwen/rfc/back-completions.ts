@@ -13,14 +13,12 @@ import {
 } from '../../../src/model/index.ts'
 import { readAnnotations } from './back-annotations.ts'
 import type { TurnDecoder } from './back-turn.ts'
+import type { Outcome } from './back-wire.ts'
 import { faultOfError } from './errors.ts'
 import { argumentsText } from './messages.ts'
 import { Chunk, Completion, Metadata } from './schema.ts'
 import { readUsage } from './usage.ts'
 import { extFrom, MESSAGE_GAP, objectText, PROTOCOL_VERSION } from './wire.ts'
-
-/** What became of a line: read, not of its shape, without a place, or the end of the whole wire. */
-export type Outcome = 'read' | 'misfit' | 'stray' | Fault
 
 const TOP: ReadonlySet<string> = new Set([
   'object',

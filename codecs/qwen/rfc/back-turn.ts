@@ -15,8 +15,8 @@ import {
   type TurnEvent,
   type Usage,
 } from '../../../src/model/index.ts'
-import { terminalExt } from './back-annotations.ts'
 import { ToolCalls } from './back-tools.ts'
+import { terminalExt } from './back-wire.ts'
 import { ENDED, readDisplay } from './display.ts'
 import { addUsage } from './usage.ts'
 import { extFrom } from './wire.ts'

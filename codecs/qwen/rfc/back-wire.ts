@@ -1,4 +1,5 @@
-import { isRecord } from '../../../src/model/index.ts'
+import { type Fault, isRecord, type JsonText, parseObject } from '../../../src/model/index.ts'
+import { extOf } from './wire.ts'
 
 /** An agent's arguments with the formats that its configuration leaves open. */
 export function agentArguments(configured: readonly string[], output: string): string[] {
@@ -27,4 +28,14 @@ export function isShipped(value: Record<string, unknown>): boolean {
 export function sessionOf({ session_id: named, id }: Record<string, unknown>): string | undefined {
   if (typeof named === 'string' && named !== '') return named
   return typeof id === 'string' ? /^chatcmpl-(.+)$/.exec(id)?.[1] : undefined
+}
+
+/** What became of a line: read, not of its shape, without a place, or the end of the whole wire. */
+export type Outcome = 'read' | 'misfit' | 'stray' | Fault
+
+const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
+
+/** What else a terminal message says, beside its text. */
+export function terminalExt(json: JsonText): ReturnType<typeof extOf> {
+  return extOf(json, parseObject(json)!, TERMINAL)
 }

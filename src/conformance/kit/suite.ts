@@ -1,4 +1,4 @@
-import type { HostileFacts } from './misbehaviours.ts'
+import type { Behaviour, Demand, WireForm } from './misbehaviours.ts'
 
 /** A JSON object as it was read. */
 export type JsonRecord = Record<string, unknown>
@@ -182,4 +182,46 @@ export interface ProtocolSuites {
   readonly suiteOf?: (args: readonly string[]) => string | undefined
   /** The name of the program that clients of this protocol start, when it has one. */
   readonly program?: string
+}
+
+/** What hostile tests have to know of a protocol. Its good answer is the one of the suite's `play`. */
+export interface HostileFacts {
+  /** What the names of its rules begin with. */
+  readonly prefix: string
+  readonly form: WireForm
+  /** The sections of the protocol's text that the frames and the life of a program are in. */
+  readonly section: string
+  /** Whether a frame of `play` is the one that ends its turn. */
+  readonly isLast: (frame: string) => boolean
+  /** The exit code of an agent that leaves its turn without an end; 0 where frames alone tell that. */
+  readonly unfinishedExit?: number
+  /** The members of a frame that say whose answer it is. */
+  readonly owner?: readonly string[]
+  /** What the protocol demands of clients, and of agents, where that is not what a wire of its form has in general. */
+  readonly clients?: Readonly<Partial<Record<Behaviour, Demand>>>
+  readonly agents?: Readonly<Partial<Record<Behaviour, Demand>>>
+  readonly turns: HostileTurns
+}
+
+/** How an agent is asked. */
+export interface HostileTurns {
+  /** What comes before any turn. */
+  readonly opening?: readonly Step[]
+  /** The request for a turn: one JSON object; nothing where it is in the environment. */
+  readonly request?: (id: string, prompt: string) => JsonRecord
+  /** The variables of a request. */
+  readonly env?: (prompt: string) => Readonly<Record<string, string>>
+  /** The id of the turn that this ends, refused ones included; empty where the wire does not name it. */
+  readonly endOf: (said: JsonRecord) => string | undefined
+  /** Whether one process serves turns one after the other. */
+  readonly many: boolean
+  /** The members of a request that name it. */
+  readonly ids?: readonly string[]
+  /** Cancels a turn; a command that there is not. */
+  readonly cancel?: (id: string) => JsonRecord
+  readonly unknown?: JsonRecord
+  /** An agent may refuse what it cannot read by its exit code alone. */
+  readonly silentRefusal?: true
+  /** Answers to what the agent asks. */
+  readonly answer?: (asked: JsonRecord) => readonly string[]
 }

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { filesOf, read, SOURCES } from './sources.ts'
 
-/** Files of one long table or schema, which would not be clearer in two. */
-const TABLES: Readonly<Record<string, string>> = {}
-const MAX_LINES = 400
-const MAX_TABLE_LINES = 500
-
 /** The only place where the types look away, with its reason beside it. */
 const EXISTENTIAL = 'src/contract/codec.ts'
 
@@ -41,20 +36,6 @@ function undocumented(path: string, text: string): string[] {
     return isDocumented ? [] : [`${path}:${at + 1} ${name}`]
   })
 }
-
-describe('files', () => {
-  test(`have up to ${MAX_LINES} lines, tables up to ${MAX_TABLE_LINES}`, () => {
-    const long = SOURCES.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > (path in TABLES ? MAX_TABLE_LINES : MAX_LINES))
-      .map(({ path, lines }) => `${path}: ${lines} lines`)
-    expect(long).toEqual([])
-  })
-
-  test('that are named as tables are there and need it', () => {
-    const idle = Object.keys(TABLES).filter((path) => read(path).split('\n').length - 1 <= MAX_LINES)
-    expect(idle).toEqual([])
-  })
-})
 
 describe('nothing is left for later or hidden from the checks', () => {
   // Put together, so that this file is not found itself.

@@ -1,0 +1,46 @@
+import type { FrontContext } from '../contract/index.ts'
+import { RecordedClient } from '../engine/observables.ts'
+import { dialectOf } from './party.ts'
+import type { Wire } from './recording.ts'
+import type { Translation } from './translation.ts'
+
+/** What a front link is opened with, when nobody is connected. */
+export function clientContext({
+  http,
+  argv = [],
+  env = {},
+}: {
+  http?: { method: string; path: string; headers: Readonly<Record<string, string>> }
+  argv?: readonly string[]
+  env?: Readonly<Record<string, string>>
+}): FrontContext {
+  const [path = '', query = ''] = (http?.path ?? argv[0] ?? '').split('?', 2)
+  return {
+    transport: http ? 'http' : 'stdio',
+    method: http?.method ?? '',
+    path,
+    query: http ? query : '',
+    headers: http?.headers ?? {},
+    argv,
+    env,
+  }
+}
+
+/** What the front half of a recorded client is opened with. */
+export function clientContextOf({ http, argv, env }: Wire, how: Translation): FrontContext {
+  return clientContext(http ? { http } : { argv: argv ?? how.argv ?? [], env })
+}
+
+/** The request of a client may be its arguments or its environment alone. */
+export function asksByItself(wire: Wire, how: Translation): boolean {
+  if (Object.keys(wire.env).length === 0 && (wire.argv ?? how.argv) === undefined) return false
+  let asks = false
+  const probe = new RecordedClient(dialectOf(how.from), clientContextOf(wire, how), 'agent', {
+    command: () => {
+      asks = true
+    },
+  })
+  probe.open()
+  probe.end()
+  return asks
+}
