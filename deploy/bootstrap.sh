@@ -1,6 +1,7 @@
 #!/bin/sh
 # Gets everything ready on a machine that has Node.js and npm and nothing else, then does what was asked:
 #   bootstrap.sh prepare          Node.js of the right version, dependencies, build
+#   bootstrap.sh package          the same, then the library; `npm pack` calls it
 #   bootstrap.sh start [ARG...]   the same, then `turnpike serve`
 #   bootstrap.sh test [ARG...]    the same, then the gates and the test suite
 set -eu
@@ -21,10 +22,10 @@ if ! use_own_node && ! node -e 'const [a, b] = process.versions.node.split(".");
   use_own_node
 fi
 
-# Dependencies, when the lock file has changed since they were installed.
+# Dependencies, when the lock file has changed since they were installed. None runs a script of its own.
 if ! cmp -s package-lock.json node_modules/.turnpike-lock; then
   say 'installing dependencies (npm ci)'
-  npm ci --no-audit --no-fund --loglevel=error >&2
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
   cp package-lock.json node_modules/.turnpike-lock
 fi
 
@@ -36,6 +37,10 @@ fi
 
 case ${1:-start} in
   prepare) ;;
+  package)
+    rm -rf dist/lib
+    exec node_modules/.bin/tsc -p tsconfig.lib.json >&2
+    ;;
   start)
     shift
     exec ./src/cli/turnpike.sh serve "$@"
@@ -45,7 +50,7 @@ case ${1:-start} in
     exec sh deploy/test.sh "$@"
     ;;
   *)
-    say "unknown command: $1 (prepare, start or test)"
+    say "unknown command: $1 (prepare, package, start or test)"
     exit 2
     ;;
 esac

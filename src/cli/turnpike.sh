@@ -11,6 +11,10 @@ while [ -L "$self" ]; do
 done
 root=${self%/*}/../..
 if [ ! -f "$root/dist/turnpike.cjs" ]; then
+  if [ ! -f "$root/deploy/bootstrap.sh" ]; then
+    echo "turnpike: $root has no dist/turnpike.cjs: this package was made without its build; install one that npm pack made with scripts enabled" >&2
+    exit 3
+  fi
   sh "$root/deploy/bootstrap.sh" prepare >&2 || exit 3
 fi
 node=node

@@ -10,6 +10,7 @@ interface Manifest {
   license?: string
   repository?: string | { url: string }
   scripts?: Record<string, string>
+  allowScripts?: Record<string, boolean>
   engines?: { node?: string }
 }
 
@@ -23,19 +24,23 @@ interface Locked extends Manifest {
 const MANIFEST = JSON.parse(read('package.json')) as Manifest
 const LOCKED = (JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }).packages
 const DOCUMENT = read('docs/dependencies.md')
-const RUNTIME = Object.keys(MANIFEST.dependencies!)
-const DEVELOPMENT = Object.keys(MANIFEST.devDependencies!)
+/** What is installed with the package: what the library imports and what the bundle of the program leaves outside. */
+const INSTALLED = Object.keys(MANIFEST.dependencies!)
+/** What is shipped inside of the bundle: needed to build it, installed by nobody. */
+const BUNDLED = ['@hono/node-server', 'hono', 'pino', 'yaml', 'zod']
+const RUNTIME = [...INSTALLED, ...BUNDLED]
+const DEVELOPMENT = Object.keys(MANIFEST.devDependencies!).filter((name) => !BUNDLED.includes(name))
 
 /** Licences under which everything that is shipped may be used, changed and passed on with a notice alone. */
 const LICENCES = ['MIT', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', '0BSD', 'BlueOak-1.0.0']
 
-/** Packages that would run something when they are installed, and why they work without (`ignore-scripts`). */
+/** Packages that would run something when they are installed, and why they work without. */
 const INSTALL_SCRIPTS: Readonly<Record<string, string>> = {
   protobufjs: 'prints a warning about version ranges; comes with the OpenTelemetry SDK',
   esbuild: 'replaces its launcher by the platform package, which it finds without that too; for the build only',
 }
 
-/** Everything that `npm ci --omit=dev` installs, as places in `node_modules`. */
+/** Everything that is shipped, installed or bundled, as places in `node_modules`. */
 function productionTree(): string[] {
   const places = new Set<string>()
   const visit = (from: string, { dependencies, optionalDependencies }: Manifest): void => {
@@ -46,7 +51,7 @@ function productionTree(): string[] {
       visit(place, LOCKED[place]!)
     }
   }
-  visit('', { dependencies: MANIFEST.dependencies })
+  visit('', { dependencies: Object.fromEntries(RUNTIME.map((name) => [name, ''])) })
   return [...places].sort()
 }
 
@@ -94,6 +99,18 @@ function described(name: string): string | undefined {
   )
 }
 
+/** The packages that a source file and all that it imports need, types included. */
+function packagesFrom(file: string): Set<string> {
+  const packages = new Set<string>()
+  const files = [file]
+  for (const path of files)
+    for (const { to } of SOURCES.find((source) => source.path === path)!.imports) {
+      if (to.endsWith('.ts') && !files.includes(to)) files.push(to)
+      else if (!to.endsWith('.ts') && !to.startsWith('node:')) packages.add(to)
+    }
+  return packages
+}
+
 describe('the document', () => {
   test.each([...RUNTIME, ...DEVELOPMENT])('says what %s is for, its version, licence and repository', (name) => {
     const section = described(name)
@@ -115,7 +132,9 @@ describe('the document', () => {
 describe('packages', () => {
   test('the tree is found', () => {
     expect(PRODUCTION).toEqual(expect.arrayContaining(RUNTIME.map((name) => `node_modules/${name}`)))
-    expect(PRODUCTION.filter((place) => LOCKED[place]!.dev)).toEqual([])
+    const installed = INSTALLED.map((name) => LOCKED[`node_modules/${name}`])
+    expect(installed.filter((locked) => locked!.dev)).toEqual([])
+    expect(BUNDLED.filter((name) => !(name in MANIFEST.devDependencies!))).toEqual([])
   })
 
   test('every one that is shipped has a permissive licence', () => {
@@ -134,7 +153,8 @@ describe('packages', () => {
   })
 
   test('none runs anything when it is installed', () => {
-    expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
+    expect(read('deploy/bootstrap.sh')).toContain('npm ci --ignore-scripts ')
+    expect(Object.keys(INSTALL_SCRIPTS).filter((name) => MANIFEST.allowScripts![name] !== false)).toEqual([])
     const locked = Object.entries(LOCKED).filter(([, { hasInstallScript }]) => hasInstallScript)
     const own = PRODUCTION.filter((place) => {
       const { preinstall, install, postinstall } = manifestOf(place).scripts ?? {}
@@ -159,6 +179,15 @@ describe('packages', () => {
     const imported = SOURCES.flatMap(({ imports }) => imports.map(({ to }) => to))
     const packages = imported.filter((to) => !to.startsWith('node:') && !to.endsWith('.ts'))
     expect([...new Set(packages)].sort()).toEqual([...RUNTIME].sort())
+  })
+
+  test('what is installed with the package is what the library imports and the bundle leaves outside', () => {
+    const [, listed] = /external: \[(.*)\]/.exec(read('deploy/build.mjs'))!
+    const external = listed!.match(/[^',\s*]+/g)!
+    const outside = SOURCES.flatMap(({ imports }) => imports.map(({ to }) => to)).filter((to) =>
+      external.some((name) => (name.endsWith('/') ? to.startsWith(name) : to === name)),
+    )
+    expect([...new Set([...outside, ...packagesFrom('src/index.ts')])].sort()).toEqual([...INSTALLED].sort())
   })
 
   test('every development package is used', () => {

@@ -58,8 +58,8 @@ describe.each(PAGES)('%s', (page) => {
   })
 })
 
-/** Names of other projects that the pages use. */
-const FOREIGN = new Set(['Observable', 'streamSSE'])
+/** Names of other projects and tools that the pages use. */
+const FOREIGN = new Set(['Observable', 'allowScripts', 'streamSSE'])
 
 describe('ARCHITECTURE.md', () => {
   test('has every top folder of the product', () => {
