@@ -197,7 +197,10 @@ export class Admission {
     watches.changed(turn)
     watch.began(turn, needsRecord(command, exchange))
     const about = { session: session.record.id, tenant, front, at: turn.view.startedAt }
-    await recorder.begin(turn, about).catch((error: unknown) => watch.failed(error))
+    await recorder.begin(turn, about).then(
+      () => watch.begun(turn),
+      (error: unknown) => watch.failed(error),
+    )
     if (turn.ended) return
     turn.accept()
     if (!watch.keeps(turn)) tellUnrecorded(turn)

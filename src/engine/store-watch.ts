@@ -90,11 +90,13 @@ export class StoreWatch {
   /** A turn is about to be recorded. `promised`: its client relies on that, so it does not go on without. */
   began(turn: Turn, promised: boolean): void {
     if (!this.writable) this.#lost.add(turn)
-    else if (promised) {
-      this.#fresh.add(turn)
-      // Behind the commit, which the store does at the end of this turn of the event loop at the latest.
-      setImmediate(() => this.#fresh.delete(turn))
-    }
+    else if (promised) this.#fresh.add(turn)
+  }
+
+  /** The first record of a turn was written. */
+  begun(turn: Turn): void {
+    // Behind the commit, which the store does at the end of this tick at the latest.
+    if (this.#fresh.has(turn)) setImmediate(() => this.#fresh.delete(turn))
   }
 
   /** A turn whose record is incomplete has its end: what is there of it says so. */

@@ -21,10 +21,10 @@ const CHECKPOINT_PAGES = 4000
 /**
  * Opens the database at `path` (or `:memory:`), makes file and folder where there are none, and migrates it.
  * Write-ahead log with `synchronous = NORMAL`: what was committed survives the end of the process, however it ends;
- * only a power cut may take the last moments. `busyMs` is how long to wait for another process's lock.
- * Throws a `StoreError`.
+ * only a power cut may take the last moments. `busyMs` is how long to wait for another process's lock, `runningBusyMs` how
+ * long each statement does afterwards. Throws a `StoreError`.
  */
-export function openDatabase(path: string, busyMs = BUSY_MS): DatabaseSync {
+export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = RUNNING_BUSY_MS } = {}): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     if (path !== ':memory:') createPrivately(path)
@@ -36,7 +36,7 @@ export function openDatabase(path: string, busyMs = BUSY_MS): DatabaseSync {
     enableWriteAheadLog(db, busyMs)
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     migrate(db, path)
-    db.exec(`PRAGMA busy_timeout = ${Math.min(busyMs, RUNNING_BUSY_MS)}`)
+    db.exec(`PRAGMA busy_timeout = ${runningBusyMs}`)
     return db
   } catch (error) {
     db?.close()
@@ -62,7 +62,7 @@ function enableWriteAheadLog(db: DatabaseSync, busyMs: number): void {
       return
     } catch (error) {
       if ((error as { errcode?: number }).errcode !== 5 || process.hrtime.bigint() >= deadline) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + 20 * Math.random())
     }
   }
 }

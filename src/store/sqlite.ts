@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
+import type { Awaitable, Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { type Block, blocksOf, eventsOf } from './blocks.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
-import { storeError } from './errors.ts'
+import { StoreError, storeError } from './errors.ts'
+import { RetryQueue } from './retry-queue.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
-import { WriteTransaction } from './transaction.ts'
+import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
 /** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
@@ -14,25 +15,33 @@ const RECLAIM_TTL_MS = 86_400_000
 /** How many characters are written to see whether the store can be written. */
 const PROBE_LENGTH = 65_536
 
+/** How long a brief store tries to get the lock of its file, in milliseconds. */
+const BRIEF_PATIENCE_MS = 10_000
+
 /** How a store is opened. */
 export interface SqliteOptions {
   /** Hears of what could not be committed when nobody called `commit`. */
   failed?: (error: unknown) => void
   /**
-   * The process ends when it closes the store: what was written is committed, and the log is left as it is, for whoever
-   * opens the file next, as after a crash. To write it into the file, and to begin a new one, takes longer than a short
-   * turn.
+   * The process ends when it closes the store, and many like it may share the file at the same time. Each write is
+   * committed by itself, and what finds the file locked is tried again for `BRIEF_PATIENCE_MS`: then a method answers
+   * later. `close` leaves the log as it is, for whoever opens the file next, as after a crash: to write it into the file,
+   * and to begin a new one, takes longer than a short turn.
    */
   brief?: boolean
 }
 
 /**
  * Opens the store in the SQLite file `path`, which any number of processes of one machine may share; `:memory:` is one
- * that ends with it. File (mode 0600) and folder (0700) are made where there are none. Every method answers at once;
- * it throws a `StoreError` that names the file and the remedy, as this does.
+ * that ends with it. File (mode 0600) and folder (0700) are made where there are none. Every method answers at once,
+ * unless the store is brief; it throws a `StoreError` that names the file and the remedy, as this does.
  */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  return new SqliteStore(openDatabase(path), path, options)
+  const db = openDatabase(path, {
+    ...(options.brief && { busyMs: BRIEF_PATIENCE_MS }),
+    runningBusyMs: busyMsOf(options.brief === true),
+  })
+  return new SqliteStore(db, path, options)
 }
 
 class SqliteStore implements Store {
@@ -40,144 +49,144 @@ class SqliteStore implements Store {
   readonly #path: string
   readonly #sql: Statements
   readonly #brief: boolean
-  readonly #writes: WriteTransaction
+  readonly #writes: Writes
+  readonly #queue: RetryQueue
 
   constructor(db: DatabaseSync, path: string, { failed = () => {}, brief = false }: SqliteOptions) {
     this.#db = db
     this.#brief = brief
     this.#path = path
     this.#sql = prepareAll(db)
-    this.#writes = new WriteTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
+    this.#writes = brief
+      ? new ShortTransactions(db)
+      : new TickTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
+    this.#queue = new RetryQueue(brief ? isLocked : () => false, BRIEF_PATIENCE_MS)
   }
 
-  commit(): void {
-    this.#do(() => this.#writes.commit())
+  commit(): Awaitable<void> {
+    return this.#do(() => this.#writes.commit())
   }
 
-  probe(): void {
-    this.#do(() => {
+  probe(): Awaitable<void> {
+    const probe = (): void => {
       this.#writes.commit()
       // Who holds the lock may hold it for long; it is tried again.
       this.#db.exec('PRAGMA busy_timeout = 0')
       try {
         this.#sql.probe.run('x'.repeat(PROBE_LENGTH))
       } finally {
-        this.#db.exec(`PRAGMA busy_timeout = ${RUNNING_BUSY_MS}`)
+        this.#db.exec(`PRAGMA busy_timeout = ${busyMsOf(this.#brief)}`)
       }
+    }
+    return this.#do(probe, 'once')
+  }
+
+  openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord> {
+    const { tenant, agent, session, conversation } = key
+    return this.#write(() =>
+      sessionRecord(this.#sql.openSession.get(id, tenant, agent, session, conversation, now, now)!),
+    )
+  }
+
+  findSession({ tenant, agent, session, conversation }: SessionKey): Awaitable<SessionRecord | undefined> {
+    return this.#do(() => {
+      const row = this.#sql.findSession.get(tenant, agent, session, conversation)
+      return row && sessionRecord(row)
     })
   }
 
-  openSession(key: SessionKey, id: Id, now: number): SessionRecord {
-    const row = this.#write(() =>
-      this.#sql.openSession.get(id, key.tenant, key.agent, key.session, key.conversation, now, now),
-    )
-    return sessionRecord(row as Row)
+  readSession(id: Id): Awaitable<SessionRecord | undefined> {
+    return this.#do(() => {
+      const row = this.#sql.readSession.get(id)
+      return row && sessionRecord(row)
+    })
   }
 
-  findSession({ tenant, agent, session, conversation }: SessionKey): SessionRecord | undefined {
-    const row = this.#do(() => this.#sql.findSession.get(tenant, agent, session, conversation))
-    return row && sessionRecord(row)
+  isUsed(id: Id): Awaitable<boolean> {
+    return this.#do(() => this.#sql.isUsed.get(id, id)?.['used'] === 1)
   }
 
-  readSession(id: Id): SessionRecord | undefined {
-    const row = this.#do(() => this.#sql.readSession.get(id))
-    return row && sessionRecord(row)
+  listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]> {
+    return this.#do(() => this.#sql.listSessions.all(tenant, limit).map(sessionRecord))
   }
 
-  isUsed(id: Id): boolean {
-    return this.#do(() => this.#sql.isUsed.get(id, id))?.['used'] === 1
+  bindSession(id: Id, bound: string | undefined): Awaitable<void> {
+    return this.#write(() => void this.#sql.bindSession.run(bound ?? null, id))
   }
 
-  listSessions(tenant: string, limit: number): SessionRecord[] {
-    return this.#do(() => this.#sql.listSessions.all(tenant, limit)).map(sessionRecord)
-  }
-
-  bindSession(id: Id, bound: string | undefined): void {
-    this.#write(() => this.#sql.bindSession.run(bound ?? null, id))
-  }
-
-  addUsage(id: Id, usage: Usage): void {
-    this.#write(() => {
+  addUsage(id: Id, usage: Usage): Awaitable<void> {
+    return this.#write(() => {
       const known = this.#sql.readUsage.get(id)?.['usage'] as string | null | undefined
       const sum = addUsage(known ? (JSON.parse(known) as Usage) : {}, usage)
       this.#sql.writeUsage.run(JSON.stringify(sum), id)
     })
   }
 
-  deleteSession(id: Id): void {
-    this.#write(() => this.#sql.deleteSession.run(id))
+  deleteSession(id: Id): Awaitable<void> {
+    return this.#write(() => void this.#sql.deleteSession.run(id))
   }
 
-  appendMessages(session: Id, messages: readonly Message[]): void {
-    this.#transaction(() => {
+  appendMessages(session: Id, messages: readonly Message[]): Awaitable<void> {
+    return this.#together(() => {
       for (const message of messages) this.#sql.appendMessage.run(JSON.stringify(message), session)
     })
   }
 
-  readMessages(session: Id): Message[] {
-    const rows = this.#do(() => this.#sql.readMessages.all(session))
-    return rows.map((row) => JSON.parse(row['json'] as string) as Message)
-  }
-
-  clearMessages(session: Id): void {
-    this.#write(() => this.#sql.clearMessages.run(session))
-  }
-
-  beginTurn(turn: TurnRecord): void {
-    const { request = null, endedAt = null, outcome = null, code = null } = turn
-    this.#write(() =>
-      this.#sql.beginTurn.run(
-        turn.turn,
-        turn.tenant,
-        turn.agent,
-        turn.front,
-        turn.owner,
-        request,
-        turn.startedAt,
-        endedAt,
-        outcome,
-        code,
-        Number(turn.delivered),
-        turn.session,
-      ),
+  readMessages(session: Id): Awaitable<Message[]> {
+    return this.#do(() =>
+      this.#sql.readMessages.all(session).map((row) => JSON.parse(row['json'] as string) as Message),
     )
   }
 
-  moveTurn(turn: Id, session: Id, agent: string): void {
-    this.#write(() => this.#sql.moveTurn.run(session, agent, turn))
+  clearMessages(session: Id): Awaitable<void> {
+    return this.#write(() => void this.#sql.clearMessages.run(session))
   }
 
-  endTurn(turn: Id, end: Parameters<Store['endTurn']>[1]): void {
+  beginTurn(record: TurnRecord): Awaitable<void> {
+    const { turn, session, tenant, agent, front, owner, startedAt, delivered } = record
+    const { request = null, endedAt = null, outcome = null, code = null } = record
+    const end = [endedAt, outcome, code, Number(delivered)] as const
+    return this.#write(
+      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, request, startedAt, ...end, session),
+    )
+  }
+
+  moveTurn(turn: Id, session: Id, agent: string): Awaitable<void> {
+    return this.#write(() => void this.#sql.moveTurn.run(session, agent, turn))
+  }
+
+  endTurn(turn: Id, end: Parameters<Store['endTurn']>[1]): Awaitable<void> {
     const { endedAt = null, outcome = null, code = null, losses = [], measures } = end
     const lost = losses.length === 0 ? null : JSON.stringify(losses)
     const measured = measures ? JSON.stringify(measures) : null
-    this.#write(() => this.#sql.endTurn.run(endedAt, outcome, code, lost, measured, turn))
+    return this.#write(() => void this.#sql.endTurn.run(endedAt, outcome, code, lost, measured, turn))
   }
 
-  markDelivered(turn: Id): void {
-    this.#write(() => this.#sql.markDelivered.run(turn))
+  markDelivered(turn: Id): Awaitable<void> {
+    return this.#write(() => void this.#sql.markDelivered.run(turn))
   }
 
-  readTurn(turn: Id): TurnRecord | undefined {
-    const row = this.#do(() => this.#sql.readTurn.get(turn))
-    return row && turnRecord(row)
+  readTurn(turn: Id): Awaitable<TurnRecord | undefined> {
+    return this.#do(() => {
+      const row = this.#sql.readTurn.get(turn)
+      return row && turnRecord(row)
+    })
   }
 
-  listTurns(tenant: string, limit: number): TurnRecord[] {
-    return this.#do(() => this.#sql.listTurns.all(tenant, limit)).map(turnRecord)
+  listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]> {
+    return this.#do(() => this.#sql.listTurns.all(tenant, limit).map(turnRecord))
   }
 
-  unfinishedTurns(): TurnRecord[] {
-    return this.#do(() => this.#sql.unfinishedTurns.all()).map(turnRecord)
+  unfinishedTurns(): Awaitable<TurnRecord[]> {
+    return this.#do(() => this.#sql.unfinishedTurns.all().map(turnRecord))
   }
 
-  appendEvents(entries: readonly JournalEntry[]): void {
+  appendEvents(entries: readonly JournalEntry[]): Awaitable<void> {
     const blocks = blocksOf(entries)
     const append = (): void => {
       for (const block of blocks) this.#appendBlock(block)
     }
-    if (blocks.length > 1) this.#transaction(append)
-    else this.#write(append)
+    return blocks.length > 1 ? this.#together(append) : this.#write(append)
   }
 
   /** Where a row with its number is already (somebody else ended the turn), the other events of the block go in alone. */
@@ -188,67 +197,76 @@ class SqliteStore implements Store {
     }
   }
 
-  readEvents(turn: Id, after: number): JournalEntry[] {
-    const rows = this.#do(() => this.#sql.readBlocks.all(turn, turn, after + 1))
-    const blocks = rows.map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string }))
-    return eventsOf(blocks, after)
+  readEvents(turn: Id, after: number): Awaitable<JournalEntry[]> {
+    return this.#do(() => {
+      const rows = this.#sql.readBlocks.all(turn, turn, after + 1)
+      const blocks = rows.map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string }))
+      return eventsOf(blocks, after)
+    })
   }
 
-  claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Claim {
-    // Again when the holder released the key between the two statements.
-    for (;;) {
-      if (this.#write(() => this.#sql.claim.get(key, turn, body, now, now + ttlMs))) return { state: 'new' }
-      const held = this.#do(() => this.#sql.readClaim.get(key))
-      if (held) return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
-    }
+  claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim> {
+    return this.#write(() => this.#claimed(key, this.#sql.claim.get(key, turn, body, now, now + ttlMs)))
   }
 
-  reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Claim {
-    for (;;) {
-      const row = [key, turn, body, now, now + RECLAIM_TTL_MS, from ?? null, from ?? null]
-      if (this.#write(() => this.#sql.reclaim.get(...row))) return { state: 'new' }
-      const held = this.#do(() => this.#sql.readClaim.get(key))
-      if (held) return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
-    }
+  reclaim(key: string, turn: Id, body: string, now: number, from: Id | null = null): Awaitable<Claim> {
+    const row = [key, turn, body, now, now + RECLAIM_TTL_MS, from, from]
+    return this.#write(() => this.#claimed(key, this.#sql.reclaim.get(...row)))
   }
 
-  release(key: string): void {
-    this.#write(() => this.#sql.releaseClaim.run(key))
+  /** What a claim found: its own row, or that of whoever holds the key, which nobody changes within the transaction. */
+  #claimed(key: string, taken: Row | undefined): Claim {
+    if (taken) return { state: 'new' }
+    const held = this.#sql.readClaim.get(key)!
+    return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
   }
 
-  prune(before: number): void {
-    this.#transaction(() => {
+  release(key: string): Awaitable<void> {
+    return this.#write(() => void this.#sql.releaseClaim.run(key))
+  }
+
+  prune(before: number): Awaitable<void> {
+    return this.#together(() => {
       this.#sql.pruneTurns.run(before)
       this.#sql.pruneClaims.run(before)
     })
   }
 
-  close(): void {
-    if (!this.#db.isOpen) return
-    this.#do(() => {
+  close(): Awaitable<void> {
+    return this.#do(() => {
+      if (!this.#db.isOpen) return
       this.#writes.commit()
       if (!this.#brief) this.#db.close()
     })
   }
 
-  #do<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw storeError(error, this.#path)
+  /** `once`: it is not tried again, whatever is in the way. */
+  #do<T>(work: () => T, once?: 'once'): Awaitable<T> {
+    const told = (): T => {
+      try {
+        return work()
+      } catch (error) {
+        throw storeError(error, this.#path)
+      }
     }
+    return this.#queue.run(told, once)
   }
 
-  /** One statement that writes. */
-  #write<T>(work: () => T): T {
-    return this.#do(() => {
-      this.#writes.begin()
-      return work()
-    })
+  #write<T>(work: () => T): Awaitable<T> {
+    return this.#do(() => this.#writes.write(work))
   }
 
   /** Several statements that write: all of them, or, when one fails, none. */
-  #transaction(work: () => void): void {
-    this.#write(() => this.#writes.together(work))
+  #together(work: () => void): Awaitable<void> {
+    return this.#do(() => this.#writes.together(work))
   }
+}
+
+/** How long a statement waits for another process's lock, in milliseconds. */
+function busyMsOf(brief: boolean): number {
+  return brief ? 0 : RUNNING_BUSY_MS
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'locked'
 }

@@ -1,5 +1,5 @@
 /** The process table, for tests that must see that nothing is left. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** The processes whose command line holds the text. */
@@ -14,6 +14,17 @@ export function pidsOf(text: string): number[] {
     }
   }
   return found
+}
+
+/** Whether a process has the file open. */
+export function hasOpen(pid: number, path: string): boolean {
+  try {
+    const folder = `/proc/${pid}/fd`
+    return readdirSync(folder).some((name) => readlinkSync(`${folder}/${name}`) === path)
+  } catch {
+    // It ended, or closed something, while we looked.
+    return false
+  }
 }
 
 /** Waits until the condition holds, looking again every 20 ms; the test's own time-out bounds it. */

@@ -302,7 +302,7 @@ describe('what cannot be opened is refused with its remedy', () => {
     await open(path).close()
     const db = new DatabaseSync(path)
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    const error = refusal(path, (locked) => openDatabase(locked, 20))
+    const error = refusal(path, (locked) => openDatabase(locked, { busyMs: 20 }))
     db.close()
     expect(error.code).toBe('locked')
     expect(error.message).toBe(
