@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs'
 import {
   type AgentEvent,
+  type EventOf,
   type Fault,
   fault,
   type Id,
@@ -8,6 +9,7 @@ import {
   type TurnEnd,
   type TurnEvent,
 } from '../model/index.ts'
+import { Identities } from './identities.ts'
 import { cancelledTurn, failedTurn } from './turn-events.ts'
 
 /** What the laws need to know of the turn they guard. */
@@ -25,8 +27,8 @@ export interface LawContext {
 
 /**
  * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
- * agent left open are closed before it; text for a message that was never opened opens it; one usage total, right
- * before the end; events of other turns are dropped.
+ * agent left open are closed before it; text for a message that was never opened opens it; every message and tool call
+ * has an id of its own; one usage total, right before the end; events of other turns are dropped.
  */
 export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) => Observable<TurnEvent> {
   return (source) =>
@@ -72,9 +74,12 @@ class TurnGuard {
   readonly #context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>
   readonly #next: (event: TurnEvent) => void
   readonly #open = new Map<string, OpenGroup>()
+  readonly #identities = new Identities()
   #usage: TurnEvent | undefined
-  /** The open message that the last piece of text was for. */
+  /** The open message that the last piece of text was for, as the agent calls it, its lane, and its own id. */
   #speaking: Id | undefined
+  #lane: string | undefined
+  #spoken: Id = ''
   ended = false
 
   constructor(context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>, next: (event: TurnEvent) => void) {
@@ -92,8 +97,14 @@ class TurnGuard {
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
-        if (event.message !== this.#speaking) this.#speak(event.message, event.lane)
-        this.#next(event)
+        if (event.message !== this.#speaking || event.lane !== this.#lane) this.#speak(event.message, event.lane)
+        this.#next(this.#spoken === event.message ? event : { ...event, message: this.#spoken })
+        return
+      case 'message-start':
+        this.#startMessage(event)
+        return
+      case 'message-end':
+        this.#endMessage(event)
         return
       case 'turn-end':
         this.#end(event)
@@ -102,9 +113,11 @@ class TurnGuard {
         if (event.scope === 'turn') this.#usage = event
         else this.#next(event)
         return
-      default:
-        this.#track(event)
-        this.#next(event)
+      default: {
+        const unique = this.#identities.unique(event)
+        this.#track(unique)
+        this.#next(unique)
+      }
     }
   }
 
@@ -114,25 +127,43 @@ class TurnGuard {
   }
 
   #speak(message: Id, lane: string | undefined): void {
-    if (!this.#open.has(`message ${message}`)) this.#openMessage(message, lane)
+    this.#spoken = this.#identities.openedMessage(message, lane) ?? this.#openMessage(message, lane)
     this.#speaking = message
+    this.#lane = lane
   }
 
-  #openMessage(message: Id, lane: string | undefined): void {
-    this.#open.set(`message ${message}`, { kind: 'message', lane })
-    this.#next({ type: 'message-start', turn: this.#context.turn, message, role: 'assistant', ...(lane && { lane }) })
+  #openMessage(message: Id, lane: string | undefined): Id {
+    const turn = this.#context.turn
+    const id = this.#identities.openMessage(message, lane)
+    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#next({ type: 'message-start', turn, message: id, role: 'assistant', ...laneOf(lane) })
+    return id
+  }
+
+  /** An id that is open in this lane begins another message: the one before is over. */
+  #startMessage(event: EventOf<'message-start'>): void {
+    const { message, lane } = event
+    if (this.#identities.openedMessage(message, lane) !== undefined)
+      this.#endMessage({ type: 'message-end', turn: event.turn, message, ...laneOf(lane) })
+    const id = this.#identities.openMessage(message, lane)
+    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#speaking = undefined
+    this.#next(id === message ? event : { ...event, message: id })
+  }
+
+  #endMessage(event: EventOf<'message-end'>): void {
+    const { message, lane, parts } = event
+    const id = this.#identities.openedMessage(message, lane) ?? this.#openMessage(message, lane)
+    this.#identities.closeMessage(message, lane)
+    this.#open.delete(`message ${id}`)
+    this.#speaking = undefined
+    const own = parts && this.#identities.parts(parts, lane)
+    if (id === message && own === parts) this.#next(event)
+    else this.#next({ ...event, message: id, ...(own && { parts: own }) })
   }
 
   #track(event: TurnEvent): void {
     switch (event.type) {
-      case 'message-start':
-        this.#open.set(`message ${event.message}`, { kind: 'message', lane: event.lane })
-        return
-      case 'message-end':
-        if (!this.#open.has(`message ${event.message}`)) this.#openMessage(event.message, event.lane)
-        this.#open.delete(`message ${event.message}`)
-        this.#speaking = undefined
-        return
       case 'tool-start':
       case 'tool-call':
         this.#open.set(`tool ${event.tool}`, { kind: 'tool', lane: event.lane })
@@ -171,7 +202,7 @@ class TurnGuard {
     const turn = this.#context.turn
     for (const [key, { kind, lane }] of [...this.#open].reverse()) {
       const id = key.slice(kind.length + 1)
-      const of = lane === undefined ? { turn } : { turn, lane }
+      const of = { turn, ...laneOf(lane) }
       if (kind === 'message') this.#next({ type: 'message-end', ...of, message: id })
       else if (kind === 'step') this.#next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
       else if (end.outcome !== 'completed') {
@@ -180,4 +211,8 @@ class TurnGuard {
       }
     }
   }
+}
+
+function laneOf(lane: string | undefined): { lane?: string } {
+  return lane === undefined ? {} : { lane }
 }

@@ -211,7 +211,8 @@ export class LiveView implements TurnView {
   #openTool(event: Extract<TurnEvent, { type: 'tool-start' | 'tool-call' }>): void {
     const args = event.type === 'tool-call' ? event.args : ''
     const known = this.#toolById.get(event.tool)
-    if (known) {
+    // A call of an id whose call has ended is another one.
+    if (known && known.status === undefined) {
       known.args = args
       return
     }

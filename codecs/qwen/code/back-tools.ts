@@ -4,7 +4,10 @@ import type { Emitter } from './back-emit.ts'
 
 /** The tool calls of one turn, over all lanes. */
 export class Tools {
-  readonly #open = new Set<Id>()
+  /** How many calls of an id wait for their results: the wire may give several calls one id. */
+  readonly #open = new Map<Id, number>()
+  /** How many of them were seen to begin in pieces and are still to come whole. */
+  readonly #drafted = new Map<Id, number>()
   readonly #denied = new Set<Id>()
   /** Calls whose arguments stream, by their block. */
   readonly #drafts = new Map<number, Id>()
@@ -12,7 +15,8 @@ export class Tools {
   /** `content_block_start` of a call. */
   draft(out: Emitter, index: number, tool: Id, name: string): void {
     this.#drafts.set(index, tool)
-    this.#open.add(tool)
+    count(this.#open, tool, 1)
+    count(this.#drafted, tool, 1)
     out.emit({ type: 'tool-start', tool, name, executor: 'agent' })
   }
 
@@ -31,7 +35,8 @@ export class Tools {
 
   /** The whole call. */
   call(out: Emitter, tool: Id, name: string, args: JsonText, extra?: JsonText): void {
-    this.#open.add(tool)
+    if (this.#drafted.has(tool)) count(this.#drafted, tool, -1)
+    else count(this.#open, tool, 1)
     out.emit({ type: 'tool-call', tool, name, args, executor: 'agent' }, extra)
   }
 
@@ -46,7 +51,8 @@ export class Tools {
 
   /** `tool_result`; false when there is no such call. `cancelling` tells that the turn is being stopped. */
   end(out: Emitter, tool: Id, failed: boolean, parts: readonly Part[], cancelling: boolean, extra?: JsonText): boolean {
-    if (!this.#open.delete(tool)) return false
+    if (!this.#open.has(tool)) return false
+    count(this.#open, tool, -1)
     out.emit({ type: 'tool-end', tool, status: this.#status(tool, failed, cancelling), parts }, extra)
     return true
   }
@@ -56,6 +62,12 @@ export class Tools {
     if (this.#denied.has(tool)) return 'denied'
     return cancelling ? 'cancelled' : 'error'
   }
+}
+
+function count(counts: Map<Id, number>, id: Id, by: number): void {
+  const now = (counts.get(id) ?? 0) + by
+  if (now === 0) counts.delete(id)
+  else counts.set(id, now)
 }
 
 /** The content of a `tool_result`: a text, or blocks of which those without a text stay JSON; `json` is its raw text. */
