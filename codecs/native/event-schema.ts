@@ -7,6 +7,7 @@ import {
   ext,
   fault,
   flag,
+  id,
   list,
   loss,
   maybe,
@@ -41,7 +42,7 @@ function event<const E extends v.ObjectEntries>(entries: E) {
 }
 
 const step = { step: number }
-const delta = event({ message: text, text })
+const delta = event({ message: id, text })
 
 /** Every event beside its `type`, `turn` and `seq`, by its type. */
 export const EVENTS: Schemas = {
@@ -63,23 +64,23 @@ export const EVENTS: Schemas = {
   }),
   'step-start': event(step),
   'step-end': event({ ...step, stop }),
-  'message-start': event({ message: text, role, phase: maybe(oneOf(['commentary', 'final'])) }),
+  'message-start': event({ message: id, role, phase: maybe(oneOf(['commentary', 'final'])) }),
   'text-delta': delta,
   'reasoning-delta': delta,
-  'message-end': event({ message: text, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
-  'message-retract': event({ message: text, keepText: flag }),
+  'message-end': event({ message: id, parts: maybe(parts), revised: maybe(v.literal(true, 'must be true')) }),
+  'message-retract': event({ message: id, keepText: flag }),
   'tool-start': event({
-    tool: text,
+    tool: id,
     message: maybe(text),
     name: text,
     kind: maybe(text),
     title: maybe(text),
     executor,
   }),
-  'tool-args-delta': event({ tool: text, text }),
-  'tool-call': event({ tool: text, name: text, args: raw, executor }),
-  'tool-progress': event({ tool: text, parts }),
-  'tool-end': event({ tool: text, status, parts }),
+  'tool-args-delta': event({ tool: id, text }),
+  'tool-call': event({ tool: id, name: text, args: raw, executor }),
+  'tool-progress': event({ tool: id, parts }),
+  'tool-end': event({ tool: id, status, parts }),
   'terminal-output': event({ stream: oneOf(['stdout', 'stderr']), text }),
   directive: event({ action: text, json: raw }),
   plan: event({ json: raw }),

@@ -20,6 +20,11 @@ import { PROTOCOL } from './wire.ts'
 
 /** A string. */
 export const text = v.string('must be a string')
+/** An id of a message or a tool call: a number is its digits, none at all the empty one. What shares an id is told apart. */
+export const id = v.pipe(
+  v.optional(v.nullable(v.union([text, v.number()], 'must be a string')), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
 /** Any JSON, as text. */
 export const raw = v.string('must be there')
 /** True or false. */

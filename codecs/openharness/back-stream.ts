@@ -11,6 +11,7 @@ import {
   shapeOf,
 } from '../../src/model/index.ts'
 import { partOf } from './attachments.ts'
+import type { ToolIds } from './back-tools.ts'
 import { foreignFrame } from './front-stream.ts'
 import { type StreamPart, streamEvents } from './schema.ts'
 import { usageOf } from './usage.ts'
@@ -41,11 +42,11 @@ const ITEM: Readonly<Record<EventName | 'text_delta' | 'reasoning_delta', Item>>
 
 const HANDLERS: Handlers = {
   message_start: ({ message, role, phase, lane }, _data, reader) => {
-    const id = reader.newId('message', message)
+    const id = reader.newMessage(message)
     reader.emit({ type: 'message-start', message: id, role, ...(phase && { phase }) }, lane)
   },
   message_end: ({ message, text, attachments, lane }, _data, reader) => {
-    const id = reader.known('message', message)
+    const id = reader.message(message)
     if (id === undefined) return reader.unparsed('message_end')
     const parts: Part[] = (attachments ?? []).flatMap((attachment) => partOf(attachment) ?? [])
     if (text !== undefined) parts.unshift({ type: 'text', text })
@@ -53,35 +54,35 @@ const HANDLERS: Handlers = {
     reader.emit({ type: 'message-end', message: id, ...(parts.length > 0 && { parts }) }, lane)
   },
   message_retract: ({ message, keep_text, lane }, _data, reader) => {
-    const id = reader.known('message', message)
+    const id = reader.message(message)
     if (id === undefined) reader.unparsed('message_retract')
     else reader.emit({ type: 'message-retract', message: id, keepText: keep_text }, lane)
   },
   tool_start: ({ tool, message, name, kind, title, executor, lane }, _data, reader) => {
-    const of = message === undefined ? undefined : reader.known('message', message)
+    const of = message === undefined ? undefined : reader.message(message)
     const more = {
       ...(of && { message: of }),
       ...(kind !== undefined && { kind }),
       ...(title !== undefined && { title }),
     }
-    reader.emit({ type: 'tool-start', tool: reader.newId('tool', tool), name, executor, ...more }, lane)
+    reader.emit({ type: 'tool-start', tool: reader.tools.start(tool, reader.newId()), name, executor, ...more }, lane)
   },
   tool_args_delta: ({ tool, text, lane }, _data, reader) => {
-    const id = reader.known('tool', tool)
+    const id = reader.tools.drafting(tool)
     if (id === undefined) reader.unparsed('tool_args_delta')
     else reader.emit({ type: 'tool-args-delta', tool: id, text }, lane)
   },
   tool_call: ({ tool, name, executor, lane }, data, reader) => {
-    const id = reader.known('tool', tool) ?? reader.newId('tool', tool)
+    const id = reader.tools.call(tool, () => reader.newId())
     reader.emit({ type: 'tool-call', tool: id, name, args: at(data, 'args') ?? '{}', executor }, lane)
   },
   tool_progress: ({ tool, parts, lane }, data, reader) => {
-    const id = reader.known('tool', tool)
+    const id = reader.tools.running(tool)
     if (id === undefined) reader.unparsed('tool_progress')
     else reader.emit({ type: 'tool-progress', tool: id, parts: partsOf(parts, data) }, lane)
   },
   tool_end: ({ tool, status, parts, lane }, data, reader) => {
-    const id = reader.known('tool', tool)
+    const id = reader.tools.end(tool)
     if (id === undefined) reader.unparsed('tool_end')
     else reader.emit({ type: 'tool-end', tool: id, status, parts: partsOf(parts, data) }, lane)
   },
@@ -130,7 +131,10 @@ type WithoutTurn<E> = E extends { turn: Id } ? Omit<E, 'turn' | 'lane' | 'ext'> 
 type Body = WithoutTurn<AgentEvent>
 
 /** The gateway's ids of messages and tools by the wire's own: a message goes on in the call after an approval. */
-export type StreamIds = Readonly<Record<'message' | 'tool', Map<string, Id>>>
+export interface StreamIds {
+  readonly message: Map<string, Id>
+  readonly tool: ToolIds
+}
 
 /** Reads the streaming profile of one call: emits what its events say and keeps the closing `response`. */
 export class StreamReader {
@@ -170,16 +174,26 @@ export class StreamReader {
     this.#ports.emit(event)
   }
 
-  /** The gateway's id of something new on the wire. */
-  newId(kind: 'message' | 'tool', wire: string): Id {
-    const id = this.#ports.newId()
-    this.#ids[kind].set(wire, id)
+  /** The tool calls of the turn. */
+  get tools(): ToolIds {
+    return this.#ids.tool
+  }
+
+  /** An id of the gateway. */
+  newId(): Id {
+    return this.#ports.newId()
+  }
+
+  /** The gateway's id of a new message on the wire. */
+  newMessage(wire: string): Id {
+    const id = this.newId()
+    this.#ids.message.set(wire, id)
     return id
   }
 
-  /** The gateway's id of what the wire named before. */
-  known(kind: 'message' | 'tool', wire: string): Id | undefined {
-    return this.#ids[kind].get(wire)
+  /** The gateway's id of the message that the wire named last by this. */
+  message(wire: string): Id | undefined {
+    return this.#ids.message.get(wire)
   }
 
   /** Counts an event whose payload cannot be read. */
@@ -193,7 +207,8 @@ export class StreamReader {
     const payload = plain ? { message: plain[1], text: plain[2] } : parseObject(data)
     const message = payload?.['message']
     const text = payload?.['text']
-    const id = typeof message === 'string' ? this.known('message', message) : undefined
+    const known = typeof message === 'string' || typeof message === 'number' || message == null
+    const id = known ? this.message(String(message ?? '')) : undefined
     if (id === undefined || typeof text !== 'string') {
       this.unparsed(name)
       return

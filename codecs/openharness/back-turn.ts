@@ -20,6 +20,7 @@ import {
 } from './back-answer.ts'
 import { correlationOf, type Resume, requestBody, type Start } from './back-request.ts'
 import { type StreamIds, StreamReader } from './back-stream.ts'
+import { ToolIds } from './back-tools.ts'
 import type { Options } from './options.ts'
 import { streamEvents, type TurnExtension, upstreamLoss } from './schema.ts'
 import { usageOf } from './usage.ts'
@@ -42,7 +43,7 @@ export class EngineTurn {
   readonly #ports: BackPorts
   readonly #asks = new Map<Id, OpenAsk>()
   readonly #replies: Resume[] = []
-  readonly #ids: StreamIds = { message: new Map(), tool: new Map() }
+  readonly #ids: StreamIds = { message: new Map(), tool: new ToolIds() }
   #stream: StreamReader
   #status = 200
   #body = ''

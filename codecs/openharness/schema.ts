@@ -143,6 +143,11 @@ const streamPart = v.variant('type', [
 export type StreamPart = v.InferOutput<typeof streamPart>
 
 const lane = v.optional(v.string())
+/** An id as engines give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+const wireId = v.pipe(
+  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
 const status = v.picklist(['ok', 'error', 'denied', 'cancelled'])
 const executor = v.picklist(['agent', 'client', 'provider'])
 const parts = v.optional(v.array(streamPart), [])
@@ -150,20 +155,20 @@ const parts = v.optional(v.array(streamPart), [])
 /** Payloads of the streaming profile's events, by event name (text deltas have a hand-written guard). */
 export const streamEvents = {
   message_start: v.looseObject({
-    message: v.string(),
+    message: wireId,
     role: v.picklist(['user', 'assistant', 'tool', 'system']),
     phase: v.optional(v.picklist(['commentary', 'final'])),
     lane,
   }),
   message_end: v.looseObject({
-    message: v.string(),
+    message: wireId,
     text: v.optional(v.string()),
     attachments: v.optional(v.array(attachment)),
     lane,
   }),
-  message_retract: v.looseObject({ message: v.string(), keep_text: v.boolean(), lane }),
+  message_retract: v.looseObject({ message: wireId, keep_text: v.boolean(), lane }),
   tool_start: v.looseObject({
-    tool: v.string(),
+    tool: wireId,
     message: v.optional(v.string()),
     name: v.string(),
     kind: v.optional(v.string()),
@@ -171,10 +176,10 @@ export const streamEvents = {
     executor,
     lane,
   }),
-  tool_args_delta: v.looseObject({ tool: v.string(), text: v.string(), lane }),
-  tool_call: v.looseObject({ tool: v.string(), name: v.string(), executor, lane }),
-  tool_progress: v.looseObject({ tool: v.string(), parts, lane }),
-  tool_end: v.looseObject({ tool: v.string(), status, parts, lane }),
+  tool_args_delta: v.looseObject({ tool: wireId, text: v.string(), lane }),
+  tool_call: v.looseObject({ tool: wireId, name: v.string(), executor, lane }),
+  tool_progress: v.looseObject({ tool: wireId, parts, lane }),
+  tool_end: v.looseObject({ tool: wireId, status, parts, lane }),
   directive,
   usage: v.looseObject({ scope: v.picklist(['call', 'turn', 'session']), lane }),
   notice: v.looseObject({

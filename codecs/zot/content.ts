@@ -44,19 +44,31 @@ function readBlock(raw: JsonText, toolName: ToolName, content: Content): Part {
     only('mime_type', 'bytes')
     return readImage(block)
   }
-  if (block['type'] === 'tool_call' && typeof block['id'] === 'string' && typeof block['name'] === 'string') {
+  const id = block['type'] === 'tool_call' ? block['id'] : block['call_id']
+  if (block['type'] === 'tool_call' && isId(id) && typeof block['name'] === 'string') {
     only('id', 'name', 'args')
-    return { type: 'tool-call', tool: toolName(block['id']), name: block['name'], args: member(raw, 'args') ?? '{}' }
+    content.exact &&= typeof id === 'string'
+    return {
+      type: 'tool-call',
+      tool: toolName(String(id ?? '')),
+      name: block['name'],
+      args: member(raw, 'args') ?? '{}',
+    }
   }
-  if (block['type'] === 'tool_result' && typeof block['call_id'] === 'string') {
+  if (block['type'] === 'tool_result' && isId(id)) {
     only('call_id', 'is_error', 'content')
     const inner = readContent(member(raw, 'content'), toolName)
-    content.exact &&= inner.exact
+    content.exact &&= inner.exact && typeof id === 'string'
     const status = block['is_error'] === true ? 'error' : 'ok'
-    return { type: 'tool-reply', tool: block['call_id'], status, parts: inner.parts }
+    return { type: 'tool-reply', tool: String(id ?? ''), status, parts: inner.parts }
   }
   content.exact = false
   return { type: 'data', json: raw }
+}
+
+/** True for what may stand for an id: it need not be a string, or be there at all. */
+function isId(id: unknown): boolean {
+  return id == null || typeof id === 'string' || typeof id === 'number'
 }
 
 function readImage(block: Block): Part {

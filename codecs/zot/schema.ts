@@ -7,6 +7,12 @@ const count = v.pipe(v.number(), v.finite())
 const maybe = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema))
 const content = maybe(v.array(v.looseObject({})))
 
+/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+export const WireId = v.pipe(
+  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
+
 /** The codec's own keys of an agent's configuration. */
 export const Options = v.strictObject({
   /** The secret of `hello`: itself, or the name of the gateway's environment variable that holds it. */
@@ -41,17 +47,17 @@ export const Bare = v.looseObject({})
 /** `text_delta`: a piece of the answer. */
 export const TextDelta = v.looseObject({ delta: v.string() })
 /** `tool_use_start`: the model begins to write a call. */
-export const ToolUseStart = v.looseObject({ id: v.string(), name: v.string() })
+export const ToolUseStart = v.looseObject({ id: WireId, name: v.string() })
 /** `tool_use_args`: a piece of the arguments of a call. */
-export const ToolUseArgs = v.looseObject({ id: v.string(), delta: v.string() })
+export const ToolUseArgs = v.looseObject({ id: WireId, delta: v.string() })
 /** `tool_use_end`: the arguments of a call are whole. */
-export const ToolUseEnd = v.looseObject({ id: v.string() })
+export const ToolUseEnd = v.looseObject({ id: WireId })
 /** `tool_call`: a whole call; its arguments are sliced from the raw text. */
-export const ToolCall = v.looseObject({ id: v.string(), name: v.string(), args: v.optional(v.unknown()) })
+export const ToolCall = v.looseObject({ id: WireId, name: v.string(), args: v.optional(v.unknown()) })
 /** `tool_progress`: a raw piece of the output of a tool. */
-export const ToolProgress = v.looseObject({ id: v.string(), text: v.string() })
+export const ToolProgress = v.looseObject({ id: WireId, text: v.string() })
 /** `tool_result`: a tool has ended. */
-export const ToolResult = v.looseObject({ id: v.string(), is_error: maybe(v.boolean()), content })
+export const ToolResult = v.looseObject({ id: WireId, is_error: maybe(v.boolean()), content })
 /** `turn_end`: a model call is over. */
 export const TurnEnd = v.looseObject({ stop: maybe(v.string()) })
 /** `error`: what went wrong, for the user. One without words is a failure all the same. */

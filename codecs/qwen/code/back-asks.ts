@@ -13,6 +13,7 @@ import {
   quote,
   type Reply,
 } from '../../../src/model/index.ts'
+import { askOf } from '../asks.ts'
 import type { Line, Reading } from './back-lines.ts'
 import type { TurnDecoder } from './back-turn.ts'
 import type { AgentWire } from './back-wire.ts'
@@ -21,7 +22,8 @@ import { carried, sameJson } from './wire.ts'
 
 /** An open question of the agent: how its answer is written. */
 interface Open {
-  request: string
+  /** Its id, as the agent wrote it. */
+  request: JsonText
   tool: Id | undefined
   answer(reply: Reply): Verdict | undefined
 }
@@ -54,7 +56,7 @@ export class Asks {
     const { success, output } = v.safeParse(ControlRequest, value)
     if (!success) return 'misfit'
     const request = member(json, 'request')!
-    const { request_id: id } = output
+    const id = member(json, 'request_id')!
     if (output.request.subtype === 'mcp_message') {
       this.#ask(turn, id, undefined, mcpQuestion(request), undefined, mcpAnswer)
       return 'read'
@@ -99,9 +101,9 @@ export class Asks {
     turn.main.out.emit({ type: 'ask-settled', ask, how })
   }
 
-  #askTool(turn: TurnDecoder, id: string, asked: CanUseTool, request: JsonText): void {
+  #askTool(turn: TurnDecoder, id: JsonText, asked: CanUseTool, request: JsonText): void {
     const input = member(request, 'input')!
-    const tool = asked.tool_use_id ?? ''
+    const tool = asked.tool_use_id
     const questions = asked.tool_name === ASKING_TOOL ? v.safeParse(Questions, asked.input) : undefined
     if (questions?.success) {
       this.#ask(turn, id, tool, inputQuestion(questions.output), input, (reply) => inputAnswer(reply, input))
@@ -120,13 +122,14 @@ export class Asks {
 
   #ask(
     turn: TurnDecoder | undefined,
-    ask: Id,
+    request: JsonText,
     tool: Id | undefined,
     question: Question,
     extra: JsonText | undefined,
     answer: Open['answer'],
   ): void {
-    this.#open.set(ask, { request: ask, tool, answer })
+    const ask = askOf(request, this.#open)
+    this.#open.set(ask, { request, tool, answer })
     const ext = carried(extra)
     this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question, ...(ext && { ext }) })
   }

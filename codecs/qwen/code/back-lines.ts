@@ -154,7 +154,7 @@ function readEvent(turn: TurnDecoder, lane: Lane, event: schema.StreamEvent, lin
       return 'read'
     case 'content_block_start': {
       const { type, id, name } = event.content_block
-      if (type !== 'tool_use' || id === undefined || name === undefined) return 'read'
+      if (type !== 'tool_use' || name === undefined) return 'read'
       answer.tool()
       turn.tools.draft(out, event.index, id, name)
       return 'read'

@@ -49,9 +49,10 @@ export class TurnDecoder {
 
   /** The lane that a line's `parent_tool_use_id` names. */
   lane(parent: unknown): Lane {
-    if (typeof parent !== 'string') return this.main
-    const lane = this.#lanes.get(parent) ?? this.#newLane(parent)
-    this.#lanes.set(parent, lane)
+    if (typeof parent !== 'string' && typeof parent !== 'number') return this.main
+    const name = String(parent)
+    const lane = this.#lanes.get(name) ?? this.#newLane(name)
+    this.#lanes.set(name, lane)
     return lane
   }
 

@@ -175,15 +175,13 @@ export class AgentWire {
     this.send(`{"type":"control_request","request_id":${quote(id)},"request":${request}}`)
   }
 
-  /** Answers a control request of the agent. */
-  answer(request: string, payload: JsonText): void {
-    const id = quote(request)
+  /** Answers a control request of the agent; `id` as the agent wrote it. */
+  answer(id: JsonText, payload: JsonText): void {
     this.send(`{"type":"control_response","response":{"subtype":"success","request_id":${id},"response":${payload}}}`)
   }
 
   /** Answers it with an error, which the agent takes as a refusal. */
-  refuse(request: string, error: string): void {
-    const id = quote(request)
+  refuse(id: JsonText, error: string): void {
     this.send(`{"type":"control_response","response":{"subtype":"error","request_id":${id},"error":${quote(error)}}}`)
   }
 

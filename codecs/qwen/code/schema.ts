@@ -22,19 +22,27 @@ export const SystemRetry = v.looseObject({
   data: v.looseObject({ preserveText: v.optional(v.boolean(), true) }),
 })
 
+/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+const WireId = v.pipe(
+  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
+/** An id that may be missing; one of another type is as good as none. */
+const maybeId = v.fallback(v.optional(v.string()), undefined)
+
 const Block = v.looseObject({ type: v.string() })
 
 /** One block of an `assistant` line; all blocks of a line are of one category. */
 export const AssistantBlock = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
   v.looseObject({ type: v.literal('thinking'), thinking: v.string(), signature: v.optional(v.string(), '') }),
-  v.looseObject({ type: v.literal('tool_use'), id: v.string(), name: v.string() }),
+  v.looseObject({ type: v.literal('tool_use'), id: WireId, name: v.string() }),
 ])
 
 /** `assistant`: a run of blocks of one category. */
 export const Assistant = v.looseObject({
   message: v.looseObject({
-    id: v.optional(v.string()),
+    id: maybeId,
     content: v.array(Block),
     usage: v.optional(UsageFields),
   }),
@@ -45,7 +53,7 @@ export const UserBlock = v.variant('type', [
   v.looseObject({ type: v.literal('text'), text: v.string() }),
   v.looseObject({
     type: v.literal('tool_result'),
-    tool_use_id: v.string(),
+    tool_use_id: WireId,
     is_error: v.optional(v.boolean(), false),
     content: v.optional(v.union([v.string(), v.array(Block)])),
   }),
@@ -58,14 +66,14 @@ export const User = v.looseObject({ message: v.looseObject({ content: v.union([v
 export const StreamEvent = v.variant('type', [
   v.looseObject({
     type: v.literal('message_start'),
-    message: v.looseObject({ id: v.optional(v.string()) }),
+    message: v.looseObject({ id: maybeId }),
   }),
   v.looseObject({
     type: v.literal('content_block_start'),
     index: v.number(),
     content_block: v.looseObject({
       type: v.string(),
-      id: v.optional(v.string()),
+      id: WireId,
       name: v.optional(v.string()),
     }),
   }),
@@ -80,7 +88,7 @@ export const StreamEvent = v.variant('type', [
   }),
   v.looseObject({ type: v.literal('content_block_stop') }),
   v.looseObject({ type: v.literal('message_stop') }),
-  v.looseObject({ type: v.literal('tool_progress'), tool_use_id: v.string(), content: v.unknown() }),
+  v.looseObject({ type: v.literal('tool_progress'), tool_use_id: WireId, content: v.unknown() }),
 ])
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
@@ -97,14 +105,14 @@ export type Result = v.InferOutput<typeof Result>
 
 /** `control_request` of the CLI. */
 export const ControlRequest = v.looseObject({
-  request_id: v.string(),
+  request_id: v.union([v.string(), v.number()]),
   request: v.looseObject({ subtype: v.optional(v.string(), '') }),
 })
 
 /** The `request` of a `can_use_tool`. */
 export const CanUseTool = v.looseObject({
   tool_name: v.string(),
-  tool_use_id: v.optional(v.string()),
+  tool_use_id: WireId,
   input: v.custom<Record<string, unknown>>(isRecord),
   permission_suggestions: v.optional(
     v.nullable(v.array(v.looseObject({ type: v.optional(v.string()), label: v.optional(v.string()) }))),

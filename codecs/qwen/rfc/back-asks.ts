@@ -13,6 +13,7 @@ import {
   quote,
   type Reply,
 } from '../../../src/model/index.ts'
+import { askOf } from '../asks.ts'
 import { ControlRequest } from './schema.ts'
 import { extFrom, messageLine } from './wire.ts'
 
@@ -23,6 +24,8 @@ const OPTIONS: readonly AskOption[] = [
 ]
 
 interface Open {
+  /** The id of its request, as the agent wrote it. */
+  request: JsonText
   question: Question
   subtype: string
   /** True when the agent named the choices, so that the chosen one is told. */
@@ -50,14 +53,16 @@ export class BackAsks {
   ): boolean {
     const { success, output } = v.safeParse(ControlRequest, value)
     if (!success) return false
-    const { request_id: ask, subtype } = output
+    const { subtype } = output
+    const request = member(line, 'request_id')!
     if (turn === undefined) {
-      this.#ports.send(refusalLine(ask, 'No turn is running: nobody can be asked.'))
+      this.#ports.send(refusalLine(request, 'No turn is running: nobody can be asked.'))
       return true
     }
     const found = subtype === 'can_use_tool' ? approvalOf(line, toolOf) : clientQuestion(subtype, line)
     const { question, named } = found
-    this.#open.set(ask, { question, subtype, named })
+    const ask = askOf(request, this.#open)
+    this.#open.set(ask, { request, question, subtype, named })
     const metadata = member(line, 'metadata')
     const ext = extFrom([['metadata', subtype === 'can_use_tool' ? metadata : undefined]])
     const event: Ask = { ask, question }
@@ -70,7 +75,7 @@ export class BackAsks {
     const open = ask === undefined ? undefined : this.#open.get(ask)
     if (ask === undefined || !open) return
     this.#open.delete(ask)
-    this.#ports.send(responseLine(ask, open, reply))
+    this.#ports.send(responseLine(open, reply))
   }
 
   /** The turn is over, and with it its questions. */
@@ -90,7 +95,7 @@ function approvalOf(
   const about = parseObject(metadata) ?? {}
   const fields = parseObject(tool) ?? {}
   const id = fields['id'] ?? fields['tool_call_id'] ?? fields['tool_use_id']
-  const known = typeof id === 'string' ? toolOf(id) : undefined
+  const known = typeof id === 'string' || typeof id === 'number' ? toolOf(String(id)) : undefined
   const name = fields['name'] ?? fields['tool_name']
   const description = about['reason'] ?? about['description']
   const named = elements(member(metadata, 'options') ?? '').flatMap(readOption)
@@ -124,7 +129,8 @@ function clientQuestion(method: string, line: JsonText): { question: Question; n
   return { question: { kind: 'client', method, params }, named: false }
 }
 
-function responseLine(request: string, open: Open, reply: Reply): string {
+function responseLine(open: Open, reply: Reply): string {
+  const { request } = open
   if (reply.kind === 'approval') return respond(request, 'success', approvalJson(open, reply))
   if (reply.kind === 'client' && reply.error === undefined) {
     const result = reply.result ?? 'null'
@@ -145,19 +151,19 @@ function approvalJson({ question, named }: Open, reply: Extract<Reply, { kind: '
   ])
 }
 
-function respond(request: string, subtype: 'success', result: JsonText): string {
+function respond(request: JsonText, subtype: 'success', result: JsonText): string {
   return messageLine([
     ['type', '"control_response"'],
-    ['request_id', quote(request)],
+    ['request_id', request],
     ['response', `{"subtype":"${subtype}","result":${result}}`],
   ])
 }
 
-function refusalLine(request: string, message: string): string {
+function refusalLine(request: JsonText, message: string): string {
   const error = `{"message":${quote(message)},"retryable":false}`
   return messageLine([
     ['type', '"control_response"'],
-    ['request_id', quote(request)],
+    ['request_id', request],
     ['response', `{"subtype":"error","error":${error}}`],
   ])
 }

@@ -195,7 +195,8 @@ function extOfCompletion(
 function readCalls(turn: TurnDecoder, message: JsonText, ext: Ext | undefined): void {
   for (const raw of elements(member(message, 'tool_calls') ?? '')) {
     const inner = member(raw, 'function')!
-    const id = JSON.parse(member(raw, 'id')!) as string
+    const said: unknown = JSON.parse(member(raw, 'id') ?? 'null')
+    const id = said === null ? '' : String(said)
     const name = JSON.parse(member(inner, 'name')!) as string
     const all = extFrom([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
     turn.call(id, name, argumentsText(member(inner, 'arguments')), all)
@@ -207,6 +208,12 @@ function readPieces(turn: TurnDecoder, output: Chunk, delta: JsonText, ext: Ext 
   for (const [at, piece] of (output.choices?.[0]?.delta?.tool_calls ?? []).entries()) {
     const { index, id, function: inner } = piece
     const all = extFrom([...members(ext?.json ?? '{}'), ['call', rest(raws[at]!, CALL)]])
-    turn.callPiece(index ?? at, id || undefined, inner?.name ?? undefined, inner?.arguments ?? '', all)
+    turn.callPiece(
+      index ?? at,
+      id == null || id === '' ? undefined : String(id),
+      inner?.name ?? undefined,
+      inner?.arguments ?? '',
+      all,
+    )
   }
 }

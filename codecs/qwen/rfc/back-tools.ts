@@ -2,6 +2,7 @@ import type { Id } from '../../../src/model/index.ts'
 
 interface Call {
   tool: Id
+  wireId: string
   name: string
   /** The arguments that came in pieces. */
   pieces: string
@@ -12,6 +13,7 @@ interface Call {
 /** Tells apart the tool calls of one turn. The first call of an id keeps it; a later one gets a number. */
 export class ToolCalls {
   readonly #byWireId = new Map<string, Call[]>()
+  readonly #used = new Set<Id>()
   /** The calls of the current round by the number that their pieces have. */
   readonly #drafts = new Map<number, Call>()
 
@@ -34,9 +36,10 @@ export class ToolCalls {
     return call
   }
 
-  /** The call that a piece goes on with. */
-  draft(index: number): Call | undefined {
-    return this.#drafts.get(index)
+  /** The call that a piece goes on with; some providers repeat its id on every piece. */
+  draft(index: number, wireId: string | undefined): Call | undefined {
+    const call = this.#drafts.get(index)
+    return wireId === undefined || call?.wireId === wireId ? call : undefined
   }
 
   /** Ends the round: the calls of which only pieces came. */
@@ -55,8 +58,10 @@ export class ToolCalls {
 
   #add(wireId: string, name: string): Call {
     const calls = this.#byWireId.get(wireId) ?? []
-    const tool = calls.length === 0 ? wireId : `${wireId}#${calls.length + 1}`
-    const call = { tool, name, pieces: '', called: false, ended: false }
+    let tool = wireId
+    for (let number = calls.length + 1; this.#used.has(tool); number += 1) tool = `${wireId}#${number}`
+    this.#used.add(tool)
+    const call = { tool, wireId, name, pieces: '', called: false, ended: false }
     calls.push(call)
     this.#byWireId.set(wireId, calls)
     return call

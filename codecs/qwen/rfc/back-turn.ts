@@ -111,7 +111,7 @@ export class TurnDecoder {
   /** A piece of a call: the first one of its number names it. */
   callPiece(index: number, id: string | undefined, name: string | undefined, text: string, ext: Ext | undefined): void {
     this.closeMessage()
-    let call = id === undefined ? this.tools.draft(index) : undefined
+    let call = this.tools.draft(index, id)
     if (!call) {
       if (name === undefined) {
         this.report({ kind: 'unparsed', item: 'tool-args-delta', why: 'unknown', count: 1 })

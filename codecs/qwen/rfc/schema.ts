@@ -4,12 +4,21 @@ import * as v from 'valibot'
 
 const maybe = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema))
 const text = maybe(v.string())
+/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+const WireId = v.pipe(
+  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
+/** An id that nothing is found by. */
+const anyId = v.optional(v.unknown())
 const count = maybe(v.pipe(v.number(), v.finite(), v.minValue(0)))
 const bag = maybe(v.looseObject({}))
 const notes = maybe(v.array(v.looseObject({})))
 
+/** An id that is not a string names nothing. */
+const named = v.fallback(text, undefined)
 /** What every line may say of where it belongs. */
-const where = { session_id: text, prompt_id: text }
+const where = { session_id: named, prompt_id: named }
 
 /** Tokens of a model call or of a turn. */
 export const UsageJson = v.looseObject({
@@ -24,7 +33,7 @@ export type UsageJson = v.InferOutput<typeof UsageJson>
 const completion = {
   ...where,
   object: v.string(),
-  id: text,
+  id: anyId,
   created: maybe(v.number()),
   model: text,
   system_fingerprint: v.optional(v.unknown()),
@@ -48,7 +57,7 @@ export const Completion = v.looseObject({
             tool_calls: maybe(
               v.array(
                 v.looseObject({
-                  id: v.string(),
+                  id: WireId,
                   type: text,
                   function: v.looseObject({ name: v.string(), arguments: v.optional(v.unknown()) }),
                 }),
@@ -79,7 +88,7 @@ export const Chunk = v.looseObject({
               v.array(
                 v.looseObject({
                   index: maybe(v.number()),
-                  id: text,
+                  id: maybe(v.union([v.string(), v.number()])),
                   type: text,
                   function: maybe(v.looseObject({ name: text, arguments: text })),
                 }),
@@ -115,7 +124,7 @@ export const Terminal = v.looseObject({
 export const ToolDisplay = v.looseObject({
   ...where,
   type: v.string(),
-  tool_call_id: v.string(),
+  tool_call_id: WireId,
   status: v.string(),
   result_display: v.optional(v.unknown()),
 })
@@ -144,7 +153,7 @@ export const StatusResult = v.looseObject({ ...where, type: v.string(), status: 
 export const ControlRequest = v.looseObject({
   ...where,
   type: v.string(),
-  request_id: v.string(),
+  request_id: v.union([v.string(), v.number()]),
   subtype: v.string(),
   metadata: bag,
 })

@@ -220,7 +220,7 @@ describe('what cannot be read', () => {
     ['{"type":"agent-ready","turn":"t"}', 'agent-ready', 'turn is not what this event needs'],
     ['{"type":"notice","turn":7}', 'notice', 'turn is not what this event needs'],
     ['{"type":"text-delta","turn":"t","message":"m","text":7}', 'text-delta', 'text must be a string'],
-    ['{"type":"reasoning-delta","turn":"t"}', 'reasoning-delta', 'message is missing'],
+    ['{"type":"reasoning-delta","turn":"t"}', 'reasoning-delta', 'text is missing'],
     [
       '{"type":"usage","turn":"t","scope":"turn","usage":{"input":1e400}}',
       'usage',

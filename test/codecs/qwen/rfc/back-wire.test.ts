@@ -630,7 +630,7 @@ describe('questions', () => {
     feed(closed, [{ type: 'control_request', request_id: 'r', subtype: 'can_use_tool' }])
     expect(closed.sent).toHaveLength(1)
     expect(closed.losses).toEqual([{ kind: 'dropped', item: 'ask', why: 'no-place', count: 1 }])
-    const { drive } = asked({ request_id: 7, subtype: 'can_use_tool' })
+    const { drive } = asked({ request_id: null, subtype: 'can_use_tool' })
     expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'ask', why: 'unknown', count: 1 }])
   })
 })
