@@ -1,7 +1,14 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, Hono } from 'hono'
-import type { AnyCodec, Carrier, Dialect, Endpoint, FrontContext } from '../src/contract/index.ts'
+import {
+  type AnyCodec,
+  asFront,
+  type Carrier,
+  type Endpoint,
+  type FrontContext,
+  type FrontDialect,
+} from '../src/contract/index.ts'
 import type { ClientLink } from '../src/engine/index.ts'
 import { fault } from '../src/model/index.ts'
 import { headersOf, unreadableBody } from './headers.ts'
@@ -15,7 +22,7 @@ export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
   for (const codec of parts.codecs) {
     for (const endpoint of codec.endpoints) {
       const name = endpoint.dialect ?? Object.keys(codec.dialects)[0]!
-      const dialect = codec.dialects[name]!
+      const dialect = asFront(codec.dialects[name])
       const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
       const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
       for (const path of pathsOf(endpoint))
@@ -40,7 +47,7 @@ function pathsOf({ method, path }: Endpoint): string[] {
 
 interface FrontRoute {
   codec: AnyCodec
-  dialect: Dialect
+  dialect: FrontDialect
   front: string
   endpoint: Endpoint
 }

@@ -1,6 +1,6 @@
 import { httpBackend, processBackend, resourceLimiter, Starter, type StarterConfig } from './backends/index.ts'
 import { type AgentConfig, agentRedactor, type Config } from './config/index.ts'
-import type { AnyCodec, Backend, Hooks } from './contract/index.ts'
+import { type AnyCodec, asBack, type Backend, type Hooks } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
 import { openStore } from './store/index.ts'
 
@@ -111,7 +111,7 @@ function agentSettings(
     name: agent.name,
     codec,
     protocol: isDefault ? agent.protocol : `${agent.protocol}@${agent.dialect}`,
-    dialect: codec.dialects[agent.dialect]!,
+    dialect: asBack(codec.dialects[agent.dialect]),
     backend: hooks.backend?.(agent.name, backend) ?? backend,
     context: {
       options: agent.options,

@@ -1,8 +1,8 @@
+import type { Limits } from '../contract/index.ts'
 import { MAX_MS } from './duration.ts'
 import type { Path } from './errors.ts'
 import type { Profile } from './profile.ts'
 import type { Source } from './source.ts'
-import type { Limits } from './types.ts'
 
 /** The protocol whose agents may be described by a profile. */
 export const PROFILE_PROTOCOL = 'agentproc'

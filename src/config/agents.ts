@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import type { Limits } from '../contract/index.ts'
 import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
 import { MAX_MS } from './duration.ts'
 import { inheritedNames } from './environment.ts'
@@ -10,7 +11,7 @@ import type { Profile } from './profile.ts'
 import { findProtocol, type Protocol } from './protocol.ts'
 import type { AgentEntry } from './schema.ts'
 import type { Source } from './source.ts'
-import type { AgentConfig, CodecInfos, Limits } from './types.ts'
+import type { AgentConfig, CodecInfos } from './types.ts'
 
 const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
 const HTTP_KEYS = ['url', 'headers'] as const

@@ -1,8 +1,9 @@
 import { stringify } from 'yaml'
+import type { Limits, Pool } from '../contract/index.ts'
 import { isRecord } from '../model/index.ts'
 import { formatDuration, formatSize } from './duration.ts'
 import { argumentSecret, SECRET_NAME } from './redact.ts'
-import type { AgentConfig, Config, Limits, Pool, Resources, ServerConfig } from './types.ts'
+import type { AgentConfig, Config, Resources, ServerConfig } from './types.ts'
 
 /** What stands in the place of a secret. */
 const HIDDEN = '***'

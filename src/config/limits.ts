@@ -1,4 +1,4 @@
-import type { Limits } from './types.ts'
+import type { Limits } from '../contract/index.ts'
 
 /** The limits of a configuration that sets none. */
 export const DEFAULT_LIMITS: Limits = {

@@ -1,9 +1,10 @@
+import type { Route } from '../contract/index.ts'
 import { suggest } from './errors.ts'
 import { definedLimits } from './limits.ts'
 import { findProtocol } from './protocol.ts'
 import type { FileShape } from './schema.ts'
 import type { Source } from './source.ts'
-import type { CodecInfos, Route } from './types.ts'
+import type { CodecInfos } from './types.ts'
 
 /** The routes of a valid file; agents and fronts that do not exist are reported. */
 export function resolveRoutes(

@@ -1,32 +1,4 @@
-import type { StandardSchemaV1 } from '../contract/index.ts'
-
-/** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns that may wait for a session. */
-export interface Limits {
-  /** From the start of an agent to its being ready. */
-  start: number
-  /** From the command to the first event. */
-  firstEvent: number
-  /** Between two events. */
-  idle: number
-  /** The whole turn. */
-  total: number
-  /** From a question of an agent to its answer. */
-  ask: number
-  /** From SIGTERM to SIGKILL. */
-  grace: number
-  /** One line of an agent or client. */
-  line: number
-  /** One body of a request or answer. */
-  body: number
-  queue: number
-}
-
-/** Processes kept for an agent: `warm` ones ready at any time, at most `max`, each closed after `idle` milliseconds without use. */
-export interface Pool {
-  warm: number
-  max: number
-  idle: number
-}
+import type { AgentPolicy, Limits, Route, StandardSchemaV1 } from '../contract/index.ts'
 
 /** What each process of an agent may take: bytes of `memory` and of one file (`fileSize`), milliseconds of `cpu` (rounded up to seconds), open `files`, `processes` of its user. */
 export interface Resources {
@@ -38,7 +10,7 @@ export interface Resources {
 }
 
 /** One agent, resolved. All paths are absolute. */
-export interface AgentConfig {
+export interface AgentConfig extends AgentPolicy {
   name: string
   /** The codec. */
   protocol: string
@@ -59,47 +31,10 @@ export interface AgentConfig {
   /** HTTP only. */
   url?: string
   headers?: Readonly<Record<string, string>>
-  pool: Pool
-  limits: Limits
   /** What the codec's own schema made of its own keys. */
   options: unknown
   /** The folder of the file that describes the process: of the profile, else of the configuration. */
   folder: string
-  /** What becomes of a session whose process is lost. */
-  restore: 'fresh' | 'fail' | 'replay'
-  /** After this many failures in a row the agent gets no turns for `cooldown` milliseconds. */
-  breaker: { failures: number; cooldown: number }
-  /** How often the agent is asked whether it works, and how long it may take to answer, in milliseconds. */
-  health?: { every: number; timeout: number }
-}
-
-/** Which turns a route takes; `*` stands for any text, and what is absent for everything. */
-export interface RouteMatch {
-  front?: string
-  channel?: string
-  agent?: string
-  session?: string
-  principal?: string
-  model?: string
-}
-
-/** Where matching turns go. */
-export interface Route {
-  when: RouteMatch
-  agent: string
-  fallback: readonly string[]
-  /** The answer to an approval that the client cannot be asked. */
-  approvals: 'deny' | 'allow'
-  /** `strict` refuses a pair that would lose something, before anything runs. */
-  loss: 'report' | 'strict'
-  /** `shape` keeps of a turn that it was and how it ended, not what was said. */
-  journal: 'full' | 'shape'
-  /** `keep` keeps what a client calls secret of its surroundings from agents on other machines. */
-  secrets: 'keep' | 'pass'
-  /** What a turn does that comes while another one of its session runs. */
-  busy: 'queue' | 'reject' | 'steer'
-  onDisconnect?: 'cancel' | 'drain'
-  limits?: Partial<Limits>
 }
 
 /** A key of a client. Exactly one of `secret` (from the environment) and `hash` (SHA-256 of it, lower-case hex) is there. */

@@ -52,6 +52,12 @@ export interface Dialect<O = unknown> {
   readonly back?: BackHalf<O>
 }
 
+/** A dialect that clients speak. */
+export type FrontDialect<O = unknown> = Dialect<O> & { readonly front: FrontHalf }
+
+/** A dialect that agents speak. */
+export type BackDialect<O = unknown> = Dialect<O> & { readonly back: BackHalf<O> }
+
 /** An HTTP endpoint of a front. `path` may have `:name` segments, which the front finds in `FrontContext.params`; `input` is how the request's body is framed; `dialect` defaults to the first one. */
 export interface Endpoint {
   readonly method: string
@@ -76,3 +82,25 @@ export interface Codec<O = unknown> {
 /** A codec with its option type forgotten, as registries hold it: the engine only hands validated options back to it. */
 // biome-ignore lint/suspicious/noExplicitAny: the option type is existential here
 export type AnyCodec = Codec<any>
+
+/** A dialect as one that clients speak. Throws when it has no front half. */
+export function asFront<O>(dialect: Dialect<O> | undefined): FrontDialect<O> {
+  if (!hasFront(dialect)) throw new Error('no client speaks this dialect')
+  return dialect
+}
+
+/** A dialect as one that agents speak. Throws when it has no back half. */
+export function asBack<O>(dialect: Dialect<O> | undefined): BackDialect<O> {
+  if (!hasBack(dialect)) throw new Error('no agent speaks this dialect')
+  return dialect
+}
+
+/** True for a dialect that clients speak. */
+export function hasFront<O>(dialect: Dialect<O> | undefined): dialect is FrontDialect<O> {
+  return dialect?.front !== undefined
+}
+
+/** True for a dialect that agents speak. */
+export function hasBack<O>(dialect: Dialect<O> | undefined): dialect is BackDialect<O> {
+  return dialect?.back !== undefined
+}

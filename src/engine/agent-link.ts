@@ -79,7 +79,7 @@ export class AgentLink {
     this.agent = agent
     this.#scope = scope
     this.owner = owner
-    this.#link = agent.dialect.back!.open(agent.context, {
+    this.#link = agent.dialect.back.open(agent.context, {
       emit: (event) => this.#emit(event),
       open: (call) => this.#open(call),
       send: (frame) => this.#send(frame),

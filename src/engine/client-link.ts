@@ -4,10 +4,10 @@ import type {
   Capabilities,
   Carrier,
   ClientSink,
-  Dialect,
   Frame,
   Framing,
   FrontContext,
+  FrontDialect,
   FrontLink,
   RequestScope,
 } from '../contract/index.ts'
@@ -24,7 +24,7 @@ export interface ClientOptions {
   codec: AnyCodec
   /** The codec's name, with the dialect where it is not the default one. */
   front: string
-  dialect: Dialect
+  dialect: FrontDialect
   context: FrontContext
   /** How the input is framed: the dialect's framing on stdio, the endpoint's over HTTP. */
   input: Framing
@@ -96,7 +96,7 @@ export class ClientLink implements ExchangeHost {
       frame: (frame) => this.#decode(frame),
       fault: (broken) => this.#unreadable(broken),
     })
-    this.#link = options.dialect.front!.open(options.context, {
+    this.#link = options.dialect.front.open(options.context, {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => this.#output.send(frame),
       warn: (text) => options.sink.warn(text),
@@ -110,7 +110,7 @@ export class ClientLink implements ExchangeHost {
   }
 
   get capabilities(): Capabilities {
-    return this.options.dialect.front!.capabilities
+    return this.options.dialect.front.capabilities
   }
 
   get clogged(): boolean {

@@ -114,7 +114,7 @@ export class Controls {
     const { link } = live
     const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
     if (!exchange || !link?.persistent || !link.ready) return false
-    if (link.agent.dialect.back!.capabilities[item] === 'none') return false
+    if (link.agent.dialect.back.capabilities[item] === 'none') return false
     if (command.type === 'session-close') {
       // Not every protocol answers it, and the session is given up whatever the agent says.
       link.send(command)
@@ -204,7 +204,7 @@ function needsSession(command: ControlCommand): boolean {
 
 /** Without a live agent a setting is taken when every turn can bring it along: the front sends it with each. */
 function configured({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): { fault?: Fault } {
-  const { capabilities } = agent.dialect.back!
+  const { capabilities } = agent.dialect.back
   const carried =
     mode === undefined &&
     (model === undefined || capabilities['option.model'] !== 'none') &&

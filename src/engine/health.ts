@@ -78,7 +78,7 @@ export class HealthChecks {
   }
 
   #ask(agent: AgentSettings, finish: (found: Found) => void): Stop {
-    const asks = agent.dialect.back!.capabilities['query.health'] !== 'none'
+    const asks = agent.dialect.back.capabilities['query.health'] !== 'none'
     const question = { type: 'query', what: 'health', exchange: EXCHANGE } as const
     const idleEvent = (event: LinkEvent): void => {
       if (event.type === 'agent-ready' && !asks) finish(undefined)

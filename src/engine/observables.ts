@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs'
-import type { BackContext, CallEnd, Dialect, Frame, FrontContext } from '../contract/index.ts'
+import type { BackContext, BackDialect, CallEnd, Frame, FrontContext, FrontDialect } from '../contract/index.ts'
 import type { Command, Fault, Loss, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Exchange } from './exchange.ts'
 import { RecordedAgent } from './recorded-agent.ts'
@@ -29,7 +29,7 @@ export interface Recorded<O> extends Listener {
  * The canonical events of one turn from the frames that an agent wrote. Subscribing opens the codec's link; completing
  * the frames ends its wire. The laws of a turn hold: exactly one `turn-end`, last.
  */
-export function decode$<O>(dialect: Dialect<O>, frames: Observable<Frame>, of: Recorded<O>): Observable<TurnEvent> {
+export function decode$<O>(dialect: BackDialect<O>, frames: Observable<Frame>, of: Recorded<O>): Observable<TurnEvent> {
   return new Observable((subscriber) => {
     const agent = new RecordedAgent(dialect, of.context, {
       event: (event) => {
@@ -61,7 +61,7 @@ export interface Reading extends Listener {
  * The frames that a client reads for one turn. Events go to the last exchange that its request opened; what it has no
  * place for is told to `of.loss` at the end.
  */
-export function encode$(dialect: Dialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
+export function encode$(dialect: FrontDialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
   return new Observable((subscriber) => {
     let exchange: Exchange | undefined
     const client = new RecordedClient(dialect, of.context, of.agent, {

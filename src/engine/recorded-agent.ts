@@ -1,11 +1,11 @@
 import { Observable, type Subscriber } from 'rxjs'
 import {
   type BackContext,
+  type BackDialect,
   type BackLink,
   type Call,
   type CallEnd,
   type CallHead,
-  type Dialect,
   type Frame,
   faultOfEnd,
 } from '../contract/index.ts'
@@ -44,7 +44,7 @@ interface Running {
  * every turn has exactly one end.
  */
 export class RecordedAgent<O = unknown> {
-  readonly #dialect: Dialect<O>
+  readonly #dialect: BackDialect<O>
   readonly #ear: AgentEar
   readonly #link: BackLink
   #running: Running | undefined
@@ -53,10 +53,10 @@ export class RecordedAgent<O = unknown> {
   #broken: Fault | undefined
   #ids = 0
 
-  constructor(dialect: Dialect<O>, context: BackContext<O>, ear: AgentEar) {
+  constructor(dialect: BackDialect<O>, context: BackContext<O>, ear: AgentEar) {
     this.#dialect = dialect
     this.#ear = ear
-    this.#link = dialect.back!.open(context, {
+    this.#link = dialect.back.open(context, {
       emit: (event) => this.#emit(event),
       open: (call) => ear.call?.(call),
       send: (frame) => ear.send?.(frame),
@@ -89,7 +89,7 @@ export class RecordedAgent<O = unknown> {
 
   /** Hands over a turn. */
   start(command: Command & TurnStart): void {
-    const carried = carryStart(this.#dialect.back!.capabilities, command, (loss) => this.#ear.loss?.(loss, 'asked'))
+    const carried = carryStart(this.#dialect.back.capabilities, command, (loss) => this.#ear.loss?.(loss, 'asked'))
     const running: Running = { turn: command.turn, cancelled: false, subscriber: undefined }
     this.#running = running
     new Observable<AgentEvent>((subscriber) => {
@@ -115,7 +115,7 @@ export class RecordedAgent<O = unknown> {
   send(command: Exclude<Command, TurnStart>): void {
     if (command.type === 'turn-cancel' && this.#running) this.#running.cancelled = true
     const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
-    if (this.#dialect.back!.capabilities[item] === 'none') this.#ear.loss?.(dropped(item), 'asked')
+    if (this.#dialect.back.capabilities[item] === 'none') this.#ear.loss?.(dropped(item), 'asked')
     else this.#asking(() => this.#link.encode(command))
   }
 

@@ -1,4 +1,4 @@
-import type { Answer, Dialect, Frame, Framing, FrontContext, FrontLink } from '../contract/index.ts'
+import type { Answer, Frame, Framing, FrontContext, FrontDialect, FrontLink } from '../contract/index.ts'
 import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent } from '../model/index.ts'
 import { Exchange, type ExchangeHost } from './exchange.ts'
 import type { Direction } from './recorded-agent.ts'
@@ -26,7 +26,7 @@ export interface ClientEar {
  * events of its turns. What the front has no place for is a loss, as in a gateway.
  */
 export class RecordedClient {
-  readonly #dialect: Dialect
+  readonly #dialect: FrontDialect
   readonly #agent: string
   readonly #ear: ClientEar
   readonly #link: FrontLink
@@ -39,12 +39,12 @@ export class RecordedClient {
   closed = false
 
   /** `agent` is the name that fronts show for the agent. */
-  constructor(dialect: Dialect, context: FrontContext, agent: string, ear: ClientEar) {
+  constructor(dialect: FrontDialect, context: FrontContext, agent: string, ear: ClientEar) {
     this.#dialect = dialect
     this.#agent = agent
     this.#ear = ear
     this.#host = {
-      capabilities: dialect.front!.capabilities,
+      capabilities: dialect.front.capabilities,
       gone: false,
       clogged: false,
       deaf: false,
@@ -53,7 +53,7 @@ export class RecordedClient {
       encodeLink: (event) => this.tell(event),
       exchangeEnded: (exchange) => this.#ended(exchange),
     }
-    this.#link = dialect.front!.open(context, {
+    this.#link = dialect.front.open(context, {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => this.#send(frame),
       warn() {},

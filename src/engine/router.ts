@@ -1,5 +1,6 @@
+import type { Route } from '../contract/index.ts'
 import { type Command, type Fault, fault, globMatches } from '../model/index.ts'
-import type { AgentSettings, EngineSettings, Route } from './settings.ts'
+import type { AgentSettings, EngineSettings } from './settings.ts'
 
 /** What is known of a turn when its agent is chosen. */
 export interface RouteQuery {

@@ -1,5 +1,6 @@
+import type { Route } from '../contract/index.ts'
 import { type Command, isLoopback, type Loss, type TurnStart } from '../model/index.ts'
-import type { AgentSettings, Route } from './settings.ts'
+import type { AgentSettings } from './settings.ts'
 
 /**
  * Whether what a client calls secret of its surroundings is kept from the agent: other machines get it only where the
@@ -11,7 +12,7 @@ export function keepsSecret(
   { secrets }: Route,
 ): boolean {
   if (environment?.privacy !== 'secret' || secrets === 'pass') return false
-  if (dialect.back!.capabilities['start.environment'] === 'none') return false
+  if (dialect.back.capabilities['start.environment'] === 'none') return false
   return target.kind === 'http' && !isLoopback(new URL(target.url).hostname)
 }
 

@@ -54,7 +54,7 @@ export class Sessions {
 
   /** The model that an agent works with when nobody chose another one, as a process of it has said, or as it is configured. */
   modelOf(agent: AgentSettings): string | undefined {
-    return this.#pools.get(agent.name)?.model ?? agent.dialect.back!.configuredModel?.(agent.context)
+    return this.#pools.get(agent.name)?.model ?? agent.dialect.back.configuredModel?.(agent.context)
   }
 
   /** Gives up a session's link and forgets it; its record stays. */

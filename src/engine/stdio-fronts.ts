@@ -1,7 +1,7 @@
-import type { AnyCodec, Dialect, Frame, FrontContext } from '../contract/index.ts'
+import { type AnyCodec, type Frame, type FrontContext, type FrontDialect, hasFront } from '../contract/index.ts'
 
 /** A dialect that clients can speak, under its name. */
-export type NamedFront = readonly [name: string, dialect: Dialect]
+export type NamedFront = readonly [name: string, dialect: FrontDialect]
 
 /** How a program on stdio was started. */
 export interface Started {
@@ -11,7 +11,7 @@ export interface Started {
 
 /** The dialects of a codec that clients can speak, in its order. */
 export function frontsOf(codec: AnyCodec): NamedFront[] {
-  return Object.entries(codec.dialects).filter(([, dialect]) => dialect.front)
+  return Object.entries(codec.dialects).filter((named): named is [string, FrontDialect] => hasFront(named[1]))
 }
 
 /** The first of them that takes a client which was started so; `frame` is its first one, undefined while there is none. */
@@ -20,13 +20,13 @@ export function takenBy(
   frame: Frame | undefined,
   started: Started,
 ): NamedFront | undefined {
-  return fronts.find(([, dialect]) => dialect.front!.accepts?.(frame, stdioContext(dialect, started)) ?? true)
+  return fronts.find(([, dialect]) => dialect.front.accepts?.(frame, stdioContext(dialect, started)) ?? true)
 }
 
 /** What the front of a dialect is opened with on stdio: of the environment it sees what it asks for. */
-export function stdioContext(dialect: Dialect, { argv, env }: Started): FrontContext {
+export function stdioContext(dialect: FrontDialect, { argv, env }: Started): FrontContext {
   const known: Record<string, string> = {}
-  for (const name of dialect.front!.env) {
+  for (const name of dialect.front.env) {
     const value = env[name]
     if (value !== undefined) known[name] = value
   }

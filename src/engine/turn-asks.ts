@@ -1,7 +1,7 @@
+import type { Route } from '../contract/index.ts'
 import type { Ask, Command, CommandOf, EventOf, Id, Loss, Question, Reply, TurnEvent } from '../model/index.ts'
 import type { Audience } from './audience.ts'
 import { randomId } from './random.ts'
-import type { Route } from './settings.ts'
 
 /** What the asks of a turn need of it. */
 export interface AskHost {

@@ -102,13 +102,13 @@ export class TurnRun {
 
   /** Only agents that speak while they work can be told from dead ones by their silence. */
   get #silencePhase(): 'firstEvent' | 'waiting' {
-    return this.#host.turn.agent.dialect.back!.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
+    return this.#host.turn.agent.dialect.back.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
   }
 
   /** One try; resolves when the agent is done with it. */
   #attempt(link: AgentLink, { bound, history }: AgentSession): Promise<void> {
     const { turn, cancelled } = this.#host
-    const { capabilities } = turn.agent.dialect.back!
+    const { capabilities } = turn.agent.dialect.back
     const report = turn.loss.bind(turn)
     const told = withoutSecret(turn.command, turn.agent, turn.route, report)
     const full = history ? withHistory(capabilities, told, history, report) : told

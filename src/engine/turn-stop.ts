@@ -26,7 +26,7 @@ export class TurnStop {
   begin(link: AgentLink): void {
     const { turn, exchange } = this.#host
     const grace = this.#host.grace()
-    const told = link.agent.dialect.back!.capabilities['turn-cancel'] !== 'none'
+    const told = link.agent.dialect.back.capabilities['turn-cancel'] !== 'none'
     // A process that serves one turn, or is not ready yet, is stopped by being ended: only one that goes on needs a word.
     const polite = told && link.persistent && link.ready
     if (told) link.send({ type: 'turn-cancel', exchange, target: { turn } })

@@ -1,6 +1,6 @@
+import type { Limits } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import { elapsed } from './clock.ts'
-import type { Limits } from './settings.ts'
 
 type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
 

@@ -1,3 +1,4 @@
+import type { Limits, Route } from '../contract/index.ts'
 import {
   type Command,
   type CommandOf,
@@ -16,7 +17,7 @@ import { Audience } from './audience.ts'
 import { steeringLosses } from './carry.ts'
 import type { Exchange } from './exchange.ts'
 import { foldUpTo, retold } from './past.ts'
-import type { AgentSettings, Limits, Route } from './settings.ts'
+import type { AgentSettings } from './settings.ts'
 import { UNWRITABLE } from './store-watch.ts'
 import { type AskAnswered, TurnAsks } from './turn-asks.ts'
 import type { TurnClock } from './turn-clock.ts'
@@ -144,7 +145,7 @@ export class Turn {
   /** True when the running agent can be told something meanwhile. */
   get steerable(): boolean {
     return (
-      !this.ended && this.#run.link?.ready === true && this.agent.dialect.back!.capabilities['turn-steer'] !== 'none'
+      !this.ended && this.#run.link?.ready === true && this.agent.dialect.back.capabilities['turn-steer'] !== 'none'
     )
   }
 

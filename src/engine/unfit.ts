@@ -1,8 +1,8 @@
-import type { Dialect } from '../contract/index.ts'
+import type { FrontDialect, Route } from '../contract/index.ts'
 import { type Command, type Fault, fault, type TurnStart } from '../model/index.ts'
 import { strictRefusal } from './predict.ts'
 import { keepsSecret } from './secrets.ts'
-import type { AgentSettings, Route } from './settings.ts'
+import type { AgentSettings } from './settings.ts'
 
 const SECRET = fault(
   'lossy-refused',
@@ -15,16 +15,16 @@ const SECRET = fault(
  * something on a route that takes no losses. Undefined when it may.
  */
 export function unfit(
-  front: Dialect,
+  front: FrontDialect,
   command: Command & TurnStart,
   agent: AgentSettings,
   route: Route,
 ): Fault | undefined {
-  const { capabilities } = agent.dialect.back!
+  const { capabilities } = agent.dialect.back
   if (command.task === 'compact' && capabilities['start.compact'] === 'none') {
     return fault('invalid-request', `The agent "${agent.name}" cannot compact its conversation.`)
   }
   if (route.loss !== 'strict') return undefined
   if (keepsSecret(command, agent, route)) return SECRET
-  return strictRefusal(front.front!.capabilities, capabilities, command, front === agent.dialect)
+  return strictRefusal(front.front.capabilities, capabilities, command, front === agent.dialect)
 }

@@ -1,12 +1,19 @@
-import type { AnyCodec, Dialect } from '../contract/index.ts'
+import {
+  type AnyCodec,
+  type BackDialect,
+  type Dialect,
+  type FrontDialect,
+  hasBack,
+  hasFront,
+} from '../contract/index.ts'
 import { type Carriage, predictPair } from '../engine/index.ts'
 import { ITEMS, type Item } from '../model/index.ts'
 import { TOPICS, type Topic } from './topics.ts'
 
 /** One form of a protocol under the name that people say: its protocol's, with the dialect where it is not the default. */
-export interface Named {
+export interface Named<D extends Dialect = Dialect> {
   readonly name: string
-  readonly dialect: Dialect
+  readonly dialect: D
 }
 
 /** What becomes of everything between one client's dialect and one agent's. */
@@ -32,13 +39,17 @@ export function namedDialects(codecs: readonly AnyCodec[]): Named[] {
 
 /** Every client's dialect with every agent's. */
 export function pairsOf(dialects: readonly Named[]): Pair[] {
-  const clients = dialects.filter(({ dialect }) => dialect.front)
-  const agents = dialects.filter(({ dialect }) => dialect.back)
-  return clients.flatMap((client) => agents.map((agent) => pairOf(client, agent)))
+  return dialects.flatMap(({ name: client, dialect: front }) =>
+    hasFront(front)
+      ? dialects.flatMap(({ name: agent, dialect: back }) =>
+          hasBack(back) ? [pairOf({ name: client, dialect: front }, { name: agent, dialect: back })] : [],
+        )
+      : [],
+  )
 }
 
-function pairOf(client: Named, agent: Named): Pair {
-  const [front, back] = [client.dialect.front!, agent.dialect.back!]
+function pairOf(client: Named<FrontDialect>, agent: Named<BackDialect>): Pair {
+  const [{ front }, { back }] = [client.dialect, agent.dialect]
   const items = predictPair(front.capabilities, back.capabilities, client.dialect === agent.dialect)
   const counts: Record<Carriage, number> = { kept: 0, served: 0, weakened: 0, lost: 0, absent: 0 }
   for (const item of ITEMS) counts[items[item]] += 1

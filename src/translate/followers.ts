@@ -1,4 +1,4 @@
-import type { BackContext, Dialect, Frame } from '../contract/index.ts'
+import type { BackContext, BackDialect, Frame } from '../contract/index.ts'
 import { type Exchange, RecordedAgent } from '../engine/observables.ts'
 import { type Command, type CommandOf, type Fault, type Id, parseObject } from '../model/index.ts'
 
@@ -11,11 +11,11 @@ interface Follower {
 
 /** The exchanges of a wire that look on: at one turn, or at the list of those that run. */
 export class Followers {
-  readonly #dialect: Dialect
+  readonly #dialect: BackDialect
   readonly #context: BackContext<unknown>
   readonly #followers: Follower[] = []
 
-  constructor(dialect: Dialect, context: BackContext<unknown>) {
+  constructor(dialect: BackDialect, context: BackContext<unknown>) {
     this.#dialect = dialect
     this.#context = context
   }

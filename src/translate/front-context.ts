@@ -1,6 +1,6 @@
 import type { FrontContext } from '../contract/index.ts'
 import { RecordedClient } from '../engine/observables.ts'
-import { dialectOf } from './party.ts'
+import { frontOf } from './party.ts'
 import type { Wire } from './recording.ts'
 import type { Translation } from './translation.ts'
 
@@ -35,7 +35,7 @@ export function clientContextOf({ http, argv, env }: Wire, how: Translation): Fr
 export function asksByItself(wire: Wire, how: Translation): boolean {
   if (Object.keys(wire.env).length === 0 && (wire.argv ?? how.argv) === undefined) return false
   let asks = false
-  const probe = new RecordedClient(dialectOf(how.from), clientContextOf(wire, how), 'agent', {
+  const probe = new RecordedClient(frontOf(how.from), clientContextOf(wire, how), 'agent', {
     command: () => {
       asks = true
     },

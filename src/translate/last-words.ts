@@ -3,7 +3,7 @@ import { frontsOf, type Started, stdioContext, takenBy } from '../engine/observa
 import { frameDecoder } from '../framing/index.ts'
 import { type ErrorCode, fault } from '../model/index.ts'
 import { Output } from './output.ts'
-import { dialectOf, type Party } from './party.ts'
+import { frontOf, type Party } from './party.ts'
 import type { Step, Wire } from './recording.ts'
 import { Run } from './run.ts'
 import type { Translation } from './translation.ts'
@@ -39,7 +39,7 @@ export function lastWords(
   const why = fault(code, message)
   const party = partyOf(codec, options, steps, { argv, env })
   if (!party) return { out: '' }
-  const known = stdioContext(dialectOf(party), { argv, env }).env
+  const known = stdioContext(frontOf(party), { argv, env }).env
   const wire: Wire = { http: undefined, argv, env: known, steps, end: { why: 'failed', fault: why } }
   const how: Translation = { from: party, to: party, of: 'agent' }
   const before = new Run(wire, { ...how, to: 'canonical' }, new Output(), [])
@@ -57,7 +57,7 @@ function partyOf(codec: AnyCodec, options: unknown, steps: readonly Step[], star
   const first = firstFrame(fronts[0]?.[1], steps)
   const untold = takenBy(fronts, undefined, started)
   // A dialect that waits for stdin to contradict it is only taken when that did not.
-  const told = untold && untold[1].front!.peekMs === undefined ? untold : takenBy(fronts, first ?? '', started)
+  const told = untold && untold[1].front.peekMs === undefined ? untold : takenBy(fronts, first ?? '', started)
   return told?.[1].back && { codec, dialect: told[0], options }
 }
 

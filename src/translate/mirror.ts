@@ -1,4 +1,4 @@
-import type { Call, CallEnd, Dialect, Frame, FrontContext } from '../contract/index.ts'
+import type { BackDialect, Call, CallEnd, Frame, FrontContext, FrontDialect } from '../contract/index.ts'
 import { acceptedTurn, dropped, type Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
 import {
   type Command,
@@ -11,7 +11,7 @@ import {
 } from '../model/index.ts'
 import { clientContext } from './front-context.ts'
 import type { Output } from './output.ts'
-import { backContext, dialectOf, type Party } from './party.ts'
+import { backContext, backOf, frontOf, type Party } from './party.ts'
 import type { Control, Target, TurnTarget } from './target.ts'
 
 /** The prompt of a turn whose request was not recorded. */
@@ -87,7 +87,8 @@ export class MirrorTarget implements Target {
 /** One back half and the front half that it talks to. */
 class Loop implements TurnTarget {
   readonly #party: Party
-  readonly #dialect: Dialect
+  readonly #front: FrontDialect
+  readonly #back: BackDialect
   readonly #shown: Shown
   readonly #output: Output
   readonly #agent: RecordedAgent
@@ -108,10 +109,11 @@ class Loop implements TurnTarget {
 
   constructor(party: Party, shown: Shown, output: Output) {
     this.#party = party
-    this.#dialect = dialectOf(party)
+    this.#front = frontOf(party)
+    this.#back = backOf(party)
     this.#shown = shown
     this.#output = output
-    this.#agent = new RecordedAgent(this.#dialect, backContext(party, undefined), {
+    this.#agent = new RecordedAgent(this.#back, backContext(party, undefined), {
       event: (event) => this.#echo(event),
       loss: (loss, direction) => {
         if (direction === 'asked' && shown === 'agent is sent') output.loss(loss)
@@ -138,7 +140,7 @@ class Loop implements TurnTarget {
   /** Begins a turn; false when the other side did not take it. */
   start(command: Command & TurnStart): boolean {
     this.#exchange = undefined
-    if (command.task === 'compact' && this.#dialect.back!.capabilities['start.compact'] === 'none') {
+    if (command.task === 'compact' && this.#back.back.capabilities['start.compact'] === 'none') {
       if (this.#shown === 'agent is sent') this.#output.loss(dropped('start.compact'))
       return false
     }
@@ -217,7 +219,7 @@ class Loop implements TurnTarget {
     this.#client?.settle()
     this.#call = call
     this.#told = false
-    this.#client = new RecordedClient(this.#dialect, this.#contextOf(call), 'agent', {
+    this.#client = new RecordedClient(this.#front, this.#contextOf(call), 'agent', {
       command: (command, exchange) => {
         if (command.type === 'turn-start') this.#exchange ??= exchange
         else if (this.#sending) this.#control = exchange
@@ -249,7 +251,7 @@ class Loop implements TurnTarget {
 
   #ask(frame: Frame): void {
     this.#told = true
-    if (this.#shown === 'agent is sent') this.#output.frame(frame, this.#dialect.framing)
+    if (this.#shown === 'agent is sent') this.#output.frame(frame, this.#back.framing)
     this.#client?.decode(frame)
   }
 
@@ -262,7 +264,7 @@ class Loop implements TurnTarget {
   #contextOf(call: Call): FrontContext {
     const { codec, dialect } = this.#party
     if (call.kind === 'process') {
-      const names = this.#dialect.front!.env
+      const names = this.#front.front.env
       const env = Object.fromEntries(Object.entries(call.env ?? {}).filter(([name]) => names.includes(name)))
       return clientContext({ argv: call.args ?? [], env })
     }

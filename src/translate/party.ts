@@ -1,4 +1,11 @@
-import type { AnyCodec, BackContext, Dialect } from '../contract/index.ts'
+import {
+  type AnyCodec,
+  asBack,
+  asFront,
+  type BackContext,
+  type BackDialect,
+  type FrontDialect,
+} from '../contract/index.ts'
 
 /** One dialect of a protocol, with the validated options of its agents. */
 export interface Party {
@@ -8,9 +15,14 @@ export interface Party {
   options: unknown
 }
 
-/** The dialect that a party speaks. */
-export function dialectOf({ codec, dialect }: Party): Dialect {
-  return codec.dialects[dialect]!
+/** The dialect that a party speaks as a client. */
+export function frontOf({ codec, dialect }: Party): FrontDialect {
+  return asFront(codec.dialects[dialect])
+}
+
+/** The dialect that a party speaks as an agent. */
+export function backOf({ codec, dialect }: Party): BackDialect {
+  return asBack(codec.dialects[dialect])
 }
 
 /** What a back link is opened with, when nothing is started. */

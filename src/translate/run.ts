@@ -8,7 +8,7 @@ import { framingOfAnswer, framingOfText } from './framing.ts'
 import { asksByItself, clientContextOf } from './front-context.ts'
 import { MirrorTarget, UNKNOWN } from './mirror.ts'
 import type { Output } from './output.ts'
-import { backContext, dialectOf } from './party.ts'
+import { backContext, backOf, frontOf } from './party.ts'
 import type { Wire } from './recording.ts'
 import { type Control, insteadOf, modelTarget, type Target } from './target.ts'
 import type { BrokenOff, Translation } from './translation.ts'
@@ -55,12 +55,12 @@ export class Run {
     this.#own = asked && of === 'agent' && to !== 'canonical' && to.codec === from.codec && to.dialect === from.dialect
     this.#target = this.#own ? silent : targetOf(how, output)
     if (asked) this.#client = this.#openClient()
-    if (broken) this.#followers = new Followers(dialectOf(from), this.#agentContext)
+    if (broken) this.#followers = new Followers(backOf(from), this.#agentContext)
   }
 
   play(): void {
     const { steps, end } = this.#wire
-    const { framing } = dialectOf(this.#how.from)
+    const { framing } = frontOf(this.#how.from)
     if (this.#answered) this.#openAgent()
     this.#client?.open()
     const client = this.#decoder(framing, (frame) => this.#asked(frame))
@@ -120,7 +120,7 @@ export class Run {
   #openClient(): RecordedClient {
     const { from, of } = this.#how
     const broken = this.#broken
-    return new RecordedClient(dialectOf(from), clientContextOf(this.#wire, this.#how), 'agent', {
+    return new RecordedClient(frontOf(from), clientContextOf(this.#wire, this.#how), 'agent', {
       command: (command, exchange) => this.#command(command, exchange),
       send: (frame, framing) => {
         if (this.#own) this.#output.frame(frame, framing)
@@ -147,7 +147,7 @@ export class Run {
 
   #openAgent(): RecordedAgent {
     const { from, of } = this.#how
-    const agent: RecordedAgent = new RecordedAgent(dialectOf(from), this.#agentContext, {
+    const agent: RecordedAgent = new RecordedAgent(backOf(from), this.#agentContext, {
       event: (event) => this.#event(event),
       link: (event) => this.#link(event),
       loss: (loss, direction) => {
@@ -193,7 +193,7 @@ export class Run {
   /** What agents have no word for, the gateway answers itself: when it is gone, it has. */
   #answeredAtOnce(command: Command): boolean {
     const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
-    return this.#broken !== undefined && dialectOf(this.#how.from).back!.capabilities[item] === 'none'
+    return this.#broken !== undefined && backOf(this.#how.from).back.capabilities[item] === 'none'
   }
 
   #start(command: Command & TurnStart, exchange: Exchange | undefined): void {

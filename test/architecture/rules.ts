@@ -90,7 +90,7 @@ export const PARTS: readonly Part[] = [
       'node:tty',
     ],
   },
-  { path: 'src/gateway.ts', may: ['src/engine', 'src/backends', 'src/store', 'src/config'], types: ['src/contract'] },
+  { path: 'src/gateway.ts', may: ['src/contract', 'src/engine', 'src/backends', 'src/store', 'src/config'] },
   {
     path: 'src/server.ts',
     may: ['routes', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path'],

@@ -4,7 +4,7 @@
  * take part; the limit parses and writes the JSON of the same lines.
  */
 import { loadCodecs } from '../../codecs/index.ts'
-import type { AnyCodec, Dialect, FrontContext } from '../../src/contract/index.ts'
+import { type AnyCodec, asBack, asFront, type Dialect, type FrontContext } from '../../src/contract/index.ts'
 import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
 import { encodeFrame, frameDecoder } from '../../src/framing/index.ts'
 import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
@@ -84,7 +84,7 @@ function client(side: Side, send: (text: string) => void): { deliver(event: Turn
     env: {},
   }
   let exchange: Exchange | undefined
-  const recorded = new RecordedClient(side.dialect, context, 'agent', {
+  const recorded = new RecordedClient(asFront(side.dialect), context, 'agent', {
     command: (_command, opened) => {
       exchange = opened ?? exchange
     },
@@ -130,7 +130,7 @@ function translateOnce(from: Side, wire: string, to: Side): { events: number; wr
     recorded: 'agent' as const,
   }
   const agent = new RecordedAgent(
-    from.dialect,
+    asBack(from.dialect),
     { ...context, process: { command: 'x', env: {}, cwd: '/' } },
     {
       event: (event) => {

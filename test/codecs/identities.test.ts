@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import type { AnyCodec, Frame } from '../../src/contract/index.ts'
+import { type AnyCodec, asBack, type Frame } from '../../src/contract/index.ts'
 import { RecordedAgent } from '../../src/engine/observables.ts'
 import { viewOf } from '../../src/engine/view.ts'
 import { type Loss, type TurnEvent, textOf } from '../../src/model/index.ts'
@@ -158,7 +158,7 @@ interface Heard {
 
 /** An agent that is given a turn, and what it says. */
 function hear(codec: AnyCodec, frames: readonly Frame[], named = Object.keys(codec.dialects)[0]!): Heard {
-  const dialect = codec.dialects[named]!
+  const dialect = asBack(codec.dialects[named])
   const heard: Heard = { events: [], losses: [], sent: [], agent: undefined! }
   const process = { command: 'agent', args: [], env: {}, cwd: '/' }
   const context = { options: optionsOf(codec), agent: 'agent', env: {}, folder: '/', process }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import type { BackContext, Call, Dialect, FrontContext } from '../../src/contract/index.ts'
+import {
+  asBack,
+  asFront,
+  type BackContext,
+  type Call,
+  type Dialect,
+  type FrontContext,
+} from '../../src/contract/index.ts'
 import { RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
 import { type AgentEvent, type Command, ITEMS, type Item, type Loss, type TurnStart } from '../../src/model/index.ts'
@@ -94,7 +101,7 @@ class Talk {
   constructor(dialect: Dialect, options: unknown) {
     const process = { command: 'agent', args: [], env: {}, cwd: '/' }
     const context: BackContext<unknown> = { options, agent: 'agent', env: {}, folder: '/', process }
-    this.agent = new RecordedAgent(dialect, context, {
+    this.agent = new RecordedAgent(asBack(dialect), context, {
       event() {},
       link: (event) => {
         if (event.type === 'command-reply') this.replies.push(event)
@@ -122,7 +129,7 @@ class Talk {
   }
 
   #open(dialect: Dialect, call: Call): void {
-    this.#client = new RecordedClient(dialect, contextOf(call), 'agent', {
+    this.#client = new RecordedClient(asFront(dialect), contextOf(call), 'agent', {
       command: (command, exchange) => {
         this.asked.push(itemOf(command))
         if (command.type === 'turn-start' && exchange) {
@@ -192,7 +199,7 @@ describe('commands that only clients say', () => {
       'request' in word
         ? { ...none, transport: 'http', method, path, params: word.params ?? {} }
         : { ...none, transport: 'stdio', method, path }
-    const client = new RecordedClient(dialect, context, 'agent', {
+    const client = new RecordedClient(asFront(dialect), context, 'agent', {
       command: (command, exchange) => {
         asked.push(itemOf(command))
         exchange?.reply({ data: '{}' })

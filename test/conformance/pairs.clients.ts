@@ -1,5 +1,4 @@
-import type { Dialect, Frame, FrontContext } from '../../src/contract/index.ts'
-import { frameText } from '../../src/contract/index.ts'
+import { asFront, type Dialect, type Frame, type FrontContext, frameText } from '../../src/contract/index.ts'
 import { type Exchange, RecordedClient } from '../../src/engine/observables.ts'
 import type { Command, Loss, Part, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
@@ -96,7 +95,7 @@ export class FrontClient {
     this.#own = OWN_CLIENTS[name]!
     const { method, path, params, headers = {} } = this.#own
     const context: FrontContext = { transport: 'http', method, path, query: '', headers, argv: [], env: {} }
-    this.client = new RecordedClient(dialect, { ...context, ...(params && { params }) }, 'agent', {
+    this.client = new RecordedClient(asFront(dialect), { ...context, ...(params && { params }) }, 'agent', {
       command: (command, exchange) => {
         this.exchange = exchange
         started(command)

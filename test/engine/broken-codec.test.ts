@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codec as zene } from '../../codecs/zene/index.ts'
-import type { AnyCodec, ClientSink } from '../../src/contract/index.ts'
+import { type AnyCodec, asFront, type ClientSink } from '../../src/contract/index.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 let gateway: TestGateway
@@ -42,7 +42,7 @@ test('a codec that throws in spite of its contract takes down its own wire alone
     const client = gateway.engine.client({
       codec: broken,
       front: 'zene',
-      dialect: broken.dialects[name]!,
+      dialect: asFront(broken.dialects[name]),
       context: { transport: 'http', method: 'POST', path: '/v1/zene', query: '', headers: {}, argv: [], env: {} },
       input: 'ndjson',
       sink,

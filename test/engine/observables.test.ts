@@ -1,7 +1,7 @@
 import { from, lastValueFrom, toArray } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
-import type { BackContext, FrontContext } from '../../src/contract/index.ts'
+import { asBack, asFront, type BackContext, type FrontContext } from '../../src/contract/index.ts'
 import { decode$, encode$ } from '../../src/engine/observables.ts'
 import type { Command, Fault, Loss, TurnStart } from '../../src/model/index.ts'
 import { plainTurn } from '../kit/drive.ts'
@@ -23,7 +23,7 @@ describe('decode$', () => {
     const { dialects } = (await loadCodec('zene'))!
     const losses: Loss[] = []
     const frames = from(['rubbish', '{"ok":true,"request_id":"t","session_id":"s","text":"hello"}'])
-    const events = decode$(dialects['host']!, frames, { context, start, loss: (loss) => losses.push(loss) })
+    const events = decode$(asBack(dialects['host']), frames, { context, start, loss: (loss) => losses.push(loss) })
     expect((await lastValueFrom(events.pipe(toArray()))).map(({ type }) => type)).toEqual([
       'turn-started',
       'message-start',
@@ -36,7 +36,7 @@ describe('decode$', () => {
   test('a wire that ends first is a failed turn', async () => {
     const { dialects } = (await loadCodec('zene'))!
     const end = { why: 'closed', exitCode: 7 } as const
-    const events = decode$(dialects['host']!, from([]), { context, start, end })
+    const events = decode$(asBack(dialects['host']), from([]), { context, start, end })
     expect(await lastValueFrom(events)).toMatchObject({ type: 'turn-end', outcome: 'failed' })
   })
 })
@@ -50,7 +50,7 @@ describe('encode$', () => {
     const [first, ...more] = plainTurn('hello', 't')
     const told = from([first!, { type: 'step-start', turn: 't', step: 1 } as const, ...more])
     const reading = { context: stdio, request, agent: 'a', loss: (loss: Loss) => losses.push(loss) }
-    const frames = encode$(dialects['host']!, told, { ...reading, fault: (fault) => faults.push(fault) })
+    const frames = encode$(asFront(dialects['host']), told, { ...reading, fault: (fault) => faults.push(fault) })
     const [answer, ...others] = await lastValueFrom(frames.pipe(toArray()))
     expect(JSON.parse(String(answer))).toMatchObject({ ok: true, request_id: 'r', text: 'hello' })
     expect([others, faults]).toEqual([[], []])

@@ -1,5 +1,14 @@
 /** The agent side of a case: a back link under the laws of a turn. */
-import type { BackContext, BackLink, BackPorts, CallEnd, Dialect, Frame, Framing } from '../../src/contract/index.ts'
+import {
+  asBack,
+  type BackContext,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  type Dialect,
+  type Frame,
+  type Framing,
+} from '../../src/contract/index.ts'
 import { RecordedAgent } from '../../src/engine/observables.ts'
 import type { AgentEvent, Command, Id } from '../../src/model/index.ts'
 import { isRecord } from '../../src/model/index.ts'
@@ -50,7 +59,7 @@ export class AgentStage implements Stage {
       ...context,
       options: (checked as { value: unknown }).value,
     }
-    this.#agent = new RecordedAgent(this.#dialect, whole, {
+    this.#agent = new RecordedAgent(asBack(this.#dialect), whole, {
       event: (event) =>
         this.#keeping(() => {
           soundEvent(event)

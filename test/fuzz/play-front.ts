@@ -1,5 +1,5 @@
 /** The client side of a case: a front link whose commands are answered. */
-import type { Frame, Framing, FrontContext } from '../../src/contract/index.ts'
+import { asFront, type Frame, type Framing, type FrontContext } from '../../src/contract/index.ts'
 import { acceptedTurn, type Exchange, RecordedClient } from '../../src/engine/observables.ts'
 import { type Command, fault, type QueryWhat, type TurnEvent } from '../../src/model/index.ts'
 import { must, soundCommand, soundFrame, soundNames } from './checks.ts'
@@ -65,7 +65,7 @@ export class ClientStage implements Stage {
       env: {},
       ...context,
     }
-    this.#client = new RecordedClient(dialect, whole, 'agent', {
+    this.#client = new RecordedClient(asFront(dialect), whole, 'agent', {
       command: (command, exchange) => {
         soundCommand(command)
         this.#note('command', { command, answer: exchange?.answer })

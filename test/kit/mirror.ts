@@ -1,5 +1,13 @@
 /** A client and an agent of one dialect, wired to each other in memory: its back half asks, its front half answers. */
-import type { AnyCodec, BackContext, Call, Dialect, FrontContext } from '../../src/contract/index.ts'
+import {
+  type AnyCodec,
+  asBack,
+  asFront,
+  type BackContext,
+  type Call,
+  type Dialect,
+  type FrontContext,
+} from '../../src/contract/index.ts'
 import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
 import type { AgentEvent, Command, Loss, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
@@ -38,7 +46,7 @@ export class Mirror {
       folder: '/agents',
       process,
     }
-    this.agent = new RecordedAgent(dialect, context, {
+    this.agent = new RecordedAgent(asBack(dialect), context, {
       event: (event) => ear.event(event),
       link: (event) => ear.event(event),
       loss: (loss, direction) => {
@@ -76,7 +84,7 @@ export class Mirror {
 
   #open(call: Call): void {
     this.#call = call
-    this.client = new RecordedClient(this.#dialect, contextOf(call), 'agent', {
+    this.client = new RecordedClient(asFront(this.#dialect), contextOf(call), 'agent', {
       command: (command, exchange) => {
         if (command.type === 'turn-start') {
           this.exchange = exchange

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
+import { asFront } from '../../src/contract/index.ts'
 import { CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 
@@ -35,7 +36,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
       const client = gateway.engine.client({
         codec,
         front,
-        dialect,
+        dialect: asFront(dialect),
         input: dialect.framing,
         context: {
           transport: 'stdio',

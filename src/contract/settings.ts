@@ -1,0 +1,70 @@
+/** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns. */
+export interface Limits {
+  /** Until a process that lives over many turns has said that it is ready. */
+  start: number
+  /** From handing a turn to the agent until its first event. */
+  firstEvent: number
+  /** Between two events. */
+  idle: number
+  /** The whole turn; a client's own limit is bounded by it. */
+  total: number
+  /** A question that waits for its answer. */
+  ask: number
+  /** Between asking an agent to stop and killing it. */
+  grace: number
+  /** One frame of a line protocol. */
+  line: number
+  /** One body of a request or answer. */
+  body: number
+  /** Turns that may wait for their session, and turns that may wait for a process of their agent. */
+  queue: number
+}
+
+/** Processes of an agent: `warm` ones started ahead, at most `max`, each closed after `idle` milliseconds without use. */
+export interface Pool {
+  warm: number
+  max: number
+  idle: number
+}
+
+/** Which turns a route takes; `*` stands for any text, and a member that is absent for everything. */
+export interface RouteMatch {
+  front?: string
+  channel?: string
+  agent?: string
+  session?: string
+  principal?: string
+  model?: string
+}
+
+/** A rule that gives turns to an agent. */
+export interface Route {
+  when: RouteMatch
+  agent: string
+  /** The agents that take a turn, in order, when its agent cannot be used. */
+  fallback: readonly string[]
+  /** The answer to an approval that the client cannot be asked. */
+  approvals: 'deny' | 'allow'
+  /** `strict` refuses a pair that would lose something, before anything runs. */
+  loss: 'report' | 'strict'
+  /** `shape` keeps of a turn that it was and how it ended, not what was said. */
+  journal: 'full' | 'shape'
+  /** `keep` keeps what a client calls secret of its surroundings from agents on other machines. */
+  secrets: 'keep' | 'pass'
+  /** What a turn does that comes while another one of its session runs. */
+  busy: 'queue' | 'reject' | 'steer'
+  onDisconnect?: 'cancel' | 'drain'
+  limits?: Partial<Limits>
+}
+
+/** What an agent's settings say about its sessions and failures. */
+export interface AgentPolicy {
+  limits: Limits
+  pool: Pool
+  /** What becomes of a session that the agent has lost. */
+  restore: 'fresh' | 'fail' | 'replay'
+  /** After this many failures in a row the agent gets no turns for `cooldown` milliseconds. */
+  breaker: { failures: number; cooldown: number }
+  /** How often the agent is asked whether it works, and how long it may take to answer, in milliseconds. */
+  health?: { every: number; timeout: number }
+}
