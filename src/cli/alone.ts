@@ -1,6 +1,7 @@
 import { readCarrier } from '../../observability/index.ts'
 import { serveStdio } from '../stdio.ts'
 import { configureAlone } from './alone-config.ts'
+import type { Refusal } from './last-words.ts'
 import { type Setup, setUp } from './setup.ts'
 import type { ThinOptions } from './thin.ts'
 import { unwritten } from './unwritten.ts'
@@ -15,9 +16,9 @@ const TENANT = 'local'
 export async function runAlone(
   file: string,
   { protocol, facts, argv, agent, env }: ThinOptions,
-): Promise<number | string> {
-  const setup = await trySetUp(file, protocol, env, facts.oneShot === true)
-  if (typeof setup === 'string') return setup
+): Promise<number | Refusal> {
+  const setup = await trySetUp(file, protocol, env)
+  if ('told' in setup) return setup
   const { codecs, gateway, close } = setup
   const exitCode = await serveStdio(
     {
@@ -38,17 +39,12 @@ export async function runAlone(
   return exitCode
 }
 
-/** The gateway, or what is wrong. Where that is shown to a client, it says no more than who can tell. */
-async function trySetUp(
-  file: string,
-  protocol: string,
-  env: ThinOptions['env'],
-  shown: boolean,
-): Promise<Setup | string> {
+/** The gateway, or what is wrong: a client is told no more than who can say it. */
+async function trySetUp(file: string, protocol: string, env: ThinOptions['env']): Promise<Setup | Refusal> {
   try {
     return await setUp(await configureAlone(file, protocol), { env, alone: true })
   } catch (error) {
-    if (shown) return 'the configuration cannot be used; "turnpike check" says why'
-    return error instanceof Error ? error.message : String(error)
+    const detail = error instanceof Error ? error.message : String(error)
+    return { told: 'the configuration cannot be used; "turnpike check" says why', detail }
   }
 }

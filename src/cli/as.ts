@@ -1,12 +1,14 @@
 import { codecNames, standInFacts } from '../../codecs/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
-import { configFile } from './config-file.ts'
+import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
+import type { Refusal } from './last-words.ts'
 import { runThin, type ThinOptions } from './thin.ts'
 
 /**
  * `turnpike as PROTOCOL`: stands in for that protocol's agent on stdio; stdout is protocol only. A running gateway (at
- * TURNPIKE_URL, or on the same configuration file) does the work; without one this process does.
+ * TURNPIKE_URL, or on the same configuration file) does the work; without one this process does. Without a configuration
+ * only a running gateway of the examples does: the client would take what an example agent says for its own agent's.
  */
 export async function asCommand(args: string[]): Promise<number> {
   const [protocol, ...own] = args
@@ -24,12 +26,22 @@ export async function asCommand(args: string[]): Promise<number> {
 }
 
 /** The exit code of a stand-in that was served, or why it cannot be: its client has not been read then. */
-async function serve(file: string, asked: ThinOptions): Promise<number | string> {
-  const address = gatewayAddress(file)
-  if (typeof address === 'string') return address
+async function serve(file: string | undefined, asked: ThinOptions): Promise<number | Refusal> {
+  const address = gatewayAddress(file ?? DEFAULT_CONFIG)
+  if (typeof address === 'string') return { told: address }
   const served = address && (await runThin(address, asked, process))
+  if (typeof served === 'string') return { told: served }
   if (served !== undefined) return served
-  if (process.env['TURNPIKE_URL']) return 'no gateway answers at TURNPIKE_URL; start it, or unset the variable'
+  if (process.env['TURNPIKE_URL'])
+    return { told: 'no gateway answers at TURNPIKE_URL; start it, or unset the variable' }
+  if (file === undefined) return { told: noConfiguration(process.cwd()) }
   const { runAlone } = await import('./alone.ts')
   return runAlone(file, asked)
+}
+
+function noConfiguration(folder: string): string {
+  return (
+    `there is no turnpike.yaml in ${folder}; name a configuration with TURNPIKE_CONFIG or --config, ` +
+    'or a running gateway with TURNPIKE_URL (http://HOST:PORT or unix:PATH)'
+  )
 }

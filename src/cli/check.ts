@@ -3,9 +3,13 @@ import { probeCollector } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import { describeConfig } from '../config/load.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
-import { configFile } from './config-file.ts'
+import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { readConfig } from './read-config.ts'
 import { collectorOf, exportOptions } from './setup.ts'
+
+const NO_FILE =
+  `there is no turnpike.yaml in this folder, and neither --config nor TURNPIKE_CONFIG names a file; these are the
+example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})`.replace('\n', ' ')
 
 /**
  * `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). What may
@@ -14,8 +18,10 @@ import { collectorOf, exportOptions } from './setup.ts'
 export async function checkCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
   takeNothing(rest)
-  const config = readConfig(await loadCodecs(), configFile(options.config))
-  for (const warning of [...config.warnings, ...(await telemetryProblems(config))]) {
+  const file = configFile(options.config)
+  const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
+  const none = file === undefined ? [NO_FILE] : []
+  for (const warning of [...none, ...config.warnings, ...(await telemetryProblems(config))]) {
     process.stderr.write(`warning: ${warning}\n`)
   }
   process.stdout.write(`${describeConfig(config)}\n`)

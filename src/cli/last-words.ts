@@ -6,6 +6,18 @@ import { Wiretap } from './wiretap.ts'
 
 /** How long a client may take to say what it wants when it cannot have it, in milliseconds. */
 const PATIENCE_MS = 15_000
+/** The same of one that keeps its process for many requests: it may have none for a long time. */
+const SHORT_PATIENCE_MS = 2_000
+/** How long what was asked with arguments or variables waits for standard input to say something else. */
+const PEEK_MS = 300
+
+/** Why a stand-in cannot do its work. */
+export interface Refusal {
+  /** For the client. */
+  told: string
+  /** For who reads standard error of a process that is kept for many requests: the same, with all that is known. */
+  detail?: string
+}
 
 const GONE = 'The gateway went away before it had answered; send the request again.'
 
@@ -21,38 +33,47 @@ export async function sayLastWords(options: ThinOptions, heard: Wiretap, { stdou
 }
 
 /**
- * A stand-in that cannot do its work says why: on standard error, and where its protocol answers every request, also as
- * an answer to the one that its client makes. Returns the exit code.
+ * A stand-in that cannot do its work says why: on standard error, and in its client's own protocol as the answer to the
+ * first request. Returns the exit code.
  */
-export async function refuse(options: ThinOptions, why: string, streams: Streams): Promise<number> {
-  const { oneShot, exit } = options.facts
-  // Clients that show standard error compare it with the answer.
-  const message = `turnpike: ${why}`
-  const { out, exitCode } = oneShot ? await answerOne(options, message, streams) : { out: '' }
+export async function refuse(
+  options: ThinOptions,
+  { told, detail = told }: Refusal,
+  streams: Streams,
+): Promise<number> {
+  const { oneShot = false, exit } = options.facts
+  const message = `turnpike: ${told}`
+  const patienceMs = oneShot ? PATIENCE_MS : SHORT_PATIENCE_MS
+  // Who keeps a process may wait for it to say something first; clients of one request compare this with the answer.
+  if (!oneShot) streams.stderr.write(`turnpike: ${detail}\n`)
+  const { out, exitCode } = await answerOne(options, message, streams, patienceMs)
   streams.stdout.write(out)
-  streams.stderr.write(`${message}\n`)
+  if (oneShot) streams.stderr.write(`${message}\n`)
   return exit?.configuration ?? exitCode ?? 3
 }
 
 /** Reads until there is a request, and answers it; without one in time nothing is said. */
-function answerOne(options: ThinOptions, message: string, { stdin }: Streams): Promise<LastWords> {
+function answerOne(options: ThinOptions, message: string, { stdin }: Streams, patienceMs: number): Promise<LastWords> {
   const heard = new Wiretap()
   return new Promise((resolve) => {
     const done = (words: LastWords): void => {
       clearTimeout(patience)
+      clearTimeout(peek)
       resolve(words)
     }
     const look = async (over: boolean): Promise<void> => {
       const words = await wordsOf(options, heard, 'internal', message)
       if (over || words.out !== '') done(words)
     }
+    const peek = setTimeout(() => void look(false), PEEK_MS)
     const end = (): void => {
       heard.client(undefined)
       void look(true)
     }
-    const patience = setTimeout(() => void look(true), PATIENCE_MS)
+    const patience = setTimeout(() => void look(true), patienceMs)
     stdin.setEncoding('utf8')
     stdin.on('data', (text) => {
+      clearTimeout(peek)
       heard.client(String(text))
       void look(false)
     })

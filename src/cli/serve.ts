@@ -24,7 +24,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'port'])
   takeNothing(rest)
   const port = options.port === undefined ? undefined : readPort(options.port)
-  const file = configFile(options.config)
+  const file = configFile(options.config) ?? DEFAULT_CONFIG
   let asked = false
   // From the beginning on: without a listener the signal would end this process.
   let again = (): void => {

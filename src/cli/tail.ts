@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { frameDecoder } from '../framing/index.ts'
 import type { TurnInfoReply, TurnsReply } from '../model/index.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
-import { configFile } from './config-file.ts'
+import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
 import { heading, row, visible, wireJson } from './tail-rows.ts'
 import type { GatewayAddress } from './thin.ts'
@@ -35,7 +35,7 @@ export async function tailCommand(args: string[]): Promise<number> {
     ...(session !== undefined && { session }),
     ...(agent !== undefined && { agent }),
   }
-  const address = gatewayAddress(configFile(options.config))
+  const address = gatewayAddress(configFile(options.config) ?? DEFAULT_CONFIG)
   if (typeof address === 'string') return complain(address)
   const response = address && (await ask(address))
   if (!response) return complain('no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve')

@@ -7,6 +7,7 @@ const USAGES: Readonly<Record<string, string>> = {
 `,
   as: `  turnpike as PROTOCOL [--agent NAME] [--config FILE] [that protocol's own arguments]
       Stands in for that protocol's agent on stdio: ${codecNames.join(', ')}.
+      A running gateway does the work (at TURNPIKE_URL, or on the same configuration), else this process.
 `,
   conformance: `  turnpike conformance PROTOCOL [--client] [--hostile] [--format text|json] [--timeout SECONDS] [--only RULE]
                        (--url URL | -- COMMAND ...)

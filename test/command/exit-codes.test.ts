@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -21,11 +21,17 @@ interface Ran {
 function run(
   args: readonly string[],
   input: string,
-  { env = {}, stdout, ends = false }: { env?: Record<string, string>; stdout?: number; ends?: boolean } = {},
+  {
+    env = {},
+    cwd,
+    stdout,
+    ends = false,
+  }: { env?: Record<string, string>; cwd?: string; stdout?: number; ends?: boolean } = {},
 ): Promise<Ran> {
   const child = spawn(process.execPath, [join(ROOT, 'dist/turnpike.cjs'), 'as', ...args], {
     env: { ...process.env, ...env },
     stdio: ['pipe', stdout ?? 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
   })
   const ran: Ran = { stdout: '', stderr: '', code: null }
   child.stdout?.on('data', (bytes: Buffer) => {
@@ -122,10 +128,126 @@ describe('exit codes of stand-ins', () => {
     expect(ran.stdout.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('who has a process for many requests is told on stderr alone, in full and at once', async () => {
-    const ran = await run(['zot', 'rpc', '--config', bad], '')
-    expect(ran).toMatchObject({ stdout: '', code: 3 })
+  test('who has a process for many requests is told in full on stderr, and in short as the answer', async () => {
+    const ran = await run(['zot', 'rpc', '--config', bad], '{"id":"1","type":"get_state"}\n')
     expect(ran.stderr).toContain('did you mean "command"?')
+    expect(ran.code).toBe(3)
+    expect(JSON.parse(ran.stdout)).toEqual({
+      type: 'response',
+      id: '1',
+      command: 'get_state',
+      success: false,
+      error: UNUSABLE,
+    })
+  })
+
+  describe('without any configuration', () => {
+    const empty = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-empty-')))
+    afterAll(() => rmSync(empty, { recursive: true, force: true }))
+    const NONE =
+      `turnpike: there is no turnpike.yaml in ${empty}; name a configuration with TURNPIKE_CONFIG or --config, ` +
+      'or a running gateway with TURNPIKE_URL (http://HOST:PORT or unix:PATH)'
+    const json = ['--input-format', 'stream-json', '--output-format', 'stream-json']
+    const shipped =
+      '{"type":"user","session_id":"","message":{"role":"user","content":"hi"},"parent_tool_use_id":null}\n'
+    const last = (text: string): unknown => JSON.parse(text.trimEnd().split('\n').at(-1)!)
+
+    test.each<
+      [
+        name: string,
+        args: string[],
+        input: string,
+        code: number,
+        answer: (stdout: string) => unknown,
+        expected: unknown,
+      ]
+    >([
+      [
+        'native',
+        ['native'],
+        '{"type":"turn-start","input":"hi"}\n',
+        3,
+        last,
+        { outcome: 'failed', fault: { message: NONE } },
+      ],
+      ['zene', ['zene'], REQUEST, 3, last, flat(NONE)],
+      [
+        'zene, many requests',
+        ['zene', 'host', '--protocol', 'v1', '--single-request=false'],
+        REQUEST,
+        3,
+        last,
+        { type: 'final', request_id: 'r1', status: 'ERROR', error: { message: NONE } },
+      ],
+      [
+        'zot',
+        ['zot', 'rpc'],
+        '{"id":"1","type":"prompt","message":"hi"}\n',
+        3,
+        (stdout) =>
+          stdout
+            .trimEnd()
+            .split('\n')
+            .slice(-2)
+            .map((line) => JSON.parse(line)),
+        [{ type: 'error', message: NONE }, { type: 'done' }],
+      ],
+      [
+        'openharness',
+        ['openharness'],
+        '{"protocol_version":"1.0.0","request_id":"q1","request":{"context":{"user_intent":"hi"}}}\n',
+        1,
+        last,
+        { request_id: 'q1', response: { status: 'error', error: { message: NONE } } },
+      ],
+      [
+        'agentproc 0.4',
+        ['agentproc'],
+        '{"type":"turn","message":"hi","session_id":"","session_name":"","protocol_version":"0.4"}\n',
+        1,
+        last,
+        { type: 'error', message: NONE },
+      ],
+      [
+        'qwen',
+        ['qwen', '--input-format', 'stream-json', '--output-format', 'stream-chunk-json'],
+        '{"session_id":"s","prompt_id":"s########1","input":{"origin":"user","parts":[{"type":"text","text":"hi"}],"command":null}}\n',
+        1,
+        last,
+        { error: { message: NONE } },
+      ],
+      [
+        'qwen-code',
+        ['qwen-code', ...json],
+        shipped,
+        3,
+        last,
+        { type: 'result', is_error: true, error: { message: NONE } },
+      ],
+      [
+        'qwen-code, a prompt in its arguments',
+        ['qwen-code', '-p', 'hi', '--output-format', 'json'],
+        '',
+        1,
+        (stdout) => (JSON.parse(stdout) as unknown[]).at(-1),
+        { type: 'result', is_error: true, error: { message: NONE } },
+      ],
+    ])('%s fails in its protocol, and says what to do', async (_name, args, input, code, answer, expected) => {
+      const ran = await run(args, input, {
+        cwd: empty,
+        env: { TURNPIKE_CONFIG: '', TURNPIKE_URL: '' },
+        ends: args[0] === 'openharness',
+      })
+      expect(ran).toMatchObject({ stderr: `${NONE}\n`, code })
+      expect(answer(ran.stdout)).toMatchObject(expected as object)
+    })
+
+    test('agentproc 0.1, which is asked by its environment', async () => {
+      const env = { TURNPIKE_CONFIG: '', TURNPIKE_URL: '', AGENT_MESSAGE: 'hi', AGENT_PROTOCOL_VERSION: '0.1' }
+      const ran = await run(['agentproc'], '', { cwd: empty, env })
+      expect(ran).toMatchObject({ stderr: `${NONE}\n`, code: 1 })
+      expect(ran.stdout.split('\n')).toContain(`AGENT_ERROR:${JSON.stringify(NONE)}`)
+    })
   })
 
   describe.skipIf(!existsSync('/dev/full'))('an answer that cannot be written', () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -106,5 +106,15 @@ store: { kind: sqlite, path: ./kept.db }
     expect(bad.code).toBe(3)
     expect(bad.stderr).toContain('bad.yaml:2:23')
     expect(bad.stderr).toContain('did you mean "command"?')
+  })
+
+  test('check without a file says that it shows the examples', async () => {
+    const empty = join(folder, 'empty')
+    mkdirSync(empty)
+    const script = `cd ${empty} && unset TURNPIKE_CONFIG && exec ${LAUNCHER} check`
+    const { code, stdout, stderr } = await run('sh', ['-c', script], '')
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/^warning: there is no turnpike.yaml in this folder, .* \(\/.*\/examples\/default.yaml\)\n$/)
+    expect(stdout).toContain('planner')
   })
 })
