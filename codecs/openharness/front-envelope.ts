@@ -1,3 +1,4 @@
+import { isDropped } from '../../src/codec-kit/index.ts'
 import {
   type Fault,
   type JsonText,
@@ -76,7 +77,7 @@ export function reportUnshown(view: TurnView, report: Report): void {
   // Nested text is reported by the engine, as of every answer in one piece.
   const nested = view.messages.filter(({ lane, text }) => lane !== undefined && text === '').length
   if (nested > 0) report({ kind: 'dropped', item: 'message-end', field: 'lane', why: 'no-place', count: nested })
-  const tools = view.tools.length
+  const tools = view.tools.filter((tool) => !isDropped(tool)).length
   if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })
 }
 

@@ -1,10 +1,11 @@
+import { isDropped } from '../../src/codec-kit/index.ts'
 import type { Item, Loss, TurnView } from '../../src/model/index.ts'
 
 /** What a turn had beside its text: a loss of an answer that is text alone. That an answer is empty needs no words. */
 export function besideText({ messages, tools, notices, usage }: TurnView): Loss[] {
   const counts: Partial<Record<Item, number>> = {
     'reasoning-delta': messages.filter(({ reasoning }) => reasoning !== '').length,
-    'tool-call': tools.length,
+    'tool-call': tools.filter((tool) => !isDropped(tool)).length,
     notice: notices.filter(({ code }) => code !== 'empty-answer').length,
     usage: usage ? 1 : 0,
   }

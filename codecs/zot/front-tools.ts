@@ -1,3 +1,4 @@
+import { isDropped } from '../../src/codec-kit/index.ts'
 import { type Ext, type Id, type JsonText, parse, quote, type TurnEvent, type TurnView } from '../../src/model/index.ts'
 import { contentOf } from './content.ts'
 import type { Lines } from './front-lines.ts'
@@ -72,9 +73,13 @@ export class ToolWriter {
     }
   }
 
-  /** `tool_result`; before it the call, if only pieces of its arguments came. What is not JSON is `{}` on this wire. */
+  /** `tool_result`; before it the call, if only pieces of its arguments came; nothing for a call that was dropped. What is not JSON is `{}` on this wire. */
   end(event: Event<'tool-end'>, view: TurnView): void {
     const tool = view.tool(event.tool)
+    if (tool && isDropped(tool)) {
+      this.closeDrafts()
+      return
+    }
     if (tool && !this.#called.has(tool.id)) {
       this.call(tool.id, tool.name, parse(tool.args) === undefined ? '{}' : tool.args)
     }

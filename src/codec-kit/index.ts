@@ -1,1 +1,2 @@
 export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'
+export { isDropped } from './tools.ts'

@@ -209,11 +209,13 @@ export class LiveView implements TurnView {
   }
 
   #openTool(event: Extract<TurnEvent, { type: 'tool-start' | 'tool-call' }>): void {
-    const args = event.type === 'tool-call' ? event.args : ''
+    const called = event.type === 'tool-call'
+    const args = called ? event.args : ''
     const known = this.#toolById.get(event.tool)
     // A call of an id whose call has ended is another one.
     if (known && known.status === undefined) {
       known.args = args
+      known.called ||= called
       return
     }
     const tool: ToolView = {
@@ -221,6 +223,7 @@ export class LiveView implements TurnView {
       name: event.name,
       executor: event.executor,
       args,
+      called,
       status: undefined,
       parts: [],
     }

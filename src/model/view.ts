@@ -24,6 +24,8 @@ export interface ToolView {
   name: string
   executor: Executor
   args: JsonText
+  /** True once its whole arguments came (`tool-call`). */
+  called: boolean
   status: ToolStatus | undefined
   parts: readonly Part[]
 }

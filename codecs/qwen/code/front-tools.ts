@@ -1,3 +1,4 @@
+import { isDropped } from '../../../src/codec-kit/index.ts'
 import {
   type Id,
   isRecord,
@@ -62,9 +63,10 @@ export class ToolWriter {
     }
   }
 
-  /** `tool_result`; before it the call, if only pieces of its arguments came. */
+  /** `tool_result`; before it the call, if only pieces of its arguments came; nothing for a call that was dropped. */
   end(event: Event<'tool-end'>, view: TurnView, extra: JsonText | undefined): void {
     const tool = view.tool(event.tool)
+    if (tool && isDropped(tool)) return
     const { lane } = event
     if (tool && !(lane === undefined ? this.#answer.isCalled(tool.id) : this.#called.has(tool.id))) {
       this.call({ tool: tool.id, name: tool.name, args: tool.args, ...(lane !== undefined && { lane }) }, view)

@@ -180,11 +180,12 @@ export class TurnDecoder {
   /** The turn is over: for this stop, or for that of the last finish reason. */
   finish(stop: Stop | undefined, ext?: Ext): void {
     this.closeMessage()
-    this.endCalls()
     if (this.cancelAsked || stop === 'aborted') {
+      // A call whose arguments were still coming was dropped.
       this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, ext)
       return
     }
+    this.endCalls()
     if (!this.#spoke && this.#summary === undefined && this.#reason === undefined && !this.tools.any) {
       this.fail(fault('protocol-violation', 'The agent ended the turn without any answer.'))
       return

@@ -16,6 +16,8 @@ export interface AnswerWriter {
   endMessage(event: EventOf<'message-end'>, view: TurnView): void
   /** Takes a message back; false when it was shown. */
   retract(message: Id, view: TurnView): boolean
+  /** The agent dropped a call whose pieces were shown. */
+  toolDrop(tool: Id): void
   toolStart(event: EventOf<'tool-start'>, view: TurnView): void
   toolArgs(event: EventOf<'tool-args-delta'>, view: TurnView): void
   toolCall(call: Call, view: TurnView): void

@@ -33,7 +33,8 @@ export class ChunksWriter implements AnswerWriter {
   /** The constant beginning of a piece of text. */
   #head = ''
   #message: Id | undefined
-  #callsOpen = false
+  /** The calls of the round that is being written. */
+  readonly #round = new Set<Id>()
   #usage: Usage | undefined
 
   constructor(lines: Lines) {
@@ -46,8 +47,8 @@ export class ChunksWriter implements AnswerWriter {
   }
 
   before(view: TurnView): void {
-    if (!this.#callsOpen) return
-    this.#callsOpen = false
+    if (this.#round.size === 0) return
+    this.#round.clear()
     const usage = this.#usage && writeUsage(this.#usage)
     this.#usage = undefined
     this.#lines.completion('{"index":0,"delta":{},"finish_reason":"tool_calls"}', { at: view.at, usage })
@@ -58,7 +59,7 @@ export class ChunksWriter implements AnswerWriter {
     if (event.message !== this.#message) {
       if (!isAnswer(event.message, view)) return
       this.#piece(event.message, event.text, event.ext, view)
-    } else if (event.ext || this.#callsOpen) this.#piece(event.message, event.text, event.ext, view)
+    } else if (event.ext || this.#round.size > 0) this.#piece(event.message, event.text, event.ext, view)
     else this.#lines.send(`${this.#head}${quote(event.text)}},"finish_reason":null}]}`)
   }
 
@@ -76,26 +77,32 @@ export class ChunksWriter implements AnswerWriter {
   }
 
   toolStart({ tool, name, ext }: EventOf<'tool-start'>, view: TurnView): void {
-    const call = this.#open(tool)
+    this.#open(tool)
     this.#piecesOfCall(
-      call,
+      tool,
       `"id":${quote(tool)},"type":"function","function":{"name":${quote(name)},"arguments":""}`,
       ext,
       view,
     )
   }
 
+  /** The wire cannot take pieces back: the round of a call that was dropped never ends with calls. */
+  toolDrop(tool: Id): void {
+    this.#round.delete(tool)
+  }
+
   toolArgs({ tool, text, ext }: EventOf<'tool-args-delta'>, view: TurnView): void {
     const call = this.#calls.get(tool)
     if (!call) return
     call.args = true
-    this.#piecesOfCall(call, `"function":{"arguments":${quote(text)}}`, ext, view)
+    this.#piecesOfCall(tool, `"function":{"arguments":${quote(text)}}`, ext, view)
   }
 
   toolCall({ tool, name, args, ext }: Call, view: TurnView): void {
     const known = this.#calls.get(tool)
-    if (!known) this.#piecesOfCall(this.#open(tool), toolCallJson(tool, name, args).slice(1, -1), ext, view)
-    else if (!known.args) this.#piecesOfCall(known, `"function":{"arguments":${quote(args)}}`, ext, view)
+    if (!known) this.#open(tool)
+    if (!known) this.#piecesOfCall(tool, toolCallJson(tool, name, args).slice(1, -1), ext, view)
+    else if (!known.args) this.#piecesOfCall(tool, `"function":{"arguments":${quote(args)}}`, ext, view)
   }
 
   /** Only the line behind a round of calls has room for the usage of one model call; the last line has the total. */
@@ -118,14 +125,13 @@ export class ChunksWriter implements AnswerWriter {
     this.#chunk(delta, view, ext)
   }
 
-  #open(tool: Id): Numbered {
-    const call = { index: this.#calls.size, args: false }
-    this.#calls.set(tool, call)
-    return call
+  #open(tool: Id): void {
+    this.#calls.set(tool, { index: this.#calls.size, args: false })
   }
 
-  #piecesOfCall({ index }: Numbered, members: string, ext: Ext | undefined, view: TurnView): void {
-    this.#callsOpen = true
+  #piecesOfCall(tool: Id, members: string, ext: Ext | undefined, view: TurnView): void {
+    this.#round.add(tool)
+    const { index } = this.#calls.get(tool)!
     const call = append(`{"index":${index},${members}}`, extMember(ext, 'call'))
     this.#chunk(append(`{"tool_calls":[${call}]}`, extMember(ext, 'delta')), view, ext)
   }

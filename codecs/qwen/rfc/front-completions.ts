@@ -50,6 +50,8 @@ export class CompletionsWriter implements AnswerWriter {
 
   toolStart(): void {}
 
+  toolDrop(): void {}
+
   toolArgs(): void {}
 
   toolCall({ tool, name, args, ext }: Call, view: TurnView): void {

@@ -42,6 +42,11 @@ export class ToolWriter {
     return !this.#called.has(tool)
   }
 
+  /** A call that was dropped while its arguments streamed: its round ends without it. */
+  drop(tool: Id): void {
+    this.#answer.toolDrop(tool)
+  }
+
   /** The result. Of several displays all but the last are shown as of a tool that runs. */
   end(event: EventOf<'tool-end'>, view: TurnView): void {
     if (event.status === 'denied') this.#weakened('status')

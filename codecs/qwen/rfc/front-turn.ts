@@ -1,3 +1,4 @@
+import { isDropped } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -248,6 +249,11 @@ export class TurnWriter {
   }
 
   #endTool(event: EventOf<'tool-end'>, view: TurnView): void {
+    const known = view.tool(event.tool)
+    if (known && isDropped(known)) {
+      this.#tools.drop(event.tool)
+      return
+    }
     const missed = this.#tools.misses(event.tool) ? calledFrom(event.tool, view) : undefined
     if (missed) this.#call(missed, view)
     this.#before(view)

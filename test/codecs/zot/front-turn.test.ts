@@ -67,7 +67,7 @@ describe('a turn written for a zot client', () => {
           status: 'ok',
           parts: [text('x'), { type: 'image', mime: 'image/png', bytes: 7 }],
         },
-        { type: 'tool-end', tool: 'b', status: 'error', parts: [] },
+        { type: 'tool-end', tool: 'b', status: 'error', parts: [text('no')] },
         { type: 'usage', scope: 'turn', usage: { input: 1, output: 2 } },
         { ...completed, ...zot('{"x":1}') },
       ]),
@@ -101,7 +101,7 @@ describe('a turn written for a zot client', () => {
         content: [text('x'), { type: 'image', mime_type: 'image/png', bytes: 7 }],
       },
       { type: 'tool_call', id: 'b', name: 'bash', args: {} },
-      { type: 'tool_result', id: 'b', is_error: true, content: [] },
+      { type: 'tool_result', id: 'b', is_error: true, content: [text('no')] },
       { type: 'done', x: 1 },
     ])
   })
@@ -428,7 +428,7 @@ test('what this wire has no place for is reported', () => {
     { turn: 't1', type: 'tool-start', tool: 'a', name: 'n', kind: 'read', title: 'T', executor: 'agent' },
     { turn: 't1', type: 'tool-progress', tool: 'a', parts: [{ type: 'data', json: '1' }] },
     { turn: 't1', type: 'tool-end', tool: 'a', status: 'denied', parts: [{ type: 'audio', name: 'a' }] },
-    { turn: 't1', type: 'tool-end', tool: 'a', status: 'cancelled', parts: [] },
+    { turn: 't1', type: 'tool-end', tool: 'a', status: 'cancelled', parts: [{ type: 'text', text: 'no' }] },
     {
       turn: 't1',
       type: 'message-end',

@@ -107,6 +107,19 @@ describe('the process', () => {
     })
   })
 
+  test('may say in a result that it cannot start, and not why', () => {
+    const drive = driveBack(codec)
+    drive.link.open!()
+    drive.start('hi')
+    drive.feed(failure(undefined))
+    drive.link.decodeEnd({ why: 'closed', exitCode: 1 })
+    expect(endOf(drive.events).fault).toEqual({
+      code: 'internal',
+      message: 'The agent ended the turn with an error and did not say which.',
+      retryable: false,
+    })
+  })
+
   test.each([
     ['no', 'The agent refused initialize: no'],
     [{ message: 'not you' }, 'The agent refused initialize: not you'],

@@ -443,13 +443,13 @@ describe('tools', () => {
       { type: 'tool-start', tool: 'c1', name: 'f', executor: 'agent' },
       { type: 'tool-args-delta', tool: 'c1', text: '{"a":' },
       { type: 'tool-args-delta', tool: 'c1', text: '1}' },
-      { type: 'tool-end', tool: 'c1', status: 'error', parts: [] },
+      { type: 'tool-end', tool: 'c1', status: 'error', parts: [text('no')] },
       { type: 'tool-end', tool: 'c9', status: 'denied', parts: [] },
       end,
     ])
     expect(lines(front).slice(0, -1)).toEqual([
       assistant(use('c1', { a: 1 }), { stop_reason: 'tool_use' }),
-      toolResult('c1', '', true),
+      toolResult('c1', 'no', true),
       toolResult('c9', '', true),
     ])
   })
