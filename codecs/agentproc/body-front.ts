@@ -2,18 +2,19 @@ import { type Frame, type FrontContext, type FrontLink, type FrontPorts, frameTe
 import type { Fault, Id, Item, TurnEvent, TurnView } from '../../src/model/index.ts'
 import { wrongType } from './content-type.ts'
 import { openFront as openFront01 } from './v01/front.ts'
-import { isTurnOf04 } from './v01/schema.ts'
-import { openFront as openFront04 } from './v04/front.ts'
+import { openAgent } from './v04/front.ts'
+import { type Version, wireOfTurn } from './versions.ts'
 
 /**
- * The link of a body, whose shape says which wire it is: a turn object is 0.4, AGENT_ variables (and whatever else) are
- * 0.1. The endpoint declares what 0.4 carries; what 0.1 cannot carry of that is a loss found here.
+ * The link of a body, whose shape says which wire it is: a turn object is 0.4, or 0.3 when it names that; AGENT_ variables
+ * (and whatever else) are 0.1. The endpoint declares what 0.4 carries; what the others cannot carry of that is a loss
+ * found here.
  */
 class BodyLink implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   #link: FrontLink | undefined
-  #narrow = false
+  #version: Version = '0.4'
 
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
@@ -28,7 +29,7 @@ class BodyLink implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    if (this.#narrow && event.type === 'turn-end') this.#reportUnshown(exchange, view)
+    if (event.type === 'turn-end') this.#reportUnshown(exchange, view)
     this.#link?.encode(event, exchange, view)
   }
 
@@ -38,20 +39,21 @@ class BodyLink implements FrontLink {
 
   #chosen(body: string): FrontLink {
     if (this.#link) return this.#link
-    this.#narrow = !isTurnOf04(body)
-    this.#link = (this.#narrow ? openFront01 : openFront04)(this.#context, this.#ports)
+    const version = wireOfTurn(body)
+    this.#version = version ?? '0.1'
+    this.#link = version ? openAgent(version, this.#context, this.#ports) : openFront01(this.#context, this.#ports)
     return this.#link
   }
 
-  /** What the turn had beside its text. */
+  /** What the turn had beside its text that its wire has no place for. */
   #reportUnshown(exchange: Id, { usage, messages }: TurnView): void {
-    const unshown: Item[] = usage ? ['usage'] : []
-    if (messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')
+    const unshown: Item[] = usage && this.#version !== '0.4' ? ['usage'] : []
+    if (this.#version === '0.1' && messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')
     for (const item of unshown) this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
   }
 }
 
-/** Opens a front whose requests are bodies of either wire. */
+/** Opens a front whose requests are bodies of any wire. */
 export function openBodyFront(context: FrontContext, ports: FrontPorts): FrontLink {
   return new BodyLink(context, ports)
 }

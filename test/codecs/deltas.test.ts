@@ -90,6 +90,16 @@ const CASES: Readonly<Record<string, Case>> = {
     line: string.map((delta) => `{"type":"text_delta","delta":${delta}}`),
     frame: itself,
   },
+  'agentproc@0.3': {
+    open() {
+      const process = { command: 'x', env: {}, cwd: '/' }
+      const drive = driveBack(agentproc, { dialect: '0.3', options: { streaming: true }, process })
+      drive.start('hi')
+      return drive
+    },
+    line: string.map((text) => `{"type":"partial","text":${text}}`),
+    frame: itself,
+  },
   'agentproc@0.4': {
     open() {
       const process = { command: 'x', env: {}, cwd: '/' }

@@ -55,6 +55,13 @@ const BACKS: Readonly<Record<string, Back>> = {
     begun: ['AGENT_PARTIAL:"One "'],
     ends: { nothing: 'completed', unreadable: 'completed', notices: 'completed', begun: 'completed' },
   },
+  'agentproc@0.3': {
+    codec: 'agentproc',
+    dialect: '0.3',
+    notice: [json({ type: 'session', id: 's1' })],
+    begun: [json({ type: 'partial', text: 'One ' })],
+    ends: { nothing: 'completed', unreadable: 'protocol-violation', notices: 'completed', begun: 'completed' },
+  },
   // An empty output, and partials without a result, are answers by its text; what is no event at all is none.
   'agentproc@0.4': {
     codec: 'agentproc',

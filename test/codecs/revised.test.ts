@@ -50,6 +50,11 @@ test.each([
     ),
     'shown',
   ],
+  [
+    'agentproc@0.3',
+    stdio('agentproc', { type: 'turn', message: 'hi', protocol_version: '0.3' }, { dialect: '0.3' }),
+    'shown',
+  ],
   ['agentproc@0.4', stdio('agentproc', { type: 'turn', message: 'hi' }, { dialect: '0.4' }), 'shown'],
   [
     'agentproc',

@@ -19,6 +19,7 @@ const EXIT_CODES: Record<ClientName, number> = {
   zot: 143,
   native: 143,
   agentproc: 143,
+  'agentproc@0.3': 143,
   'agentproc@0.4': 143,
 }
 
@@ -77,6 +78,7 @@ store: { kind: sqlite, path: ./turnpike.db }
         .map((line) => (JSON.parse(line) as { type: string }).type),
     native: (stdout) => (JSON.parse(stdout.trim().split('\n').at(-1)!) as { outcome: string }).outcome,
     agentproc: (stdout) => stdout.includes('AGENT_ERROR:'),
+    'agentproc@0.3': (stdout) => stdout.includes('"type":"error"'),
     'agentproc@0.4': (stdout) => stdout.includes('"type":"error"'),
   }
   const expected: Record<ClientName, unknown> = {
@@ -85,6 +87,7 @@ store: { kind: sqlite, path: ./turnpike.db }
     zot: ['done'],
     native: 'cancelled',
     agentproc: true,
+    'agentproc@0.3': true,
     'agentproc@0.4': true,
   }
 

@@ -47,6 +47,10 @@ const LOSSES: Readonly<Record<string, { losses: readonly string[]; why: string }
     losses: ['invented turn-started model'],
     why: 'an `init` names a model, and this recording has none',
   },
+  'agentproc/v03/samples/odd-lines.wire': {
+    losses: ['unparsed foreign', 'dropped notice'],
+    why: 'lines that are no events, and our remarks on them',
+  },
   'agentproc/v04/samples/error.wire': { losses: ['dropped message-end result'], why: 'a result behind an error' },
   'agentproc/v04/samples/odd-lines.wire': {
     losses: ['unparsed foreign', 'dropped notice'],

@@ -157,6 +157,18 @@ export const CLIENTS = {
     write: (asked) => JSON.stringify(variables(asked)),
     read: readSentinels,
   },
+  'agentproc@0.3': {
+    path: '/v1/agentproc',
+    argv: ['agentproc'],
+    write: ({ text, session }) =>
+      `${JSON.stringify({ type: 'turn', message: text, session_id: session, session_name: 'default', from_user: '', protocol_version: '0.3' })}\n`,
+    read: (raw, { session }) => {
+      const events = jsonLines(raw)
+      const last = events.at(-1)
+      const bound = events.findLast(({ type }) => type === 'session')?.['id']
+      return { ok: last?.['type'] === 'text', text: String(last?.['text']), session: String(bound ?? session) }
+    },
+  },
   'agentproc@0.4': {
     path: '/v1/agentproc',
     argv: ['agentproc'],

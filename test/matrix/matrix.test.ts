@@ -82,7 +82,7 @@ describe('the matrix', () => {
 })
 
 describe('how it is shown', () => {
-  const some = (): Pair[] => pairs.filter(({ client, agent }) => client === 'zene' && agent.startsWith('agentproc'))
+  const some = (): Pair[] => pairs.filter(({ client, agent }) => client === 'zene' && /^agentproc(@0.4)?$/.test(agent))
 
   test('as text, in columns', () => {
     const lines = matrixText(some(), 'text').split('\n')

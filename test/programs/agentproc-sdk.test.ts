@@ -12,6 +12,7 @@ const FAILURES: Record<ClientName, string> = {
   zot: '"type":"error"',
   native: '"outcome":"failed"',
   agentproc: 'AGENT_ERROR:',
+  'agentproc@0.3': '"type":"error"',
   'agentproc@0.4': '"type":"error"',
 }
 

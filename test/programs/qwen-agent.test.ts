@@ -34,6 +34,7 @@ const counted = (input: number, output: number) => ({
 const TOKENS: Record<ClientName, ((raw: string) => unknown) | undefined> = {
   openharness: undefined,
   agentproc: undefined,
+  'agentproc@0.3': undefined,
   zene: (raw) => {
     const { usage } = JSON.parse(raw) as { usage: Record<string, number> }
     return [usage['prompt_tokens'], usage['completion_tokens']]

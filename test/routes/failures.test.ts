@@ -57,6 +57,7 @@ const TOLD: Record<ClientName, (raw: string) => unknown> = {
       .slice(-2)
       .map((line) => (JSON.parse(line) as { type: string }).type),
   agentproc: (raw) => raw.trim().split('\n').at(-1)!.startsWith('AGENT_ERROR:'),
+  'agentproc@0.3': (raw) => (JSON.parse(raw.trim().split('\n').at(-1)!) as { type: string }).type === 'error',
   'agentproc@0.4': (raw) => (JSON.parse(raw.trim().split('\n').at(-1)!) as { type: string }).type === 'error',
 }
 
@@ -114,6 +115,7 @@ ${engines}`)
         native: own,
         zot: ['error', 'done'],
         agentproc: true,
+        'agentproc@0.3': true,
         'agentproc@0.4': true,
       }[front]
       expect(TOLD[front](shown.raw)).toEqual(expected)
@@ -187,6 +189,7 @@ const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
   },
   agentproc: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
   // What is no turn object is answered in the older wire, which every runner of either reads as an error.
+  'agentproc@0.3': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
   'agentproc@0.4': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
 }
 

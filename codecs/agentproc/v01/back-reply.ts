@@ -1,21 +1,11 @@
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Id } from '../../../src/model/index.ts'
+import { type Cap, capOf } from '../cap.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { Cap } from './cap.ts'
 import { classify, isSessionId, type Line } from './schema.ts'
-
-/** The text's own defaults of the profile fields that change together. */
-const MAX_REPLY_CHARS = 8000
-const TRUNCATION_SUFFIX = '\n\n…(truncated)'
 
 /** Where answer text comes from: AGENT_PARTIAL lines, or the lines of the body. */
 type Channel = 'partial' | 'body'
-
-/** A cap that the profile chose itself cuts silently unless it names a suffix too. */
-function capOf({ max_reply_chars, truncation_suffix }: AgentProcOptions): Cap {
-  const suffix = max_reply_chars === undefined ? TRUNCATION_SUFFIX : ''
-  return new Cap(max_reply_chars ?? MAX_REPLY_CHARS, truncation_suffix ?? suffix)
-}
 
 /**
  * What one run of an agent says on stdout, as events of its turn. Text goes on at once, in wire order; each run of

@@ -6,13 +6,13 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, fault, type Id } from '../../../src/model/index.ts'
+import type { Command, CommandOf, Id } from '../../../src/model/index.ts'
 import { endingOf, failed, type TurnEnding } from '../endings.ts'
 import { secretsOf } from '../environment.ts'
 import type { AgentProcOptions } from '../options.ts'
+import { otherWire } from '../versions.ts'
 import { prepare } from './back-call.ts'
 import { Reply } from './back-reply.ts'
-import { isLineOf04 } from './schema.ts'
 
 /** A turn while its process runs. */
 interface Run {
@@ -45,8 +45,9 @@ class RunnerLink implements BackLink {
     const run = this.#run
     if (!run) return
     const line = frameText(frame)
-    if (run.first && isLineOf04(line)) {
-      this.#finish(run, failed(OTHER_DIALECT))
+    const other = run.first ? otherWire('0.1', line) : undefined
+    if (other) {
+      this.#finish(run, failed(other))
       return
     }
     run.first &&= line.trim() === ''
@@ -99,11 +100,6 @@ class RunnerLink implements BackLink {
     this.#ports.emit({ type: 'notice', turn, severity, code, text })
   }
 }
-
-const OTHER_DIALECT = fault(
-  'protocol-violation',
-  'The agent speaks AgentProc 0.4, its configuration says 0.1; set `protocol: agentproc@0.4` for it.',
-)
 
 /** Opens the back half of wire 0.1. */
 export function openBack(context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {

@@ -9,11 +9,11 @@ import {
 import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { EXT_01 } from '../ext.ts'
+import { refusedVariables, wireOfTurn } from '../versions.ts'
 import { AnswerWriter } from './front-answer.ts'
 import { variablesOf } from './front-body.ts'
 import { errorLine } from './front-lines.ts'
 import { inputOf, sessionOf, unplaced, type Variables } from './front-request.ts'
-import { isTurnOf04 } from './schema.ts'
 
 /** How long a stand-in without AGENT_MESSAGE waits for the message on its stdin, in milliseconds. */
 const STDIN_WAIT_MS = 5000
@@ -24,12 +24,12 @@ const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 export const PEEK_MS = 200
 
 /**
- * True when the environment is that of an agent of wire 0.1. A turn object on stdin says otherwise: a runner of 0.4 may
+ * True when the environment is that of an agent of wire 0.1. A turn object on stdin says otherwise: a newer runner may
  * hand on stale variables. It is no turn object when it is the message itself, which 0.1 has on stdin as well.
  */
 export function accepts(first: Frame | undefined, { env }: FrontContext): boolean {
   const message = env['AGENT_MESSAGE']
-  if (first !== undefined && isTurnOf04(frameText(first))) return message?.split('\n', 1)[0] === frameText(first)
+  if (first !== undefined && wireOfTurn(frameText(first))) return message?.split('\n', 1)[0] === frameText(first)
   return message !== undefined || env['AGENT_PROTOCOL_VERSION'] !== undefined
 }
 
@@ -50,11 +50,9 @@ class AgentLink implements FrontLink {
   open(): void {
     const { transport, env } = this.#context
     if (transport !== 'stdio') return
-    const version = env['AGENT_PROTOCOL_VERSION']
-    if (version && !version.startsWith('0.1')) {
-      this.#ports.warn(`AGENT_PROTOCOL_VERSION is ${version}; the answer is written as 0.1.`)
-    }
-    if (env['AGENT_MESSAGE'] === undefined) {
+    const refused = refusedVariables(env['AGENT_PROTOCOL_VERSION'])
+    if (refused) this.#ports.fault(refused)
+    else if (env['AGENT_MESSAGE'] === undefined) {
       // A runner whose message is too long for its variable has it on stdin alone.
       this.#stdin = []
       this.idleMs = STDIN_WAIT_MS
@@ -86,7 +84,12 @@ class AgentLink implements FrontLink {
 
   #decodeBody(body: string): void {
     const read = variablesOf(body)
-    if ('refused' in read) this.#ports.fault(read.refused)
+    if ('refused' in read) {
+      this.#ports.fault(read.refused)
+      return
+    }
+    const refused = refusedVariables(read.variables['AGENT_PROTOCOL_VERSION'])
+    if (refused) this.#ports.fault(refused)
     else this.#start(read.variables)
   }
 

@@ -46,24 +46,3 @@ export const attachmentSchema = v.looseObject({
 
 /** One attachment as AGENT_ATTACHMENTS lists it. */
 export type Attachment = v.InferOutput<typeof attachmentSchema>
-
-/** Message types of wire 0.4 with the member that makes a JSON line one of them. */
-const TYPES_OF_04: Readonly<Record<string, string>> = {
-  partial: 'text',
-  result: 'text',
-  error: 'message',
-  permission_request: 'request_id',
-}
-
-/** True for a line that only an agent of wire 0.4 prints. */
-export function isLineOf04(line: string): boolean {
-  if (!line.startsWith('{')) return false
-  const { success, output } = v.safeParse(v.looseObject({ type: v.string() }), parse(line))
-  if (!success || !Object.hasOwn(TYPES_OF_04, output.type)) return false
-  return typeof output[TYPES_OF_04[output.type]!] === 'string'
-}
-
-/** True for the turn object that a runner of wire 0.4 writes. */
-export function isTurnOf04(text: string): boolean {
-  return v.is(v.looseObject({ type: v.literal('turn') }), parse(text.trim()))
-}

@@ -16,9 +16,13 @@ import { configured, inherited } from '../environment.ts'
 import { EXT_01, EXT_04 } from '../ext.ts'
 import { messageOf, type ProcessCall, placeholders, program, unfit, unstartable } from '../launch.ts'
 import type { AgentProcOptions } from '../options.ts'
+import type { TypedVersion } from '../versions.ts'
 import { ascii, TURN_MEMBERS } from './schema.ts'
 
 type Report = (loss: Loss) => void
+
+/** In 0.3 the sender is a member of every turn. */
+const MEMBERS_03: ReadonlySet<string> = new Set([...TURN_MEMBERS, 'from_user'])
 
 /** A turn ready to run: its process, and the line for its stdin. */
 export interface Prepared {
@@ -28,6 +32,7 @@ export interface Prepared {
 
 /** The process of a turn and its turn object, or why it cannot be started. `command` is always one token. */
 export function prepare(
+  version: TypedVersion,
   context: BackContext<AgentProcOptions>,
   start: CommandOf<'turn-start'>,
   report: Report,
@@ -45,14 +50,15 @@ export function prepare(
     ['message', quote(message)],
     ['session_id', quote(values.SESSION_ID)],
     ['session_name', quote(values.SESSION_NAME)],
-    ['protocol_version', '"0.4"'],
+    ['from_user', version === '0.3' ? ((start.ext && sender(start.ext)) ?? '""') : undefined],
+    ['protocol_version', quote(version)],
     ['attachments', attachments.length > 0 ? `[${attachments.join(',')}]` : undefined],
     ['permission', options.permission ? 'true' : undefined],
   ])
   return (
     unfit(started, env, 'leave {{MESSAGE}} out of its command and environment') ?? {
       call: { kind: 'process', ...started, env, stdin: options.permission ? 'open' : 'end' },
-      line: ascii(append(turn, unknownMembers(start.ext, report))),
+      line: ascii(append(turn, unknownMembers(version, start.ext, report))),
     }
   )
 }
@@ -72,11 +78,17 @@ function attachment(part: FilePart, report: Report): JsonText[] {
   ]
 }
 
-/** What a client of wire 0.4 said beyond the text, and the sender that one of wire 0.1 named. */
-function unknownMembers(ext: Ext | undefined, report: Report): JsonText | undefined {
+/** Who sent the turn, as a client of any wire of AgentProc has it. */
+function sender({ protocol, json }: Ext): JsonText | undefined {
+  if (protocol === EXT_04) return member(json, 'from_user')
+  return protocol === EXT_01 ? member(json, 'AGENT_FROM_USER') : undefined
+}
+
+/** What a client of a wire of JSON lines said beyond the text, and the sender that one of wire 0.1 named. */
+function unknownMembers(version: TypedVersion, ext: Ext | undefined, report: Report): JsonText | undefined {
   if (!ext) return undefined
-  if (ext.protocol === EXT_04) return rest(ext.json, TURN_MEMBERS)
-  const user = ext.protocol === EXT_01 ? member(ext.json, 'AGENT_FROM_USER') : undefined
-  if (user !== undefined) return object([['from_user', user]])
+  const user = sender(ext)
+  if (ext.protocol === EXT_04) return rest(ext.json, version === '0.3' ? MEMBERS_03 : TURN_MEMBERS)
+  if (user !== undefined) return version === '0.3' ? undefined : object([['from_user', user]])
   report({ kind: 'dropped', item: 'ext', field: ext.protocol, why: 'no-place', count: 1 })
 }

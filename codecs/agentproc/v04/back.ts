@@ -10,14 +10,23 @@ import { type Command, type CommandOf, fault, type Id } from '../../../src/model
 import { endingOf, failed, type TurnEnding } from '../endings.ts'
 import { secretsOf } from '../environment.ts'
 import type { AgentProcOptions } from '../options.ts'
+import type { ReplyHost, TypedReply } from '../typed-reply.ts'
+import { isSentinel, otherWire, type TypedVersion } from '../versions.ts'
 import { Permissions } from './back-asks.ts'
 import { Reply } from './back-reply.ts'
 import { prepare } from './back-turn.ts'
 
+/** What sets one version of the wire apart for its runner. */
+export interface Wire {
+  readonly version: TypedVersion
+  /** What reads one run of an agent. */
+  reply(turn: Id, options: AgentProcOptions, host: ReplyHost): TypedReply
+}
+
 /** A turn while its process runs. */
 interface Run {
   turn: Id
-  reply: Reply
+  reply: TypedReply
   permissions: Permissions
   secrets: readonly string[]
   cancelled: boolean
@@ -25,25 +34,17 @@ interface Run {
   first: boolean
 }
 
-const OTHER_DIALECT = fault(
-  'protocol-violation',
-  'The agent speaks AgentProc 0.1, its configuration says 0.4; set `protocol: agentproc` for it.',
-)
-
 const CUT_OFF = fault('agent-crashed', 'The agent ended in the middle of an event; see its stderr in the gateway log.')
 
-const UNREADABLE = fault(
-  'protocol-violation',
-  'The agent printed lines, and none of them is an AgentProc 0.4 event; check its `protocol` and its command.',
-)
-
-/** The runner of wire 0.4: a process per turn, a turn object on its stdin, events on its stdout. */
+/** The runner of a wire of JSON lines: a process per turn, a turn object on its stdin, events on its stdout. */
 class RunnerLink implements BackLink {
+  readonly #wire: Wire
   readonly #context: BackContext<AgentProcOptions>
   readonly #ports: BackPorts
   #run: Run | undefined
 
-  constructor(context: BackContext<AgentProcOptions>, ports: BackPorts) {
+  constructor(wire: Wire, context: BackContext<AgentProcOptions>, ports: BackPorts) {
+    this.#wire = wire
     this.#context = context
     this.#ports = ports
   }
@@ -62,8 +63,8 @@ class RunnerLink implements BackLink {
     const run = this.#run
     if (!run) return
     const line = frameText(frame)
-    if (run.first && /^AGENT_(SESSION|PARTIAL|ERROR):/.test(line)) {
-      this.#finish(run, failed(OTHER_DIALECT))
+    if (run.first && isSentinel(line)) {
+      this.#finish(run, failed(otherWire(this.#wire.version, line)!))
       return
     }
     run.first = false
@@ -75,7 +76,7 @@ class RunnerLink implements BackLink {
     if (!run) return
     const { reply, secrets, cancelled, turn } = run
     const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
-    const unsaid = reply.cut ? CUT_OFF : reply.unreadable ? UNREADABLE : undefined
+    const unsaid = reply.cut ? CUT_OFF : reply.unreadable
     const ending = told.outcome === 'completed' && unsaid ? failed(unsaid) : told
     if (ending.outcome === 'completed' && reply.blank) {
       const text = 'The agent ended without an answer.'
@@ -86,7 +87,7 @@ class RunnerLink implements BackLink {
 
   #start(start: CommandOf<'turn-start'>): void {
     const { turn } = start
-    const prepared = prepare(this.#context, start, (loss) => this.#ports.report(loss, turn))
+    const prepared = prepare(this.#wire.version, this.#context, start, (loss) => this.#ports.report(loss, turn))
     if ('code' in prepared) {
       this.#ports.emit({ type: 'turn-end', turn, ...failed(prepared) })
       return
@@ -97,7 +98,7 @@ class RunnerLink implements BackLink {
       permission: permissions.request.bind(permissions),
       answered: () => this.#answered(permissions),
     }
-    const reply = new Reply(turn, this.#context.options, host)
+    const reply = this.#wire.reply(turn, this.#context.options, host)
     const secrets = secretsOf(this.#context, prepared.call.env)
     this.#run = { turn, reply, permissions, secrets, cancelled: false, first: true }
     this.#ports.emit({ type: 'turn-started', turn })
@@ -124,7 +125,14 @@ class RunnerLink implements BackLink {
   }
 }
 
+/** Opens the back half of a wire of JSON lines. */
+export function openRunner(wire: Wire, context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {
+  return new RunnerLink(wire, context, ports)
+}
+
+const WIRE: Wire = { version: '0.4', reply: (turn, options, host) => new Reply(turn, options, host) }
+
 /** Opens the back half of wire 0.4. */
 export function openBack(context: BackContext<AgentProcOptions>, ports: BackPorts): BackLink {
-  return new RunnerLink(context, ports)
+  return openRunner(WIRE, context, ports)
 }

@@ -7,6 +7,7 @@ import {
   type Item,
   type JsonText,
   type MessageView,
+  quote,
   type TurnEnd,
   type TurnEvent,
   type TurnView,
@@ -14,19 +15,21 @@ import {
 import { isAnswer, isBytes, reasonOf } from '../answers.ts'
 import { isUnsaid } from '../exit-code.ts'
 import { EXT_04 } from '../ext.ts'
+import type { TypedVersion } from '../versions.ts'
 import type { Asks } from './front-asks.ts'
-import { errorLine, ownExt, partialLine, resultLine, type Shared } from './front-lines.ts'
+import { errorLine, line, ownExt, partialLine, type Shared } from './front-lines.ts'
 import { wireSession } from './session.ts'
 import { writeUsage } from './usage.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
 /**
- * Writes one turn as events. Deltas are partials, and the result has the whole reply again, for runners that show no
- * partials. Once partials were shown a runner passes the result's text over: a message that came whole becomes a partial
- * then. The session id is on the first event and on errors.
+ * Writes one turn as events. Deltas are partials, and the result (0.3: the text) has the whole reply again, for runners
+ * that show no partials. Once partials were shown a runner passes the result's text over: a message that came whole
+ * becomes a partial then. The session id is on the first event and on errors (0.3: an event before the first one).
  */
 export class AnswerWriter {
+  readonly #version: TypedVersion
   readonly #ports: FrontPorts
   readonly #asks: Asks
   #session: string | undefined
@@ -40,7 +43,8 @@ export class AnswerWriter {
   /** Members of the usage without a place in the model. */
   #usageExt: Ext | undefined
 
-  constructor(ports: FrontPorts, asks: Asks) {
+  constructor(version: TypedVersion, ports: FrontPorts, asks: Asks) {
+    this.#version = version
     this.#ports = ports
     this.#asks = asks
   }
@@ -97,15 +101,25 @@ export class AnswerWriter {
     if (this.#last !== undefined || !completed) this.#wholeAsPartials(view)
     const usage = this.#usage(view)
     if (completed) {
-      this.#ports.send(resultLine(view.text, usage, this.#shared(end.ext)))
+      this.#result(view.text, usage, end.ext)
       return
     }
     if (isUnsaid(end.fault)) this.#drop('ext', exchange)
-    this.#ports.send(errorLine(reasonOf(end), usage, { session: this.#session, ext: end.ext }))
+    const session = this.#version === '0.4' ? this.#session : this.#stamp()
+    this.#ports.send(errorLine(reasonOf(end), usage, { session, ext: end.ext }))
+  }
+
+  /** The whole reply. 0.3 says an empty one with nothing. */
+  #result(text: string, usage: JsonText | undefined, ext: Ext | undefined): void {
+    const shared = this.#shared(ext)
+    if (this.#version === '0.4') this.#ports.send(line('result', [['text', quote(text)]], usage, shared))
+    else if (text !== '') this.#ports.send(line('text', [['text', quote(text)]], undefined, shared))
   }
 
   #usage({ usage, usageEstimated }: TurnView): JsonText | undefined {
-    return usage && append(writeUsage(usage, usageEstimated), ownExt(this.#usageExt))
+    return usage && this.#version === '0.4'
+      ? append(writeUsage(usage, usageEstimated), ownExt(this.#usageExt))
+      : undefined
   }
 
   #wholeAsPartials(view: TurnView): void {
@@ -128,11 +142,13 @@ export class AnswerWriter {
     return { session: this.#stamp(), ext }
   }
 
-  /** The session id for the first event; undefined for the others. */
+  /** The session id for the first event; undefined for the others. In 0.3 it is an event of its own before it. */
   #stamp(): string | undefined {
     if (this.#stamped) return undefined
     this.#stamped = true
-    return this.#session
+    if (this.#version === '0.4' || this.#session === undefined) return this.#session
+    this.#ports.send(line('session', [['id', quote(this.#session)]], undefined, { session: undefined, ext: undefined }))
+    return undefined
   }
 
   #dropParts(message: MessageView, exchange: Id): void {

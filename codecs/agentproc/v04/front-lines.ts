@@ -16,11 +16,6 @@ export function partialLine(text: string, role: 'thinking' | undefined, { sessio
   return ascii(append(`${json}}`, ownExt(ext)))
 }
 
-/** The whole answer. */
-export function resultLine(text: string, usage: JsonText | undefined, shared: Shared): JsonText {
-  return line('result', [['text', quote(text)]], usage, shared)
-}
-
 /** An error, which ends the turn. */
 export function errorLine(message: string, usage: JsonText | undefined, shared: Shared): JsonText {
   return line('error', [['message', quote(message)]], usage, shared)

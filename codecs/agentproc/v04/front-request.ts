@@ -17,6 +17,8 @@ import { attachmentSchema, TURN_MEMBERS, type Turn, turnSchema, unpadded } from 
 
 type Report = (loss: Loss) => void
 
+const WITHOUT_SENDER: ReadonlySet<string> = new Set([...TURN_MEMBERS, 'from_user'])
+
 /** The turn that a line holds, or undefined when it holds none. */
 export function readTurn(line: string): Turn | undefined {
   const { success, output } = v.safeParse(turnSchema, parse(unpadded(line)))
@@ -51,8 +53,9 @@ export function sessionOf({ session_id, session_name }: Turn): SessionRef {
   return { ...(session_id && { id: fromWireSession(session_id) }), ...(session_name && { name: session_name }) }
 }
 
-/** Members of the turn without a place in the model. */
+/** Members of the turn without a place in the model; an empty sender is none. */
 export function extOf(line: string): Ext | undefined {
-  const json = rest(unpadded(line), TURN_MEMBERS)
+  const turn = unpadded(line)
+  const json = rest(turn, member(turn, 'from_user') === '""' ? WITHOUT_SENDER : TURN_MEMBERS)
   return json === undefined ? undefined : { protocol: EXT_04, json }
 }

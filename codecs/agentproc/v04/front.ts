@@ -7,6 +7,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
 import { exitCodeOf } from '../exit-code.ts'
+import { refusedTurn, type TypedVersion } from '../versions.ts'
 import { AnswerWriter } from './front-answer.ts'
 import { Asks } from './front-asks.ts'
 import { errorLine } from './front-lines.ts'
@@ -14,8 +15,9 @@ import { extOf, inputOf, readTurn, sessionOf } from './front-request.ts'
 
 const HEADERS = { 'content-type': 'application/x-ndjson; charset=utf-8' }
 
-/** The agent of wire 0.4: one turn object, then the answers to its own requests; events out. */
+/** The agent of a wire of JSON lines: one turn object, then the answers to its own requests; events out. */
 class AgentLink implements FrontLink {
+  readonly #version: TypedVersion
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   readonly #asks: Asks
@@ -25,11 +27,12 @@ class AgentLink implements FrontLink {
   /** The client's session id, for an error before the turn is accepted. */
   #session: string | undefined
 
-  constructor(context: FrontContext, ports: FrontPorts) {
+  constructor(version: TypedVersion, context: FrontContext, ports: FrontPorts) {
+    this.#version = version
     this.#context = context
     this.#ports = ports
     this.#asks = new Asks(ports)
-    this.#writer = new AnswerWriter(ports, this.#asks)
+    this.#writer = new AnswerWriter(version, ports, this.#asks)
   }
 
   decode(frame: Frame): void {
@@ -47,7 +50,8 @@ class AgentLink implements FrontLink {
   }
 
   encodeFault(found: Fault): void {
-    this.#ports.send(errorLine(found.message, undefined, { session: this.#session, ext: undefined }))
+    const session = this.#version === '0.4' ? this.#session : undefined
+    this.#ports.send(errorLine(found.message, undefined, { session, ext: undefined }))
     this.#ports.close(exitCodeOf(found))
   }
 
@@ -60,6 +64,11 @@ class AgentLink implements FrontLink {
       return
     }
     this.#session = turn.session_id || undefined
+    const refused = refusedTurn(turn.protocol_version)
+    if (refused) {
+      this.#ports.fault(refused)
+      return
+    }
     const losses: Loss[] = []
     const input = inputOf(turn, line, (loss) => losses.push(loss))
     if (input.length === 0) {
@@ -90,7 +99,12 @@ class AgentLink implements FrontLink {
   }
 }
 
+/** Opens the front half of a wire of JSON lines. */
+export function openAgent(version: TypedVersion, context: FrontContext, ports: FrontPorts): FrontLink {
+  return new AgentLink(version, context, ports)
+}
+
 /** Opens the front half of wire 0.4. */
 export function openFront(context: FrontContext, ports: FrontPorts): FrontLink {
-  return new AgentLink(context, ports)
+  return openAgent('0.4', context, ports)
 }

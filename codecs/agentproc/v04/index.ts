@@ -1,7 +1,7 @@
 import { type Dialect, frameText } from '../../../src/contract/index.ts'
 import { openBodyFront } from '../body-front.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { isTurnOf04 } from '../v01/schema.ts'
+import { wireOfTurn } from '../versions.ts'
 import { openBack } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { openFront } from './front.ts'
@@ -13,7 +13,7 @@ export const v04: Dialect<AgentProcOptions> = {
   front: {
     capabilities: frontCapabilities,
     env: [],
-    accepts: (first) => first !== undefined && isTurnOf04(frameText(first)),
+    accepts: (first) => first !== undefined && wireOfTurn(frameText(first)) === '0.4',
     open: (context, ports) => (context.transport === 'stdio' ? openFront : openBodyFront)(context, ports),
   },
   back: { capabilities: backCapabilities, open: openBack },

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { type Ext, isRecord, type JsonText, parse, rest, shapeOf } from '../../../src/model/index.ts'
 import { EXT_04 } from '../ext.ts'
+import { versionSchema } from '../versions.ts'
 
 /** A string, or as good as absent. */
 const text = v.fallback(v.string(), '')
@@ -88,7 +89,8 @@ const KNOWN: Readonly<Record<AgentLine['type'], ReadonlySet<string>>> = {
 const ROLES: ReadonlySet<string | undefined> = new Set([undefined, 'output', 'thinking'])
 const PARTIAL_BUT_ROLE: ReadonlySet<string> = new Set(['type', 'text', 'session_id'])
 
-function extOf(json: JsonText, value: Record<string, unknown>, known: ReadonlySet<string>): Ext | undefined {
+/** The members of an event beside these, as an `ext`; undefined when there are none. */
+export function extOf(json: JsonText, value: Record<string, unknown>, known: ReadonlySet<string>): Ext | undefined {
   if (Object.keys(value).every((key) => known.has(key))) return undefined
   return { protocol: EXT_04, json: rest(json, known)! }
 }
@@ -113,7 +115,7 @@ export const turnSchema = v.looseObject({
   message: v.fallback(v.optional(v.string(), ''), ''),
   session_id: optionalText,
   session_name: optionalText,
-  protocol_version: optionalText,
+  protocol_version: versionSchema,
   permission: v.fallback(v.optional(v.boolean(), false), false),
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromWireSession, toWireSession } from '../../../../codecs/agentproc/session.ts'
-import { classify, isLineOf04, isSessionId, isTurnOf04 } from '../../../../codecs/agentproc/v01/schema.ts'
+import { classify, isSessionId } from '../../../../codecs/agentproc/v01/schema.ts'
 import { PUBLISHED } from '../../../kit/recordings.ts'
 
 const CASES = join(PUBLISHED, 'agentproc-0.1/cases.json')
@@ -82,32 +82,5 @@ describe('session ids', () => {
         expect(fromWireSession(toWireSession(id))).toBe(id)
       }),
     )
-  })
-})
-
-describe('the other dialect', () => {
-  test.each([
-    ['{"type":"partial","text":"x"}', true],
-    ['{"type":"result","text":""}', true],
-    ['{"type":"error","message":"x"}', true],
-    ['{"type":"permission_request","request_id":"1"}', true],
-    ['{"type":"result"}', false],
-    ['{"type":"toString","text":"x"}', false],
-    ['{"type":1,"text":"x"}', false],
-    ['{"type":"result","text":"x"', false],
-    ['"partial"', false],
-    ['words', false],
-  ])('%s is a line of 0.4: %s', (line, expected) => {
-    expect(isLineOf04(line)).toBe(expected)
-  })
-
-  test.each([
-    ['{"type":"turn","message":"x"}', true],
-    [' {"type":"turn"}\n', true],
-    ['{"type":"run"}', false],
-    ['{"AGENT_MESSAGE":"x"}', false],
-    ['', false],
-  ])('%j is a turn of 0.4: %s', (line, expected) => {
-    expect(isTurnOf04(line)).toBe(expected)
   })
 })

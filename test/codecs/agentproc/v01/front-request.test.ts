@@ -130,12 +130,6 @@ describe('the request of a stand-in', () => {
     expect(front.exitCode).toBe(1)
   })
 
-  test('another version is named on stderr', () => {
-    expect(stdio({ MESSAGE: 'hi', PROTOCOL_VERSION: '0.3' }).warned).toEqual([
-      'AGENT_PROTOCOL_VERSION is 0.3; the answer is written as 0.1.',
-    ])
-  })
-
   test('stdin is not waited for and not read when the message is in the environment', () => {
     const front = stdio({ MESSAGE: 'hi' })
     expect(front.link.idleMs).toBeUndefined()

@@ -54,7 +54,7 @@ describe('endings', () => {
   })
 
   test('lines that are all no events are no answer, whatever the exit code', () => {
-    expect(outcome(run(['\u001b[32mdone\u001b[0m', '{"type":"text","text":"hi"}']).events)).toMatchObject({
+    expect(outcome(run(['\u001b[32mdone\u001b[0m', '{"type":"note","text":"hi"}']).events)).toMatchObject({
       outcome: 'failed',
       fault: {
         code: 'protocol-violation',

@@ -71,7 +71,7 @@ describe('the answer', () => {
     expect(run([]).events.map(({ type }) => type)).toEqual(['turn-started', 'notice', 'turn-end'])
   })
 
-  test('lines that are no events are ignored with one warning', () => {
+  test('lines that are no events are ignored with one warning of each kind', () => {
     const back = run([
       'words',
       '',
@@ -80,7 +80,8 @@ describe('the answer', () => {
       '{"type":"partial","text":"a"}{}',
       result('ok'),
     ])
-    expect(codes(back.events)).toEqual(['malformed-line'])
+    // One of them is of 0.3: the client is told of that as well.
+    expect(codes(back.events)).toEqual(['malformed-line', 'other-wire'])
     expect(back.losses).toHaveLength(5)
     expect(back.losses[0]).toEqual({ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 })
     expect(outcome(back.events).said).toBe('ok')

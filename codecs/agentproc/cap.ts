@@ -1,3 +1,9 @@
+import type { AgentProcOptions } from './options.ts'
+
+/** The text's own defaults of the profile fields that change together. */
+const MAX_REPLY_CHARS = 8000
+const TRUNCATION_SUFFIX = '\n\n…(truncated)'
+
 /** What a cap lets through of one text. `cut` says that some of it is missing. */
 export interface Capped {
   text: string
@@ -30,4 +36,10 @@ export class Cap {
     this.#reached ||= cut
     return { text: cut ? text.slice(0, end) : text, suffix, cut }
   }
+}
+
+/** The cap of a profile: one that it chose itself cuts silently unless it names a suffix too. */
+export function capOf({ max_reply_chars, truncation_suffix }: AgentProcOptions): Cap {
+  const suffix = max_reply_chars === undefined ? TRUNCATION_SUFFIX : ''
+  return new Cap(max_reply_chars ?? MAX_REPLY_CHARS, truncation_suffix ?? suffix)
 }

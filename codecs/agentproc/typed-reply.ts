@@ -1,0 +1,152 @@
+import type { BackPorts } from '../../src/contract/index.ts'
+import { type Ext, type Fault, fault, type Id, type Item } from '../../src/model/index.ts'
+import type { AgentProcOptions } from './options.ts'
+import { type AgentLine, isSessionId, type PartialEvent, type ReadLine } from './v04/schema.ts'
+import { otherWire, type TypedVersion } from './versions.ts'
+
+/** A permission request of an agent. */
+export type PermissionEvent = Extract<AgentLine, { type: 'permission_request' }>
+
+/** What a reply hands on, beside its events. */
+export interface ReplyHost {
+  ports: BackPorts
+  /** A permission request with a valid id. */
+  permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void
+  /** The agent has answered: nothing more is asked. */
+  answered(): void
+}
+
+/**
+ * What one run of an agent of wire 0.3 or 0.4 says on stdout, as events of its turn: the part that both wires share.
+ * Partials are deltas of one message; the wires differ in what ends it.
+ */
+export abstract class TypedReply {
+  protected readonly turn: Id
+  protected readonly options: AgentProcOptions
+  protected readonly host: ReplyHost
+  readonly #version: TypedVersion
+  #message: Id | undefined
+  /** Why the lines that were no events cannot have been understood. */
+  #strange: Fault | undefined
+  #understood = false
+  /** The text of the partials that are no thinking. */
+  protected shown = ''
+  /** The error that the turn failed with, once there is one with a text. */
+  error: string | undefined
+  /** The last line is the beginning of an event: the agent was cut off. */
+  cut = false
+  /** The agent's session id. */
+  session: string | undefined
+  /** Members of the event that ends the answer without a place in the model. */
+  ext: Ext | undefined
+
+  constructor(version: TypedVersion, turn: Id, options: AgentProcOptions, host: ReplyHost) {
+    this.#version = version
+    this.turn = turn
+    this.options = options
+    this.host = host
+  }
+
+  /** True when there is no text that a reader could see. */
+  abstract get blank(): boolean
+
+  /** One line of stdout. */
+  abstract line(line: string): void
+
+  /** Nothing more comes: ends the message with its whole text. */
+  abstract close(): void
+
+  /** The fault of a turn whose agent printed lines, none of them an event of this wire. */
+  get unreadable(): Fault | undefined {
+    return this.#understood ? undefined : this.#strange
+  }
+
+  /** True once the message of the partials is open. */
+  protected get isOpen(): boolean {
+    return this.#message !== undefined
+  }
+
+  /** A line was an event of this wire. */
+  protected understand(): void {
+    this.#understood = true
+  }
+
+  /** A line was none. The client is told of the first, and of the first that is one of another wire. */
+  protected malformed(line: string): void {
+    this.report('unparsed', 'foreign')
+    const other = otherWire(this.#version, line)
+    if (other && this.#strange?.message !== other.message) this.warn('other-wire', other.message)
+    else if (!this.#strange) {
+      this.warn('malformed-line', `The agent printed lines that are no AgentProc ${this.#version} events; ignored.`)
+    }
+    this.#strange = other ?? this.#strange ?? unreadable(this.#version)
+  }
+
+  /** A piece of the answer, or of the thinking before it. */
+  protected partial({ text, role }: PartialEvent, ext: ReadLine['ext']): void {
+    if (text === '') return
+    if (!this.options.streaming || this.error !== undefined) {
+      this.report('dropped', 'text-delta', 'partial')
+      return
+    }
+    const type = role === 'thinking' ? 'reasoning-delta' : 'text-delta'
+    if (type === 'text-delta') this.shown += text
+    const of = { type, turn: this.turn, message: this.opened(), text } as const
+    this.host.ports.emit(ext ? { ...of, ext } : of)
+  }
+
+  protected permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void {
+    if (!this.options.permission) {
+      this.report('dropped', 'ask', 'permission_request')
+      this.warn('permission-off', 'The agent asked for a permission, which its configuration has off; unanswered.')
+    } else if (/^\S+$/.test(event.request_id)) this.host.permission(event, ext, line)
+    else {
+      this.report('unparsed', 'ask', 'request_id')
+      this.warn('invalid-request-id', 'The agent asked for a permission without a valid request_id; unanswered.')
+    }
+  }
+
+  /** True for a session id that may be kept; the client is told of others. */
+  protected isSession(id: string): boolean {
+    if (isSessionId(id)) return true
+    this.warn('invalid-session-id', 'The agent announced a session id that is not valid; ignored.')
+    return false
+  }
+
+  /** The open message, opened when there is something to say. */
+  protected opened(): Id {
+    if (this.#message === undefined) {
+      const { ports } = this.host
+      this.#message = ports.newId()
+      ports.emit({ type: 'message-start', turn: this.turn, message: this.#message, role: 'assistant' })
+    }
+    return this.#message
+  }
+
+  /** Ends the open message, with its whole text where that is known; `revised` says that it is not the text of its deltas. */
+  protected endMessage(text?: string, revised = false): void {
+    const message = this.opened()
+    this.#message = undefined
+    this.host.ports.emit({
+      type: 'message-end',
+      turn: this.turn,
+      message,
+      ...(text !== undefined && { parts: [{ type: 'text', text }] }),
+      ...(revised && { revised }),
+    })
+  }
+
+  protected report(kind: 'dropped' | 'unparsed', item: Item, field?: string): void {
+    const why = kind === 'unparsed' ? 'unknown' : 'policy'
+    this.host.ports.report({ kind, item, ...(field && { field }), why, count: 1 }, this.turn)
+  }
+
+  protected warn(code: string, text: string): void {
+    this.host.ports.emit({ type: 'notice', turn: this.turn, severity: 'warning', code, text })
+  }
+}
+
+function unreadable(version: TypedVersion): Fault {
+  const text = `The agent printed lines, and none of them is an AgentProc ${version} event; check its \`protocol\` and its command.`
+  return fault('protocol-violation', text)
+}

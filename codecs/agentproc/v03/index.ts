@@ -1,0 +1,19 @@
+import { type Dialect, frameText } from '../../../src/contract/index.ts'
+import type { AgentProcOptions } from '../options.ts'
+import { openAgent } from '../v04/front.ts'
+import { wireOfTurn } from '../versions.ts'
+import { openBack } from './back.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+
+/** Wire 0.3: a turn object in, events out, a process per turn; the session and the reply's body are events of their own. */
+export const v03: Dialect<AgentProcOptions> = {
+  wireVersion: '0.3',
+  framing: 'ndjson',
+  front: {
+    capabilities: frontCapabilities,
+    env: [],
+    accepts: (first) => first !== undefined && wireOfTurn(frameText(first)) === '0.3',
+    open: (context, ports) => openAgent('0.3', context, ports),
+  },
+  back: { capabilities: backCapabilities, open: openBack },
+}
