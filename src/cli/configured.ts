@@ -15,9 +15,9 @@ export function configEnv(): Record<string, string | undefined> {
 /** What a configuration needs to know of the codecs. */
 export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
   return Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
+    Object.entries(codecs).map(([name, { dialects, silent = false, profile, options }]) => [
       name,
-      { dialects: Object.keys(dialects), silent, options },
+      { dialects: Object.keys(dialects), silent, ...(profile && { profile }), options },
     ]),
   )
 }

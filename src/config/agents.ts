@@ -1,17 +1,17 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { Limits } from '../contract/index.ts'
-import { PROFILE_PROTOCOL, profileInherits, profileLimits, refuseNestedReferences } from './agentproc.ts'
 import { MAX_MS } from './duration.ts'
 import { inheritedNames } from './environment.ts'
 import type { Path } from './errors.ts'
 import type { Environment } from './expand.ts'
 import { overlayLimits } from './limits.ts'
+import { refuseNestedReferences } from './nested-references.ts'
 import { resolveOptions } from './options.ts'
 import type { Profile } from './profile.ts'
 import { findProtocol, type Protocol } from './protocol.ts'
 import type { AgentEntry } from './schema.ts'
 import type { Source } from './source.ts'
-import type { AgentConfig, CodecInfos } from './types.ts'
+import type { AgentConfig, CodecInfo, CodecInfos } from './types.ts'
 
 const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
 const HTTP_KEYS = ['url', 'headers'] as const
@@ -29,7 +29,7 @@ export interface AgentContext {
   limits: Limits
   warnings: string[]
   /** Reads the profile at an absolute path, which messages show as `file`. */
-  readProfile(path: string, file: string, optionKeys: readonly string[]): Profile
+  readProfile(path: string, file: string, codec: CodecInfo): Profile
 }
 
 /** The agent of a valid entry, or undefined when something else is wrong with it, which is reported. */
@@ -37,15 +37,13 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   const { source, folder } = context
   const path = ['agents', name]
   const protocol = findProtocol(entry.protocol, context.codecs, source, [...path, 'protocol'])
-  if (!protocol || !checkReach(source, path, entry, protocol)) return undefined
+  if (!protocol || !checkReach(context, path, entry, protocol)) return undefined
   const profile = entry.profile === undefined ? undefined : loadProfile(context, path, entry.profile, protocol)
   if (entry.profile !== undefined && !profile) return undefined
   refuseNestedReferences(source, path, profile)
   const written = writtenOptions(entry, protocol, profile)
   const options = resolveOptions(source, path, written, protocol, profile)
-  const isAgentProc = protocol.name === PROFILE_PROTOCOL
-  const base = patientLimits(context, protocol)
-  const limits = isAgentProc ? overlayLimits(base, profileLimits(written, options)) : base
+  const limits = overlayLimits(patientLimits(context, protocol), ownLimits(protocol, written, options))
   const common = {
     name,
     protocol: protocol.name,
@@ -58,7 +56,7 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
     ...(entry.health && { health: entry.health }),
   }
   if (entry.url === undefined) {
-    const globs = entry.inherit ?? profileInherits(written, profile)
+    const globs = entry.inherit ?? (profile && protocol.codec.profile?.inherits(written)) ?? []
     const inherit = inheritedNames(context.env, globs, context.withheld)
     return { ...common, ...resolveProcess(entry, folder, profile), inherit }
   }
@@ -73,17 +71,24 @@ function patientLimits({ source, limits }: AgentContext, { codec }: Protocol): L
   return { ...limits, firstEvent: patient('firstEvent'), idle: patient('idle') }
 }
 
+/** The limits that the protocol's own keys set, as far as timers can hold them. */
+function ownLimits({ codec }: Protocol, written: Readonly<Record<string, unknown>>, options: unknown): Partial<Limits> {
+  const own = Object.entries(codec.profile?.limits(written, options) ?? {})
+  return Object.fromEntries(own.map(([key, value]) => [key, Math.min(Math.round(value), MAX_MS)]))
+}
+
 /** Either a process or an HTTP agent, with the keys of its kind only. */
-function checkReach(source: Source, path: Path, entry: AgentEntry, protocol: Protocol): boolean {
+function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEntry, { codec }: Protocol): boolean {
   const hasProfile = entry.profile !== undefined
-  if (hasProfile && protocol.name !== PROFILE_PROTOCOL) {
-    source.report([...path, 'profile'], `belongs to an agent with protocol ${PROFILE_PROTOCOL}`, undefined, 'key')
+  if (hasProfile && !codec.profile) {
+    const owners = Object.keys(codecs).filter((name) => codecs[name]!.profile)
+    source.report([...path, 'profile'], `belongs to an agent with protocol ${owners.join(' or ')}`, undefined, 'key')
     return false
   }
   const isProcess = entry.command !== undefined || hasProfile
   if (isProcess === (entry.url !== undefined)) {
     const what = isProcess ? 'has both a command and a url' : 'has neither a command nor a url'
-    const profileToo = protocol.name === PROFILE_PROTOCOL ? ' (or profile)' : ''
+    const profileToo = codec.profile ? ' (or profile)' : ''
     source.report(path, what, `give command${profileToo} for a process, or url for an HTTP agent`, 'key')
     return false
   }
@@ -98,7 +103,7 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
   const shown = source.written([...path, 'profile'])
   const file = isAbsolute(given) ? shown : join(dirname(source.file), shown)
   try {
-    const profile = context.readProfile(resolve(folder, given), file, protocol.codec.options.keys)
+    const profile = context.readProfile(resolve(folder, given), file, protocol.codec)
     context.warnings.push(...profile.warnings)
     source.problems.push(...profile.source.problems)
     if (profile.source.problems.length > 0) return undefined

@@ -104,8 +104,8 @@ function parse(text: string, options: ParseOptions): { config: Config; compilabl
   const shape = validate(source, codecs)
   throwProblems(source)
   const profiles = new Map<string, ReadProfile>()
-  const reading: ResolveContext['readProfile'] = (path, file, optionKeys) => {
-    const profile = readProfile(path, file, optionKeys)
+  const reading: ResolveContext['readProfile'] = (path, file, codec) => {
+    const profile = readProfile(path, file, codec)
     profiles.set(path, profile)
     return profile
   }

@@ -3,14 +3,15 @@ import { isRecord } from '../model/index.ts'
 import { SourceDocument } from './document.ts'
 import { formatProblem, type Path, suggest } from './errors.ts'
 import type { Source } from './source.ts'
+import type { CodecInfo } from './types.ts'
 
 /** The fields of a profile that say how the process is started. */
 const PROCESS_FIELDS = ['command', 'args', 'cwd', 'env'] as const
 
-/** An AgentProc profile. Nothing in it is expanded or resolved: that is for the codec. */
+/** A profile: a file of a protocol that describes an agent. Nothing in it is expanded or resolved: that is for the codec. */
 export interface Profile {
   source: Source
-  /** Where its fields are in the file: at the root, or under `agentproc`. */
+  /** Where its fields are in the file: at its root, or under the protocol's key. */
   root: Path
   command?: string
   args?: string[]
@@ -25,30 +26,27 @@ export interface Profile {
 export type ReadProfile = Profile & { source: SourceDocument; text: string }
 
 /**
- * Reads a profile (AgentProc, "Profile YAML"). `file` is how the file is shown, `optionKeys` are the fields that the
- * codec takes as options. What is wrong is in `source.problems`; throws what the file system throws.
+ * Reads a profile of a protocol that has some. `file` is the name that messages show. Mistakes are in
+ * `source.problems`; throws what the file system throws.
  */
-export function readProfile(path: string, file: string, optionKeys: readonly string[]): ReadProfile {
+export function readProfile(path: string, file: string, { profile: format, options }: CodecInfo): ReadProfile {
   const text = readFileSync(path, 'utf8')
   const source = new SourceDocument(text, file)
   const whole = source.value() ?? {}
-  const root: Path = isRecord(whole) && isRecord(whole['agentproc']) ? ['agentproc'] : []
-  const fields = root.length > 0 ? (whole as Record<string, unknown>)['agentproc'] : whole
+  const root: Path = isRecord(whole) && format && isRecord(whole[format.root]) ? [format.root] : []
+  const fields = root.length > 0 ? (whole as Record<string, unknown>)[root[0]!] : whole
   const profile: ReadProfile = { source, root, env: {}, options: {}, warnings: [], text }
   if (source.problems.length > 0) return profile
   if (!isRecord(fields)) {
     source.report([], 'must be a table of keys and values')
     return profile
   }
-  if ('executor' in fields && !('command' in fields)) {
-    const hint = "set command to the bridge script that the executor's publisher gives"
-    source.report(
-      [...root, 'executor'],
-      'names a driver inside another runner, which cannot be started as a process',
-      hint,
-    )
+  for (const [key, { problem, hint }] of Object.entries(format?.driven ?? {})) {
+    if (key in fields && !('command' in fields)) source.report([...root, key], problem, hint)
   }
-  for (const [key, value] of Object.entries(fields)) readField(profile, key, value, optionKeys)
+  for (const [key, value] of Object.entries(fields)) {
+    if (!Object.hasOwn(format?.driven ?? {}, key)) readField(profile, key, value, options.keys)
+  }
   return profile
 }
 
@@ -67,7 +65,7 @@ function readField(profile: ReadProfile, key: string, value: unknown, optionKeys
     else for (const name of Object.keys(value)) profile.env[name] = scalarText(profile, [...path, name])
   } else if (optionKeys.includes(key)) {
     profile.options[key] = value
-  } else if (key !== 'executor') {
+  } else {
     profile.warnings.push(ignoredField(profile, path, key, optionKeys))
   }
 }

@@ -8,7 +8,7 @@ import { resolveRoutes } from './routes.ts'
 import type { FileShape } from './schema.ts'
 import { resolveServer } from './server.ts'
 import type { Source } from './source.ts'
-import type { AgentConfig, CodecInfos, Config } from './types.ts'
+import type { AgentConfig, CodecInfo, CodecInfos, Config } from './types.ts'
 
 /** What a valid file is resolved with. */
 export interface ResolveContext {
@@ -17,7 +17,7 @@ export interface ResolveContext {
   env: Environment
   codecs: CodecInfos
   /** Reads the profile at an absolute path, which messages show as `file`. */
-  readProfile(path: string, file: string, optionKeys: readonly string[]): Profile
+  readProfile(path: string, file: string, codec: CodecInfo): Profile
 }
 
 /** The configuration of a file whose shape is right; what else is wrong with it is reported to `source`. */

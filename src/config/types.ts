@@ -1,4 +1,4 @@
-import type { AgentPolicy, Limits, Route, StandardSchemaV1 } from '../contract/index.ts'
+import type { AgentPolicy, Limits, ProfileFormat, Route, StandardSchemaV1 } from '../contract/index.ts'
 
 /** What each process of an agent may take: bytes of `memory` and of one file (`fileSize`), milliseconds of `cpu` (rounded up to seconds), open `files`, `processes` of its user. */
 export interface Resources {
@@ -127,6 +127,8 @@ export interface CodecInfo {
   dialects: readonly string[]
   /** Its agents may work for long without a word. */
   silent?: boolean
+  /** Its agents may be described by a profile. */
+  profile?: ProfileFormat
   options: { schema: StandardSchemaV1<unknown>; keys: readonly string[] }
 }
 

@@ -3,6 +3,7 @@ import type { BackContext, BackLink, BackPorts } from './back.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Frame, Framing } from './frame.ts'
 import type { FrontContext, FrontLink, FrontPorts } from './front.ts'
+import type { Limits } from './settings.ts'
 
 /** The part of Standard Schema v1 that we use; valibot and zod schemas both have it. */
 export interface StandardSchemaV1<O> {
@@ -66,6 +67,18 @@ export interface Endpoint {
   readonly dialect?: string
 }
 
+/** What a protocol says about profiles: files of its own that describe an agent. */
+export interface ProfileFormat {
+  /** The key that a profile's fields may stand under; else they are at the file's root. */
+  readonly root: string
+  /** Fields that mean no process can be started, unless the profile has a command: what is wrong, and what to do. */
+  readonly driven: Readonly<Record<string, { readonly problem: string; readonly hint: string }>>
+  /** The limits that `written` sets by the protocol's own keys, whose validated values are in `options`; milliseconds. */
+  limits(written: Readonly<Record<string, unknown>>, options: unknown): Partial<Limits>
+  /** Patterns of the variables that an agent with a profile inherits, where its entry does not say so. */
+  inherits(written: Readonly<Record<string, unknown>>): readonly string[]
+}
+
 /** One protocol. Pure: synchronous, no clock, no I/O, no promises, nothing thrown. The first dialect is the default. */
 export interface Codec<O = unknown> {
   readonly name: string
@@ -75,6 +88,8 @@ export interface Codec<O = unknown> {
   readonly endpoints: readonly Endpoint[]
   /** Its agents are one process a turn and may work for long without a word: only the whole turn is limited, unless a file says otherwise. */
   readonly silent?: true
+  /** Its agents may be described by a profile. */
+  readonly profile?: ProfileFormat
   /** The codec's own keys of an agent's configuration. */
   readonly options: { schema: StandardSchemaV1<O>; keys: readonly string[] }
 }

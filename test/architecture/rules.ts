@@ -201,6 +201,7 @@ export const NAMELESS: readonly string[] = [
   'src/framing',
   'src/backends',
   'src/store',
+  'src/config',
   'src/engine',
   'src/conformance',
   'src/translate',

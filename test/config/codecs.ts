@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { profile } from '../../codecs/agentproc/profile.ts'
 import { type CodecInfos, type Config, ConfigError, type ConfigProblem } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 
@@ -19,6 +20,7 @@ export const CODECS: CodecInfos = {
       env_allowlist: v.optional(v.array(v.string())),
     }),
     silent: true,
+    profile,
   },
   zot: codec(['rpc'], { token: v.optional(v.strictObject({ env: v.string() })), retries: v.optional(v.number()) }),
   qwen: codec(['rfc', 'qwen-code']),
