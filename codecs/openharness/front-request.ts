@@ -91,7 +91,7 @@ function versionFault(version: unknown): Fault | undefined {
   const line = versionLine(version)
   if (line === 'same') return undefined
   if (line === 'other') {
-    const message = `This gateway speaks OpenHarness 1.x; send protocol_version ${VERSION}.`
+    const message = `This gateway speaks OpenHarness 1.x, not ${JSON.stringify(version).slice(0, 40)}; send protocol_version ${VERSION}.`
     return fault('unsupported-version', message)
   }
   const problem = version === undefined ? 'is missing' : 'must be three numbers'

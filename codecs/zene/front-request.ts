@@ -69,7 +69,8 @@ export function readRequest(line: string): Reading {
   }
   const version = json['protocol_version'] ?? 1
   if (version !== 1) {
-    const message = 'unsupported protocol_version (expected 1)'
+    const named = JSON.stringify(version).slice(0, 40)
+    const message = `unsupported protocol_version (expected 1): the request has ${named}; send 1 or leave it out`
     return { ids, fault: fault('unsupported-version', message), unreadable: true }
   }
   switch (json['type'] ?? 'run') {

@@ -75,7 +75,7 @@ export function readQuery(context: FrontContext): Arguments {
 export function beyondVersion(version: string): string | undefined {
   const major = PROTOCOL_VERSION.split('.')[0]
   if (version.replace(/^v/i, '').split('.')[0] === major) return undefined
-  return `This program speaks protocol version ${PROTOCOL_VERSION}: ask for that one, or for none.`
+  return `Protocol version ${JSON.stringify(version.slice(0, 40))} was asked for; this program speaks ${PROTOCOL_VERSION}: ask for that one, or for none.`
 }
 
 /** A format's name, or undefined when there is none of that name. */

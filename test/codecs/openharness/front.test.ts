@@ -288,7 +288,7 @@ describe('refusals', () => {
         status: 'error',
         error: {
           code: 'protocol_version_unsupported',
-          message: 'This gateway speaks OpenHarness 1.x; send protocol_version 1.0.0.',
+          message: 'This gateway speaks OpenHarness 1.x, not "2.0.0"; send protocol_version 1.0.0.',
           retryable: false,
         },
       },

@@ -107,9 +107,13 @@ describe('requests', () => {
     [
       '{"protocol_version":2,"request_id":"r","session_id":"s"}',
       ['r', 's'],
-      'unsupported protocol_version (expected 1)',
+      'unsupported protocol_version (expected 1): the request has 2; send 1 or leave it out',
     ],
-    ['{"protocol_version":"1","request_id":4}', ['unknown', ''], 'unsupported protocol_version (expected 1)'],
+    [
+      '{"protocol_version":"1","request_id":4}',
+      ['unknown', ''],
+      'unsupported protocol_version (expected 1): the request has "1"; send 1 or leave it out',
+    ],
     ['{"type":"foo","request_id":"r","session_id":"s"}', ['r', 's'], 'unsupported request type'],
   ]
   test.each(unreadable)(

@@ -177,7 +177,11 @@ describe('recorded: what the clients of zene wrote', () => {
   const refusals: [file: string, exit: number, message: string][] = [
     ['input-not-json', 2, 'invalid JSON payload: the request is not valid JSON'],
     ['input-json-array', 2, 'invalid JSON payload: the request is not a JSON object'],
-    ['request-wrong-version', 2, 'unsupported protocol_version (expected 1)'],
+    [
+      'request-wrong-version',
+      2,
+      'unsupported protocol_version (expected 1): the request has 2; send 1 or leave it out',
+    ],
     ['request-unknown-type', 2, 'unsupported request type'],
     ['request-no-prompt', 0, 'run request requires non-empty prompt'],
     ['request-no-session-id', 0, 'run request requires non-empty session_id'],

@@ -123,7 +123,7 @@ describe('version negotiation', () => {
         input_format: 'stream-json',
         output_format: 'stream-json',
         error: {
-          message: 'This program speaks protocol version 1.0: ask for that one, or for none.',
+          message: 'Protocol version "2.0" was asked for; this program speaks 1.0: ask for that one, or for none.',
           type: 'invalid_request_error',
           param: null,
           code: 'unsupported_protocol',
