@@ -112,7 +112,10 @@ function contentFault(context: Context): Fault | undefined {
   if (intentText(context).trim() !== '' || context.continuation !== undefined) return undefined
   if ((context.attachments ?? []).length > 0) return undefined
   if (Object.keys(context.task_hint ?? {}).some((key) => key !== 'plugin_id')) return undefined
-  return invalidRequest('context.user_intent is missing or blank; say what is to be done.', 'context.user_intent')
+  if (Object.keys(context.environment_state ?? {}).some((key) => key !== 'privacy_tier')) return undefined
+  const message =
+    'The context says nothing; send a user_intent, attachments, a task_hint, a continuation or an environment_state.'
+  return invalidRequest(message, 'context.user_intent')
 }
 
 /** Present when the intent is text; an object is told by its presence and read raw later. */
@@ -129,8 +132,10 @@ function understand(body: string, message: RequestMessage, context: Context, ids
   const asked = askedCapabilities(message.capabilities ?? {})
   const sessionId = context.session_id || auth?.session_id
   const ext = requestExt(body, message, continuation !== undefined)
-  // What a shell tells of its surroundings may be another thing whenever it asks: that alone makes no other request.
-  const beside = at(ext?.json, 'request')
+  // What a shell tells of its surroundings may be another thing whenever it asks: beside an intent that alone makes no
+  // other request.
+  const asks = intent.trim() !== '' || (context.attachments ?? []).length > 0
+  const beside = (at(ext?.json, 'request') ?? '') + (asks ? '' : (at(raw, 'environment_state') ?? ''))
   return {
     asked,
     session: {

@@ -119,6 +119,11 @@ export class HostFront implements FrontLink {
         else this.#cancel(ids, request.target)
         break
       case 'session_close': {
+        if (request.session.trim() === '') {
+          this.#ports.send(ackLine(ids, this.#now(), 'SESSION_CLOSED'))
+          this.#settle(EXIT.answered)
+          return
+        }
         const exchange = this.#ask({ ids })
         const session = { id: request.session }
         this.#ports.command({ exchange, type: 'session-close', session }, answerOf(this.#http, false, false))

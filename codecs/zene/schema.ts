@@ -36,8 +36,8 @@ export const cancelSchema = v.pipe(
   v.regex(NOT_BLANK, noTarget),
 )
 
-/** A request to forget a session. */
-export const closeSchema = v.looseObject({ session_id: required('session_id', 'session_close request') })
+/** A request to forget a session; without one there is nothing to forget, which is no error. */
+export const closeSchema = v.looseObject({ session_id: v.nullish(v.string('session_id must be a string'), '') })
 
 const text = v.nullish(v.string())
 

@@ -90,11 +90,21 @@ export function carryStart(
   command: Command & TurnStart,
   report: ReportLoss,
 ): Command & TurnStart {
-  return visitStart(command, (item) => {
+  const surroundings = onlySurroundings(command)
+  const carried = visitStart(command, (item) => {
     if (capabilities[item] !== 'none') return false
-    if (!SERVED_HERE.has(item)) report(dropped(item))
+    if (item === 'start.environment' && surroundings !== undefined) report({ ...dropped(item), kind: 'weakened' })
+    else if (!SERVED_HERE.has(item)) report(dropped(item))
     return true
   })
+  if (surroundings === undefined || carried.environment) return carried
+  return { ...carried, input: [{ type: 'text', text: surroundings }] }
+}
+
+/** What the client tells of its surroundings, where that is all that it says: it is the prompt of an agent that has no place for it. */
+function onlySurroundings({ task, input, invocation, environment }: TurnStart): string | undefined {
+  const blank = input.every((part) => part.type === 'text' && part.text.trim() === '')
+  return task === 'prompt' && blank && !invocation ? environment?.json : undefined
 }
 
 /** What of a request for a turn its agent is not told when the input goes to a running turn. */

@@ -150,7 +150,23 @@ describe('requests', () => {
     const drive = ask(body({ user_intent: 'x', attachments: null }, { capabilities: null }))
     expect(drive.commands).toHaveLength(1)
     const none = ask('{"protocol_version":"1.0.0","request":{"context":null}}')
-    expect(none.faults[0]?.fault.message).toContain('context.user_intent')
+    expect(none.faults[0]?.fault.message).toContain('send a user_intent')
+  })
+
+  test.each([
+    ['no intent', {}],
+    ['a blank intent', { user_intent: ' ' }],
+  ])('surroundings are a request, with %s', (_name, intent) => {
+    const surroundings = { privacy_tier: 'public', screen: 'opened' }
+    const drive = ask(body({ ...intent, environment_state: surroundings }, { request_id: 'q' }))
+    expect(drive.faults).toEqual([])
+    expect(drive.commands).toMatchObject([
+      {
+        type: 'turn-start',
+        environment: { privacy: 'public', json: '{"privacy_tier":"public","screen":"opened"}' },
+        once: { beside: '{"privacy_tier":"public","screen":"opened"}' },
+      },
+    ])
   })
 
   test('a structured intent travels as its own text', () => {
@@ -240,6 +256,7 @@ describe('refusals', () => {
     ['capabilities an array', body(ok, { capabilities: [] }), 'capabilities'],
     ['session_id a number', body({ ...ok, session_id: 1 }), 'context.session_id'],
     ['a blank intent', body({ user_intent: ' \n' }), 'context.user_intent'],
+    ['only how private it is', body({ environment_state: { privacy_tier: 'public' } }), 'context.user_intent'],
     ['only a plugin', body({ task_hint: { plugin_id: 'p' } }), 'context.user_intent'],
     ['an intent that is a list', body({ user_intent: ['x'] }), 'context.user_intent'],
     ['attachments an object', body({ ...ok, attachments: {} }), 'context.attachments'],

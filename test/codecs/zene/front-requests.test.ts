@@ -82,7 +82,7 @@ describe('requests', () => {
       { type: 'cancel', request_id: 'r', target_request_id: '', cancel_request_id: 'x' },
       'cancel request requires target_request_id or cancel_request_id',
     ],
-    [{ type: 'session_close', request_id: 'r' }, 'session_close request requires non-empty session_id'],
+    [{ type: 'session_close', request_id: 'r', session_id: 7 }, 'session_id must be a string'],
   ]
   test.each(business)('%j is answered as a business error, exit 0', (request, message) => {
     const drive = oneshot()
@@ -90,7 +90,7 @@ describe('requests', () => {
     expect(line(drive.sent[0])).toEqual({
       ok: false,
       request_id: request['request_id'],
-      session_id: request['session_id'] ?? '',
+      session_id: typeof request['session_id'] === 'string' ? request['session_id'] : '',
       text: '',
       error_code: 'INVALID_REQUEST',
       error_message: message,
@@ -182,6 +182,21 @@ describe('requests', () => {
     close.link.encodeLink?.({ turn: null, type: 'command-reply', exchange: 'f1' })
     expect(close.sent).toEqual([
       '{"protocol_version":1,"type":"ack","request_id":"x","session_id":"s","ts_ms":0,"status":"SESSION_CLOSED"}',
+    ])
+    expect(close.exitCode).toBe(0)
+  })
+
+  test.each([
+    ['{"type":"session_close","request_id":"x"}', 'null'],
+    ['{"type":"session_close","request_id":"x","session_id":null}', 'null'],
+    ['{"type":"session_close","request_id":"x","session_id":""}', '""'],
+    ['{"type":"session_close","request_id":"x","session_id":" "}', '" "'],
+  ])('%s closes nothing, and is acknowledged', (request, session) => {
+    const close = oneshot()
+    close.feed(request)
+    expect(close.commands).toEqual([])
+    expect(close.sent).toEqual([
+      `{"protocol_version":1,"type":"ack","request_id":"x","session_id":${session},"ts_ms":0,"status":"SESSION_CLOSED"}`,
     ])
     expect(close.exitCode).toBe(0)
   })
