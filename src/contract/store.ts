@@ -99,6 +99,7 @@ export interface Store {
   beginTurn(turn: TurnRecord): Awaitable<void>
   /** Another agent takes a turn that runs. */
   moveTurn(turn: Id, session: Id, agent: string): Awaitable<void>
+  /** The first end counts: a turn that has one keeps it, and gets no more events. */
   endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses' | 'measures'>): Awaitable<void>
   /** An answer of the turn was written to a client to its end. */
   markDelivered(turn: Id): Awaitable<void>

@@ -39,7 +39,7 @@ export class Audience {
       const last = missed.at(-1)?.seq ?? 0
       const rest = member.later!.filter(({ seq }) => seq > last)
       delete member.later
-      for (const { event } of [...missed, ...rest]) show(member, event, at())
+      for (const numbered of [...missed, ...rest]) show(member, numbered, at())
     }
   }
 
@@ -100,7 +100,7 @@ export class Audience {
     for (const member of this.#members) {
       if (member.later) member.later.push({ seq: own.seq, event })
       else if (member.view === own) member.exchange.deliver(event, own)
-      else show(member, event, at)
+      else show(member, { seq: own.seq, event }, at)
     }
   }
 
@@ -114,8 +114,8 @@ export class Audience {
   }
 }
 
-function show({ exchange, view }: Member, event: TurnEvent, at: number): void {
-  view.apply(event, at)
+function show({ exchange, view }: Member, { seq, event }: Numbered, at: number): void {
+  view.apply(event, at, seq)
   exchange.deliver(event, view)
 }
 

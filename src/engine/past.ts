@@ -25,7 +25,9 @@ export function retold(entry: JournalEntry, how: 'joined' | 'replayed', request:
 
 /** The view of a recorded turn up to event number `last`, taken into `view`. */
 export function foldUpTo(view: LiveView, entries: readonly JournalEntry[], last: number): LiveView {
-  for (const { seq, json } of entries) if (seq <= last) view.apply(JSON.parse(json) as TurnEvent, view.startedAt)
+  for (const { seq, json } of entries) {
+    if (seq <= last) view.apply(JSON.parse(json) as TurnEvent, view.startedAt, seq)
+  }
   return view
 }
 
@@ -69,8 +71,8 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
     if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
     const entries = await store.readEvents(record.turn, after)
     for (const entry of entries) {
-      const { event } = retold(entry, 'replayed', of.request)
-      view.apply(event, now())
+      const { seq, event } = retold(entry, 'replayed', of.request)
+      view.apply(event, now(), seq)
       exchange.deliver(event, view)
     }
     if (exchange.ended) return

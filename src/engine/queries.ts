@@ -15,12 +15,12 @@ import {
   type SessionReply,
   type SessionsReply,
   type StateReply,
-  type TurnEvent,
   type TurnReply,
   type TurnsReply,
 } from '../model/index.ts'
 import type { LiveSession } from './live-session.ts'
 import type { LiveTurns } from './live-turns.ts'
+import { foldUpTo } from './past.ts'
 import { mayUse } from './router.ts'
 import type { Sessions } from './sessions.ts'
 import type { AgentSettings, EngineSettings } from './settings.ts'
@@ -156,7 +156,7 @@ async function turn({ store, turns: live }: Known, tenant: string, id: string): 
   const record = await store.readTurn(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
   const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(id))
-  const view = live.get(id)?.view ?? viewOf(info, (await store.readEvents(id, 0)).map(eventOf))
+  const view = live.get(id)?.view ?? foldUpTo(viewOf(info, []), await store.readEvents(id, 0), Infinity)
   return replyData({
     ...info,
     seq: view.seq,
@@ -166,8 +166,4 @@ async function turn({ store, turns: live }: Known, tenant: string, id: string): 
     ...(view.end?.stop && { stop: view.end.stop }),
     ...(view.end?.fault && { fault: view.end.fault }),
   } satisfies TurnReply)
-}
-
-function eventOf({ json }: { json: JsonText }): TurnEvent {
-  return JSON.parse(json) as TurnEvent
 }

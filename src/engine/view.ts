@@ -102,9 +102,9 @@ export class LiveView implements TurnView {
     return this.#toolById.get(id)
   }
 
-  /** Takes one event in; `at` is the clock reading of its chunk in milliseconds. */
-  apply(event: TurnEvent, at: number): void {
-    this.seq += 1
+  /** Takes one event in; `at` is the clock reading of its chunk in milliseconds. A recorded one has its number `seq`. */
+  apply(event: TurnEvent, at: number, seq = this.seq + 1): void {
+    this.seq = seq
     this.at = at
     switch (event.type) {
       case 'text-delta': {

@@ -38,14 +38,16 @@ const SQL = {
     INSERT INTO turns (turn, session, tenant, agent, front, owner, request, started_at, ended_at, outcome, code, delivered)
     SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
   moveTurn: 'UPDATE turns SET session = ?, agent = ? WHERE turn = ?',
-  endTurn: 'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ?, measures = ? WHERE turn = ?',
+  endTurn:
+    'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ?, measures = ? WHERE turn = ? AND outcome IS NULL',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readTurn: 'SELECT * FROM turns WHERE turn = ?',
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
 
+  // A turn that has its end gets no more events, whoever ended it.
   appendBlock: `
-    INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ?
+    INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ? AND outcome IS NULL
     ON CONFLICT DO NOTHING`,
   // The block that the first wanted event may be in, and all behind it.
   readBlocks: `

@@ -297,7 +297,10 @@ function turnsOf(events: readonly AgentEvent[]): Turn[] {
     if (event.turn !== null) turns.set(event.turn, [...(turns.get(event.turn) ?? []), event])
   }
   const of = { turn: '', session: '', agent: '', startedAt: 0 }
-  return [...turns.values()].map((all) => ({ view: viewOf(of, all), events: all }))
+  return [...turns.values()].map((all) => ({
+    view: viewOf(of, all),
+    events: all,
+  }))
 }
 
 /** Whose extensions, or whose messages, the turns hold. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { ownerAlive, ownOwner } from '../../src/engine/owner.ts'
-import { recoverTurns } from '../../src/engine/recovery.ts'
+import { recoverTurns, UNRECORDED } from '../../src/engine/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
 
 /** The id of a process that has ended. */
@@ -53,11 +53,11 @@ test('turns whose gateway is gone get an honest ending, others are left alone', 
   expect(await store.readTurn('before')).toMatchObject(ended)
   const events = await store.readEvents('lost', 0)
   expect(events.slice(said.length).map(({ seq, json }) => [seq, JSON.parse(json)])).toEqual([
-    [10, { ...of, type: 'tool-end', tool: 'c1', status: 'error', parts: [] }],
-    [11, { ...of, type: 'message-end', message: 'm1' }],
-    [12, { ...of, type: 'step-end', step: 1, stop: 'error' }],
+    [UNRECORDED + 9, { ...of, type: 'tool-end', tool: 'c1', status: 'error', parts: [] }],
+    [UNRECORDED + 10, { ...of, type: 'message-end', message: 'm1' }],
+    [UNRECORDED + 11, { ...of, type: 'step-end', step: 1, stop: 'error' }],
     [
-      13,
+      UNRECORDED + 12,
       {
         ...of,
         type: 'turn-end',

@@ -58,11 +58,14 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.isUsed('S1')).toBe(false)
         await store.beginTurn(TURN)
         expect(await store.isUsed('S1')).toBe(true)
-        for (const code of ['agent-unavailable', 'overloaded', 'session-busy', 'session-not-found']) {
-          await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code })
+        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'overloaded' })
+        expect(await store.isUsed('S1')).toBe(false)
+        const end = { endedAt: 200, outcome: 'failed' } as const
+        for (const code of ['agent-unavailable', 'session-busy', 'session-not-found']) {
+          await store.beginTurn({ ...TURN, ...end, turn: code, code })
           expect(await store.isUsed('S1')).toBe(false)
         }
-        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'timeout' })
+        await store.beginTurn({ ...TURN, ...end, turn: 'tried', code: 'timeout' })
         expect(await store.isUsed('S1')).toBe(true)
         await store.prune(300)
         await store.appendMessages('S1', [message('asked')])
@@ -255,6 +258,15 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readEvents('t1', 1)).toEqual([entries[2], entries[0]])
         expect(await store.readEvents('t1', 3)).toEqual([])
         expect((await store.readEvents('t1', 0)).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      })
+
+      it('takes nothing more of a turn that has its end', async () => {
+        await store.appendEvents([{ turn: 't1', seq: 1, json: '"a"' }])
+        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'internal' })
+        await store.appendEvents([{ turn: 't1', seq: 2, json: '"late"' }])
+        await store.endTurn('t1', { endedAt: 300, outcome: 'completed' })
+        expect(await store.readEvents('t1', 0)).toEqual([{ turn: 't1', seq: 1, json: '"a"' }])
+        expect(await store.readTurn('t1')).toMatchObject({ endedAt: 200, outcome: 'failed', code: 'internal' })
       })
 
       it('keeps an event that is written twice as it was first', async () => {
