@@ -11,6 +11,8 @@ export interface AskHost {
   readonly policy: Route['approvals']
   /** How long a question waits for its answer, in milliseconds. */
   askMs(): number
+  /** How long the turn may go on at most, in milliseconds. */
+  leftMs(): number
   /** The time, in milliseconds since the epoch. */
   now(): number
   /** Hands a command to the agent. */
@@ -157,10 +159,18 @@ export class TurnAsks {
   }
 
   #wait(ask: EventOf<'ask'>): void {
-    const ms = Math.max(0, Math.min(this.#host.askMs(), (ask.deadline ?? Number.POSITIVE_INFINITY) - this.#host.now()))
+    const now = this.#host.now()
+    const ms = Math.max(0, Math.min(this.#host.askMs(), (ask.deadline ?? Number.POSITIVE_INFINITY) - now))
     const timer = setTimeout(() => this.#expire(ask.ask), ms)
     const { question } = ask
-    this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline: this.#host.now() + ms }, timer })
+    const deadline = now + Math.min(ms, this.#host.leftMs())
+    this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline }, timer })
+  }
+
+  /** The question as its clients are shown it: by a deadline of the agent's they are told the earliest that holds. */
+  shown(event: EventOf<'ask'>): EventOf<'ask'> {
+    const deadline = this.#open.get(event.ask)?.ask.deadline
+    return event.deadline === undefined || deadline === undefined ? event : { ...event, deadline }
   }
 
   /** At the end of this step: an agent that asks several things at once is parked once, with all of them. */

@@ -69,6 +69,11 @@ export class TurnTimer {
     return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
   }
 
+  /** How many milliseconds the whole turn has left. */
+  get leftMs(): number {
+    return Math.max(0, Math.floor(this.#totalAt - elapsed()))
+  }
+
   /** When the whole turn is out of time. */
   get #totalAt(): number {
     return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)

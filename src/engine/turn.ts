@@ -86,6 +86,7 @@ export class Turn {
       audience: this.#audience,
       policy: init.route.approvals,
       askMs: () => this.#limits.ask,
+      leftMs: () => this.#timer.leftMs,
       now: () => this.scope.now(),
       send: (command) => this.#run.link?.send(command),
       take: (event) => {
@@ -274,7 +275,7 @@ export class Turn {
     if (event.type === 'ask') this.scope.note('asked', event.question.kind)
     if (event.type === 'ask' && !this.asks.asked(event)) return
     if (event.type === 'ask-settled' && !this.asks.settled(event)) return
-    this.#take(redacted(event, this.agent.redact))
+    this.#take(redacted(event.type === 'ask' ? this.asks.shown(event) : event, this.agent.redact))
     if (event.type === 'ask') this.valve()
   }
 

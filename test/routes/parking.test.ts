@@ -35,6 +35,8 @@ agents:
   careful: ${agent('careful')}
   twice: ${agent('asks-twice')}
   hasty: ${agent('careful', ', limits: { ask: 300ms }')}
+  bounded: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/staged.mjs], limits: { total: 1h, ask: 2h } }
+  asking: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/staged.mjs], limits: { total: 2h, ask: 1h } }
   confirming: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/native.mjs, parking] }
 `)
   })
@@ -137,6 +139,48 @@ agents:
     const next = approvalOf(await send({ session_id: 's7', user_intent: 'allow' }, { id: 'p4' }))
     expect(next.continuation.run_id).not.toBe(first.continuation.run_id)
     expect(textOf(await send(reply('s7', next, 'deny'), { id: 'p5' }))).toBe('told: deny')
+  })
+
+  const HOUR = 3_600_000
+  test.each<[string, string, { options?: object; deadline?: number }, (startedAt: number) => number]>([
+    ['the whole turn', 'bounded', {}, (startedAt) => startedAt + HOUR],
+    ['the question', 'asking', {}, (startedAt) => startedAt + HOUR],
+    ['the turn, as its client has it', 'asking', { options: { totalMs: 60_000 } }, (startedAt) => startedAt + 60_000],
+    ['the question, as its agent has it', 'bounded', { deadline: Date.now() + HOUR / 2 }, () => Date.now()],
+    ['the turn, which its agent does not know', 'bounded', { deadline: Date.now() + 3 * HOUR }, (at) => at + HOUR],
+  ])('tells its client the earliest limit that holds: %s', async (_, agent, { options, deadline }, limit) => {
+    const question = { kind: 'approval', name: 'rm', args: {}, options: [{ id: 'yes', kind: 'allow', scope: 'once' }] }
+    const asks = [{ type: 'ask', ask: 'a1', question, ...(deadline && { deadline }) }]
+    const post = async (accept: string): Promise<string> => {
+      const response = await fetch(`${gateway.url}/v1/turns/${agent}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept },
+        body: JSON.stringify({ input: JSON.stringify([asks, [{ type: 'turn-end', outcome: 'completed' }]]), options }),
+      })
+      const [running] = gateway.engine.turns
+      if (accept === 'application/x-ndjson') {
+        await until(() => running!.view.asks.length === 1)
+        running!.cancel()
+      }
+      return response.text()
+    }
+    const parked = JSON.parse(await post('application/json')) as {
+      startedAt: number
+      deadline: number
+      asks: { deadline: number }[]
+    }
+    for (const turn of gateway.engine.turns) turn.cancel()
+    await until(() => gateway.engine.turns.length === 0)
+    expect(parked.asks.map((ask) => ask.deadline)).toEqual([parked.deadline])
+    const isAgents = deadline !== undefined && deadline < parked.startedAt + HOUR
+    if (isAgents) expect(parked.deadline).toBe(deadline)
+    // The question came a moment after the turn.
+    else expect(Math.abs(parked.deadline - limit(parked.startedAt))).toBeLessThan(30_000)
+    const streamed = await post('application/x-ndjson')
+    const asked = streamed.split('\n').filter((line) => line.includes('"type":"ask",'))
+    const told = (JSON.parse(asked[0]!) as { deadline?: number }).deadline
+    if (deadline === undefined) expect(told).toBeUndefined()
+    else expect(told! <= deadline && told! <= Date.now() + HOUR).toBe(true)
   })
 
   test('is not found under another token', async () => {
