@@ -55,6 +55,7 @@ function openCounted(series: AgentSeries, backend: Backend, call: Call, sink: Ca
       series.received.add(Buffer.byteLength(text))
       sink.data(text)
     },
+    dataEnd: () => sink.dataEnd?.(),
     log: (text) => sink.log?.(text),
     end(end) {
       if (runs) series.processes.add(-1)

@@ -24,6 +24,16 @@ export interface Ending {
 /** A turn's end without the turn. */
 export type TurnEnding = Omit<TurnEnd, 'type' | 'turn'>
 
+/** The end of a turn that has its answer. */
+export const COMPLETED: TurnEnding = { outcome: 'completed', stop: 'end' }
+
+/** The end of a turn that was asked to stop. */
+export const CANCELLED: TurnEnding = {
+  outcome: 'cancelled',
+  stop: 'aborted',
+  fault: fault('cancelled', 'The turn was cancelled.'),
+}
+
 /** The end of a turn that failed for this reason. */
 export function failed(why: Fault): TurnEnding {
   return { outcome: 'failed', stop: 'error', fault: why }
@@ -31,11 +41,9 @@ export function failed(why: Fault): TurnEnding {
 
 /** How a run ended. What was asked to be cancelled is cancelled in whatever shape it ends. */
 export function endingOf(ending: Ending): TurnEnding {
-  if (ending.cancelled || ending.end.why === 'cancelled') {
-    return { outcome: 'cancelled', stop: 'aborted', fault: fault('cancelled', 'The turn was cancelled.') }
-  }
+  if (ending.cancelled || ending.end.why === 'cancelled') return CANCELLED
   const failure = failureOf(ending)
-  return failure ? failed(failure) : { outcome: 'completed', stop: 'end' }
+  return failure ? failed(failure) : COMPLETED
 }
 
 /**

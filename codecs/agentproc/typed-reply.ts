@@ -12,8 +12,8 @@ export interface ReplyHost {
   ports: BackPorts
   /** A permission request with a valid id. */
   permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void
-  /** The agent has answered: nothing more is asked. */
-  answered(): void
+  /** The agent has reported a failure: nothing more is asked. */
+  failed(): void
 }
 
 /**
@@ -45,6 +45,11 @@ export abstract class TypedReply {
     this.turn = turn
     this.options = options
     this.host = host
+  }
+
+  /** True when the answer is there: the turn is over, whatever the process does from here on. */
+  get answered(): boolean {
+    return false
   }
 
   /** True when there is no text that a reader could see. */

@@ -104,12 +104,16 @@ export class EngineTurn {
     if (this.#stream.response !== undefined) this.#read(this.#stream.response)
   }
 
-  /** A call ended: only now is an answer without a `response` event whole, or known to be cut short. */
+  /**
+   * A call ended: only now is an answer without a `response` event whole, or known to be cut short. An engine that holds
+   * its connection open after a whole envelope has answered, too.
+   */
   callEnd(end: CallEnd): void {
     if (!this.#isCurrent(end.call)) return
     const { used } = this.#stream
+    const inHand = end.why === 'timeout' && !used && !('broken' in readAnswer(this.#body, this.#status))
     if (end.why === 'cancelled') this.cancel()
-    else if (end.why !== 'closed') this.#fail(faultOfEnd(end), undefined)
+    else if (end.why !== 'closed' && !inHand) this.#fail(faultOfEnd(end), undefined)
     else if (used) this.#fail(violation('is a stream that was cut short', this.#status), undefined)
     else this.#read(this.#body)
   }

@@ -97,6 +97,7 @@ export class ProcessCall implements CallHandle {
       },
       outputEnded: () => {
         this.#outputEnded = true
+        if (!this.#ended) sink.dataEnd?.()
         if (this.#exit) this.#finishSoon()
       },
       log: (text) => {

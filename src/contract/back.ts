@@ -54,6 +54,11 @@ export interface BackPorts {
   send(frame: Frame): void
   /** Ends the input of a call. */
   end(call?: string): void
+  /**
+   * Nothing more is expected of a call but its end: a process that does not exit by itself within a moment is told to.
+   * For what the end still says of an answer (exit code, stderr). Absent where calls are only played.
+   */
+  leave?(call?: string): void
   /** The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. */
   fault(fault: Fault): void
   report(loss: Loss, turn: Id): void

@@ -8,6 +8,8 @@ export interface CallSink {
   head?(head: CallHead): void
   /** Decoded text of stdout or of the body; a character never arrives in halves. */
   data(text: string): void
+  /** No more data comes, though a process may go on. Absent or uncalled: with the end. */
+  dataEnd?(): void
   /** Text of stderr, as it comes. */
   log?(text: string): void
   end(end: CallEnd): void

@@ -17,6 +17,9 @@ import { type AgentEvent, type Command, type Fault, fault, type Id, type LinkEve
 import type { AgentSettings } from './settings.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
+/** How long an agent may take to leave by itself after its last word, in milliseconds, before it is told to. */
+export const LINGER_MS = 1000
+
 /** What one turn gives to the link that runs it. */
 export interface LinkRun {
   command: Command
@@ -42,6 +45,8 @@ interface LiveCall {
   decoder: FrameDecoder | undefined
   /** Its answer is a stream of events. */
   streams: boolean
+  /** It is told to end when it does not leave by itself. */
+  leaving: NodeJS.Timeout | undefined
   /** Set once its end was told; whatever comes later is ignored. */
   over: boolean
 }
@@ -84,6 +89,7 @@ export class AgentLink {
       open: (call) => this.#open(call),
       send: (frame) => this.#send(frame),
       end: (call) => this.#callOf(call)?.handle?.endInput(),
+      leave: (call) => this.#leave(this.#callOf(call)),
       fault: (fault) => this.#break(fault),
       report: (loss) => this.#run?.loss(loss),
       newId: () => `${++this.#ids}`,
@@ -141,6 +147,15 @@ export class AgentLink {
     for (const { handle } of this.#calls.values()) paused ? handle?.pause() : handle?.resume()
   }
 
+  /** Its turn is out of time: what is in hand of its answers is read as if they ended here, which the codec then judges. */
+  expire(why: Fault): void {
+    for (const live of [...this.#calls.values()]) {
+      if (live.over) continue
+      live.decoder?.end()
+      this.#tellEnd(live, { why: 'timeout', fault: why })
+    }
+  }
+
   /** Ends every call; resolves when none runs. The link is dead from here on when its process is persistent. */
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
     this.#stopped = true
@@ -179,7 +194,8 @@ export class AgentLink {
         : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
     )
     const key = call.call ?? ''
-    const live: LiveCall = { key, call, scope, handle: undefined, decoder: undefined, streams: false, over: false }
+    const unheard = { handle: undefined, decoder: undefined, streams: false, leaving: undefined, over: false }
+    const live: LiveCall = { key, call, scope, ...unheard }
     this.#calls.set(live.key, live)
     this.#newest = live
     if (call.kind === 'process') live.decoder = this.#decoder(live, this.agent.dialect.framing)
@@ -203,8 +219,18 @@ export class AgentLink {
       data: (text) => {
         if (!live.over) live.decoder?.push(text)
       },
+      dataEnd: () => this.#outputEnded(live),
       end: (end) => this.#ended(live, end),
     }
+  }
+
+  /** The last line may lack its end. A process of many turns can answer none any more. */
+  #outputEnded(live: LiveCall): void {
+    if (live.over) return
+    live.decoder?.end()
+    if (!this.persistent) return
+    this.dead = true
+    if (!this.#subscriber) void this.stop('closed', this.agent.limits.grace)
   }
 
   #decoder(live: LiveCall, framing: Framing): FrameDecoder {
@@ -234,7 +260,13 @@ export class AgentLink {
     this.#tellEnd(live, { why: 'failed', fault })
   }
 
+  #leave(live: LiveCall | undefined): void {
+    if (!live || live.leaving) return
+    live.leaving = setTimeout(() => live.handle?.stop('closed', this.agent.limits.grace), LINGER_MS)
+  }
+
   #ended(live: LiveCall, end: CallEnd): void {
+    clearTimeout(live.leaving)
     if (end.why === 'closed' && !live.over) live.decoder?.end()
     live.scope.end(end)
     const bad = end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))

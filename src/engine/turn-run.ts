@@ -1,17 +1,14 @@
 import type { ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent } from '../model/index.ts'
-import type { AgentLink } from './agent-link.ts'
+import { type AgentLink, LINGER_MS } from './agent-link.ts'
 import { carryStart } from './carry.ts'
 import { withHistory } from './history.ts'
 import { turnLaws } from './laws.ts'
 import { withoutSecret } from './secrets.ts'
 import type { AgentSettings } from './settings.ts'
 import type { Turn } from './turn.ts'
-import { cancelledTurn } from './turn-events.ts'
+import { cancelledTurn, failedTurn } from './turn-events.ts'
 import type { AgentSession, TurnOwner } from './turn-init.ts'
 import type { TurnTimer } from './turn-timer.ts'
-
-/** How long an agent may take to leave by itself after its answer, before it is told to. */
-const LINGER_MS = 1000
 
 /** What another agent may help against, as long as the client was shown nothing. */
 const MOVES_ON: ReadonlySet<ErrorCode> = new Set([
@@ -53,6 +50,8 @@ export class TurnRun {
   #retrying = false
   #announced = false
   #movingTo: AgentSettings | undefined
+  /** Why the turn is out of time. */
+  #late: Fault | undefined
   /** The link that it runs on; absent while it waits for one. */
   link: AgentLink | undefined
 
@@ -93,6 +92,18 @@ export class TurnRun {
     const other = this.#otherAgent(end)
     if (other) this.#moveOn(other)
     return other !== undefined
+  }
+
+  /**
+   * Its time is out: the answer is what the agent has said of it, if that is a whole one, else the turn ends with `why`.
+   * False when it does not run.
+   */
+  expire(why: Fault): boolean {
+    if (!this.link || !this.#abort) return false
+    this.#late = why
+    this.link.expire(why)
+    this.#abort?.(failedTurn(this.#host.turn.id, why))
+    return true
   }
 
   /** No other agent is to take it. */
@@ -138,8 +149,9 @@ export class TurnRun {
     else this.#host.timer.touch()
   }
 
-  #fromAgent(event: TurnEvent): void {
+  #fromAgent(said: TurnEvent): void {
     const { turn, timer } = this.#host
+    const event = this.#judge(said)
     if (event.type === 'turn-started') {
       if (this.#announced) return
       this.#announced = true
@@ -150,6 +162,12 @@ export class TurnRun {
       this.#shown = true
     }
     this.#host.event(event)
+  }
+
+  /** What was cut off by a time limit failed for that, whatever it looks like. */
+  #judge(event: TurnEvent): TurnEvent {
+    const cut = this.#late && event.type === 'turn-end' && event.outcome === 'failed'
+    return cut && event.fault?.code !== this.#late!.code ? failedTurn(event.turn, this.#late!) : event
   }
 
   /** An end that is none: the turn is tried again, or by another agent. */
@@ -180,7 +198,7 @@ export class TurnRun {
 
   #moveOn(other: AgentSettings): void {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
-    this.link = this.#abort = this.#movingTo = undefined
+    this.link = this.#abort = this.#movingTo = this.#late = undefined
     this.#retrying = this.#announced = false
     this.#host.turn.moveTo(other)
   }

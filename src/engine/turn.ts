@@ -196,7 +196,7 @@ export class Turn {
   /** It is not to be run at all: the client is told at once, its agent is stopped behind its back, and no other takes it. */
   refuse(why: Fault): void {
     this.#run.stay()
-    this.#expire(why)
+    this.#cutOff(why, (end) => this.#finish(end))
   }
 
   /** The agent's process of this session was gone, and with it what it knew. */
@@ -292,11 +292,18 @@ export class Turn {
     this.#owner.ended(this)
   }
 
-  /** Its time is out: the client is told at once, the agent is stopped behind its back. */
+  /** Its time is out: the client is told at once, or has what the agent answered by now. */
   #expire(why: Fault): void {
+    this.#cutOff(why, (end) => {
+      if (!this.#run.expire(end.fault!)) this.#finish(end)
+    })
+  }
+
+  /** Ends it for its clients first, and stops the agent after that. */
+  #cutOff(why: Fault, end: (end: TurnEnd) => void): void {
     const { link } = this.#run
     if (!link) this.#owner.abandon(this)
-    this.fail(this.#cancelled ? cancelledTurn(this.id).fault! : why)
+    end(this.#cancelled ? cancelledTurn(this.id) : failedTurn(this.id, why))
     void link?.stop('timeout', this.#limits.grace)
   }
 

@@ -20,6 +20,10 @@ const HEAVY: readonly string[] = [
 /** Protocols in which something is said before the first prompt, and what only they can do. */
 const GREETING: readonly Back[] = ['zot', 'qwen-code', 'native', 'zene-stream']
 const OF_GREETINGS: readonly string[] = ['no-greeting', 'refuses-the-greeting']
+/** What becomes of a process of one turn after its answer. */
+const AFTER_THE_ANSWER: readonly string[] = [
+  ...['stays-after-the-answer', 'closes-stdout-after-the-answer', 'fails-after-the-answer'],
+]
 
 /** What begins before the prompt, so that it needs an agent of its own. */
 const FROM_THE_START: readonly string[] = [
@@ -29,6 +33,8 @@ const FROM_THE_START: readonly string[] = [
 ]
 /** A start that never comes to its end, whatever it is called then. */
 const STARTS_NEVER: readonly string[] = ['reads-all-first', 'never-reads', 'no-greeting']
+/** Only a time limit shows that the answer is whole. */
+const NEEDS_A_LIMIT: readonly string[] = ['no-newline-then-stays']
 
 const PROMPTS: Readonly<Record<string, number>> = {
   'prompt-of-127-kib': 127 * KIB,
@@ -60,7 +66,8 @@ export function isShared(cell: Cell): boolean {
 
 /** Whether its turn has to run into a time limit. */
 export function isEndless({ behaviour, back }: Cell, kept: Outcomes): boolean {
-  return STARTS_NEVER.includes(behaviour) || kept[behaviour]?.[back]?.startsWith('timeout') === true
+  if (STARTS_NEVER.includes(behaviour) || NEEDS_A_LIMIT.includes(behaviour)) return true
+  return kept[behaviour]?.[back]?.startsWith('timeout') === true
 }
 
 /** What the agent is asked. */
@@ -83,6 +90,7 @@ export async function cells(): Promise<Cell[]> {
 
 function backsOf(behaviour: string): readonly Back[] {
   if (HEAVY.includes(behaviour)) return BY_FRAMING
+  if (AFTER_THE_ANSWER.includes(behaviour)) return ONE_TURN
   return OF_GREETINGS.includes(behaviour) ? GREETING : backs
 }
 

@@ -21,8 +21,12 @@ const agentOf = ({ behaviour, form }: Cell): string => `${form}.${behaviour}`
 const sessionOf = (cell: Cell): string => agentOf(cell).replaceAll('.', '-')
 const fails = ({ behaviour }: Cell): boolean => LASTING.includes(behaviour)
 
+/** Only a limit shows that the answer is whole. */
+const NEEDS_A_LIMIT: readonly string[] = ['no-last-chunk-and-open', 'length-too-long-and-open']
+
 /** Whether its turn has to run into a limit: it has a short one. */
-const isEndless = ({ behaviour, form }: Cell): boolean => KEPT[behaviour]?.[form]?.startsWith('timeout') === true
+const isEndless = ({ behaviour, form }: Cell): boolean =>
+  NEEDS_A_LIMIT.includes(behaviour) || KEPT[behaviour]?.[form]?.startsWith('timeout') === true
 /** Silence ends a turn only where a stream was begun: nothing else may end it before the test fails. */
 const isSilentStream = ({ behaviour, form }: Cell): boolean =>
   form === 'streamed' && ['comments-for-ever', 'half-then-nothing', 'headers-then-nothing'].includes(behaviour)

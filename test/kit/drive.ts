@@ -36,6 +36,8 @@ export interface BackDrive {
   sent: Frame[]
   /** Calls whose input was ended. */
   ended: (string | undefined)[]
+  /** Calls of which nothing more is expected. */
+  left: (string | undefined)[]
   faults: Fault[]
   losses: Loss[]
   /** A prompt turn `t1` with this text; `more` overrides any field. */
@@ -59,6 +61,7 @@ export function driveBack(
     calls: [],
     sent: [],
     ended: [],
+    left: [],
     faults: [],
     losses: [],
     start(text, more) {
@@ -84,6 +87,7 @@ export function driveBack(
       open: (call) => drive.calls.push(call),
       send: (frame) => drive.sent.push(frame),
       end: (call) => drive.ended.push(call),
+      leave: (call) => drive.left.push(call),
       fault: (fault) => drive.faults.push(fault),
       report: (loss) => drive.losses.push(loss),
       newId: () => `b${++ids}`,

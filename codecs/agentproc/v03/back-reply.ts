@@ -87,7 +87,7 @@ export class Reply extends TypedReply {
     if (this.error !== undefined) this.report('dropped', 'turn-end', 'error')
     this.error = message
     this.ext = ext
-    this.host.answered()
+    this.host.failed()
   }
 
   /** The last valid id counts, behind an error too. */

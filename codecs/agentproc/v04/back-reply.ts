@@ -15,14 +15,17 @@ export class Reply extends TypedReply {
     super('0.4', turn, options, host)
   }
 
+  override get answered(): boolean {
+    return this.#result !== undefined
+  }
+
   get blank(): boolean {
     return this.shown.trim() === '' && (this.#result ?? '').trim() === ''
   }
 
   line(line: string): void {
     const read = readLine(line)
-    // Once there is an answer, what is cut off behind it belongs to no answer.
-    this.cut = !read && this.#result === undefined && isCutOff(line)
+    this.cut = !read && isCutOff(line)
     if (!read) {
       this.malformed(line)
       return
@@ -46,15 +49,13 @@ export class Reply extends TypedReply {
   }
 
   #answer(event: Of<'result'>, ext: ReadLine['ext'], line: string): void {
-    if (this.#result !== undefined || this.error !== undefined) {
+    if (this.error !== undefined) {
       this.report('dropped', 'message-end', 'result')
-      if (this.error === undefined) this.warn('second-result', 'The agent gave a second result; only the first counts.')
       return
     }
     this.#result = event.text
     this.ext = ext
     this.#usage(line)
-    this.host.answered()
   }
 
   #fail(event: Of<'error'>, ext: ReadLine['ext'], line: string): void {
@@ -66,7 +67,7 @@ export class Reply extends TypedReply {
     }
     this.error = event.message
     this.ext = ext
-    this.host.answered()
+    this.host.failed()
   }
 
   #usage(line: string): void {

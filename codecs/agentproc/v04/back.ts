@@ -7,7 +7,7 @@ import {
   frameText,
 } from '../../../src/contract/index.ts'
 import { type Command, type CommandOf, fault, type Id } from '../../../src/model/index.ts'
-import { endingOf, failed, type TurnEnding } from '../endings.ts'
+import { CANCELLED, COMPLETED, endingOf, failed, type TurnEnding } from '../endings.ts'
 import { secretsOf } from '../environment.ts'
 import type { AgentProcOptions } from '../options.ts'
 import type { ReplyHost, TypedReply } from '../typed-reply.ts'
@@ -69,20 +69,18 @@ class RunnerLink implements BackLink {
     }
     run.first = false
     run.reply.line(line)
+    if (run.reply.answered) this.#answered(run)
   }
 
   decodeEnd(end: CallEnd): void {
     const run = this.#run
     if (!run) return
-    const { reply, secrets, cancelled, turn } = run
+    const { reply, secrets, cancelled } = run
     const told = endingOf({ end, error: reply.error, options: this.#context.options, secrets, cancelled })
     const unsaid = reply.cut ? CUT_OFF : reply.unreadable
-    const ending = told.outcome === 'completed' && unsaid ? failed(unsaid) : told
-    if (ending.outcome === 'completed' && reply.blank) {
-      const text = 'The agent ended without an answer.'
-      this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })
-    }
-    this.#finish(run, ending)
+    if (told.outcome !== 'completed') this.#finish(run, told)
+    else if (unsaid) this.#finish(run, failed(unsaid))
+    else this.#complete(run)
   }
 
   #start(start: CommandOf<'turn-start'>): void {
@@ -96,7 +94,7 @@ class RunnerLink implements BackLink {
     const host = {
       ports: this.#ports,
       permission: permissions.request.bind(permissions),
-      answered: () => this.#answered(permissions),
+      failed: () => this.#failed(permissions),
     }
     const reply = this.#wire.reply(turn, this.#context.options, host)
     const secrets = secretsOf(this.#context, prepared.call.env)
@@ -106,11 +104,32 @@ class RunnerLink implements BackLink {
     this.#ports.send(prepared.line)
   }
 
+  /** The result is the answer, whatever the process does or says after it; one that was asked to stop is cancelled. */
+  #answered(run: Run): void {
+    this.#stopAsking(run.permissions)
+    if (run.cancelled) this.#finish(run, CANCELLED)
+    else this.#complete(run)
+  }
+
+  /** A failure waits for the exit, which says more of it: the exit code, and stderr. */
+  #failed(permissions: Permissions): void {
+    this.#stopAsking(permissions)
+    this.#ports.leave?.()
+  }
+
   /** The agent may wait for the end of its input before it exits. */
-  #answered(permissions: Permissions): void {
+  #stopAsking(permissions: Permissions): void {
     if (!this.#context.options.permission) return
     permissions.deny()
     this.#ports.end()
+  }
+
+  #complete(run: Run): void {
+    if (run.reply.blank) {
+      const text = 'The agent ended without an answer.'
+      this.#ports.emit({ type: 'notice', turn: run.turn, severity: 'info', code: 'empty-answer', text })
+    }
+    this.#finish(run, COMPLETED)
   }
 
   #finish(run: Run, ending: TurnEnding): void {

@@ -447,6 +447,21 @@ describe('answers that are none', () => {
     expect(ends(drive)).toHaveLength(1)
   })
 
+  test('a complete body at a time limit is the answer, half of one is not', () => {
+    const body = JSON.stringify(envelope([say('a')]))
+    const outcomes = [body, body.slice(0, -1), ''].map((inHand) => {
+      const drive = start()
+      drive.feed(inHand)
+      drive.link.decodeEnd({ why: 'timeout', fault: fault('timeout', 'Late.') })
+      return [endOf(drive).outcome, endOf(drive).fault?.message]
+    })
+    expect(outcomes).toEqual([
+      ['completed', undefined],
+      ['failed', 'Late.'],
+      ['failed', 'Late.'],
+    ])
+  })
+
   test('a complete body on a broken connection is no answer', () => {
     const drive = start()
     drive.feed(JSON.stringify(envelope([say('a')])))

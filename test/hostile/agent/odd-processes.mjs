@@ -1,6 +1,7 @@
 // Behaviours of the process: what is wrong with its start, its streams, its children and its end.
 import { spawn } from 'node:child_process'
-import { answerAndLeave, forever, interrupted } from './answers.mjs'
+import { closeSync } from 'node:fs'
+import { answer, answerAndLeave, forever, interrupted } from './answers.mjs'
 import { writeAll } from './wire.mjs'
 
 const MARK = process.argv[4]
@@ -13,6 +14,21 @@ const soundly = (talk, wire) => {
 
 export const PROCESSES = {
   'exits-0-in-the-answer': interrupted(() => process.exit(0)),
+  'stays-after-the-answer': (talk) => {
+    forever()
+    answer(talk)
+  },
+  'closes-stdout-after-the-answer': (talk) => {
+    forever()
+    answer(talk)
+    closeSync(1)
+  },
+  'fails-after-the-answer': (talk, wire) => {
+    answer(talk)
+    writeAll(2, 'Error: cannot flush\n')
+    wire.line('bye')
+    process.exit(3)
+  },
   'stderr-before-stdout': (talk) => {
     writeAll(2, noise(1024))
     answerAndLeave(talk)

@@ -1,4 +1,5 @@
 // Behaviours of the wire: what is wrong with the bytes, lines and messages of an answer. All begin with the prompt.
+import { closeSync } from 'node:fs'
 import { ANSWER, answer, answerAndLeave, forever, PIECES, pieces } from './answers.mjs'
 import { writeAll } from './wire.mjs'
 
@@ -52,7 +53,7 @@ const ODD_JSON = `{"a":1,"a":2,"__proto__":{"x":1},"big":1234567890123456789,"hu
 const DEEP = 10_000
 
 /** The last line has no end, and the process leaves. */
-const withoutLastEnd = (talk, wire) => {
+const withoutLastEnd = (then) => (talk, wire) => {
   talk.begin()
   pieces(talk)
   wire.shape = (text) => {
@@ -63,7 +64,7 @@ const withoutLastEnd = (talk, wire) => {
   }
   wire.after = ''
   talk.finish(ANSWER)
-  process.exit(0)
+  then()
 }
 
 export const WIRES = {
@@ -102,7 +103,12 @@ export const WIRES = {
   'line-of-16-mib': amount(['x'.repeat(16 * MIB - 4096)]),
   'line-over-the-limit': amount(['x'.repeat(17 * MIB)]),
   'thirty-lines-of-1-mib': amount(Array(30).fill('x'.repeat(MIB))),
-  'no-newline-at-the-end': withoutLastEnd,
+  'no-newline-at-the-end': withoutLastEnd(() => process.exit(0)),
+  'no-newline-then-closes-stdout': withoutLastEnd(() => {
+    closeSync(1)
+    forever()
+  }),
+  'no-newline-then-stays': withoutLastEnd(forever),
   'a-million-blank-lines': between((_talk, wire) => wire.raw('\n'.repeat(1_000_000))),
   'many-tiny-lines': amount(Array(20_000).fill('x')),
   'half-a-line-then-stalls': (talk, wire) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { replyTo } from './replies.ts'
-import { error, OK, open, outcome, partial, result, run } from './runs.ts'
+import { error, OK, open, outcome, partial, request, result, run } from './runs.ts'
 
 describe('endings', () => {
   test('an error fails the turn on any exit code; the first one counts, an empty one does not', () => {
@@ -24,12 +24,33 @@ describe('endings', () => {
     expect(outcome(run([error('bad')], { why: 'closed', exitCode: 3 }).events).fault?.ext?.json).toBe('{"exit_code":3}')
   })
 
-  test('a non-zero exit fails the turn even after a result, which stands', () => {
-    expect(outcome(run([result('half')], { why: 'closed', exitCode: 2 }).events)).toMatchObject({
-      said: 'half',
-      outcome: 'failed',
-      fault: { message: 'The agent failed (exit code 2); its stderr is in the gateway log.' },
+  test('a result ends the turn at once, whatever the process does or says after it', () => {
+    const back = open()
+    back.start('hi')
+    back.feed(partial('who'), result('whole', { session_id: 's9', usage: { input_tokens: 2 } }))
+    const { events } = back
+    expect(outcome(events)).toEqual({
+      deltas: ['who'],
+      said: 'whole',
+      session: 's9',
+      usage: [{ input: 2 }],
+      outcome: 'completed',
+      fault: undefined,
+      ext: undefined,
     })
+    const told = [...events]
+    back.feed(partial('late'), result('second'), error('third'), request('p1'), 'bye')
+    back.link.decodeEnd({ why: 'closed', exitCode: 2, stderr: 'boom' })
+    expect([back.events, back.losses]).toEqual([told, []])
+  })
+
+  test('a failure waits for the exit, which says more of it, but not for ever', () => {
+    const back = open()
+    back.start('hi')
+    back.feed(error('no'))
+    expect([back.events.at(-1)?.type, back.left]).toEqual(['turn-started', [undefined]])
+    back.link.decodeEnd({ why: 'closed', signal: 'SIGTERM' })
+    expect(outcome(back.events)).toMatchObject({ outcome: 'failed', fault: { code: 'agent-crashed', message: 'no' } })
   })
 
   test('an answer that was cut off in the middle of an event is no success, whatever the exit code', () => {
@@ -42,9 +63,8 @@ describe('endings', () => {
         message: 'The agent ended in the middle of an event; see its stderr in the gateway log.',
       },
     })
-    // Behind the answer, before other events, or as no event at all, such a line is only malformed.
+    // Before other events, or as no event at all, such a line is only malformed.
     for (const lines of [
-      [result('a'), half],
       [half, partial('a')],
       [partial('a'), 'bye'],
       [partial('a'), '{"a":1}'],
@@ -73,6 +93,11 @@ describe('endings', () => {
     back.link.encode({ exchange: 'x', type: 'turn-cancel', target: 'running' })
     back.link.decodeEnd(OK)
     expect(outcome(back.events)).toMatchObject({ outcome: 'cancelled', fault: { code: 'cancelled' } })
+    const answered = open()
+    answered.start('hi')
+    answered.link.encode({ exchange: 'x', type: 'turn-cancel', target: 'running' })
+    answered.feed(result('a'))
+    expect(outcome(answered.events)).toMatchObject({ said: 'a', outcome: 'cancelled', fault: { code: 'cancelled' } })
   })
 
   test('an agent of wire 0.1 is told by its first line', () => {

@@ -138,7 +138,8 @@ const runners = turns.filter((file) => !file.startsWith('bridge-'))
 
 /** What a turn comes to where ours is not what the recorded runners give, or they differ. */
 const ENDINGS: Record<string, string> = {
-  'exit2-body': 'failed: The agent failed (exit code 2); its stderr is in the gateway log.',
+  // The result is the answer; the exit comes after it.
+  'exit2-body': 'completed',
   'exit2-silent': 'failed: The agent failed (exit code 2); its stderr is in the gateway log.',
   'killed-by-signal': 'failed: The agent failed (signal SIGKILL); its stderr is in the gateway log.',
   'timeout-after-error': 'failed: The agent did not answer within its time limit. Before that it reported: upstream',
