@@ -80,8 +80,8 @@ function versionsOf(line: string): readonly Version[] {
   if (isSentinel(line)) return ['0.1']
   const value = line.startsWith('{') ? parse(line) : undefined
   if (!isRecord(value)) return []
-  const type = String(value['type'])
-  if (!Object.hasOwn(TYPES, type)) return []
+  const { type } = value
+  if (typeof type !== 'string' || !Object.hasOwn(TYPES, type)) return []
   const { member, versions } = TYPES[type]!
   return typeof value[member] === 'string' ? versions : []
 }

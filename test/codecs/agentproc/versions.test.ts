@@ -86,6 +86,7 @@ describe('a first line of another wire names the pin', () => {
     ['{"type":"result"}', undefined, undefined, undefined],
     ['{"type":"toString","text":"x"}', undefined, undefined, undefined],
     ['{"type":1,"text":"x"}', undefined, undefined, undefined],
+    ['{"type":{"toString":1},"text":"x"}', undefined, undefined, undefined],
     ['{"type":"result","text":"x"', undefined, undefined, undefined],
     ['"partial"', undefined, undefined, undefined],
     ['words', undefined, undefined, undefined],
