@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Reply } from '../../../../src/model/index.ts'
 import type { BackDrive } from '../../../kit/drive.ts'
 import { replyTo } from './replies.ts'
-import { codes, open, request, result, run } from './runs.ts'
+import { codes, error, open, request, result, run } from './runs.ts'
 
 describe('permissions', () => {
   /** A running turn that has asked. */
@@ -120,6 +120,13 @@ describe('permissions', () => {
       { type: 'ask-settled', turn: 't1', ask: 'p1', how: 'cancelled' },
     ])
     expect(back.events.at(-1)).toMatchObject({ type: 'turn-end', outcome: 'completed' })
+  })
+
+  test('an error ends what is open, and later requests are ignored', () => {
+    const back = asking(request('p1'), error('no'), request('p2'))
+    expect(ids(back)).toEqual([['p1', false]])
+    expect(back.ended).toEqual([undefined])
+    expect(back.events.at(-1)).toEqual({ type: 'ask-settled', turn: 't1', ask: 'p1', how: 'cancelled' })
   })
 
   test('so does a cancel; the end of the process needs no answer', () => {
