@@ -169,7 +169,7 @@ const question: v.GenericSchema<unknown, Question> = v.variant(
         }),
       ),
     }),
-    v.object({ kind: v.literal('input'), message: text, schema: maybe(raw) }),
+    v.object({ kind: v.literal('input'), tool: maybe(text), message: text, schema: maybe(raw) }),
     v.object({ kind: v.literal('client'), method: text, params: raw }),
     v.object({ kind: v.literal('tool'), tool: text }),
   ],

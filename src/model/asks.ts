@@ -22,7 +22,7 @@ export type Question =
       description?: string
       options: readonly AskOption[]
     }
-  | { kind: 'input'; message: string; schema?: JsonText }
+  | { kind: 'input'; tool?: Id; message: string; schema?: JsonText }
   | { kind: 'client'; method: string; params: JsonText }
   | { kind: 'tool'; tool: Id }
 

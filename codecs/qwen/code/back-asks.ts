@@ -106,18 +106,20 @@ export class Asks {
     const tool = asked.tool_use_id
     const questions = asked.tool_name === ASKING_TOOL ? v.safeParse(Questions, asked.input) : undefined
     if (questions?.success) {
-      this.#ask(turn, id, tool, inputQuestion(questions.output), input, (reply) => inputAnswer(reply, input))
+      const question = { ...inputQuestion(questions.output), ...(tool !== '' && { tool }) }
+      const extra = append(object([['input', input]]), beyond(request, ASKED))
+      this.#ask(turn, id, tool, question, extra, (reply) => inputAnswer(reply, input))
       return
     }
     const question: Question = {
       kind: 'approval',
-      ...(turn.tools.has(tool) && { tool }),
+      ...(tool !== '' && { tool }),
       name: asked.tool_name,
       args: input,
       ...describe(asked),
       options: optionsOf(asked),
     }
-    this.#ask(turn, id, tool, question, beyond(request, asked), (reply) => this.#approval(turn, reply, input))
+    this.#ask(turn, id, tool, question, beyond(request, heldBy(asked)), (reply) => this.#approval(turn, reply, input))
   }
 
   #ask(
@@ -154,9 +156,13 @@ export class Asks {
   }
 }
 
-/** What the CLI says beyond the question: suggestions that are more than its two options, and members that are not known. */
-function beyond(request: JsonText, { permission_suggestions: suggestions }: CanUseTool): JsonText | undefined {
-  const known = suggestions && isPlain(suggestions) ? new Set([...ASKED, 'permission_suggestions']) : ASKED
+/** The members that an approval holds: suggestions that are no more than its two options too. */
+function heldBy({ permission_suggestions: suggestions }: CanUseTool): ReadonlySet<string> {
+  return suggestions && isPlain(suggestions) ? new Set([...ASKED, 'permission_suggestions']) : ASKED
+}
+
+/** What the CLI says beyond the question. */
+function beyond(request: JsonText, known: ReadonlySet<string>): JsonText | undefined {
   const entries = members(request).filter(([key, json]) => !known.has(key) && json !== 'null')
   return entries.length === 0 ? undefined : object(entries)
 }
@@ -183,7 +189,7 @@ function optionsOf(asked: CanUseTool): AskOption[] {
 }
 
 /** The questions as one form: a field for each, under the number that its answer goes by. */
-function inputQuestion({ questions }: Questions): Question {
+function inputQuestion({ questions }: Questions): Extract<Question, { kind: 'input' }> {
   const fields = questions.map(({ question, options }, at) => {
     const labels = options.map(({ label }) => quote(label))
     const choice = labels.length === 0 ? undefined : `[${labels.join(',')}]`

@@ -196,14 +196,15 @@ function requestOf(question: Question, ask: Id, extra: JsonText | undefined): Js
       )
     case 'input': {
       const asked = `{"questions":[{"question":${quote(question.message)},"header":"","options":[],"multiSelect":false}]}`
-      return object([
-        ['subtype', '"can_use_tool"'],
-        ['tool_name', '"ask_user_question"'],
-        ['tool_use_id', quote(ask)],
-        ['input', extra ?? asked],
-        ['permission_suggestions', 'null'],
-        ['blocked_path', 'null'],
-      ])
+      return messageLine(
+        [
+          ['subtype', '"can_use_tool"'],
+          ['tool_name', '"ask_user_question"'],
+          ['tool_use_id', quote(question.tool ?? ask)],
+          ['input', member(extra ?? '{}', 'input') ?? asked],
+        ],
+        append(extra ?? '{}', rest(NO_SUGGESTIONS, keysOf(extra))),
+      )
     }
     case 'client':
       if (question.method !== 'mcp_message') return undefined
@@ -212,6 +213,9 @@ function requestOf(question: Question, ask: Id, extra: JsonText | undefined): Js
       return undefined
   }
 }
+
+/** What a client expects of a question, where the agent's own words for it are not known. */
+const NO_SUGGESTIONS = '{"permission_suggestions":null,"blocked_path":null}'
 
 /** What a client expects of every approval, where the agent's own words for it are not known. */
 function usual(question: Approval): JsonText {

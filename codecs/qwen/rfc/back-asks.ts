@@ -95,7 +95,7 @@ function approvalOf(
   const about = parseObject(metadata) ?? {}
   const fields = parseObject(tool) ?? {}
   const id = fields['id'] ?? fields['tool_call_id'] ?? fields['tool_use_id']
-  const known = typeof id === 'string' || typeof id === 'number' ? toolOf(String(id)) : undefined
+  const known = typeof id === 'string' || typeof id === 'number' ? (toolOf(String(id)) ?? String(id)) : undefined
   const name = fields['name'] ?? fields['tool_name']
   const description = about['reason'] ?? about['description']
   const named = elements(member(metadata, 'options') ?? '').flatMap(readOption)

@@ -147,12 +147,24 @@ describe('questions to the user', () => {
       ask: 'q1',
       question: {
         kind: 'input',
+        tool: 'c1',
         message: 'Which?\nWhy?',
         schema:
           '{"type":"object","properties":{"0":{"type":"string","description":"Which?","examples":["Blue","Red"]},"1":{"type":"string","description":"Why?"}}}',
       },
-      ext: { protocol: 'qwen-code', json: INPUTS },
+      ext: { protocol: 'qwen-code', json: `{"input":${INPUTS}}` },
     })
+  })
+
+  test('keep what is said beside them', () => {
+    const drive = asking({ tool_name: 'ask_user_question', permission_suggestions: SUGGESTIONS, risk: 1 }, INPUTS)
+    const suggestions = JSON.stringify(SUGGESTIONS)
+    expect(drive.events.at(-1)?.ext?.json).toBe(`{"input":${INPUTS},"permission_suggestions":${suggestions},"risk":1}`)
+  })
+
+  test('of no call name none', () => {
+    const drive = asking({ tool_name: 'ask_user_question', tool_use_id: undefined }, INPUTS)
+    expect(turnEvents(drive).at(-1)).not.toHaveProperty('question.tool')
   })
 
   test('are answered by number', () => {

@@ -301,7 +301,7 @@ describe('the approval mode', () => {
 
 describe('other questions', () => {
   const question: Question = { kind: 'input', message: 'Which?' }
-  const ext = { protocol: 'qwen-code', json: '{"questions":[{"question":"Which?","n":1.0}]}' }
+  const ext = { protocol: 'qwen-code', json: '{"input":{"n":1.0},"permission_suggestions":[{"type":"allow"}],"x":2}' }
 
   test('to the user are the tool that asks them', () => {
     expect(request(asked(question)).request).toEqual({
@@ -312,8 +312,13 @@ describe('other questions', () => {
       permission_suggestions: null,
       blocked_path: null,
     })
-    const front = asked(question, { ext })
-    expect(String(front.sent.at(-1))).toContain(`"input":${ext.json}`)
+  })
+
+  test('keep the call that asks, and what the agent said beside them', () => {
+    const front = asked({ ...question, tool: 'c1' }, { ext })
+    const said =
+      '"tool_use_id":"c1","input":{"n":1.0},"permission_suggestions":[{"type":"allow"}],"x":2,"blocked_path":null'
+    expect(String(front.sent.at(-1))).toContain(said)
   })
 
   test.each([
