@@ -8,8 +8,6 @@ export interface AgentStart {
   cwd: string
   /** The whole environment. */
   env: Readonly<Record<string, string>>
-  /** The input ends right after the synchronous step in which it is started: often there is none. */
-  shortInput: boolean
 }
 
 /**

@@ -1,76 +1,47 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { type AgentEvents, type AgentProcess, type AgentStart, tellLog, tellOutput } from './agent-process.ts'
+import { spawn } from 'node:child_process'
+import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
+import { type AgentEnds, type Launcher, PipedProcess } from './piped-process.ts'
+import { gatewayPipes } from './pipes.ts'
 import type { Reaper } from './reaper.ts'
-import { signalGroup } from './terminate.ts'
 
 /** Starts a process as a child of this one, which holds the event loop while the system copies its page tables. */
 export function startDirectly(start: AgentStart, events: AgentEvents, reaper: Reaper): AgentProcess {
-  const { command, args, cwd, env } = start
-  try {
-    const child = spawn(command, [...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-    return new DirectProcess(child, events, reaper)
-  } catch (error) {
-    setImmediate(() => events.failed(error))
-    return NEVER_RAN
-  }
+  return new PipedProcess(events, new DirectLauncher(start, reaper), gatewayPipes())
 }
 
-const NEVER_RAN: AgentProcess = {
-  pid: undefined,
-  write: () => 0,
-  endInput() {},
-  pauseOutput() {},
-  resumeOutput() {},
-  close() {},
-}
-
-class DirectProcess implements AgentProcess {
-  readonly pid: number | undefined
-  readonly #child: ChildProcess
+/** Starts one process as a child of this one: on sockets where it is given no pipes. */
+export class DirectLauncher implements Launcher {
+  readonly #start: AgentStart
   readonly #reaper: Reaper
+  #pid: number | undefined
 
-  constructor(child: ChildProcess, events: AgentEvents, reaper: Reaper) {
-    this.#child = child
+  constructor(start: AgentStart, reaper: Reaper) {
+    this.#start = start
     this.#reaper = reaper
-    this.pid = child.pid
-    if (this.pid !== undefined) reaper.watch(this.pid)
-    child.on('spawn', () => events.started())
-    child.on('error', (error) => {
-      if (child.pid === undefined) events.failed(error)
-    })
-    child.on('exit', (code, signal) => events.exited(code, signal))
-    // An agent that ends without reading its input breaks the pipe; that is its right.
-    child.stdin?.on('error', () => {})
-    if (child.stdout) tellOutput(child.stdout, events)
-    if (child.stderr) tellLog(child.stderr, events)
   }
 
-  write(piece: string | Uint8Array): number {
-    const { stdin } = this.#child
-    if (!stdin?.writable) return 0
-    stdin.write(piece)
-    return stdin.writableLength
-  }
-
-  endInput(): void {
-    const { stdin } = this.#child
-    if (stdin?.writable) stdin.end()
-  }
-
-  pauseOutput(): void {
-    this.#child.stdout?.pause()
-  }
-
-  resumeOutput(): void {
-    this.#child.stdout?.resume()
-  }
-
-  close(): void {
-    if (this.pid !== undefined) {
-      signalGroup(this.pid, 'SIGKILL')
-      this.#reaper.forget(this.pid)
+  launch(process: PipedProcess, ends: AgentEnds | undefined): void {
+    const { command, args, cwd, env } = this.#start
+    try {
+      const stdio = ends ? [...ends] : ['pipe' as const, 'pipe' as const, 'pipe' as const]
+      const child = spawn(command, [...args], { cwd, env, detached: true, stdio })
+      const { pid, stdin, stdout, stderr } = child
+      this.#pid = pid
+      if (pid !== undefined) {
+        this.#reaper.watch(pid)
+        child.on('spawn', () => process.started(pid))
+      }
+      if (stdin && stdout && stderr) process.adopt(stdin, stdout, stderr)
+      child.on('error', (error) => {
+        if (pid === undefined) process.failed(error)
+      })
+      child.on('exit', (code, signal) => process.exited(code, signal))
+    } catch (error) {
+      setImmediate(() => process.failed(error))
     }
-    // Without a descriptor to be had there is not even a list of streams.
-    for (const stream of this.#child.stdio ?? []) stream?.destroy()
+  }
+
+  over(): void {
+    if (this.#pid !== undefined) this.#reaper.forget(this.#pid)
   }
 }

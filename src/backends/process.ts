@@ -101,7 +101,6 @@ function start(
     args,
     cwd: launch.cwd,
     env: processEnvironment(env, { env: call.env ?? {}, trace, cookie }),
-    shortInput: call.stdin === 'end',
   }
   const handle = new ProcessCall({
     start: (events) => config.starter?.start(agent, events) ?? startDirectly(agent, events, reaper),

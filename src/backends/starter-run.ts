@@ -1,27 +1,18 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
-import { LaunchedProcess } from './launched-process.ts'
+import { DirectLauncher } from './direct-process.ts'
+import { type Launcher, PipedProcess } from './piped-process.ts'
+import { closePipes, gatewayPipes, type Taken } from './pipes.ts'
 import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
-import {
-  MAX_HEAD,
-  messageReader,
-  removeSocket,
-  type StarterMessage,
-  type StarterOrder,
-  type StarterReport,
-  type StarterSetup,
-} from './starter-wire.ts'
+import { messageReader, type StarterOrder, type StarterReport, type StarterSetup } from './starter-wire.ts'
 
 /** How long a starter may say nothing although it has an order, in milliseconds. */
 const SILENT_MS = 10_000
-/** Connections that may wait for a busy gateway; the system may allow less. */
-const BACKLOG = 4096
+/** The pipes of so many agents are made ahead: a start takes longer than their making, and each takes six descriptors. */
+const PIPED_AHEAD = 2
 /** What keeps the program small: its size is what a start costs. docs/performance.md has the figures. */
 const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=1', '--optimize-for-size']
 
@@ -41,18 +32,16 @@ export class StarterRun {
   isReady = false
   /** It has started an agent. */
   hasServed = false
+  /** Why it has not. */
+  vain = 'it ended before it started any'
   readonly #silentMs: number
-  readonly #secret = process.getBuiltinModule('node:crypto').randomUUID()
-  readonly #path = join(mkdtempSync(join(tmpdir(), 'turnpike-')), 'agents')
-  readonly #processes = new Map<number, LaunchedProcess>()
-  readonly #server: Server
+  readonly #processes = new Map<number, PipedProcess>()
   readonly #onEnd: () => void
   readonly #settle: (ready: boolean) => void
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   /** Its stdout. Like its stdin it is a socket, which need not keep this process alive. */
   readonly #says: Socket
   #isOver = false
-  #isRetired = false
   #count = 0
   /** Orders without an answer. */
   #waiting = 0
@@ -67,45 +56,52 @@ export class StarterRun {
     this.ready = promise
     this.#settle = resolve
     this.#onEnd = onEnd
-    this.#server = createServer((stream) => this.#connected(stream))
-    // A connection that could not be accepted costs its own agent alone.
-    this.#server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
-      if (syscall !== 'accept') this.close()
-    })
-    this.#server.listen(this.#path, BACKLOG)
-    this.#server.unref()
     this.#child = this.#spawn(program)
     this.#says = this.#child.stdout as Socket
-    this.#send({ path: this.#path, secret: this.#secret })
+    gatewayPipes().take((taken) => this.#setUp(taken))
+    gatewayPipes().keep(PIPED_AHEAD)
   }
 
   get pid(): number | undefined {
     return this.#child.pid
   }
 
-  /** Whether the place where they meet is still there: folders for temporary files are tidied. */
-  get isReachable(): boolean {
-    return existsSync(this.#path)
-  }
-
-  /** It starts no agents any more, and is ended when the last of those that it has started is gone. */
-  retire(): void {
-    this.#isRetired = true
-    if (this.#processes.size === 0) this.close()
-  }
-
-  start({ shortInput, ...agent }: AgentStart, events: AgentEvents): AgentProcess {
+  start(agent: AgentStart, events: AgentEvents): AgentProcess {
     this.#count += 1
     const id = this.#count
-    const launched = new LaunchedProcess(events, shortInput, {
-      order: (input) => this.#order({ id, input, ...agent }),
-      go: () => this.#send({ go: id }),
-      over: () => this.#forget(id),
-    })
+    const launched = new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
     this.#processes.set(id, launched)
     // What an agent says may be long in coming; it is waited for.
     if (this.#processes.size === 1) this.#says.ref()
     return launched
+  }
+
+  #launcher(id: number, agent: AgentStart): Launcher {
+    let direct: DirectLauncher | undefined
+    return {
+      launch: (process, ends) => {
+        if (ends) this.#order({ id, ends, ...agent })
+        else {
+          direct = new DirectLauncher(agent, gatewayReaper())
+          direct.launch(process, ends)
+        }
+      },
+      over: () => {
+        direct?.over()
+        this.#forget(id)
+      },
+    }
+  }
+
+  /** It takes orders when it can open descriptors of this process. */
+  #setUp(pipes: Taken): void {
+    if (pipes && !(pipes instanceof Error)) {
+      this.#send({ gateway: process.pid, probe: pipes[0].read })
+      void this.ready.then(() => closePipes(pipes))
+      return
+    }
+    this.vain = pipes ? pipes.message : 'pipes cannot be made here'
+    this.#child.stdin?.end()
   }
 
   /** In a session of its own, so that no signal of a terminal reaches it; never keeping this process alive. */
@@ -146,7 +142,7 @@ export class StarterRun {
     })
   }
 
-  #send(message: StarterSetup | StarterMessage): void {
+  #send(message: StarterSetup | StarterOrder): void {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
@@ -180,9 +176,7 @@ export class StarterRun {
 
   #forget(id: number): void {
     this.#processes.delete(id)
-    if (this.#processes.size > 0) return
-    this.#says.unref()
-    if (this.#isRetired) this.close()
+    if (this.#processes.size === 0) this.#says.unref()
   }
 
   #answered(): void {
@@ -192,30 +186,6 @@ export class StarterRun {
     this.#patience = undefined
   }
 
-  /** A stream of an agent: its first line says of which. Nothing follows before the agent is started. */
-  #connected(stream: Socket): void {
-    let head = ''
-    stream.setEncoding('utf8')
-    stream.on('error', () => {})
-    const read = (text: string): void => {
-      head += text
-      const end = head.indexOf('\n')
-      if (end < 0 && head.length <= MAX_HEAD) return
-      stream.off('data', read)
-      stream.pause()
-      this.#adopt(head.slice(0, Math.max(end, 0)).split(' '), stream)
-    }
-    stream.on('data', read)
-  }
-
-  #adopt([secret, id, channel]: string[], stream: Socket): void {
-    const launched = secret === this.#secret ? this.#processes.get(Number(id)) : undefined
-    if (launched) this.#hears()
-    if (launched && (channel === 'in' || channel === 'out' || channel === 'err')) {
-      launched.connected(channel, stream)
-    } else stream.destroy()
-  }
-
   /** Ends it; what it started and still runs is ended too. */
   close(): void {
     if (this.#isOver) return
@@ -223,8 +193,6 @@ export class StarterRun {
     this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
     clearTimeout(this.#patience)
-    this.#server.close()
-    removeSocket(this.#path)
     this.#settle(false)
     const error = new StarterError('ESTARTER')
     for (const launched of this.#processes.values()) launched.abandoned(error)

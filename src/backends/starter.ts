@@ -8,8 +8,6 @@ const MAX_VAIN = 3
 export class Starter {
   readonly #config: StarterConfig
   #run: StarterRun | undefined
-  /** Those that get no orders any more, until their agents have ended. */
-  readonly #left = new Set<StarterRun>()
   #vain = 0
   #closed = false
 
@@ -24,10 +22,7 @@ export class Starter {
 
   /** Starts an agent; undefined when that has to be done directly. */
   start(agent: AgentStart, events: AgentEvents): AgentProcess | undefined {
-    if (this.#run?.isReady) {
-      if (this.#run.isReachable) return this.#run.start(agent, events)
-      this.#leave(this.#run)
-    }
+    if (this.#run?.isReady) return this.#run.start(agent, events)
     void this.prepare()
     return undefined
   }
@@ -42,14 +37,6 @@ export class Starter {
   close(): void {
     this.#closed = true
     this.#run?.close()
-    for (const run of [...this.#left]) run.close()
-  }
-
-  #leave(run: StarterRun): void {
-    this.#run = undefined
-    this.#left.add(run)
-    this.#config.trouble?.('the socket of the process that starts agents was deleted; another one is started')
-    run.retire()
   }
 
   #begin(): void {
@@ -62,14 +49,13 @@ export class Starter {
   }
 
   #ended(run: StarterRun): void {
-    if (this.#left.delete(run)) return
     this.#run = undefined
     if (this.#closed) return
     if (run.hasServed) {
       this.#vain = 0
       this.#config.trouble?.('the process that starts agents has ended; another one is started')
       this.#begin()
-    } else this.#failed('it ended before it started any')
+    } else this.#failed(run.vain)
   }
 
   #failed(why: string): void {

@@ -25,7 +25,15 @@ done
 # memory. A stand-in is done before it has as much as it may begin with.
 garbage=--max-semi-space-size=8
 case ${0##*/}:${1-} in
-  *:as | zene:* | zot:* | qwen:*) garbage="$garbage --min-semi-space-size=4" ;;
+  *:as | zene:* | zot:* | qwen:*)
+    garbage="$garbage --min-semi-space-size=4"
+    # Node.js makes no pipes, and a short here-document is one: the streams of the first agent.
+    exec 3<<PIPE 4<<PIPE 5<<PIPE
+PIPE
+PIPE
+PIPE
+    export TURNPIKE_PIPES=$$
+    ;;
 esac
 # What V8 makes of the code is kept between runs, where the folder can be written to.
 export TURNPIKE_CACHE="${TURNPIKE_CACHE:-$root/dist/cache}"

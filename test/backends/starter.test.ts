@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, test } from 'vitest'
 import { processBackend, Starter, type StarterConfig } from '../../src/backends/index.ts'
+import { closePipes, PipeSupply, type Taken } from '../../src/backends/pipes.ts'
 import type { Backend } from '../../src/contract/index.ts'
 import { config, gone, isGone, numbers, open, run, STARTER, twoPids } from './kit.ts'
 
@@ -30,23 +30,6 @@ async function make(more: Partial<StarterConfig> = {}): Promise<Made> {
   starters.push(starter)
   await starter.prepare()
   return { starter, backend: processBackend(config({ starter })), troubles, pid: starter.pid ?? 0 }
-}
-
-/** The Unix socket that this process, the gateway, listens on for its starter. */
-function socketOf(): string {
-  const own = readdirSync('/proc/self/fd').map((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`)
-    } catch {
-      return ''
-    }
-  })
-  const sockets = readFileSync('/proc/net/unix', 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-  return sockets.find(
-    ([, , , , , , inode, path]) => path?.endsWith('/agents') && own.includes(`socket:[${inode}]`),
-  )![7]!
 }
 
 describe('a starter that is killed', () => {
@@ -84,27 +67,6 @@ describe('a starter that is killed', () => {
     const call = open(backend, run('sh', '-c', 'echo $PPID'))
     expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
     expect([process.pid, starter.pid]).toContain(numbers(call.text())[0])
-  })
-})
-
-describe('a starter whose socket was deleted', () => {
-  test('is followed by another one, and ends with the last agent that it has started', async () => {
-    const { starter, backend, troubles, pid } = await make()
-    const before = open(backend, run('sh', '-c', 'echo $PPID; read line; echo "$line"; exit 7'))
-    await before.until(() => before.text() === `${pid}\n`)
-    rmSync(dirname(socketOf()), { recursive: true })
-    const meanwhile = open(backend, run('sh', '-c', 'echo $PPID'))
-    expect(await meanwhile.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
-    expect(meanwhile.text()).toBe(`${process.pid}\n`)
-    expect(troubles).toStrictEqual(['the socket of the process that starts agents was deleted; another one is started'])
-    expect(await starter.prepare()).toBe(true)
-    const after = open(backend, run('sh', '-c', 'echo $PPID'))
-    await after.ended
-    expect(after.text()).toBe(`${starter.pid}\n`)
-    before.handle.write('still here\n')
-    expect(await before.ended).toStrictEqual({ why: 'closed', exitCode: 7 })
-    expect(before.text()).toBe(`${pid}\nstill here\n`)
-    await gone(pid)
   })
 })
 
@@ -172,20 +134,18 @@ test('a starter is not ended by the signals that end a gateway', async () => {
 
 test('its end ends what it has started, and nothing is left of it', async () => {
   const { starter, backend, pid } = await make()
-  const folder = dirname(socketOf())
   const call = open(backend, run('./ignore-term.sh'))
   await call.until(() => numbers(call.text()).length === 2)
   starter.close()
   expect(await call.ended).toStrictEqual({ why: 'closed', signal: 'SIGKILL' })
   await gone(pid, ...twoPids(call.text()))
-  expect(existsSync(folder)).toBe(false)
 })
 
-test('agents without input find theirs at its end, a socket like any other', async () => {
+test('agents without input find theirs at its end, a pipe like any other', async () => {
   const { backend } = await make()
   const command = { kind: 'process', command: 'sh', stdin: 'end' } as const
   const calls = Array.from({ length: 3 }, () =>
-    open(backend, { ...command, args: ['-c', '[ -S /dev/stdin ] && cat && echo end'] }),
+    open(backend, { ...command, args: ['-c', '[ -p /dev/stdin ] && cat && echo end'] }),
   )
   for (const call of calls) {
     expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
@@ -193,61 +153,35 @@ test('agents without input find theirs at its end, a socket like any other', asy
   }
 })
 
-test('nobody else gets at the streams: their folder is closed, and a connection needs the secret', async () => {
-  const { backend } = await make()
-  const path = socketOf()
-  expect(path.startsWith(join(tmpdir(), 'turnpike-'))).toBe(true)
-  expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
-  const call = open(backend, run('cat'))
-  await call.until(() => call.said.includes('started'))
-  for (const head of ['00000000-0000-0000-0000-000000000000 1 out\nforged', 'x'.repeat(100), '\n']) {
-    const forged = connect(path)
-    forged.write(head)
-    forged.resume()
-    await once(forged, 'close')
-  }
-  call.handle.endInput()
-  expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
-  expect(call.text()).toBe('')
-})
-
 describe('the program of the starter', () => {
-  /** What it says of an order when its gateway does this with the connections of an agent. */
-  async function reported(accept: (stream: Socket, head: string) => void): Promise<unknown> {
-    const folder = mkdtempSync(join(tmpdir(), 'turnpike-program-'))
-    const [path, ran] = [join(folder, 'agents'), join(folder, 'ran')]
-    const server = createServer((stream) => {
-      stream.on('error', () => {})
-      stream.once('data', (text) => accept(stream, String(text)))
-    })
-    await new Promise<void>((resolve) => server.listen(path, resolve))
+  /** What it says when it is set up with this descriptor and given an order; undefined when it has ended. */
+  async function reported(probe: number, ends: readonly number[]): Promise<unknown[]> {
+    const ran = join(tmpdir(), `turnpike-ran-${process.pid}`)
     const program = spawn(process.execPath, [STARTER], { stdio: ['pipe', 'pipe', 'inherit'] })
     const said = createInterface(program.stdout)[Symbol.asyncIterator]()
-    const order = { id: 1, input: true, command: 'touch', args: [ran], cwd: '/', env: { PATH: process.env['PATH'] } }
-    program.stdin.write(`${JSON.stringify({ path, secret: 's' })}\n${JSON.stringify(order)}\n`)
-    expect(JSON.parse((await said.next()).value!)).toStrictEqual(['ready'])
-    const report = JSON.parse((await said.next()).value!)
+    const order = { id: 1, ends, command: 'touch', args: [ran], cwd: '/', env: { PATH: process.env['PATH'] } }
+    program.stdin.on('error', () => {})
+    program.stdin.write(`${JSON.stringify({ gateway: process.pid, probe })}\n${JSON.stringify(order)}\n`)
+    const reports = [await said.next(), await said.next()].map(({ value }) => value && JSON.parse(value))
     program.stdin.end()
-    await once(program, 'exit')
-    server.close()
+    if (program.exitCode === null) await once(program, 'exit')
     expect(existsSync(ran)).toBe(false)
-    rmSync(folder, { recursive: true, force: true })
-    return report
+    return reports
   }
 
-  // As the system does when there is no descriptor left for the connection.
-  test.each(['in', 'out', 'err'])('starts no agent whose %s the gateway has not taken', async (lost) => {
-    const report = await reported((stream, head) => {
-      if (head === `s 1 ${lost}\n`) stream.destroy()
-    })
-    expect(report).toStrictEqual(['failed', 1, 'EMFILE'])
+  test('starts no agent one of whose streams is not there', async () => {
+    const pipes = await new Promise<Taken>((then) => new PipeSupply().take(then))
+    if (!pipes || pipes instanceof Error) throw new Error('There are no pipes.')
+    const [stdin, stdout] = pipes
+    expect(await reported(stdin.read, [stdin.read, stdout.write, 999_999])).toStrictEqual([
+      ['ready'],
+      ['failed', 1, 'ESTARTER'],
+    ])
+    closePipes(pipes)
   })
 
-  test('nor one whose connections the gateway ends', async () => {
-    const report = await reported((stream, head) => {
-      if (head.startsWith('s 1 ')) stream.end('x')
-    })
-    expect(report).toStrictEqual(['failed', 1, 'EMFILE'])
+  test('takes no orders where the descriptors of its gateway cannot be opened', async () => {
+    expect(await reported(999_999, [0, 1, 2])).toStrictEqual([undefined, undefined])
   })
 })
 

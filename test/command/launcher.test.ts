@@ -72,6 +72,28 @@ describe('the built program', () => {
     })
   })
 
+  test.skipIf(process.platform !== 'linux')(
+    'alone, its first agent has the pipes that the launcher made (Linux)',
+    async () => {
+      const file = join(folder, 'pipes.yaml')
+      // Which other processes the agent's parent has: the reaper may have come, a maker of pipes has not.
+      const script =
+        '[ -p /dev/stdin ] && [ -p /dev/stdout ] && [ -p /dev/stderr ] && ps -o args= --ppid $PPID | grep -c turnpike[-]pipes'
+      writeFileSync(
+        file,
+        `default: a
+agents: { a: { protocol: agentproc, command: /bin/sh, args: [-c, '${script}; echo on pipes'] } }
+store: { kind: sqlite, path: ":memory:" }
+`,
+      )
+      const ran = await run(LAUNCHER, ['as', 'agentproc', '--config', file], '', {
+        ...process.env,
+        AGENT_MESSAGE: 'hi',
+      })
+      expect(ran.stdout.replace(/^AGENT_SESSION:.*\n/, '')).toBe('0\non pipes\n')
+    },
+  )
+
   test('alone it keeps the compiled configuration, without a value of the environment, while nothing changes', async () => {
     const file = join(folder, 'kept.yaml')
     const yaml = (text: string): string => `default: a

@@ -85,11 +85,11 @@ export async function serve(yaml: string, { under = [], env = {}, folder }: Serv
   }
 }
 
-/** How many processes there are below one, but for those that start and end agents. */
+/** How many processes there are below one, but for those that start and end agents or make their pipes. */
 function agentsBelow(pid: number): number {
   const below = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return below.reduce((sum, child) => {
-    const own = /turnpike-reaper|starter/.test(read(`/proc/${child}/cmdline`)) ? 0 : 1
+    const own = /turnpike-(?:reaper|pipes)|starter/.test(read(`/proc/${child}/cmdline`)) ? 0 : 1
     return sum + own + agentsBelow(child)
   }, 0)
 }

@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { errorCode, NO_ROOM } from './spawn-fault.ts'
+
+/** The two ends of a pipe, as descriptors of this process. */
+export interface Pipe {
+  read: number
+  write: number
+}
+
+/** The pipes of one agent: its stdin, stdout and stderr. */
+export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe]
+
+/** What was asked for; an error where there is no room for it now; undefined where pipes cannot be made at all. */
+export type Taken = AgentPipes | Error | undefined
+
+const EACH = 3
+/** The descriptors of the shell that hold them. */
+const HELD = [3, 4, 5]
+/** So many makers that ended without a pipe, one after the other, and there is none here. */
+const MAX_VAIN = 3
+
+/**
+ * Makes pipes, which Node.js cannot: a shell that is given a short here-document makes a pipe for it, at the price of two
+ * system calls. After the first line of input it holds a pipe in each of its descriptors, and says so; after the second
+ * it lets go of them.
+ */
+const SCRIPT = `
+while read -r _; do
+exec ${HELD.map((fd) => `${fd}<<E`).join(' ')}
+${'E\n'.repeat(HELD.length)}echo
+read -r _ || exit
+exec ${HELD.map((fd) => `${fd}<&-`).join(' ')}
+done
+`
+
+/**
+ * The pipes that agents get as their standard streams, as other runners give them: Node's own are sockets, which cannot
+ * be opened by the name of /dev/stderr. They are opened through /proc; where there is none, or where the shell makes no
+ * pipes, agents get sockets.
+ */
+export class PipeSupply {
+  readonly #pipes: Pipe[] = []
+  readonly #waiting: ((taken: Taken) => void)[] = []
+  #stock = 0
+  #maker: ChildProcess | undefined
+  #asked = false
+  #impossible = process.platform !== 'linux'
+  #vain = 0
+  readonly #shell: string
+
+  /** Pipes to begin with, and the shell that makes others. */
+  constructor(pipes: readonly Pipe[] = [], shell = '/bin/sh') {
+    this.#pipes.push(...pipes)
+    this.#shell = shell
+  }
+
+  /** From now on the pipes of so many agents are made ahead. */
+  keep(agents: number): void {
+    this.#stock = agents * EACH
+    this.#serve()
+  }
+
+  /** Gives the pipes of an agent to `then`: at once where they are there. They are the caller's to close. */
+  take(then: (taken: Taken) => void): void {
+    this.#waiting.push(then)
+    this.#serve()
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0 && this.#pipes.length >= EACH) {
+      const [stdin, stdout, stderr] = this.#pipes.splice(0, EACH)
+      if (stdin && stdout && stderr) this.#waiting.shift()!([stdin, stdout, stderr])
+    }
+    if (this.#impossible) this.#refuse(undefined)
+    else if (this.#waiting.length > 0 || this.#pipes.length < this.#stock) this.#ask()
+    // Whoever waits for a pipe keeps the process alive, a stock does not.
+    const says = this.#maker?.stdout as Socket | undefined
+    if (this.#waiting.length > 0) says?.ref()
+    else says?.unref()
+  }
+
+  #refuse(why: Error | undefined): void {
+    for (const then of this.#waiting.splice(0)) then(why)
+  }
+
+  #ask(): void {
+    if (this.#asked) return
+    this.#asked = true
+    try {
+      this.#maker ??= this.#start()
+      this.#maker.stdin?.write('\n')
+    } catch (error) {
+      // Some systems that have no room for a process say so at once.
+      setImmediate(() => this.#ended(error))
+    }
+  }
+
+  #start(): ChildProcess {
+    const maker = spawn(this.#shell, ['-c', SCRIPT, 'turnpike-pipes'], {
+      cwd: '/',
+      env: {},
+      // No signal of a terminal reaches it; it ends with its input.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    const over = (error?: unknown): void => {
+      if (this.#maker === maker) this.#ended(error)
+    }
+    maker.on('error', over)
+    maker.on('exit', () => over())
+    maker.unref()
+    for (const stream of [maker.stdin, maker.stdout] as (Socket | undefined)[]) stream?.on('error', () => {}).unref()
+    maker.stdout?.on('data', () => this.#made(maker.pid!))
+    return maker
+  }
+
+  #made(pid: number): void {
+    let why: unknown
+    try {
+      for (const fd of HELD) this.#pipes.push(openPipe(`/proc/${pid}/fd/${fd}`))
+    } catch (error) {
+      why = error
+    }
+    // Together with the line that asks for the next ones, if there is one.
+    const orders = this.#maker?.stdin
+    orders?.cork()
+    orders?.write('\n')
+    this.#asked = false
+    this.#vain = 0
+    if (why === undefined) this.#serve()
+    else this.#failed(why)
+    orders?.uncork()
+  }
+
+  #ended(error: unknown): void {
+    this.#maker = undefined
+    this.#asked = false
+    this.#vain += 1
+    if (this.#vain === MAX_VAIN) this.#impossible = true
+    if (error === undefined) this.#serve()
+    else this.#failed(error)
+  }
+
+  /** Where there is no room now there may be later; every other reason stays. */
+  #failed(why: unknown): void {
+    if (NO_ROOM.has(errorCode(why))) this.#refuse(why as Error)
+    else {
+      this.#impossible = true
+      this.#serve()
+    }
+  }
+}
+
+/** Opens both ends of a pipe that somebody holds, so that neither is shared with them. */
+function openPipe(path: string): Pipe {
+  const read = openSync(path, constants.O_RDONLY)
+  try {
+    // Shells that keep here-documents in files make no pipe.
+    if (!fstatSync(read).isFIFO()) throw new Error('not a pipe')
+    return { read, write: openSync(path, constants.O_WRONLY) }
+  } catch (error) {
+    closeSync(read)
+    throw error
+  }
+}
+
+/** Closes both ends of pipes that nobody has closed yet. */
+export function closePipes(pipes: readonly Pipe[]): void {
+  for (const { read, write } of pipes) for (const fd of [read, write]) closeSync(fd)
+}
+
+/**
+ * The pipes that the launcher made by its own here-documents before it became this process: `TURNPIKE_PIPES` names the
+ * process, so that nobody takes the variable for its own who has only inherited it.
+ */
+function launchedPipes(): Pipe[] {
+  if (process.env['TURNPIKE_PIPES'] !== String(process.pid)) return []
+  delete process.env['TURNPIKE_PIPES']
+  return [3, 4, 5].flatMap((read) => {
+    try {
+      const write = openSync(`/proc/self/fd/${read}`, constants.O_WRONLY)
+      if (fstatSync(read).isFIFO()) return [{ read, write }]
+      closeSync(write)
+    } catch {
+      // There is no /proc.
+    }
+    return []
+  })
+}
+
+let shared: PipeSupply | undefined
+
+/** The one supply of this process. */
+export function gatewayPipes(): PipeSupply {
+  shared ??= new PipeSupply(launchedPipes())
+  return shared
+}
