@@ -1,9 +1,17 @@
 import type { TurnOptions } from '../../src/model/index.ts'
 
-/** What the argument line of `zot rpc` asks for. Nothing in it is an error. */
+/** How the program is run: the loop of commands, one prompt whose last message is printed, or one whose events are. */
+export type Mode = 'rpc' | 'print' | 'json'
+
+/** What the argument line of `zot` asks for. */
 export interface Arguments {
+  mode: Mode
+  /** The words that are no flags: the prompt of the modes with one. */
+  prompt: string
   /** Print this and exit 0 instead of serving. */
   print?: 'help' | 'version' | 'models'
+  /** Why the program cannot do what it was asked for: it says so on stderr and exits 1. */
+  refused?: string
   /** What every prompt is asked with. */
   options: TurnOptions
   /** True when text was only to be appended to the agent's own system prompt. */
@@ -17,12 +25,27 @@ export interface Arguments {
 interface Found extends Arguments {
   base: string | undefined
   extra: string[]
+  words: string[]
+  /** A mode was named. */
+  named?: true
+  /** Flags without effect, with why: a warning, or the reason of a refusal. */
+  hollow: Hollow[]
 }
+
+/** A flag that is not honoured, or not wholly. */
+interface Hollow {
+  flag: string
+  why: string
+  /** The answer to a single prompt would be another one: it is refused there. */
+  changes: boolean
+}
+
+const LEVELS: ReadonlySet<string> = new Set(['', 'low', 'medium', 'high'])
 
 /** What each flag with a value sets. */
 const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new Map([
   ['--model', (found: Found, value: string) => set(found.options, { model: value })],
-  ['--reasoning', (found: Found, value: string) => set(found.options, { effort: value })],
+  ['--reasoning', (found: Found, value: string) => setEffort(found, value.toLowerCase())],
   ['--tools', (found: Found, value: string) => set(found.options, { tools: listOf(value) })],
   ['--system-prompt', (found: Found, value: string) => set(found, { base: value })],
   ['--append-system-prompt', (found: Found, value: string) => set(found, { extra: [...found.extra, value] })],
@@ -32,10 +55,14 @@ const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new M
 
 /** What each flag without a value sets. */
 const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
-  ['rpc', () => {}],
-  ['--rpc', () => {}],
+  ['--rpc', (found: Found) => setMode(found, 'rpc')],
+  ['-p', (found: Found) => setMode(found, 'print')],
+  ['--print', (found: Found) => setMode(found, 'print')],
+  ['--json', (found: Found) => setMode(found, 'json')],
   // The only thing it asks for is what this mode does anyway.
   ['--no-session', () => {}],
+  // The program has no use for it any more.
+  ['--experimental-oauth', () => {}],
   ['--no-tools', (found: Found) => set(found.options, { tools: [] })],
   ['--version', (found: Found) => set(found, { print: 'version' })],
   ['-v', (found: Found) => set(found, { print: 'version' })],
@@ -44,63 +71,123 @@ const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
   ['--list-models', (found: Found) => set(found, { print: 'models' })],
 ])
 
-/** Why a flag is not honoured, or not wholly; `value` tells whether one follows it. */
-const HOLLOW: ReadonlyMap<string, { why: string; value: boolean }> = new Map([
+const EXTENSIONS = 'extensions are configured where the agent runs'
+const SKILLS = 'skills are configured where the agent runs'
+const SESSION = 'name a session with --session instead'
+
+/**
+ * Why a flag is not honoured, or not wholly; `value` tells whether one follows it. Those that `changes` are refused with a
+ * single prompt. In the loop they are told on stderr: clients pass them whenever they start the program.
+ */
+const HOLLOW: ReadonlyMap<string, { why: string; value?: true; changes?: true }> = new Map<
+  string,
+  { why: string; value?: true; changes?: true }
+>([
   ['--provider', { why: 'the agent behind the gateway has its own provider', value: true }],
-  ['--cwd', { why: 'the agent works where the gateway was configured to run it', value: true }],
   ['--api-key', { why: 'the agent behind the gateway has its own credentials', value: true }],
   ['--base-url', { why: 'the agent behind the gateway has its own endpoint', value: true }],
-  ['--max-steps', { why: 'the number of steps is limited by the agent itself', value: true }],
-  ['--ext', { why: 'extensions are configured where the agent runs', value: true }],
-  ['--no-ext', { why: 'extensions are configured where the agent runs', value: false }],
-  ['--no-skill', { why: 'skills are configured where the agent runs', value: false }],
-  ['--with-skills', { why: 'skills are configured where the agent runs', value: false }],
-  ['--no-yolo', { why: 'nobody can be asked before a tool runs in this mode', value: false }],
-  ['--continue', { why: 'name a session with --session instead', value: false }],
-  ['-c', { why: 'name a session with --session instead', value: false }],
-  ['--resume', { why: 'name a session with --session instead', value: false }],
-  ['-r', { why: 'name a session with --session instead', value: false }],
+  ['--cwd', { why: 'the agent works where the gateway was configured to run it', value: true, changes: true }],
+  ['--max-steps', { why: 'the number of steps is limited by the agent itself', value: true, changes: true }],
+  ['--ext', { why: EXTENSIONS, value: true, changes: true }],
+  ['-e', { why: EXTENSIONS, value: true, changes: true }],
+  ['--no-ext', { why: EXTENSIONS, changes: true }],
+  ['--no-extensions', { why: EXTENSIONS, changes: true }],
+  ['--no-skill', { why: SKILLS, changes: true }],
+  ['--no-skills', { why: SKILLS, changes: true }],
+  ['--with-skills', { why: SKILLS, changes: true }],
+  ['--with-skill', { why: SKILLS, changes: true }],
+  ['--no-yolo', { why: 'nobody can be asked before a tool runs in this mode' }],
+  ['--continue', { why: SESSION, changes: true }],
+  ['-c', { why: SESSION, changes: true }],
+  ['--resume', { why: SESSION, changes: true }],
+  ['-r', { why: SESSION, changes: true }],
 ])
 
-/** Reads the arguments behind the program's name. */
+/** Every flag that is known, for tables. */
+export const FLAGS = {
+  values: [...VALUES.keys()],
+  switches: [...SWITCHES.keys()],
+  hollow: [...HOLLOW.keys()],
+  changing: [...HOLLOW].flatMap(([flag, { changes }]) => (changes ? [flag] : [])),
+}
+
+/** Reads the arguments behind the program's name. What the program itself refuses is refused in its words. */
 export function readArguments(argv: readonly string[]): Arguments {
-  const found: Found = { options: {}, appended: false, warnings: [], base: undefined, extra: [] }
+  const found: Found = {
+    mode: 'rpc',
+    prompt: '',
+    options: {},
+    appended: false,
+    warnings: [],
+    base: undefined,
+    extra: [],
+    words: [],
+    hollow: [],
+  }
   for (let at = 0; at < argv.length; at += 1) {
-    const flag = argv[at]!
-    const apply = VALUES.get(flag)
-    const hollow = HOLLOW.get(flag)
+    const argument = argv[at]!
+    const apply = VALUES.get(argument)
+    const hollow = HOLLOW.get(argument)
     if (apply || hollow?.value) {
       at += 1
       const value = argv[at]
-      if (value === undefined) found.warnings.push(`${flag} has no value and is ignored.`)
-      else apply?.(found, value)
+      if (value === undefined) refuse(found, `${argument} requires a value`)
+      else if (argument === '--max-steps' && !/^\d*[1-9]/.test(value)) {
+        refuse(found, '--max-steps must be a positive integer')
+      } else apply?.(found, value)
     }
-    if (hollow) found.warnings.push(`${flag} has no effect here: ${hollow.why}.`)
-    else if (!apply) readSwitch(found, flag)
+    if (hollow) found.hollow.push({ flag: argument, why: hollow.why, changes: hollow.changes === true })
+    else if (!apply) readWord(found, argument, at)
   }
-  const { base, extra, ...read } = found
+  return finished(found)
+}
+
+function finished({ base, extra, words, named, hollow, ...read }: Found): Arguments {
   const systemPrompt = [base ?? '', ...extra].filter((text) => text !== '').join('\n\n')
   if (systemPrompt !== '') read.options.systemPrompt = systemPrompt
   read.appended = base === undefined && systemPrompt !== ''
+  read.prompt = words.join(' ')
+  for (const { flag, why, changes } of hollow) {
+    if (changes && read.mode !== 'rpc') read.refused ??= `${flag} cannot be honoured: ${why}`
+    else read.warnings.push(`${flag} has no effect here: ${why}.`)
+  }
+  if (words.length > 0 && read.mode === 'rpc') {
+    if (named) read.warnings.push('A prompt among the arguments is ignored in this mode.')
+    else read.refused ??= 'the interactive mode is not served here: use rpc, or -p or --json with a prompt'
+  }
   return read
 }
 
-function readSwitch(found: Found, flag: string): void {
-  const apply = SWITCHES.get(flag)
+/** `rpc` is a mode as the first word, and where nothing else says which it is. */
+function readWord(found: Found, argument: string, at: number): void {
+  const apply = SWITCHES.get(argument)
   if (apply) apply(found)
-  else found.warnings.push(unknownArgument(flag))
+  else if (argument === 'rpc' && (at === 0 || found.mode === 'rpc')) setMode(found, 'rpc')
+  else if (argument.startsWith('-') && argument !== '-') refuse(found, `unknown flag ${nameOf(argument)}`)
+  else found.words.push(argument)
+}
+
+function setMode(found: Found, mode: Mode): void {
+  set(found, { mode, named: true })
+}
+
+function setEffort(found: Found, effort: string): void {
+  if (!LEVELS.has(effort)) refuse(found, '--reasoning must be low|medium|high')
+  else if (effort !== '') set(found.options, { effort })
+}
+
+/** The first reason counts. */
+function refuse(found: Found, why: string): void {
+  found.refused ??= why
 }
 
 function set<T extends object>(target: T, fields: Partial<T>): void {
   Object.assign(target, fields)
 }
 
-/** A word, or the value of an unknown flag, may be a secret: only the name of a flag is shown. */
-function unknownArgument(argument: string): string {
-  const name = /^--?[A-Za-z][\w-]*/.exec(argument)?.[0]
-  return name === undefined
-    ? 'An argument that is no flag is ignored.'
-    : `${name} is not known in this form and is ignored.`
+/** The value of an unknown flag may be a secret: only its name is shown. */
+function nameOf(argument: string): string {
+  return JSON.stringify(/^--?[A-Za-z][\w-]*/.exec(argument)?.[0] ?? '-')
 }
 
 function listOf(text: string): string[] {
@@ -112,11 +199,16 @@ function listOf(text: string): string[] {
 
 /** What `--help` prints, a line each. */
 export const HELP: readonly string[] = [
-  'zot rpc, served by turnpike: one JSON object a line on stdin and stdout.',
+  'zot, served by turnpike.',
+  '',
+  'Modes',
+  '  zot rpc                      one JSON object a line on stdin and stdout',
+  '  zot -p PROMPT                prints the final text (--print; without PROMPT it is read from stdin)',
+  '  zot --json PROMPT            prints the events of the prompt, one JSON object a line',
   '',
   'Honoured',
   '  --model ID                   model of every prompt',
-  '  --reasoning LEVEL            reasoning effort',
+  '  --reasoning LEVEL            reasoning effort: low, medium or high',
   '  --system-prompt TEXT         system prompt',
   '  --append-system-prompt TEXT  more of it (repeatable)',
   '  --tools A,B  --no-tools      tools that the agent may use',
@@ -124,8 +216,10 @@ export const HELP: readonly string[] = [
   '  --list-models  --version  --help',
   '',
   'Accepted without effect, one line on stderr each',
-  '  --provider --cwd --api-key --base-url --max-steps --ext --continue --resume',
-  '  --no-yolo --no-ext --no-skill --with-skills',
+  '  --provider --api-key --base-url --no-yolo',
+  '',
+  'The same in rpc mode; refused with a prompt',
+  '  --cwd --max-steps --ext --no-ext --no-skill --with-skills --continue --resume',
   '',
   'Environment',
   '  ZOTCORE_RPC_TOKEN            when set, hello must bring it',

@@ -26,6 +26,8 @@ export interface Work {
   id: string | undefined
   exchange: Id
   input: readonly Part[]
+  /** It is all that the program does: nothing responds to a command, and an error is the last line. */
+  alone?: true
 }
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
@@ -71,6 +73,7 @@ export class TurnWriter {
     this.#work = work
     this.#usage = usage
     this.#promptShown = work.command === 'compact'
+    this.#responded = work.alone === true
   }
 
   /** Writes what an event of the turn is on this wire. */
@@ -277,7 +280,7 @@ export class TurnWriter {
     else if (end.outcome === 'completed' && this.#work.command === 'compact') {
       this.#lines.write('compact_done', [['summary', quote(end.summary ?? text)]])
     }
-    this.#lines.write('done', [], end.ext)
+    if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', [], end.ext)
   }
 }
 

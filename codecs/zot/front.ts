@@ -78,7 +78,11 @@ export class FrontSession implements FrontLink {
 
   open(): void {
     for (const text of this.#arguments.warnings) this.#ports.warn(`turnpike as zot: ${text}`)
-    if (this.#arguments.print) this.#print(this.#arguments.print)
+    const { refused, print } = this.#arguments
+    if (refused !== undefined) {
+      this.#ports.warn(`zot: ${refused}`)
+      this.#close(1)
+    } else if (print) this.#print(print)
     else if (this.#context.transport === 'http' && !isLines(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
       this.#ports.fault(fault('invalid-request', text), undefined, 415)
@@ -216,7 +220,7 @@ export class FrontSession implements FrontLink {
   #printModels(reply: Extract<LinkEvent, { type: 'command-reply' }>): void {
     if (reply.fault) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
     for (const text of modelTable(reply.data, this.#provider)) this.#ports.send(text)
-    this.#close(0)
+    this.#close(reply.fault ? 1 : 0)
   }
 
   get #provider(): string {

@@ -3,10 +3,18 @@ import { BackSession } from './back.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
 import { FrontSession } from './front.ts'
+import { readArguments } from './front-args.ts'
+import { PrintSession } from './front-print.ts'
 import { Options } from './schema.ts'
 import { PROTOCOL, TOKEN_VARIABLE } from './wire.ts'
 
 export type { Options }
+
+/** True for the modes with one prompt; what is printed instead of serving is printed by the loop. */
+function isSingle(argv: readonly string[]): boolean {
+  const { mode, print } = readArguments(argv)
+  return mode !== 'rpc' && print === undefined
+}
 
 /** zot RPC: lines of JSON between a client and `zot rpc`. */
 export const codec: Codec<Options> = {
@@ -18,7 +26,8 @@ export const codec: Codec<Options> = {
       front: {
         capabilities: frontCapabilities,
         env: [TOKEN_VARIABLE],
-        open: (context, ports) => new FrontSession(context, ports),
+        input: ({ argv }) => (isSingle(argv) ? 'body' : 'ndjson'),
+        open: (context, ports) => new (isSingle(context.argv) ? PrintSession : FrontSession)(context, ports),
       },
       back: {
         capabilities: backCapabilities,

@@ -34,6 +34,8 @@ export interface FrontHalf {
   accepts?(first: Frame | undefined, context: FrontContext): boolean
   /** The first frame may still contradict what `accepts` said without one: that is final when stdin is silent for this many milliseconds, or ends. */
   readonly peekMs?: number
+  /** How a stand-in's standard input is framed, where its arguments make that another way than the wire's. */
+  input?(context: FrontContext): Framing
   open(context: FrontContext, ports: FrontPorts): FrontLink
 }
 

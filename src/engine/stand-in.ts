@@ -108,12 +108,13 @@ export class StandIn {
   #connect([name, dialect]: NamedFront): void {
     const { engine, codec, carrier, tenant, agent, allowed, sink, connected } = this.#options
     const isDefault = name === Object.keys(codec.dialects)[0]
+    const context = stdioContext(dialect, this.#options)
     this.#client = engine.client({
       codec,
       front: isDefault ? codec.name : `${codec.name}@${name}`,
       dialect,
-      input: dialect.framing,
-      context: stdioContext(dialect, this.#options),
+      input: dialect.front!.input?.(context) ?? dialect.framing,
+      context,
       sink,
       carrier,
       tenant,
