@@ -1,3 +1,4 @@
+import { readCounts } from '../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -20,6 +21,7 @@ import {
   member,
   type TurnEnd,
   type TurnEvent,
+  type Usage,
 } from '../../src/model/index.ts'
 import { commandLine } from './lines.ts'
 import { type ReadLine, readLine } from './read.ts'
@@ -122,8 +124,15 @@ export class LinesBack implements BackLink {
     }
     for (const loss of losses) this.#report(loss)
     if (event.type === 'turn-end') this.#running = undefined
-    const honest = event.type === 'turn-end' ? withReason(event) : event
+    const honest = this.#honest(event)
     this.#ports.emit(event.turn === turn ? honest : { ...honest, turn })
+  }
+
+  /** An event as everybody reads it: a failure has its reason, and counts are counts. */
+  #honest(event: TurnEvent): TurnEvent {
+    if (event.type === 'turn-end') return withReason(event)
+    if (event.type !== 'usage') return event
+    return { ...event, usage: readCounts(event.usage, COUNTS, (loss) => this.#report(loss)) }
   }
 
   #link(event: LinkEvent, line: string): void {
@@ -183,6 +192,17 @@ export class LinesBack implements BackLink {
     const outcome = why.code === 'cancelled' ? 'cancelled' : 'failed'
     this.#ports.emit({ turn, type: 'turn-end', outcome, fault: why })
   }
+}
+
+/** What the wire calls counts: what the model does. */
+const COUNTS: Readonly<Record<keyof Usage, keyof Usage>> = {
+  input: 'input',
+  output: 'output',
+  reasoning: 'reasoning',
+  cacheRead: 'cacheRead',
+  cacheWrite: 'cacheWrite',
+  total: 'total',
+  costUsd: 'costUsd',
 }
 
 const UNSAID = fault('internal', 'The agent failed and did not say why; see its own log.')

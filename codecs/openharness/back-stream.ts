@@ -6,6 +6,7 @@ import {
   type Id,
   type Item,
   type JsonText,
+  type Loss,
   type Part,
   parseObject,
   shapeOf,
@@ -92,7 +93,7 @@ const HANDLERS: Handlers = {
   },
   usage: (payload, _data, reader) => {
     const { scope, lane } = payload
-    const counted = usageOf(payload)
+    const counted = usageOf(payload, (loss) => reader.report(loss))
     if (!counted) return
     if (scope === 'turn') reader.usage = true
     reader.emit({ type: 'usage', scope, ...counted }, lane)
@@ -198,7 +199,11 @@ export class StreamReader {
 
   /** Counts an event whose payload cannot be read. */
   unparsed(name: keyof typeof ITEM): void {
-    this.#ports.report({ kind: 'unparsed', item: ITEM[name], field: name, why: 'unknown', count: 1 }, this.#turn)
+    this.report({ kind: 'unparsed', item: ITEM[name], field: name, why: 'unknown', count: 1 })
+  }
+
+  report(loss: Loss): void {
+    this.#ports.report(loss, this.#turn)
   }
 
   /** The hottest events, without a schema. */

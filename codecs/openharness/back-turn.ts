@@ -223,7 +223,7 @@ export class EngineTurn {
         this.#ports.emit({ type: 'notice', turn: this.turn, severity, code, text })
       }
     }
-    const counted = this.#stream.usage ? undefined : usageOf(usage)
+    const counted = this.#stream.usage ? undefined : usageOf(usage, (loss) => this.#ports.report(loss, this.turn))
     if (counted) this.#ports.emit({ type: 'usage', turn: this.turn, scope: 'turn', ...counted })
   }
 

@@ -1,4 +1,5 @@
-import { isRecord, type JsonText, object, type Usage } from '../../src/model/index.ts'
+import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Loss, object, type Usage } from '../../src/model/index.ts'
 
 /** Wire names of the token counts in our extension and in `usage` events. */
 const NAMES = {
@@ -24,16 +25,9 @@ export function usageJson(
 }
 
 /** The usage that a JSON value reports; undefined when it has no count above zero (all zero means unknown). */
-export function usageOf(value: unknown): { usage: Usage; estimated?: true } | undefined {
+export function usageOf(value: unknown, report: (loss: Loss) => void): { usage: Usage; estimated?: true } | undefined {
   if (!isRecord(value)) return undefined
-  const usage: Usage = {}
-  let known = false
-  for (const [field, name] of FIELDS) {
-    const count = value[name]
-    if (typeof count !== 'number' || !Number.isFinite(count) || count < 0) continue
-    usage[field] = count
-    if (count > 0) known = true
-  }
-  if (!known) return undefined
+  const usage = readCounts(value, NAMES, report)
+  if (isUncounted(usage)) return undefined
   return { usage, ...(value['estimated'] === true && { estimated: true }) }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { codeOfProviderText } from '../../src/codec-kit/index.ts'
+import { codeOfProviderText, readCounts } from '../../src/codec-kit/index.ts'
 import {
   append,
   type ErrorCode,
@@ -146,20 +146,14 @@ function pretence(text: string): Fault | undefined {
   return fault(code, HALTS[code] ?? 'The agent halted its plan at a task that failed; see its own log.')
 }
 
-/** The token counts. All zero is what the program says when it does not know. */
+const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
+
+/** The token counts. Zero is what the program says when it does not know. */
 function readUsage(json: unknown, report: Report): Pick<AgentAnswer, 'usage' | 'estimated'> {
-  const counts = isRecord(json) ? json : {}
-  const usage: Usage = {}
-  const take = (key: 'input' | 'output' | 'total', field: string): void => {
-    const count = counts[field]
-    if (count == null || count === 0) return
-    if (Number.isSafeInteger(count) && (count as number) > 0) usage[key] = count as number
-    else report({ kind: 'dropped', item: `usage.${key}`, field, why: 'precision', count: 1 })
-  }
-  take('input', 'prompt_tokens')
-  take('output', 'completion_tokens')
-  take('total', 'total_tokens')
-  return { usage: Object.keys(usage).length > 0 ? usage : undefined, estimated: counts['estimated'] === true }
+  const usage = readCounts(json, COUNTS, report)
+  for (const key of Object.keys(COUNTS) as (keyof typeof COUNTS)[]) if (usage[key] === 0) delete usage[key]
+  const estimated = isRecord(json) && json['estimated'] === true
+  return { usage: Object.keys(usage).length > 0 ? usage : undefined, estimated }
 }
 
 /** Unknown members of the answer and of its usage, as one object. */

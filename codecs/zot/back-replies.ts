@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import {
   elements,
+  isRecord,
   type JsonText,
   type Message,
   type ModelInfo,
@@ -46,7 +47,7 @@ function readState(json: JsonText, asker: Asker): ReplyData | undefined {
     ...(output.cwd && { cwd: output.cwd }),
     busy: output.busy === true,
     messageCount: output.message_count ?? 0,
-    ...(output.usage && { usage: usageOf(output.usage) }),
+    ...(isRecord(output.usage) && { usage: usageOf(output.usage, () => {}) }),
   }
 }
 

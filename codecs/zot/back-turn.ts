@@ -1,3 +1,4 @@
+import { isUncounted } from '../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../src/contract/index.ts'
 import {
   append,
@@ -11,10 +12,9 @@ import {
   type TurnEvent,
 } from '../../src/model/index.ts'
 import { ToolCalls } from './back-tools.ts'
-import { isUnknown, UsageSum, usageOf } from './back-usage.ts'
+import { UsageSum, usageOf } from './back-usage.ts'
 import { readContent } from './content.ts'
 import { faultOfText } from './errors.ts'
-import type { UsageEvent } from './schema.ts'
 import { PROTOCOL } from './wire.ts'
 
 type WithoutTurn<E> = E extends unknown ? Omit<E, 'turn'> : never
@@ -148,9 +148,9 @@ export class TurnDecoder {
   }
 
   /** `usage` of one model call. Zeros are what the agent says when it does not know. */
-  usage(event: UsageEvent, ext: Ext | undefined): void {
-    const usage = usageOf(event)
-    if (isUnknown(usage)) {
+  usage(event: unknown, ext: Ext | undefined): void {
+    const usage = usageOf(event, (loss) => this.#ports.report(loss, this.turn))
+    if (isUncounted(usage)) {
       this.#uncountedStep = true
       this.#usage.add(undefined)
       return

@@ -1,21 +1,18 @@
-import type { Usage } from '../../src/model/index.ts'
-import type { UsageEvent } from './schema.ts'
+import { readCounts } from '../../src/codec-kit/index.ts'
+import type { Loss, Usage } from '../../src/model/index.ts'
 
-/** The tokens and the cost of a `usage` message; fields that it does not give are absent. */
-export function usageOf(event: UsageEvent): Usage {
-  const usage: Usage = {}
-  if (event.input != null) usage.input = event.input
-  if (event.output != null) usage.output = event.output
-  if (event.reasoning != null) usage.reasoning = event.reasoning
-  if (event.cache_read != null) usage.cacheRead = event.cache_read
-  if (event.cache_write != null) usage.cacheWrite = event.cache_write
-  if (event.cost_usd != null) usage.costUsd = event.cost_usd
-  return usage
+const NAMES: Readonly<Record<Exclude<keyof Usage, 'total'>, string>> = {
+  input: 'input',
+  output: 'output',
+  reasoning: 'reasoning',
+  cacheRead: 'cache_read',
+  cacheWrite: 'cache_write',
+  costUsd: 'cost_usd',
 }
 
-/** True when nothing was counted: an agent that does not know the usage says zeros. */
-export function isUnknown(usage: Usage): boolean {
-  return Object.values(usage).every((value) => value === 0)
+/** The tokens and the cost of a `usage` message; fields that it does not give are absent. */
+export function usageOf(event: unknown, report: (loss: Loss) => void): Usage {
+  return readCounts(event, NAMES, report)
 }
 
 /** The usage of a turn: the sum over its model calls. What no call told stays absent. */

@@ -69,17 +69,16 @@ export const Notify = v.looseObject({ message: v.string() })
 /** `ext_display`: an extension shows something. */
 export const Display = v.looseObject({ text: v.string() })
 
-/** Tokens and cost: of an event, or of the state. `reasoning` came with newer versions. */
+const any = v.optional(v.unknown())
+/** `usage`: tokens and cost, of which each is read by itself. `reasoning` came with newer versions. */
 export const UsageEvent = v.looseObject({
-  input: maybe(count),
-  output: maybe(count),
-  cache_read: maybe(count),
-  cache_write: maybe(count),
-  cost_usd: maybe(count),
-  reasoning: maybe(count),
+  input: any,
+  output: any,
+  cache_read: any,
+  cache_write: any,
+  cost_usd: any,
+  reasoning: any,
 })
-/** Tokens and cost, as they were read. */
-export type UsageEvent = v.InferOutput<typeof UsageEvent>
 
 /** `data` of the reply to `get_state`. */
 export const StateData = v.looseObject({
@@ -88,7 +87,7 @@ export const StateData = v.looseObject({
   cwd: maybe(v.string()),
   message_count: maybe(count),
   busy: maybe(v.boolean()),
-  usage: maybe(UsageEvent),
+  usage: v.optional(v.unknown()),
 })
 
 /** `data` of the reply to `get_models`. */

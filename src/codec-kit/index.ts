@@ -1,2 +1,3 @@
+export { isUncounted, readCounts } from './counts.ts'
 export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'
 export { isDropped } from './tools.ts'

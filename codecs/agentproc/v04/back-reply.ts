@@ -72,7 +72,10 @@ export class Reply extends TypedReply {
 
   #usage(line: string): void {
     const json = member(unpadded(line), 'usage')
-    const known = json === undefined || this.#usageKnown ? undefined : readUsage(json)
+    const known =
+      json === undefined || this.#usageKnown
+        ? undefined
+        : readUsage(json, (loss) => this.host.ports.report(loss, this.turn))
     if (!known) return
     this.#usageKnown = true
     this.host.ports.emit({ type: 'usage', turn: this.turn, scope: 'turn', ...known })

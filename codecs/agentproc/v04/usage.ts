@@ -1,4 +1,14 @@
-import { type Ext, isRecord, type JsonText, object, parse, rest, type Usage } from '../../../src/model/index.ts'
+import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
+import {
+  type Ext,
+  isRecord,
+  type JsonText,
+  type Loss,
+  object,
+  parse,
+  rest,
+  type Usage,
+} from '../../../src/model/index.ts'
 import { EXT_04 } from '../ext.ts'
 
 /** The wire's name of every count. */
@@ -15,15 +25,11 @@ const ENTRIES = Object.entries(NAMES) as [keyof Usage, string][]
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES))
 
 /** A usage object with its other members; undefined when it says nothing, or nothing but zeros. */
-export function readUsage(json: JsonText): { usage: Usage; ext?: Ext } | undefined {
+export function readUsage(json: JsonText, report: (loss: Loss) => void): { usage: Usage; ext?: Ext } | undefined {
   const value = parse(json)
   if (!isRecord(value)) return undefined
-  const usage: Usage = {}
-  for (const [key, name] of ENTRIES) {
-    const count = value[name]
-    if (typeof count === 'number' && Number.isFinite(count) && count >= 0) usage[key] = count
-  }
-  if (Object.values(usage).every((count) => count === 0)) return undefined
+  const usage = readCounts(value, NAMES, report)
+  if (isUncounted(usage)) return undefined
   const others = rest(json, KNOWN)
   return others === undefined ? { usage } : { usage, ext: { protocol: EXT_04, json: others } }
 }

@@ -4,6 +4,7 @@ import {
   fault,
   type Id,
   type JsonText,
+  type Loss,
   type Stop,
   type TurnEnd,
   type Usage,
@@ -39,6 +40,7 @@ export class TurnDecoder {
   readonly #lanes = new Map<string, Lane>()
   readonly #meter: UsageMeter
   #started = false
+  readonly #report = (loss: Loss): void => this.#ports.report(loss, this.turn)
 
   constructor(ports: BackPorts, turn: Id, meter: UsageMeter) {
     this.#ports = ports
@@ -65,8 +67,8 @@ export class TurnDecoder {
   }
 
   /** The tokens of a model call. */
-  count(lane: Lane, fields: Parameters<typeof usageOf>[0]): void {
-    const usage = usageOf(fields)
+  count(lane: Lane, fields: unknown): void {
+    const usage = usageOf(fields, this.#report)
     if (!usage) return
     if (lane === this.main) this.#meter.add(usage)
     lane.out.emit({ type: 'usage', scope: 'call', usage })
@@ -79,7 +81,7 @@ export class TurnDecoder {
     const { answer } = this.main
     answer.end(failed && isSameError(answer.held, result.error?.message))
     if (!failed && !answer.spoke) this.#answerOf(result.result ?? '')
-    this.#end(end, this.#meter.end(usageOf(result.usage)), extra)
+    this.#end(end, this.#meter.end(usageOf(result.usage, this.#report)), extra)
   }
 
   /** The turn ended because it was cancelled. */

@@ -1,26 +1,18 @@
-import type { Usage } from '../../../src/model/index.ts'
-import type { UsageFields } from './schema.ts'
+import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
+import type { Loss, Usage } from '../../../src/model/index.ts'
 
-const FIELDS = [
-  ['input', 'input_tokens'],
-  ['output', 'output_tokens'],
-  ['cacheRead', 'cache_read_input_tokens'],
-  ['total', 'total_tokens'],
-] as const
+const NAMES = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  total: 'total_tokens',
+} as const
+const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
 
 /** The tokens of a message or result; undefined when all are zero, which is how the CLI says that it does not know. */
-export function usageOf(fields: UsageFields | undefined): Usage | undefined {
-  const usage: Usage = {}
-  for (const [key, name] of FIELDS) {
-    const count = fields?.[name]
-    if (count !== undefined && Number.isFinite(count)) usage[key] = count
-  }
-  return isUnknown(usage) ? undefined : usage
-}
-
-/** True when nothing was counted. */
-function isUnknown(usage: Usage): boolean {
-  return Object.values(usage).every((count) => count === 0)
+export function usageOf(fields: unknown, report: (loss: Loss) => void): Usage | undefined {
+  const usage = readCounts(fields, NAMES, report)
+  return isUncounted(usage) ? undefined : usage
 }
 
 /**
@@ -46,7 +38,7 @@ export class UsageMeter {
   /** A model call of the turn was counted. */
   add(call: Usage): void {
     const sum: Usage = { ...this.#sum }
-    for (const [key] of FIELDS) if (call[key] !== undefined) sum[key] = (sum[key] ?? 0) + call[key]
+    for (const key of KEYS) if (call[key] !== undefined) sum[key] = (sum[key] ?? 0) + call[key]
     this.#sum = sum
   }
 
@@ -55,7 +47,7 @@ export class UsageMeter {
     const base = this.#base
     if (session) this.#base = session
     const grown = session && base && difference(session, base)
-    if (grown) return isUnknown(grown) ? undefined : grown
+    if (grown) return isUncounted(grown) ? undefined : grown
     return this.#sum
   }
 
@@ -68,7 +60,7 @@ export class UsageMeter {
 /** What was counted since `base`; undefined when the count began anew in between. */
 function difference(session: Usage, base: Usage): Usage | undefined {
   const grown: Usage = {}
-  for (const [key] of FIELDS) {
+  for (const key of KEYS) {
     const count = session[key]
     if (count === undefined) continue
     grown[key] = count - (base[key] ?? 0)

@@ -1,15 +1,6 @@
 import * as v from 'valibot'
 import { isRecord } from '../../../src/model/index.ts'
 
-/** Tokens of one model call, or of the session so far. Zeros are what the CLI says when it does not know. */
-export const UsageFields = v.looseObject({
-  input_tokens: v.optional(v.number()),
-  output_tokens: v.optional(v.number()),
-  cache_read_input_tokens: v.optional(v.number()),
-  total_tokens: v.optional(v.number()),
-})
-export type UsageFields = v.InferOutput<typeof UsageFields>
-
 /** `system` / `init`: before every turn. */
 export const SystemInit = v.looseObject({
   session_id: v.optional(v.string()),
@@ -44,7 +35,7 @@ export const Assistant = v.looseObject({
   message: v.looseObject({
     id: maybeId,
     content: v.array(Block),
-    usage: v.optional(UsageFields),
+    usage: v.optional(v.unknown()),
   }),
 })
 
@@ -98,7 +89,7 @@ export const Result = v.looseObject({
   session_id: v.optional(v.string()),
   is_error: v.optional(v.boolean(), false),
   result: v.optional(v.string()),
-  usage: v.optional(UsageFields),
+  usage: v.optional(v.unknown()),
   error: v.optional(v.looseObject({ message: v.optional(v.string()) })),
 })
 export type Result = v.InferOutput<typeof Result>

@@ -75,7 +75,7 @@ export function readCompletion(turn: TurnDecoder, value: object, line: JsonText)
   if (notes.terminal) turn.terminal(notes.terminal, text)
   else turn.message(ROLES.get(choice?.message?.role) ?? 'assistant', text, ext)
   readCalls(turn, about.inner, text === '' ? ext : undefined)
-  turn.countCall(readUsage(output.usage))
+  turn.countCall(readUsage(output.usage, (loss) => turn.report(loss)))
   if (reason !== undefined) turn.reason(reason)
   notes.end?.()
   return 'read'
@@ -97,7 +97,7 @@ export function readChunk(turn: TurnDecoder, value: object, line: JsonText): Out
   if (notes.terminal) turn.terminal(notes.terminal, text)
   else turn.text(text, ext)
   readPieces(turn, output, about.inner, text === '' ? ext : undefined)
-  const usage = readUsage(output.usage)
+  const usage = readUsage(output.usage, (loss) => turn.report(loss))
   if (reason === 'tool_calls') {
     turn.reason(reason)
     turn.endCalls()

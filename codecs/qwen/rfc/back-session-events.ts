@@ -34,7 +34,7 @@ export function readSessionEvent(turn: TurnDecoder, value: Record<string, unknow
     turn.emit(notice.event, notice.ext)
     return 'read'
   }
-  const usage = readUsage(output.metrics)
+  const usage = readUsage(output.metrics, (loss) => turn.report(loss))
   turn.countTurn(usage)
   const metrics = usage ? undefined : member(json, 'metrics')
   const ext = extFrom([...members(unknown?.json ?? '{}'), ['metrics', metrics === 'null' ? undefined : metrics]])

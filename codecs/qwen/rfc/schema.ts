@@ -11,7 +11,6 @@ const WireId = v.pipe(
 )
 /** An id that nothing is found by. */
 const anyId = v.optional(v.unknown())
-const count = maybe(v.pipe(v.number(), v.finite(), v.minValue(0)))
 const bag = maybe(v.looseObject({}))
 const notes = maybe(v.array(v.looseObject({})))
 
@@ -19,16 +18,6 @@ const notes = maybe(v.array(v.looseObject({})))
 const named = v.fallback(text, undefined)
 /** What every line may say of where it belongs. */
 const where = { session_id: named, prompt_id: named }
-
-/** Tokens of a model call or of a turn. */
-export const UsageJson = v.looseObject({
-  prompt_tokens: count,
-  completion_tokens: count,
-  total_tokens: count,
-  prompt_tokens_details: maybe(v.looseObject({ cached_tokens: count })),
-  completion_tokens_details: maybe(v.looseObject({ reasoning_tokens: count })),
-})
-export type UsageJson = v.InferOutput<typeof UsageJson>
 
 const completion = {
   ...where,
@@ -38,7 +27,7 @@ const completion = {
   model: text,
   system_fingerprint: v.optional(v.unknown()),
   metadata: bag,
-  usage: maybe(UsageJson),
+  usage: v.optional(v.unknown()),
   annotations: notes,
 }
 
@@ -136,7 +125,7 @@ export const SessionEvent = v.looseObject({
   type: v.string(),
   event: v.string(),
   message: text,
-  metrics: maybe(UsageJson),
+  metrics: v.optional(v.unknown()),
 })
 /** `result/command`. */
 export const CommandResult = v.looseObject({

@@ -1,18 +1,19 @@
-import { type JsonText, object, type Usage } from '../../../src/model/index.ts'
-import type { UsageJson } from './schema.ts'
+import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
+
+const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
+const CACHED = { cacheRead: 'cached_tokens' } as const
+const REASONED = { reasoning: 'reasoning_tokens' } as const
 
 /** The tokens of a `usage` object. All zeros mean that nothing was counted: then undefined. */
-export function readUsage(json: UsageJson | null | undefined): Usage | undefined {
-  if (!json) return undefined
-  const usage: Usage = {}
-  const cached = json.prompt_tokens_details?.cached_tokens
-  const reasoning = json.completion_tokens_details?.reasoning_tokens
-  if (json.prompt_tokens != null) usage.input = json.prompt_tokens
-  if (json.completion_tokens != null) usage.output = json.completion_tokens
-  if (reasoning != null) usage.reasoning = reasoning
-  if (cached != null) usage.cacheRead = cached
-  if (json.total_tokens != null) usage.total = json.total_tokens
-  return Object.values(usage).some((count) => count > 0) ? usage : undefined
+export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+  if (!isRecord(json)) return undefined
+  const usage: Usage = {
+    ...readCounts(json, COUNTS, report),
+    ...readCounts(json['prompt_tokens_details'], CACHED, report),
+    ...readCounts(json['completion_tokens_details'], REASONED, report),
+  }
+  return isUncounted(usage) ? undefined : usage
 }
 
 /** A `usage` object; undefined when it would be empty. What is unknown is left out. */

@@ -112,7 +112,9 @@ const question = fc.oneof(
   record({ kind: fc.constant('tool'), tool: text }),
 )
 const ask = record({ ask: text, question }, { deadline: number })
-const usage = record({}, { input: number, output: number, reasoning: number, cacheRead: number, costUsd: number })
+const tokens = fc.nat()
+const cost = fc.double({ min: 0, max: 1e9, noNaN: true }).map((usd) => usd + 0)
+const usage = record({}, { input: tokens, output: tokens, reasoning: tokens, cacheRead: tokens, costUsd: cost })
 
 /** The members of every event of a turn: needed ones, then those that may be absent. */
 const TURN_EVENTS: Record<string, [Members, Members?]> = {

@@ -275,7 +275,11 @@ describe('whole answers', () => {
       { type: 'usage', turn: 't1', scope: 'turn', usage: { input: 2 }, estimated: true },
       { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'max-tokens' },
     ])
-    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'plan', why: 'no-place', count: 2 }])
+    expect(drive.losses).toEqual([
+      { kind: 'dropped', item: 'plan', why: 'no-place', count: 2 },
+      { kind: 'dropped', item: 'usage.output', field: 'output_tokens', why: 'precision', count: 1 },
+      { kind: 'dropped', item: 'usage.total', field: 'total_tokens', why: 'precision', count: 1 },
+    ])
   })
 
   test.each([{ usage: { input_tokens: 0, total_tokens: 0 } }, { usage: 'much' }, { session: 's1' }])(

@@ -243,8 +243,6 @@ describe('a prompt read from a zot agent', () => {
       ['{"type":"text_delta","delta":5}', 'text-delta'],
       ['{"type":"turn_start","step":"one"}', 'step-start'],
       ['{"type":"tool_use_start","id":1}', 'tool-start'],
-      ['{"type":"usage","input":"many"}', 'usage'],
-      ['{"type":"usage","input":1e999}', 'usage'],
       ['{"type":"turn_end","stop":1}', 'step-end'],
       ['{"type":"ext_notify"}', 'notice'],
       ['{"type":"ext_display","text":1}', 'notice'],

@@ -662,7 +662,7 @@ describe('what is not understood', () => {
 
   test('a result that cannot be read ends its turn all the same', () => {
     const drive = running()
-    drive.feed(success('x', { usage: 'much' }))
+    drive.feed(success('x', { is_error: 'much' }))
     expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'turn-end', why: 'unknown', count: 1 }])
     const message = 'The agent ended the turn in a way that cannot be read.'
     const fault = { code: 'protocol-violation', message, retryable: false }
