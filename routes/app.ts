@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { mayUse } from '../src/engine/index.ts'
 import { mountFronts } from './fronts.ts'
 import { mountMatrix } from './matrix.ts'
+import { mountMethods } from './methods.ts'
 import { mountMetrics } from './metrics.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted } from './refuse.ts'
@@ -9,13 +10,15 @@ import { mountStdio } from './stdio.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
 export function createApp(parts: HttpParts): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>()
+  // A slash at the end of a path means the same without it.
+  const app = new Hono<HttpEnv>({ strict: false })
   mountFronts(app, parts)
   mountStdio(app, parts)
   mountHealth(app, parts)
   mountCatalog(app, parts)
   mountMatrix(app, parts)
   mountMetrics(app, parts)
+  mountMethods(app)
   app.notFound((c) =>
     c.json({ error: { code: 'not_found', message: `There is nothing at ${c.req.path}; see GET /.` } }, 404),
   )

@@ -25,18 +25,8 @@ export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
       const dialect = asFront(codec.dialects[name])
       const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
       const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
-      for (const path of pathsOf(endpoint))
-        app.on(endpoint.method, path, (c, next) => {
-          // Hono gives HEAD to the handlers of GET, but an exchange without a body is none.
-          return c.req.method === endpoint.method ? handler(c) : next()
-        })
+      for (const path of pathsOf(endpoint)) app.on(endpoint.method, path, handler)
     }
-  }
-  // Behind all of them: one path may have several methods.
-  const all = parts.codecs.flatMap(({ endpoints }) => endpoints)
-  for (const path of new Set(all.flatMap(pathsOf))) {
-    const methods = all.filter((endpoint) => pathsOf(endpoint).includes(path)).map(({ method }) => method)
-    app.all(path, (c) => wrongMethod(c, methods))
   }
 }
 
@@ -62,7 +52,8 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
   const sink = new HttpSink(outgoing, () => client.drained())
   const context: FrontContext = {
     transport: 'http',
-    method: c.req.method,
+    // Hono gives HEAD to the handlers of GET; its answer ends with the head.
+    method: route.endpoint.method,
     path: route.endpoint.path,
     query: new URL(c.req.url).search.slice(1),
     params: c.req.param(),
@@ -111,10 +102,4 @@ function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, patie
 function carrierOf(headers: Readonly<Record<string, string>>): Carrier {
   const { traceparent, tracestate, baggage } = headers
   return { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }), ...(baggage && { baggage }) }
-}
-
-function wrongMethod(c: Context<HttpEnv>, methods: readonly string[]): Response {
-  const headers = { Allow: [...methods, 'OPTIONS'].join(', ') }
-  if (c.req.method === 'OPTIONS') return c.body(null, 204, headers)
-  return c.json({ error: { code: 'method_not_allowed', message: `Use ${methods.join(' or ')} here.` } }, 405, headers)
 }

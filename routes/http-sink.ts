@@ -10,12 +10,15 @@ export class HttpSink implements ClientSink {
   readonly #response: ServerResponse
   /** Who waits for the answer to be read. One listener for all: a wire may bring many turns. */
   readonly #unread: (() => void)[] = []
+  /** An answer to HEAD is over with its head, whatever a GET would go on with. */
+  readonly #headOnly: boolean
   #body = ''
   #streaming = false
 
   /** `drained` is called whenever the client has caught up. */
   constructor(response: ServerResponse, drained: () => void) {
     this.#response = response
+    this.#headOnly = response.req.method === 'HEAD'
     response.on('drain', drained)
     response.on('finish', () => {
       for (const callback of this.#unread) callback()
@@ -32,13 +35,17 @@ export class HttpSink implements ClientSink {
     for (const [name, value] of Object.entries(headers)) {
       if (value.length <= MAX_HEADER && HEADER_VALUE.test(value)) this.#response.setHeader(name, value)
     }
+    if (this.#headOnly) {
+      this.#response.end()
+      return
+    }
     // Without content, or over HTTP/1.0, there are no chunks to put one behind, and Node throws where it is announced.
     if (this.#streaming && status !== 204 && this.#response.req.httpVersion !== '1.0')
       this.#response.setHeader('trailer', 'turnpike-loss')
   }
 
   write(text: string): boolean {
-    if (this.#response.destroyed) return true
+    if (this.#response.destroyed || this.#headOnly) return true
     if (this.#streaming) return this.#response.write(text)
     // A whole answer goes out with its length at the end, in one piece.
     this.#body += text
@@ -53,7 +60,7 @@ export class HttpSink implements ClientSink {
   warn(): void {}
 
   end(_exitCode: number, trailers?: Record<string, string>): void {
-    if (this.#response.destroyed) return
+    if (this.#response.destroyed || this.#headOnly) return
     if (trailers && this.#streaming) this.#response.addTrailers(trailers)
     if (this.#streaming) this.#response.end()
     else this.#response.end(this.#body)

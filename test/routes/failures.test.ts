@@ -193,6 +193,21 @@ const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
   'agentproc@0.4': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
 }
 
+/** What each path allows. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.values(CLIENTS).map(({ path }) => [path, 'POST OPTIONS'])),
+  '/v1/turns': 'GET HEAD POST OPTIONS',
+  '/v1/turns/t': 'GET HEAD POST OPTIONS',
+  '/v1/turns/t/events': 'GET HEAD OPTIONS',
+  '/v1/sessions/s': 'GET HEAD DELETE OPTIONS',
+  '/v1/stdio/zot': 'POST OPTIONS',
+  '/v1/agents': 'GET HEAD OPTIONS',
+  '/v1/matrix': 'GET HEAD OPTIONS',
+  '/healthz': 'GET HEAD OPTIONS',
+  '/readyz': 'GET HEAD OPTIONS',
+  '/': 'GET HEAD OPTIONS',
+}
+
 describe('bad input gets the own error of the front', () => {
   let gateway: TestGateway
 
@@ -218,19 +233,56 @@ describe('bad input gets the own error of the front', () => {
   test.each([
     ['PATCH', 405],
     ['PUT', 405],
-    ['HEAD', 405],
     ['OPTIONS', 204],
-  ])('%s on an endpoint is %i and names what is allowed', async (method, status) => {
-    const paths = Object.fromEntries(Object.values(CLIENTS).map(({ path }) => [path, 'POST, OPTIONS']))
-    const allowed = {
-      ...paths,
-      '/v1/turns': 'GET, POST, OPTIONS',
-      '/v1/turns/t/events': 'GET, OPTIONS',
-      '/v1/sessions/s': 'GET, DELETE, OPTIONS',
+  ])('%s on any path is %i and names what is allowed, with a slash at the end too', async (method, status) => {
+    for (const [path, allow] of Object.entries(ALLOWED)) {
+      for (const asked of path === '/' ? [path] : [path, `${path}/`]) {
+        const response = await fetch(gateway.url + asked, { method })
+        const allowed = response.headers.get('allow')?.split(', ').sort()
+        expect({ asked, status: response.status, allowed }).toEqual({ asked, status, allowed: allow.split(' ').sort() })
+      }
     }
-    for (const [path, allow] of Object.entries(allowed)) {
-      const response = await fetch(gateway.url + path, { method })
-      expect({ path, status: response.status, allow: response.headers.get('allow') }).toEqual({ path, status, allow })
+  })
+
+  test('HEAD is the head of GET without its body, and only where there is a GET', async () => {
+    const turn = await fetch(`${gateway.url}/v1/turns`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"input":"hello","session":{"id":"head"}}',
+    })
+    const id = turn.headers.get('turnpike-turn')!
+    await turn.text()
+    const own = [`/v1/turns/${id}`, `/v1/turns/${id}/events`, '/v1/sessions/head', '/v1/turns?follow=1']
+    for (const path of [...Object.keys(ALLOWED), ...own]) {
+      const isGet = own.includes(path) || ALLOWED[path]!.includes('GET')
+      const response = await fetch(gateway.url + path, { method: 'HEAD' })
+      const type = response.headers.get('content-type')
+      expect({ path, body: await response.text() }).toEqual({ path, body: '' })
+      if (!isGet) {
+        expect({ path, status: response.status }).toEqual({ path, status: 405 })
+        continue
+      }
+      const reading = new AbortController()
+      const full = await fetch(gateway.url + path, { signal: reading.signal })
+      expect({ path, status: response.status, type }).toEqual({
+        path,
+        status: full.status,
+        type: full.headers.get('content-type'),
+      })
+      reading.abort()
     }
+  })
+
+  test('a slash at the end of a path means the same without it', async () => {
+    const turn = { text: 'hello', session: 'slash', id: 'r1' }
+    for (const front of clientNames) {
+      const response = await fetch(`${gateway.url}${CLIENTS[front].path}/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: CLIENTS[front].write(turn),
+      })
+      expect({ front, ok: CLIENTS[front].read(await response.text(), turn).ok }).toEqual({ front, ok: true })
+    }
+    expect(await (await fetch(`${gateway.url}/healthz/`)).json()).toEqual({ status: 'ok' })
   })
 })
