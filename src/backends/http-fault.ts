@@ -17,7 +17,7 @@ export function httpFault(error: unknown, where: string, answered: boolean): Fau
   if (answered)
     return fault(
       'protocol-violation',
-      `The agent at ${where} broke off its answer (${code}); what came of it is incomplete. See the agent's own log.`,
+      `The agent at ${where} broke off its answer (${code}); what came of it is incomplete. Check that it runs, and the limits of what is between.`,
     )
   if (NO_HTTP.test(code))
     return fault('protocol-violation', `The agent at ${where} did not answer in HTTP (${code}); check the \`url\`.`)
@@ -42,6 +42,6 @@ function connectionProblem(code: string): string {
   if (TLS.test(code))
     return `could not be reached over TLS (${code}); check its certificate, and http or https in its \`url\``
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
-    return "closed the connection before it answered; see the agent's own log"
+    return 'closed the connection before it answered; it may have begun the work. Check that it runs, and what is between'
   return `could not be reached (${code}); check its \`url\` and the network`
 }

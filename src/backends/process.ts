@@ -119,7 +119,8 @@ function start(
 
 /** Why a launch is refused before anything is started. */
 function refusal({ command, cwd }: Launch, { cwd: configured, roots }: ProcessConfig): Fault | undefined {
-  if (command === '') return fault('agent-unavailable', 'The agent has no command; configure a `command` for it.')
+  if (command === '')
+    return fault('agent-unavailable', 'The agent has no command; configure a `command` for it.', { retryable: false })
   if (!roots || cwd === resolve(configured)) return undefined
   const real = realPath(cwd)
   // What does not exist is refused by the start itself, with a clearer message.

@@ -27,7 +27,7 @@ export class StarterError extends Error {
  */
 export function spawnFault(error: unknown, launch: Launch): Fault {
   const code = errorCode(error)
-  const name = `"${basename(launch.command)}"`
+  const name = `"${nameOf(launch)}"`
   if (NO_ROOM.has(code)) {
     return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
   }
@@ -54,27 +54,45 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
 }
 
+/** The file's name. Of a command line in place of a command only the first word: the others are arguments. */
+function nameOf({ command, cwd }: Launch): string {
+  return isCommandLine(command, cwd) ? `${basename(command.trimStart().split(/\s/, 1)[0]!)} …` : basename(command)
+}
+
+/** True for several words that name no file together. */
+function isCommandLine(command: string, cwd: string): boolean {
+  return /\S\s+\S/.test(command) && kindOf(resolve(cwd, command)) === 'missing'
+}
+
 function unavailable(name: string, what: string, remedy: string): Fault {
   return fault('agent-unavailable', `The agent command ${name} could not be started: ${what}; ${remedy}.`)
 }
 
+/** What the same request runs into again until somebody has mended the configuration or the installation. */
+function misconfigured(name: string, what: string, remedy: string): Fault {
+  return { ...unavailable(name, what, remedy), retryable: false }
+}
+
 function cwdFault(name: string, cwd: string): Fault | undefined {
   const kind = kindOf(cwd)
-  if (kind === 'missing') return unavailable(name, 'its working directory does not exist', 'create it or correct `cwd`')
-  if (kind === 'file') return unavailable(name, 'its working directory is not a directory', 'correct `cwd`')
+  if (kind === 'missing')
+    return misconfigured(name, 'its working directory does not exist', 'create it or correct `cwd`')
+  if (kind === 'file') return misconfigured(name, 'its working directory is not a directory', 'correct `cwd`')
   if (allows(cwd)) return undefined
-  return unavailable(name, 'its working directory may not be entered', 'change its permissions or correct `cwd`')
+  return misconfigured(name, 'its working directory may not be entered', 'change its permissions or correct `cwd`')
 }
 
 function commandFault(code: string, name: string, { command, cwd }: Launch): Fault {
   const bare = !command.includes('/')
   const kind = bare ? 'missing' : kindOf(resolve(cwd, command))
-  if (kind === 'directory') return unavailable(name, 'it is a directory', 'correct `command`')
-  if (code === 'EACCES') return unavailable(name, 'it is not executable', 'run chmod +x on it or correct `command`')
+  if (kind === 'directory') return misconfigured(name, 'it is a directory', 'correct `command`')
+  if (code === 'EACCES') return misconfigured(name, 'it is not executable', 'run chmod +x on it or correct `command`')
   if (code !== 'ENOENT') return unavailable(name, `the system said ${code}`, 'run it by hand to see why')
-  if (bare) return unavailable(name, 'it is not on the PATH', 'install it or give its full path as `command`')
-  if (kind === 'missing') return unavailable(name, 'there is no such file', 'install it or correct `command`')
-  return unavailable(
+  if (isCommandLine(command, cwd))
+    return misconfigured(name, '`command` is a program and holds no arguments', 'put them into `args`')
+  if (bare) return misconfigured(name, 'it is not on the PATH', 'install it or give its full path as `command`')
+  if (kind === 'missing') return misconfigured(name, 'there is no such file', 'install it or correct `command`')
+  return misconfigured(
     name,
     'the interpreter that its first line names does not exist',
     'install that or correct the line',

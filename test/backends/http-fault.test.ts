@@ -60,7 +60,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     expect(await end(`http://${at}`)).toStrictEqual(
       failed(
         'agent-unavailable',
-        `The agent at ${at} closed the connection before it answered; see the agent's own log.`,
+        `The agent at ${at} closed the connection before it answered; it may have begun the work. Check that it runs, and what is between.`,
         true,
       ),
     )
@@ -120,7 +120,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     expect(fault?.code).toBe('protocol-violation')
     expect(fault?.retryable).toBe(false)
     expect(fault?.message).toMatch(
-      /^The agent at 127\.0\.0\.1:\d+ broke off its answer \(\w+\); what came of it is incomplete\. See the agent's own log\.$/,
+      /^The agent at 127\.0\.0\.1:\d+ broke off its answer \(\w+\); what came of it is incomplete\. Check that it runs, and the limits of what is between\.$/,
     )
   })
 
@@ -171,7 +171,10 @@ describe('a call that fails says why and what to do, and nothing private', () =>
       'CERT_HAS_EXPIRED',
       'could not be reached over TLS (CERT_HAS_EXPIRED); check its certificate, and http or https in its `url`',
     ],
-    ['ECONNRESET', "closed the connection before it answered; see the agent's own log"],
+    [
+      'ECONNRESET',
+      'closed the connection before it answered; it may have begun the work. Check that it runs, and what is between',
+    ],
     ['EHOSTUNREACH', 'could not be reached (EHOSTUNREACH); check its `url` and the network'],
   ])('%s', (code, what) => {
     const error = Object.assign(new Error('secret'), { code })

@@ -24,7 +24,7 @@ const failed = (code: string, message: string, retryable: boolean) => ({
 })
 
 const unavailable = (name: string, what: string) =>
-  failed('agent-unavailable', `The agent command "${name}" could not be started: ${what}.`, true)
+  failed('agent-unavailable', `The agent command "${name}" could not be started: ${what}.`, false)
 
 describe.each(WAYS)('%s', (way) => {
   const started = startedIn(way)
@@ -75,9 +75,25 @@ describe.each(WAYS)('%s', (way) => {
       )
     })
 
+    test.each([
+      ['no-such-command --key=secret', 'no-such-command …'],
+      ['/no/such/program ./secret.mjs', 'program …'],
+    ])('a command line in place of a command: %s', async (command, name) => {
+      expect(await end({ command })).toStrictEqual(
+        unavailable(name, '`command` is a program and holds no arguments; put them into `args`'),
+      )
+    })
+
+    test('a file whose name has spaces is one', async () => {
+      writeFileSync(join(folder, 'a plain file'), '')
+      expect(await end({ command: './a plain file' })).toStrictEqual(
+        unavailable('a plain file', 'it is not executable; run chmod +x on it or correct `command`'),
+      )
+    })
+
     test('no command', async () => {
       expect(await end({ command: '' })).toStrictEqual(
-        failed('agent-unavailable', 'The agent has no command; configure a `command` for it.', true),
+        failed('agent-unavailable', 'The agent has no command; configure a `command` for it.', false),
       )
     })
 

@@ -1,4 +1,5 @@
-import { type Fault, isRecord, type JsonText, parseObject } from '../../../src/model/index.ts'
+import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { type Fault, fault, isRecord, type JsonText, parseObject } from '../../../src/model/index.ts'
 import { extOf } from './wire.ts'
 
 /** An agent's arguments with the formats that its configuration leaves open. */
@@ -22,6 +23,22 @@ export function isShipped(value: Record<string, unknown>): boolean {
   if (type === 'control_request') return isRecord(request)
   if (type === 'control_response') return isRecord(response) && typeof response['request_id'] === 'string'
   return SHIPPED.has(type)
+}
+
+/** How the shipped CLI refuses a format that only the RFC has, on standard error. */
+const UNKNOWN_FORMAT = /Argument: (?:in|out)put-format, Given: "stream-chunk-json"/
+
+/** The fault of an agent that speaks the shipped dialect, by its name in the configuration. */
+export function shippedFault(agent: string): Fault {
+  return fault(
+    'protocol-violation',
+    `The agent "${agent}" speaks the dialect of the shipped CLI: set protocol: qwen-code for it.`,
+  )
+}
+
+/** Why the agent's process ended: also that it is the shipped CLI, which does not start with the RFC's arguments. */
+export function endFault(end: CallEnd, agent: string): Fault {
+  return UNKNOWN_FORMAT.test(end.stderr ?? '') ? shippedFault(agent) : faultOfEnd(end)
 }
 
 /** The session that a line names: by its field, else by the id of a completion. */

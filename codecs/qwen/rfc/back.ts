@@ -5,14 +5,12 @@ import {
   type BackPorts,
   type CallEnd,
   type Frame,
-  faultOfEnd,
   frameText,
 } from '../../../src/contract/index.ts'
 import {
   type Command,
   type CommandOf,
   type Fault,
-  fault,
   type Item,
   isRecord,
   type JsonText,
@@ -27,7 +25,7 @@ import { BackQueries } from './back-queries.ts'
 import { cancelLine, requestLine, type Where } from './back-request.ts'
 import { isEnd, noticeOf, readCommandResult, readSessionEvent } from './back-session-events.ts'
 import { TurnDecoder } from './back-turn.ts'
-import { agentArguments, isShipped, type Outcome, sessionOf } from './back-wire.ts'
+import { agentArguments, endFault, isShipped, type Outcome, sessionOf, shippedFault } from './back-wire.ts'
 import { faultOfError } from './errors.ts'
 import { StatusResult } from './schema.ts'
 import { NEW_SESSION, PROTOCOL, promptId } from './wire.ts'
@@ -122,16 +120,14 @@ export class BackSession implements BackLink {
     const done = !this.open && end.why === 'closed' && end.exitCode === 0 && work?.decoder.mayBeOver === true
     if (done) work.decoder.finish(undefined)
     else if (end.why === 'cancelled') work?.decoder.finish('aborted')
-    else work?.decoder.fail(faultOfEnd(end))
+    else work?.decoder.fail(endFault(end, this.#context.agent))
     this.#ended()
-    if (this.open) this.#die(faultOfEnd(end))
+    if (this.open) this.#die(endFault(end, this.#context.agent))
   }
 
   #decodeOther(value: Record<string, unknown>, line: JsonText): void {
     if (isShipped(value)) {
-      const name = this.#context.agent
-      const text = `The agent "${name}" speaks the dialect of the shipped CLI: set protocol: qwen-code for it.`
-      this.#break(fault('protocol-violation', text))
+      this.#break(shippedFault(this.#context.agent))
       return
     }
     const session = sessionOf(value)

@@ -437,6 +437,15 @@ describe('the end of the wire', () => {
     expect(endsOf(drive.events)).toMatchObject([{ outcome: 'failed', fault: { code: 'protocol-violation', message } }])
   })
 
+  test('the shipped CLI, by how it refuses the format that only the RFC has', () => {
+    const drive = runningBack()
+    const stderr =
+      'Invalid values:\n  Argument: output-format, Given: "stream-chunk-json", Choices: "text", "json", "stream-json"\n'
+    drive.link.decodeEnd({ why: 'closed', exitCode: 1, stderr })
+    const message = 'The agent "agent" speaks the dialect of the shipped CLI: set protocol: qwen-code for it.'
+    expect(endsOf(drive.events)).toMatchObject([{ outcome: 'failed', fault: { code: 'protocol-violation', message } }])
+  })
+
   test('another version, by metadata or fingerprint', () => {
     const version = '{"protocol_version":"2.0"}'
     for (const more of [
