@@ -69,15 +69,15 @@ export const Notify = v.looseObject({ message: v.string() })
 /** `ext_display`: an extension shows something. */
 export const Display = v.looseObject({ text: v.string() })
 
-const any = v.optional(v.unknown())
+const unchecked = v.optional(v.unknown())
 /** `usage`: tokens and cost, of which each is read by itself. `reasoning` came with newer versions. */
 export const UsageEvent = v.looseObject({
-  input: any,
-  output: any,
-  cache_read: any,
-  cache_write: any,
-  cost_usd: any,
-  reasoning: any,
+  input: unchecked,
+  output: unchecked,
+  cache_read: unchecked,
+  cache_write: unchecked,
+  cost_usd: unchecked,
+  reasoning: unchecked,
 })
 
 /** `data` of the reply to `get_state`. */
