@@ -7,7 +7,16 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, fault, type Item, isRecord, type Loss, parse } from '../../../src/model/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  fault,
+  type Item,
+  isRecord,
+  type Loss,
+  member,
+  parse,
+} from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
 import { Asks } from './back-asks.ts'
 import { Commands, effortStep, modelStep } from './back-commands.ts'
@@ -18,7 +27,7 @@ import { readSystem } from './back-system.ts'
 import { TurnDecoder } from './back-turn.ts'
 import { AgentWire, type Death, type Step } from './back-wire.ts'
 import { Result, SystemInit } from './schema.ts'
-import { ownExt, PROTOCOL, unknownMembers } from './wire.ts'
+import { CONTINUE, ownExt, PROTOCOL, unknownMembers } from './wire.ts'
 
 /** A turn on its way: `waiting` was not written yet. */
 interface Work {
@@ -236,6 +245,10 @@ export class BackSession implements BackLink {
 
   #prompt(work: Work): void {
     const { start } = work
+    if (member(ownExt(start.ext) ?? '{}', CONTINUE) === 'true') {
+      this.#goOn(work)
+      return
+    }
     const { text, system } = promptOf(start, this.#wire.system, (loss) => this.#report(loss))
     if (text.trim() === '') {
       this.#work = undefined
@@ -249,6 +262,18 @@ export class BackSession implements BackLink {
     this.#wire.system = system
     work.stage = 'sent'
     this.#wire.send(userLine(text, this.#wire.session, extra))
+  }
+
+  /** The turn goes on with one that was interrupted: the CLI has a request for it, and no prompt. */
+  #goOn(work: Work): void {
+    work.stage = 'sent'
+    this.#wire.request(CONTINUE, [], (reply) => {
+      if (!reply || this.#work !== work) return
+      if (reply.success && member(reply.raw, 'accepted') === 'true') return
+      this.#work = undefined
+      const why = reply.success ? 'it has nothing to go on with' : reply.error
+      work.decoder.fail(fault('invalid-request', `The agent does not continue its last turn: ${why}.`))
+    })
   }
 
   #cancel(): void {

@@ -15,8 +15,12 @@ import {
 } from '../../../src/model/index.ts'
 import { wordOf } from '../words.ts'
 import { isMode, MODES } from './front-args.ts'
+import type { Interruption } from './front-queue.ts'
 import type { ClientState } from './front-state.ts'
-import { messageLine, ownExt, PROTOCOL } from './wire.ts'
+import { CONTINUE, messageLine, ownExt, PROTOCOL } from './wire.ts'
+
+/** Continues what was interrupted; `answer` is told what that was, or nothing, before anything is said of the turn. */
+type GoOn = (answer: (interruption: Interruption | undefined) => void) => void
 
 /** A control request of the client: its id and its `request`. */
 interface Request {
@@ -56,26 +60,23 @@ export class FrontControls {
   readonly #ports: FrontPorts
   readonly #state: ClientState
   readonly #cancel: () => void
+  readonly #goOn: GoOn
   readonly #asked = new Map<Id, Asked>()
   readonly #own: ReadonlyMap<string, (request: Request) => void>
 
-  /** `cancel` stops the turn that runs. */
-  constructor(ports: FrontPorts, state: ClientState, cancel: () => void) {
+  /** `cancel` stops the turn that runs, `goOn` continues one that was interrupted. */
+  constructor(ports: FrontPorts, state: ClientState, cancel: () => void, goOn: GoOn) {
     this.#ports = ports
     this.#state = state
     this.#cancel = cancel
+    this.#goOn = goOn
     this.#own = new Map([
       ['initialize', (request: Request) => this.#initialize(request)],
       ['interrupt', (request: Request) => this.#interrupt(request)],
       ['set_model', (request: Request) => this.#setModel(request)],
       ['set_effort', (request: Request) => this.#setEffort(request)],
       ['set_permission_mode', (request: Request) => this.#setMode(request)],
-      // A turn that was interrupted has its end here: there is nothing to go on with.
-      [
-        'continue_last_turn',
-        ({ id }: Request) =>
-          this.#success(id, '{"subtype":"continue_last_turn","accepted":false,"interruption":"none"}'),
-      ],
+      [CONTINUE, (request: Request) => this.#continue(request)],
     ])
   }
 
@@ -138,6 +139,15 @@ export class FrontControls {
   #interrupt({ id }: Request): void {
     this.#success(id, '{"subtype":"interrupt"}')
     this.#cancel()
+  }
+
+  /** Answered before the turn begins. */
+  #continue({ id }: Request): void {
+    const answer = (interruption: Interruption | undefined): void => {
+      const accepted = interruption !== undefined
+      this.#success(id, `{"subtype":"${CONTINUE}","accepted":${accepted},"interruption":"${interruption ?? 'none'}"}`)
+    }
+    this.#goOn(answer)
   }
 
   #setModel({ id, fields }: Request): void {

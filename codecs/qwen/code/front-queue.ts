@@ -6,6 +6,7 @@ import { Lines } from './front-lines.ts'
 import { type Ending, exitCodeOf, messageOf } from './front-result.ts'
 import type { ClientState } from './front-state.ts'
 import { StreamWriter } from './front-turn.ts'
+import { CONTINUE, PROTOCOL } from './wire.ts'
 
 /** A message of the client, before it has a turn. */
 export interface Waiting {
@@ -21,6 +22,12 @@ interface Active {
   collected: string[]
 }
 
+/** What of a turn was interrupted, in the words of `continue_last_turn`: before the agent said anything, or later. */
+export type Interruption = 'interrupted_prompt' | 'interrupted_turn'
+
+/** The prompt of a turn that goes on with the one before, to an agent that has no other word for it. */
+const CONTINUED = { type: 'text', text: 'Continue.' } as const
+
 /** Events of which the view keeps nothing. */
 const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
 
@@ -35,6 +42,8 @@ export class TurnQueue {
   readonly #waiting: Waiting[] = []
   #active: Active | undefined
   #issuing = false
+  /** What the last turn was interrupted in, if it was. */
+  #interruption: Interruption | undefined
   /** What a program that was started for one prompt exits with. */
   exitCode = 0
 
@@ -55,6 +64,14 @@ export class TurnQueue {
     this.#waiting.push(waiting)
     this.#next()
     return true
+  }
+
+  /** Goes on with the turn that was interrupted, as a turn of its own. `answer` is told first what there is to go on with. */
+  continue(answer: (interruption: Interruption | undefined) => void): void {
+    const interruption = this.idle ? this.#interruption : undefined
+    answer(interruption)
+    if (interruption === undefined) return
+    this.add({ input: [CONTINUED], ext: { protocol: PROTOCOL, json: `{"${CONTINUE}":true}` } })
   }
 
   /** Forgets what waits. */
@@ -80,6 +97,7 @@ export class TurnQueue {
     if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
     else if (event.type === 'turn-end') {
+      if (event.outcome === 'cancelled') this.#interruption = interruptionOf(view)
       if (!active.writer) {
         for (const loss of besideText(view)) this.#ports.report(loss, exchange)
         if (this.#asks.decides) this.#asides(view, exchange)
@@ -138,6 +156,7 @@ export class TurnQueue {
   }
 
   #issue({ input, ext }: Waiting): void {
+    this.#interruption = undefined
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
     const { args, session, model, effort, losses } = this.#state
@@ -183,4 +202,9 @@ export class TurnQueue {
       asks: asked ? 'always' : 'never',
     }
   }
+}
+
+function interruptionOf({ messages, tools }: TurnView): Interruption {
+  const said = tools.length > 0 || messages.some(({ role }) => role !== 'user')
+  return said ? 'interrupted_turn' : 'interrupted_prompt'
 }

@@ -74,7 +74,12 @@ export class FrontSession implements FrontLink {
     }
     this.#asks = new FrontAsks(ports, this.#state, !this.#http && this.#lines)
     this.#queue = new TurnQueue(ports, this.#state, this.#asks)
-    this.#controls = new FrontControls(ports, this.#state, () => this.#queue.cancel())
+    this.#controls = new FrontControls(
+      ports,
+      this.#state,
+      () => this.#queue.cancel(),
+      (answer) => this.#queue.continue(answer),
+    )
     if (!this.#lines && this.#args.prompt !== undefined) this.idleMs = MORE_MS
   }
 

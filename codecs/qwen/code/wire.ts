@@ -13,6 +13,9 @@ import {
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
 
+/** The control request that goes on with an interrupted turn, and the member of `ext` that a turn which does so has. */
+export const CONTINUE = 'continue_last_turn'
+
 /** What the CLI says of a turn that was stopped. */
 export const CANCELLED_TEXT = 'Operation cancelled.'
 
