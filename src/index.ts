@@ -2,5 +2,5 @@
 export { loadCodec, loadCodecs } from '../codecs/index.ts'
 export * from './contract/index.ts'
 export { Engine, type EngineParts, type EngineSettings } from './engine/index.ts'
-export { decode$, encode$ } from './engine/observables.ts'
+export { decode$, encode$ } from './engine/replay/index.ts'
 export * from './model/index.ts'

@@ -8,29 +8,21 @@ import {
   type Message,
   type TurnEvent,
 } from '../model/index.ts'
-import { Admission } from './admission.ts'
-import { Breakers } from './breakers.ts'
-import { ClientLink, type ClientOptions, type ClientOwner } from './client-link.ts'
-import { elapsed } from './clock.ts'
-import { Controls } from './controls.ts'
-import type { EngineLog, EngineParts } from './engine-parts.ts'
-import type { Exchange } from './exchange.ts'
-import { newId } from './ids.ts'
-import type { LiveSession, SessionOwner } from './live-session.ts'
-import { LiveTurns } from './live-turns.ts'
-import { Outbox } from './outbox.ts'
-import { Recorder } from './recorder.ts'
-import { recoverTurns } from './recovery.ts'
-import { chooseAgent } from './router.ts'
-import { Sessions } from './sessions.ts'
-import type { AgentSettings, EngineSettings } from './settings.ts'
-import { needsRecord, StoreWatch, UNWRITABLE } from './store-watch.ts'
-import type { Turn } from './turn.ts'
-import type { AskAudit } from './turn-asks.ts'
-import { TurnCommands } from './turn-commands.ts'
-import type { TurnOwner } from './turn-init.ts'
-import { Upkeep } from './upkeep.ts'
-import { Watches } from './watch.ts'
+import { Breakers } from './agent/index.ts'
+import { ClientLink, type ClientOptions, type ClientOwner, type Exchange, Outbox } from './client/index.ts'
+import {
+  type AgentSettings,
+  type EngineLog,
+  type EngineParts,
+  type EngineSettings,
+  elapsed,
+  newId,
+  UNWRITABLE,
+} from './common/index.ts'
+import { Admission, Controls, chooseAgent, TurnCommands } from './dispatch/index.ts'
+import { needsRecord, Recorder, recoverTurns, StoreWatch, Upkeep } from './record/index.ts'
+import { type LiveSession, LiveTurns, type SessionOwner, Sessions, Watches } from './session/index.ts'
+import type { AskAudit, Turn, TurnOwner } from './turn/index.ts'
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
 export class Engine implements ClientOwner, TurnOwner, SessionOwner {

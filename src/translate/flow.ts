@@ -1,4 +1,4 @@
-import type { Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
+import type { Exchange, RecordedAgent, RecordedClient } from '../engine/replay/index.ts'
 import type { Command, Fault, Id, Loss, Target as Meant, TurnEvent, TurnStart } from '../model/index.ts'
 import type { Target, TurnTarget } from './target.ts'
 

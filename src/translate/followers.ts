@@ -1,5 +1,5 @@
 import type { BackContext, BackDialect, Frame } from '../contract/index.ts'
-import { type Exchange, RecordedAgent } from '../engine/observables.ts'
+import { type Exchange, RecordedAgent } from '../engine/replay/index.ts'
 import { type Command, type CommandOf, type Fault, type Id, parseObject } from '../model/index.ts'
 
 /** Who is told of turns that are not its own, and when it has its end. */

@@ -1,5 +1,5 @@
 import type { FrontContext } from '../contract/index.ts'
-import { RecordedClient } from '../engine/observables.ts'
+import { RecordedClient } from '../engine/replay/index.ts'
 import { frontOf } from './party.ts'
 import type { Wire } from './recording.ts'
 import type { Translation } from './translation.ts'

@@ -1,5 +1,5 @@
 import type { AnyCodec, Dialect, Frame } from '../contract/index.ts'
-import { frontsOf, type Started, stdioContext, takenBy } from '../engine/observables.ts'
+import { frontsOf, type Started, stdioContext, takenBy } from '../engine/replay/index.ts'
 import { frameDecoder } from '../framing/index.ts'
 import { type ErrorCode, fault } from '../model/index.ts'
 import { Output } from './output.ts'

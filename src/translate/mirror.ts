@@ -1,5 +1,5 @@
 import type { BackDialect, Call, CallEnd, Frame, FrontContext, FrontDialect } from '../contract/index.ts'
-import { acceptedTurn, dropped, type Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
+import { acceptedTurn, dropped, type Exchange, RecordedAgent, RecordedClient } from '../engine/replay/index.ts'
 import {
   type Command,
   fault,

@@ -1,5 +1,5 @@
 import type { BackContext, CallEnd, Frame, Framing } from '../contract/index.ts'
-import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../engine/observables.ts'
+import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../engine/replay/index.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
 import { Flow } from './flow.ts'

@@ -128,23 +128,28 @@ describe('who imports what', () => {
       "import { codec } from './zot/index.ts'",
       'codecs/index.ts may import codecs/zot by import() only',
     ],
-    ['src/engine/turn.ts', "const h = import('hono')", 'src/engine may not import hono'],
+    ['src/engine/turn/turn.ts', "const h = import('hono')", 'src/engine/turn may not import hono'],
+    [
+      'src/engine/turn/turn.ts',
+      "import type { Recorder } from '../record/index.ts'",
+      'src/engine/turn may not import src/engine/record',
+    ],
     [
       'src/stdio.ts',
       "import { fault } from './contract/index.ts'",
       'src/stdio.ts may import only types of src/contract',
     ],
-    ['src/cli/as.ts', "import { Turn } from '../engine/turn.ts'", 'src/cli may import only types of src/engine'],
+    ['src/cli/as.ts', "import { Engine } from '../engine/index.ts'", 'src/cli may import only types of src/engine'],
     [
       'routes/app.ts',
-      "import { Turn } from '../src/engine/turn.ts'",
-      'src/engine is entered through its index.ts, not through src/engine/turn.ts',
+      "import { Engine } from '../src/engine/engine.ts'",
+      'src/engine is entered through its index.ts, not through src/engine/engine.ts',
     ],
     ['src/other/x.ts', "import 'zod'", 'no part of the table covers this file'],
     ['codecs/zot/back.ts', "import { fault } from '../../src/model/index.ts'", undefined],
     ['codecs/agentproc/v01/back.ts', "import { errors } from '../errors.ts'", undefined],
     ['src/backends/http.ts', "import type { Agent } from 'undici'", undefined],
-    ['src/index.ts', "export { decode$ } from './engine/observables.ts'", undefined],
+    ['src/index.ts', "export { decode$ } from './engine/replay/index.ts'", undefined],
   ])('in %s, %s: %s', (path, text, why) => {
     const imports = importsOf(path, text)
     expect(objection({ path, text, imports }, imports[0]!)).toBe(why)
@@ -200,7 +205,7 @@ describe('who imports what', () => {
 describe('what is not loaded at the start', () => {
   test('what is loaded is followed from file to file', () => {
     const loaded = [...reach('src/cli/serve.ts').keys()]
-    expect(loaded).toEqual(expect.arrayContaining(['hono', 'rxjs', 'zod', 'src/engine/turn.ts']))
+    expect(loaded).toEqual(expect.arrayContaining(['hono', 'rxjs', 'zod', 'src/engine/turn/turn.ts']))
     expect(loaded).not.toContain('codecs/zot/index.ts')
   })
 

@@ -18,7 +18,7 @@ const LIMITS = {
   p90Function: 15,
   classFields: 21,
   constructorMembers: 13,
-  untestedEngineFiles: 40,
+  untestedEngineFiles: 43,
 } as const
 
 /** Circles of imports that are left. */

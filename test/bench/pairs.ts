@@ -5,7 +5,7 @@
  */
 import { loadCodecs } from '../../codecs/index.ts'
 import { type AnyCodec, asBack, asFront, type Dialect, type FrontContext } from '../../src/contract/index.ts'
-import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
+import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import { encodeFrame, frameDecoder } from '../../src/framing/index.ts'
 import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { CLIENTS, type ClientName } from '../kit/clients.ts'

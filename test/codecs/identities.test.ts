@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
 import { type AnyCodec, asBack, type Frame } from '../../src/contract/index.ts'
-import { RecordedAgent } from '../../src/engine/observables.ts'
-import { viewOf } from '../../src/engine/view.ts'
+import { viewOf } from '../../src/engine/events/view.ts'
+import { RecordedAgent } from '../../src/engine/replay/observables.ts'
 import { type Loss, type TurnEvent, textOf } from '../../src/model/index.ts'
 import { optionsOf } from '../kit/mirror.ts'
 

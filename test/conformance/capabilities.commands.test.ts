@@ -8,7 +8,7 @@ import {
   type Dialect,
   type FrontContext,
 } from '../../src/contract/index.ts'
-import { RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
+import { RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
 import { type AgentEvent, type Command, ITEMS, type Item, type Loss, type TurnStart } from '../../src/model/index.ts'
 import { optionsOf } from '../kit/mirror.ts'

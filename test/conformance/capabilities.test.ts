@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import { isServedHere } from '../../src/engine/carry.ts'
+import { isServedHere } from '../../src/engine/carry/carry.ts'
 import { type Named, namedDialects } from '../../src/matrix/index.ts'
 import type { AgentEvent, Command, Item, Loss, Part, TurnEvent, TurnStart, Usage } from '../../src/model/index.ts'
 import { Mirror, optionsOf } from '../kit/mirror.ts'

@@ -1,5 +1,5 @@
 import { asFront, type Dialect, type Frame, type FrontContext, frameText } from '../../src/contract/index.ts'
-import { type Exchange, RecordedClient } from '../../src/engine/observables.ts'
+import { type Exchange, RecordedClient } from '../../src/engine/replay/observables.ts'
 import type { Command, Loss, Part, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
 /**

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
 import type { AnyCodec, Dialect } from '../../src/contract/index.ts'
-import { predictPair } from '../../src/engine/predict.ts'
-import { LiveView } from '../../src/engine/view.ts'
+import { predictPair } from '../../src/engine/carry/predict.ts'
+import { LiveView } from '../../src/engine/events/view.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
 import {
   type AgentEvent,

@@ -1,7 +1,7 @@
 import { isBlank, isPlaceholder } from '../../codecs/zene/text.ts'
 import type { Capabilities } from '../../src/contract/index.ts'
-import { predictTurn } from '../../src/engine/predict.ts'
-import { type LiveView, viewOf } from '../../src/engine/view.ts'
+import { predictTurn } from '../../src/engine/carry/predict.ts'
+import { type LiveView, viewOf } from '../../src/engine/events/view.ts'
 import {
   type AgentEvent,
   type AskOption,

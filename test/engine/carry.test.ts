@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
-import { carryStart } from '../../src/engine/carry.ts'
+import { carryStart } from '../../src/engine/carry/carry.ts'
 import type { Command, Loss, TurnStart } from '../../src/model/index.ts'
 
 const environment = { privacy: 'public', json: '{"screen":"opened"}' } as const

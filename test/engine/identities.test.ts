@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { from } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { turnLaws } from '../../src/engine/laws.ts'
-import { viewOf } from '../../src/engine/view.ts'
+import { turnLaws } from '../../src/engine/events/laws.ts'
+import { viewOf } from '../../src/engine/events/view.ts'
 import { type AgentEvent, type EventOf, fault, type TurnEvent, textOf } from '../../src/model/index.ts'
 
 /** What turns make of ids that an agent uses again: an id never stands for two things, and nothing that was said is gone. */

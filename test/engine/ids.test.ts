@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digestOf } from '../../src/engine/digest.ts'
-import { newId } from '../../src/engine/ids.ts'
-import { randomId } from '../../src/engine/random.ts'
-import { sha256 } from '../../src/engine/sha256.ts'
+import { digestOf } from '../../src/engine/common/digest.ts'
+import { newId } from '../../src/engine/common/ids.ts'
+import { randomId } from '../../src/engine/common/random.ts'
+import { sha256 } from '../../src/engine/common/sha256.ts'
 
 const expected = (text: string): string => createHash('sha256').update(text).digest('hex')
 

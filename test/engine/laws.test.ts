@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { from, Observable } from 'rxjs'
 import { describe, expect, test } from 'vitest'
-import { turnLaws } from '../../src/engine/laws.ts'
+import { turnLaws } from '../../src/engine/events/laws.ts'
 import { type AgentEvent, fault, type TurnEnd, type TurnEvent } from '../../src/model/index.ts'
 
 const LOST = fault('agent-crashed', 'gone')

@@ -2,7 +2,7 @@ import { from, lastValueFrom, toArray } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
 import { asBack, asFront, type BackContext, type FrontContext } from '../../src/contract/index.ts'
-import { decode$, encode$ } from '../../src/engine/observables.ts'
+import { decode$, encode$ } from '../../src/engine/replay/observables.ts'
 import type { Command, Fault, Loss, TurnStart } from '../../src/model/index.ts'
 import { plainTurn } from '../kit/drive.ts'
 

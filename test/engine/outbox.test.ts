@@ -1,6 +1,6 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Outbox } from '../../src/engine/outbox.ts'
+import { Outbox } from '../../src/engine/client/outbox.ts'
 
 describe('the outbox', () => {
   it('commits once, then sends in order what came in one turn of the event loop', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Places, type Waiting } from '../../src/engine/places.ts'
+import { Places, type Waiting } from '../../src/engine/agent/places.ts'
 
 /** One who asked for a place: has it, waits for it, or is done. */
 interface Guest {

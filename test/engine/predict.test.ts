@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Capabilities, capabilities } from '../../src/contract/index.ts'
-import { predictPair, predictTurn, strictRefusal } from '../../src/engine/predict.ts'
+import { predictPair, predictTurn, strictRefusal } from '../../src/engine/carry/predict.ts'
 import { type Command, ITEMS, type Item, type TurnStart } from '../../src/model/index.ts'
 
 const half = (full: readonly Item[], partial: readonly Item[] = []): Capabilities => capabilities({ full, partial })

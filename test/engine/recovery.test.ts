@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import { ownerAlive, ownOwner } from '../../src/engine/owner.ts'
-import { recoverTurns, UNRECORDED } from '../../src/engine/recovery.ts'
+import { ownerAlive, ownOwner } from '../../src/engine/record/owner.ts'
+import { recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
 
 /** The id of a process that has ended. */

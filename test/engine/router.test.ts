@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/contract/index.ts'
-import { chooseAgent, type RouteQuery } from '../../src/engine/router.ts'
-import type { AgentSettings, EngineSettings } from '../../src/engine/settings.ts'
+import type { AgentSettings, EngineSettings } from '../../src/engine/common/settings.ts'
+import { chooseAgent, type RouteQuery } from '../../src/engine/dispatch/router.ts'
 
 const agent = (name: string): [string, AgentSettings] => [name, { name } as AgentSettings]
 const route = (when: Route['when'], to: string): Route => ({

@@ -9,7 +9,7 @@ import {
   type Frame,
   type Framing,
 } from '../../src/contract/index.ts'
-import { RecordedAgent } from '../../src/engine/observables.ts'
+import { RecordedAgent } from '../../src/engine/replay/observables.ts'
 import type { AgentEvent, Command, Id } from '../../src/model/index.ts'
 import { isRecord } from '../../src/model/index.ts'
 import { must, soundEvent, soundFrame, soundNames, TurnJudge } from './checks.ts'

@@ -1,6 +1,6 @@
 /** The client side of a case: a front link whose commands are answered. */
 import { asFront, type Frame, type Framing, type FrontContext } from '../../src/contract/index.ts'
-import { acceptedTurn, type Exchange, RecordedClient } from '../../src/engine/observables.ts'
+import { acceptedTurn, type Exchange, RecordedClient } from '../../src/engine/replay/observables.ts'
 import { type Command, fault, type QueryWhat, type TurnEvent } from '../../src/model/index.ts'
 import { must, soundCommand, soundFrame, soundNames } from './checks.ts'
 import { noted, type Stage } from './play.ts'

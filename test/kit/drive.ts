@@ -10,8 +10,8 @@ import type {
   FrontContext,
   FrontLink,
 } from '../../src/contract/index.ts'
-import { carryEvent } from '../../src/engine/carry-event.ts'
-import { LiveView } from '../../src/engine/view.ts'
+import { carryEvent } from '../../src/engine/carry/carry-event.ts'
+import { LiveView } from '../../src/engine/events/view.ts'
 import {
   type AgentEvent,
   type Command,

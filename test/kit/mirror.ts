@@ -8,7 +8,7 @@ import {
   type Dialect,
   type FrontContext,
 } from '../../src/contract/index.ts'
-import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/observables.ts'
+import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import type { AgentEvent, Command, Loss, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
 /** What is heard on both sides of a mirror. */

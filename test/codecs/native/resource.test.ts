@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/native/index.ts'
 import type { Frame } from '../../../src/contract/index.ts'
-import { LiveView } from '../../../src/engine/view.ts'
+import { LiveView } from '../../../src/engine/events/view.ts'
 import { fault, LossLedger } from '../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LiveView } from '../../../../src/engine/view.ts'
+import { LiveView } from '../../../../src/engine/events/view.ts'
 import { isRecord, LossLedger, parse, type TurnEnd, type TurnEvent } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, plainTurn } from '../../../kit/drive.ts'
 import { codec, controlSuccess, endOf, requestId } from './kit.ts'

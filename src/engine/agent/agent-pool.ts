@@ -1,0 +1,146 @@
+import type { TurnScope } from '../../contract/index.ts'
+import { type Fault, fault } from '../../model/index.ts'
+import type { AgentSettings } from '../common/index.ts'
+import { AgentLink, type LinkOwner } from './agent-link.ts'
+import { Places, type Waiting } from './places.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
+
+/** Gives up an idle session's process of a pool that is full; true when there was one. */
+export type EvictIdle = (pool: AgentPool) => boolean
+
+/**
+ * The links of one agent: hands out a link for a session, warm when one is ready. It has `max` places: a process that
+ * lives over turns holds one until it has exited, a turn that starts a process of its own holds one until that has.
+ * Turns that find no place free wait in line. An agent behind a URL has no processes, and any number of places.
+ */
+export class AgentPool {
+  readonly agent: AgentSettings
+  readonly #evict: EvictIdle
+  readonly #ahead: () => TurnScope
+  readonly #places: Places
+  /** The links whose process lives over turns, until it has exited. */
+  readonly #live = new Set<AgentLink>()
+  readonly #warm: AgentLink[] = []
+  /** Its agent is no longer configured like this. */
+  retired = false
+  /** What a process that is gone had said. */
+  #lastModel: string | undefined
+
+  /** `ahead` gives what observes a process that is started for no turn. */
+  constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = () => SILENT_SCOPE) {
+    this.agent = agent
+    this.#evict = evict
+    this.#ahead = ahead
+    this.#places = new Places(agent.target.kind === 'http' ? Number.POSITIVE_INFINITY : agent.pool.max)
+    this.refill()
+  }
+
+  /**
+   * A link for a turn, if there is a warm process or a free place. `kept` is the session's link of an agent that is one
+   * process a turn; it is given back with a place for the next process.
+   */
+  take(scope: TurnScope, owner: LinkOwner, kept?: AgentLink): AgentLink | undefined {
+    const warm = this.#takeWarm()
+    if (warm) {
+      warm.owner = owner
+      scope.linked('warm', warm.process)
+      return warm
+    }
+    return this.#places.take() ? this.open(scope, owner, kept) : undefined
+  }
+
+  /**
+   * Waits in line for a place, for which an idle process of another session gives way. The fault `overloaded` when all
+   * are busy and `limit` turns wait already.
+   */
+  wait(limit: number): Waiting | Fault {
+    const busy = this.#places.waiting - this.#leaving
+    if (busy >= limit && busy >= 0 && !this.#evict(this)) return full(this.agent, limit)
+    const waiting = this.#places.wait()
+    this.makeRoom()
+    return waiting
+  }
+
+  /** A link on the place that a wait has given. */
+  open(scope: TurnScope, owner: LinkOwner, kept?: AgentLink): AgentLink {
+    scope.linked(kept ? 'kept' : 'new')
+    return kept ?? this.#start(scope, owner)
+  }
+
+  /** The process that a turn had of its own has exited, or none was started on its place. */
+  vacate(): void {
+    this.#places.give()
+  }
+
+  /** Ends idle processes of sessions, as many as turns wait and no process is leaving for already. */
+  makeRoom(): void {
+    while (this.#leaving < this.#places.waiting && this.#evict(this));
+  }
+
+  /** The model that the agent works with, as far as a process of it has said so. */
+  get model(): string | undefined {
+    for (const { model } of this.#live) if (model !== undefined) this.#lastModel = model
+    return this.#lastModel
+  }
+
+  /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
+  refill(): void {
+    while (!this.retired && this.#warm.length < this.agent.pool.warm && this.#places.take()) {
+      const link = this.#start(this.#ahead(), { idleEvent() {}, callFailed() {} })
+      if (!link.persistent) {
+        this.vacate()
+        return
+      }
+      this.#warm.push(link)
+    }
+  }
+
+  /** Starts nothing ahead any more, and ends what was. */
+  retire(): void {
+    this.retired = true
+    for (const link of this.#warm.splice(0)) this.release(link)
+  }
+
+  /** Ends a link; its place is free when its process has exited. */
+  release(link: AgentLink): void {
+    void link.stop('closed', this.agent.limits.grace)
+  }
+
+  /** Ends every link; resolves when nothing runs. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#live].map((link) => link.stop('closed', graceMs)))
+  }
+
+  /** How many places will be free as soon as their process, which was told to end, has exited. */
+  get #leaving(): number {
+    return [...this.#live].filter(({ dead }) => dead).length
+  }
+
+  #start(scope: TurnScope, owner: LinkOwner): AgentLink {
+    const link = new AgentLink(this.agent, scope, owner)
+    if (!link.persistent) return link
+    this.#live.add(link)
+    void link.quiet().then(() => this.#exited(link))
+    return link
+  }
+
+  #exited(link: AgentLink): void {
+    this.#lastModel = link.model ?? this.#lastModel
+    this.#live.delete(link)
+    const at = this.#warm.indexOf(link)
+    if (at >= 0) this.#warm.splice(at, 1)
+    this.vacate()
+  }
+
+  #takeWarm(): AgentLink | undefined {
+    const at = this.#warm.findIndex(({ dead }) => !dead)
+    return at < 0 ? undefined : this.#warm.splice(at, 1)[0]
+  }
+}
+
+function full({ name, pool: { max } }: AgentSettings, limit: number): Fault {
+  const all =
+    max === 1 ? `The one process of the agent "${name}" is` : `All ${max} processes of the agent "${name}" are`
+  const turns = limit === 0 ? 'no turn may wait' : limit === 1 ? 'a turn waits' : `${limit} turns wait`
+  return fault('overloaded', `${all} busy, and ${turns} for one (limit "queue"); try again later.`)
+}

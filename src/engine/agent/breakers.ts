@@ -1,0 +1,73 @@
+import { type ErrorCode, type Fault, fault } from '../../model/index.ts'
+import type { AgentSettings } from '../common/index.ts'
+
+/** The failure that says something of the agent, not of the request: it cannot be started or reached. */
+const AGENT_FAILS: ErrorCode = 'agent-unavailable'
+
+/** Whether an agent can be used: `closed` as usual, `open` not for a while, `half-open` one turn tries it. */
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
+interface Breaker {
+  failures: number
+  openUntil: number
+  /** A turn is trying the agent. */
+  probing: boolean
+}
+
+/**
+ * A circuit breaker for each agent: after so many failures in a row it gets no turns for a while; then one turn tries
+ * it, and decides.
+ */
+export class Breakers {
+  readonly #now: () => number
+  readonly #byAgent = new Map<string, Breaker>()
+
+  /** `now` is milliseconds on a clock that is never set. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  state({ name }: AgentSettings): BreakerState {
+    const breaker = this.#byAgent.get(name)
+    if (!breaker || breaker.openUntil === 0) return 'closed'
+    return breaker.probing || this.#now() < breaker.openUntil ? 'open' : 'half-open'
+  }
+
+  /** Takes the agent for a turn; false when it is not to be used now. */
+  admit(agent: AgentSettings): boolean {
+    const state = this.state(agent)
+    if (state === 'half-open') this.#byAgent.get(agent.name)!.probing = true
+    return state !== 'open'
+  }
+
+  /** How a turn on the agent ended; `undefined` for anything but a failure. */
+  told(agent: AgentSettings, found: Fault | undefined): void {
+    if (!found) this.#byAgent.delete(agent.name)
+    else if (found.code === AGENT_FAILS) this.#failed(agent)
+    else this.release(agent)
+  }
+
+  /** Why the agent gets no turn. */
+  refusal(agent: AgentSettings): Fault {
+    const { failures, openUntil } = this.#byAgent.get(agent.name)!
+    const seconds = Math.max(1, Math.ceil((openUntil - this.#now()) / 1000))
+    return fault(
+      'agent-unavailable',
+      `The agent "${agent.name}" failed ${failures} times in a row; it is tried again in ${seconds} s.`,
+    )
+  }
+
+  #failed({ name, breaker: { failures, cooldown } }: AgentSettings): void {
+    const breaker = this.#byAgent.get(name) ?? { failures: 0, openUntil: 0, probing: false }
+    this.#byAgent.set(name, breaker)
+    breaker.failures += 1
+    breaker.probing = false
+    if (breaker.failures >= failures) breaker.openUntil = this.#now() + cooldown
+  }
+
+  /** The turn that was to try the agent ended without a word about it (a cancel, a bad request): the next one may. */
+  release({ name }: AgentSettings): void {
+    const breaker = this.#byAgent.get(name)
+    if (breaker) breaker.probing = false
+  }
+}

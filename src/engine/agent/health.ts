@@ -1,0 +1,103 @@
+import { type Fault, fault, type LinkEvent } from '../../model/index.ts'
+import type { AgentSettings } from '../common/index.ts'
+import { AgentLink } from './agent-link.ts'
+import { SILENT_SCOPE } from './silent-scope.ts'
+
+/** Hears of each check; no fault means that the agent works. */
+export type HealthListener = (agent: AgentSettings, found: Fault | undefined) => void
+
+const EXCHANGE = 'health'
+
+/** What a check found: a fault, nothing wrong, or that the agent cannot be checked. */
+type Found = Fault | undefined | 'none'
+
+/** Ends what a check has started. */
+type Stop = () => void
+
+/**
+ * Asks agents at times whether they work, on a link of its own each time: a process must start and be ready, and
+ * answer where its protocol has a question for it; an HTTP agent must answer at all. Agents that can only be asked by
+ * giving them a turn are not checked.
+ */
+export class HealthChecks {
+  readonly #told: HealthListener
+  readonly #running = new Set<AgentLink>()
+  #timers: NodeJS.Timeout[] = []
+
+  constructor(told: HealthListener) {
+    this.#told = told
+  }
+
+  /** Checks these agents from now on, each as often as its settings say, and no others. */
+  watch(agents: Iterable<AgentSettings>): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer)
+    for (const agent of agents) {
+      if (!agent.health) continue
+      const timer = setInterval(() => void this.#check(agent), agent.health.every)
+      timer.unref()
+      this.#timers.push(timer)
+    }
+  }
+
+  /** Stops checking, and what is being checked. */
+  close(): void {
+    this.watch([])
+    for (const link of this.#running) void link.stop('closed', 0)
+  }
+
+  async #check(agent: AgentSettings): Promise<void> {
+    const busy = [...this.#running].some((link) => link.agent === agent)
+    if (busy) return
+    const { timeout } = agent.health!
+    const late = fault(
+      'agent-unavailable',
+      `The agent "${agent.name}" did not answer its health check in ${timeout} ms.`,
+    )
+    const found = await new Promise<Found>((resolve) => {
+      let stop: Stop = () => {}
+      const timer = setTimeout(() => finish(late), timeout)
+      const finish = (result: Found): void => {
+        clearTimeout(timer)
+        resolve(result)
+        stop()
+      }
+      stop = agent.target.kind === 'http' ? this.#call(agent, finish) : this.#ask(agent, finish)
+    })
+    if (found !== 'none') this.#told(agent, found)
+  }
+
+  /** Any answer but a failure of the server says that somebody is there. */
+  #call(agent: AgentSettings, finish: (found: Found) => void): Stop {
+    const failed = (): void => finish(fault('agent-unavailable', `The agent "${agent.name}" cannot be reached.`))
+    const handle = agent.backend.open(
+      { kind: 'http', method: 'GET', body: '', answer: 'body' },
+      { head: ({ status }) => (status < 500 ? finish(undefined) : failed()), data() {}, end: failed },
+      {},
+    )
+    return () => handle.stop('closed', 0)
+  }
+
+  #ask(agent: AgentSettings, finish: (found: Found) => void): Stop {
+    const asks = agent.dialect.back.capabilities['query.health'] !== 'none'
+    const question = { type: 'query', what: 'health', exchange: EXCHANGE } as const
+    const idleEvent = (event: LinkEvent): void => {
+      if (event.type === 'agent-ready' && !asks) finish(undefined)
+      else if (event.type === 'agent-ready') link.send(question)
+      else if (event.type === 'command-reply' && event.exchange === EXCHANGE) finish(event.fault)
+    }
+    const link = new AgentLink(agent, SILENT_SCOPE, { idleEvent, callFailed() {} })
+    this.#running.add(link)
+    if (link.persistent) {
+      void link.quiet().then(() => finish(link.missingEnd))
+    } else if (asks) {
+      link.send(question)
+    } else {
+      // The caller has no way to stop it yet.
+      queueMicrotask(() => finish('none'))
+    }
+    return () => {
+      this.#running.delete(link)
+      void link.stop('closed', agent.limits.grace)
+    }
+  }
+}

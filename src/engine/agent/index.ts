@@ -1,0 +1,6 @@
+export { type AgentLink, LINGER_MS, type LinkOwner } from './agent-link.ts'
+export { AgentPool } from './agent-pool.ts'
+export { Breakers } from './breakers.ts'
+export { HealthChecks } from './health.ts'
+export type { Waiting } from './places.ts'
+export { SILENT_SCOPE } from './silent-scope.ts'

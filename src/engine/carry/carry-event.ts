@@ -1,0 +1,146 @@
+import type { Capabilities } from '../../contract/index.ts'
+import type { EventOf, Item, Part, TurnEvent } from '../../model/index.ts'
+import type { LiveView } from '../events/index.ts'
+import { carriesEvent, dropped, type ReportLoss } from './carry.ts'
+
+/** What reaches every front in the view, even where its wire has no event for it. */
+const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
+
+/** A remark of ours on what everybody sees: that the answer is empty. */
+const SEEN_NOTICE = 'empty-answer'
+
+/** Events of which the view keeps nothing: an answer in one piece cannot show them. */
+const NOT_IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set([
+  'foreign',
+  'plan',
+  'terminal-output',
+  'step-start',
+  'step-end',
+])
+
+/** Events that are taken to pieces: some of what they hold may have no place. */
+type Composed = EventOf<'usage' | 'message-end' | 'tool-end' | 'tool-progress'>
+
+/**
+ * The event as a front is to encode it, without what it has no place for, or undefined when it is not to encode it at
+ * all. Everything that the client will not be shown goes to `report`. `whole`: the answer is made from the view at its
+ * end, so only events about the turn itself are encoded. `view` has the event already.
+ */
+export function carryEvent(
+  capabilities: Capabilities,
+  event: TurnEvent,
+  whole: boolean,
+  view: LiveView,
+  report: ReportLoss,
+): TurnEvent | undefined {
+  if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
+    // Most events are pieces of text: nothing else is looked at for them.
+    if (!whole && event.ext === undefined && capabilities[event.type] !== 'none') return event
+  }
+  if (!carriesEvent(capabilities, event)) {
+    if (!isSeen(event)) report(dropped(lostItem(capabilities, event)))
+    return undefined
+  }
+  const carried = isComposed(event) ? carryComposed(capabilities, event, view, report) : event
+  if (!whole) return carried && withoutExt(capabilities, carried, report)
+  if (!event.type.startsWith('turn-')) {
+    if (NOT_IN_VIEW.has(event.type)) report(dropped(event.type))
+    if (event.ext) report({ ...dropped('ext'), field: event.ext.protocol })
+    return undefined
+  }
+  if (event.type === 'turn-end' || event.type === 'turn-parked') {
+    if (view.asides > 0) report({ ...dropped('text-delta', view.asides), field: 'aside' })
+  }
+  return withoutExt(capabilities, event, report)
+}
+
+/** What every front is told all the same. */
+function isSeen(event: TurnEvent): boolean {
+  return IN_VIEW.has(event.type) || (event.type === 'notice' && event.code === SEEN_NOTICE)
+}
+
+/** A front that can ask, but not this, lacks the kind of question. */
+function lostItem(capabilities: Capabilities, event: TurnEvent): Item {
+  return event.type === 'ask' && capabilities.ask !== 'none' ? `ask.${event.question.kind}` : event.type
+}
+
+function isComposed(event: TurnEvent): event is Composed {
+  switch (event.type) {
+    case 'usage':
+    case 'message-end':
+    case 'tool-end':
+    case 'tool-progress':
+      return true
+    default:
+      return false
+  }
+}
+
+function carryComposed(
+  capabilities: Capabilities,
+  event: Composed,
+  view: LiveView,
+  report: ReportLoss,
+): TurnEvent | undefined {
+  if (event.type === 'usage') return carryUsage(capabilities, event, report)
+  if (event.parts === undefined) return event
+  const told = event.type === 'message-end' ? (part: Part) => isTold(part, event.message, view) : () => false
+  const parts = carryParts(event.parts, (part) => {
+    if (capabilities[`part.${part.type}`] !== 'none') return true
+    if (!told(part)) report(dropped(`part.${part.type}`))
+    return false
+  })
+  return parts === event.parts ? event : { ...event, parts }
+}
+
+/** What an end repeats of its message: events of its own have said it, or it is the client's own prompt. */
+function isTold(part: Part, message: string, view: LiveView): boolean {
+  const known = view.message(message)
+  if (known?.role === 'user') return true
+  if (part.type === 'reasoning') return known?.thought === true
+  return (part.type === 'tool-call' || part.type === 'tool-reply') && view.tool(part.tool) !== undefined
+}
+
+/** The parts that are kept, also of those within the reply of a tool; the same array when all are. */
+function carryParts(parts: readonly Part[], keeps: (part: Part) => boolean): readonly Part[] {
+  let changed = false
+  const kept = parts.flatMap((part) => {
+    if (!keeps(part)) {
+      changed = true
+      return []
+    }
+    if (part.type !== 'tool-reply') return part
+    const inner = carryParts(part.parts, keeps)
+    changed ||= inner !== part.parts
+    return inner === part.parts ? part : { ...part, parts: inner }
+  })
+  return changed ? kept : parts
+}
+
+/** The counts that have a place; nothing when none has. */
+function carryUsage(
+  capabilities: Capabilities,
+  event: EventOf<'usage'>,
+  report: ReportLoss,
+): EventOf<'usage'> | undefined {
+  const fields = Object.keys(event.usage) as (keyof typeof event.usage)[]
+  const lost = fields.filter((field) => event.usage[field] !== undefined && capabilities[`usage.${field}`] === 'none')
+  const guessed = event.estimated === true && capabilities['usage.estimated'] === 'none'
+  if (guessed) report(dropped('usage.estimated'))
+  if (lost.length === 0 && !guessed) return event
+  const { estimated, ...rest } = event
+  const usage = { ...event.usage }
+  for (const field of lost) {
+    delete usage[field]
+    report(dropped(`usage.${field}`))
+  }
+  if (Object.keys(usage).length === 0) return undefined
+  return { ...rest, usage, ...(estimated && !guessed && { estimated }) }
+}
+
+function withoutExt(capabilities: Capabilities, event: TurnEvent, report: ReportLoss): TurnEvent {
+  if (event.ext === undefined || capabilities.ext !== 'none') return event
+  const { ext, ...rest } = event
+  report({ ...dropped('ext'), field: ext.protocol })
+  return rest
+}

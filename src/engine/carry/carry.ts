@@ -1,0 +1,141 @@
+import type { Capabilities } from '../../contract/index.ts'
+import type { Command, Item, Loss, Part, TurnEvent, TurnStart } from '../../model/index.ts'
+
+/** Receives what is dropped. */
+export type ReportLoss = (loss: Loss) => void
+
+/** What gives a turn its shape: every front gets it. */
+const SHAPE: ReadonlySet<TurnEvent['type']> = new Set([
+  'turn-accepted',
+  'turn-started',
+  'turn-parked',
+  'turn-end',
+  'message-start',
+  'message-end',
+])
+
+/** True when the front can show the event, if not all that is in it; the caller reports what it cannot. */
+export function carriesEvent(capabilities: Capabilities, event: TurnEvent): boolean {
+  if (SHAPE.has(event.type)) return true
+  if (event.type === 'ask') return capabilities.ask !== 'none' && capabilities[`ask.${event.question.kind}`] !== 'none'
+  return capabilities[event.type] !== 'none'
+}
+
+/** The loss of an item that the other side has no place for. */
+export function dropped(item: Item, count = 1): Loss {
+  return { kind: 'dropped', item, why: 'no-place', count }
+}
+
+const START_ITEMS = [
+  'request',
+  'agent',
+  'once',
+  'invocation',
+  'history',
+  'clientTools',
+  'askedCapabilities',
+  'environment',
+] as const satisfies readonly (keyof TurnStart)[]
+
+/** What the gateway itself honours for every agent: losing it towards the agent loses nothing for the client. */
+const SERVED_HERE: ReadonlySet<Item> = new Set([
+  'start.request',
+  'start.agent',
+  'start.once',
+  'start.askedCapabilities',
+  'option.streaming',
+  'option.totalMs',
+  'session.id',
+  'session.conversation',
+  'session.channel',
+  'session.name',
+  'turn-cancel',
+  'turn-follow',
+  'session-close',
+  'session-clear',
+  'session-delete',
+  'query',
+  'query.state',
+  'query.messages',
+  'query.models',
+  'query.agents',
+  'query.sessions',
+  'query.session',
+  'query.turns',
+  'query.turn',
+  'query.health',
+])
+
+/** True for what the gateway does itself where the agent's protocol has no word for it. */
+export function isServedHere(item: Item): boolean {
+  return SERVED_HERE.has(item)
+}
+
+/** What a turn-start holds, with how often. */
+export function startItems(command: Command & TurnStart): { item: Item; count: number }[] {
+  const counts = new Map<Item, number>()
+  visitStart(command, (item) => {
+    counts.set(item, (counts.get(item) ?? 0) + 1)
+    return false
+  })
+  return [...counts].map(([item, count]) => ({ item, count }))
+}
+
+/**
+ * The command without what the back has no place for. Every removal is reported, except what the gateway serves itself.
+ * Parts are removed from the input, options and session fields from their objects; the command itself is not changed.
+ */
+export function carryStart(
+  capabilities: Capabilities,
+  command: Command & TurnStart,
+  report: ReportLoss,
+): Command & TurnStart {
+  const surroundings = onlySurroundings(command)
+  const carried = visitStart(command, (item) => {
+    if (capabilities[item] !== 'none') return false
+    if (item === 'start.environment' && surroundings !== undefined) report({ ...dropped(item), kind: 'weakened' })
+    else if (!SERVED_HERE.has(item)) report(dropped(item))
+    return true
+  })
+  if (surroundings === undefined || carried.environment) return carried
+  return { ...carried, input: [{ type: 'text', text: surroundings }] }
+}
+
+/** What the client tells of its surroundings, where that is all that it says: it is the prompt of an agent that has no place for it. */
+function onlySurroundings({ task, input, invocation, environment }: TurnStart): string | undefined {
+  const blank = input.every((part) => part.type === 'text' && part.text.trim() === '')
+  return task === 'prompt' && blank && !invocation ? environment?.json : undefined
+}
+
+/** What of a request for a turn its agent is not told when the input goes to a running turn. */
+export function steeringLosses(command: Command & TurnStart): Loss[] {
+  return startItems(command)
+    .filter(({ item }) => !item.startsWith('part.') && !SERVED_HERE.has(item))
+    .map(({ item, count }) => ({ kind: 'dropped', item, why: 'policy', count }))
+}
+
+/** The command without the items that `drop` says yes to; it is asked once for each that there is. */
+function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
+  const carried = { ...command }
+  if (command.task === 'compact' && drop('start.compact')) carried.task = 'prompt'
+  for (const key of START_ITEMS) if (carried[key] !== undefined && drop(`start.${key}`)) delete carried[key]
+  if (command.ext && drop('ext')) delete carried.ext
+  carried.input = carryParts(command.input, drop)
+  carried.options = without(command.options, (key) => drop(`option.${key}`))
+  if (command.session) {
+    carried.session = without(command.session, (key) => key !== 'bound' && drop(`session.${key}`))
+  }
+  return carried
+}
+
+function carryParts(parts: readonly Part[], drop: (item: Item) => boolean): readonly Part[] {
+  return parts.filter((part) => !drop(`part.${part.type}`))
+}
+
+function without<T extends object>(fields: T, drops: (key: keyof T & string) => boolean): T {
+  const kept = { ...fields }
+  for (const key of Object.keys(kept) as (keyof T & string)[]) {
+    if (kept[key] === undefined || drops(key)) delete kept[key]
+  }
+  return kept
+}

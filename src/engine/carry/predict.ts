@@ -1,0 +1,227 @@
+import type { Capabilities, Level } from '../../contract/index.ts'
+import { type Command, type Fault, fault, ITEMS, type Item, type Loss, type TurnStart } from '../../model/index.ts'
+import { dropped, isServedHere, startItems } from './carry.ts'
+
+/**
+ * How an item gets from one side of a pair to the other. `served`: the gateway itself honours it. `absent`: the side
+ * that would say it has no word for it.
+ */
+export type Carriage = 'kept' | 'weakened' | 'lost' | 'served' | 'absent'
+
+/** The most items that a refusal names. */
+const NAMED_LIMIT = 12
+
+/** What says an item: the client, the agent, either of them, or the gateway, which gives every turn its shape. */
+type Source = 'front' | 'back' | 'both' | 'gateway'
+
+const SOURCE_OF_GROUP: Readonly<Record<string, Source>> = {
+  start: 'front',
+  option: 'front',
+  session: 'front',
+  query: 'front',
+  part: 'both',
+  usage: 'back',
+  ask: 'back',
+}
+
+const SOURCES: Readonly<Record<Item, Source>> = Object.fromEntries(
+  ITEMS.map((item) => [item, sourceOf(item)]),
+) as Record<Item, Source>
+
+function sourceOf(item: Item): Source {
+  const [group = '', member] = item.split('.', 2)
+  if (member !== undefined) return SOURCE_OF_GROUP[group]!
+  switch (item) {
+    case 'turn-start':
+    case 'turn-cancel':
+    case 'turn-follow':
+    case 'turn-steer':
+    case 'ask-reply':
+    case 'session-open':
+    case 'session-close':
+    case 'session-clear':
+    case 'session-delete':
+    case 'config-set':
+    case 'query':
+      return 'front'
+    case 'turn-accepted':
+    case 'turn-started':
+    case 'turn-parked':
+    case 'turn-end':
+    case 'message-start':
+    case 'message-end':
+      return 'gateway'
+    case 'foreign':
+    case 'ext':
+      return 'both'
+    default:
+      return 'back'
+  }
+}
+
+/** Parts that agents alone say. */
+const OF_AGENTS: ReadonlySet<Item> = new Set(['part.reasoning', 'part.tool-call', 'part.diff'])
+
+/** From the best to the worst that can become of what is said both ways. */
+const ORDER: readonly Carriage[] = ['absent', 'kept', 'served', 'weakened', 'lost']
+
+/**
+ * What becomes of each item between a client and an agent whose halves carry this. `same` says that both speak one
+ * dialect: then what is read of it is written again as it was.
+ */
+export function predictPair(front: Capabilities, back: Capabilities, same = false): Readonly<Record<Item, Carriage>> {
+  const carriage = (item: Item): Carriage => {
+    const ways = {
+      front: () => towardsAgent(item, front[item], back[item], same),
+      back: () => carried(back[item], front[item], same),
+    }
+    switch (SOURCES[item]) {
+      case 'front':
+        return ways.front()
+      case 'back':
+        return beside(item, front, back) ?? ways.back()
+      case 'gateway':
+        return shaped(item, front)
+      case 'both':
+        if (isBeyond(item)) return worst(beyond(front[item], back[item], same), beyond(back[item], front[item], same))
+        if (OF_AGENTS.has(item)) return answers(item, back) ? ways.back() : 'absent'
+        // Within one dialect a part that has a place one way only is said that way only.
+        if (same && front[item] !== back[item]) return 'kept'
+        return answers(item, back) ? worst(ways.front(), ways.back()) : ways.front()
+    }
+  }
+  return Object.fromEntries(ITEMS.map((item) => [item, carriage(item)])) as Record<Item, Carriage>
+}
+
+function towardsAgent(item: Item, front: Level, back: Level, same: boolean): Carriage {
+  const way = carried(front, back, same)
+  return way === 'lost' && isServedHere(item) ? 'served' : way
+}
+
+function carried(source: Level, target: Level, same: boolean): Carriage {
+  if (source === 'none') return 'absent'
+  if (target === 'none') return 'lost'
+  return !same && (source === 'partial' || target === 'partial') ? 'weakened' : 'kept'
+}
+
+/** What is said beside turns: the gateway takes it in itself, and only who has asked something waits for an answer. */
+function beside(item: Item, front: Capabilities, back: Capabilities): Carriage | undefined {
+  if (front[item] !== 'none') return undefined
+  if (item === 'command-reply') return 'absent'
+  return (item === 'agent-ready' || item === 'session-bound') && back[item] !== 'none' ? 'served' : undefined
+}
+
+/** Every client is told the shape of its turn; only those that can go on with a parked one are parked. */
+function shaped(item: Item, front: Capabilities): Carriage {
+  if (item === 'turn-parked' && front[item] === 'none') return 'absent'
+  return front[item] === 'partial' ? 'weakened' : 'kept'
+}
+
+/** What has no counterpart in the model. */
+function isBeyond(item: Item): boolean {
+  return item === 'foreign' || item === 'ext'
+}
+
+/** In part means: of its own dialect alone. */
+function beyond(source: Level, target: Level, same: boolean): Carriage {
+  if (source === 'none') return 'absent'
+  return target === 'full' || (same && target === 'partial') ? 'kept' : 'lost'
+}
+
+/**
+ * Whether an agent's answer may hold this beside its events: protocols without tools answer with text alone, and what
+ * an event of its own tells is not told again.
+ */
+function answers(item: Item, back: Capabilities): boolean {
+  switch (item) {
+    case 'part.reasoning':
+      // A message that comes whole has no deltas that would tell it.
+      return true
+    case 'part.tool-call':
+    case 'part.tool-reply':
+      return back['tool-call'] === 'none' && back['tool-end'] !== 'none'
+    default:
+      return !item.startsWith('part.') || item === 'part.text' || back['tool-end'] !== 'none'
+  }
+}
+
+function worst(a: Carriage, b: Carriage): Carriage {
+  return ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b
+}
+
+/**
+ * What a turn will lose, before it is started: of its request what the agent's protocol has no place for or weakens, as
+ * it is reported when it is carried; of its answer what the agent's protocol may say and the client's cannot be shown.
+ */
+export function predictTurn(
+  front: Capabilities,
+  back: Capabilities,
+  command: Command & TurnStart,
+  same: boolean,
+): readonly Loss[] {
+  return [...predictRequest(back, command, same), ...(same ? [] : predictAnswer(front, back))]
+}
+
+function predictRequest(back: Capabilities, command: Command & TurnStart, same: boolean): Loss[] {
+  return startItems(command).flatMap(({ item, count }) => {
+    if (item === 'ext') return beyond('full', back[item], same) === 'lost' ? dropped(item, count) : []
+    if (back[item] === 'none') return isServedHere(item) ? [] : dropped(item, count)
+    return back[item] === 'partial' && !same ? weakened(item, count) : []
+  })
+}
+
+function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
+  const pair = predictPair(front, back)
+  const lost = (item: Item): boolean => pair[item] === 'lost'
+  return ITEMS.flatMap((item) => {
+    if (!OF_ANSWERS.has(item) || !answers(item, back)) return []
+    // What is gone with the event that it is in is not lost twice.
+    if (item.startsWith('usage.') && lost('usage')) return []
+    if ((item.startsWith('ask.') || item === 'ask-settled') && lost('ask')) return []
+    const way = carried(back[item], front[item], false)
+    if (way === 'lost') return dropped(item)
+    return way === 'weakened' ? weakened(item, 1) : []
+  })
+}
+
+/** What the answer of a turn may hold. Frames and fields beyond the protocol cannot be foreseen. */
+const OF_ANSWERS: ReadonlySet<Item> = new Set(
+  ITEMS.filter((item) => {
+    const beyond: readonly Item[] = [
+      'agent-ready',
+      'session-bound',
+      'session-changed',
+      'command-reply',
+      'foreign',
+      'ext',
+    ]
+    return (SOURCES[item] === 'back' || SOURCES[item] === 'both') && !beyond.includes(item)
+  }),
+)
+
+function weakened(item: Item, count: number): Loss {
+  return { kind: 'weakened', item, why: 'too-narrow', count }
+}
+
+/**
+ * Why a route that takes no losses refuses a turn: the request holds something that would be dropped or weakened, or
+ * the agent's protocol may say something that the client's has no place for. Undefined when nothing speaks against it.
+ */
+export function strictRefusal(
+  front: Capabilities,
+  back: Capabilities,
+  command: Command & TurnStart,
+  same: boolean,
+): Fault | undefined {
+  const request = predictRequest(back, command, same).map(({ item }) => item)
+  const answer = same ? [] : predictAnswer(front, back).filter(({ kind }) => kind === 'dropped')
+  const items = [...new Set([...request, ...answer.map(({ item }) => item)])]
+  if (items.length === 0) return undefined
+  const named = items.slice(0, NAMED_LIMIT).join(', ')
+  const rest = items.length > NAMED_LIMIT ? ` and ${items.length - NAMED_LIMIT} more` : ''
+  return fault(
+    'lossy-refused',
+    `This route takes no losses, and between these two protocols some would be lost: ${named}${rest}. ` +
+      'Leave them out, choose another agent, or set "loss: report" on the route.',
+  )
+}

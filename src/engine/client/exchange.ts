@@ -1,0 +1,184 @@
+import type { Answer, Capabilities } from '../../contract/index.ts'
+import {
+  type Command,
+  type Ext,
+  type Fault,
+  type Id,
+  type JsonText,
+  type LinkEvent,
+  type Loss,
+  LossLedger,
+  type Target,
+  type TurnEvent,
+} from '../../model/index.ts'
+import { carryEvent } from '../carry/index.ts'
+import type { LiveView } from '../events/index.ts'
+
+/** What an exchange needs of the client's wire. */
+export interface ExchangeHost {
+  readonly capabilities: Capabilities
+  /** Hands an event to the codec. */
+  encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
+  /** Hands a failure that no turn owns to the codec. */
+  encodeFault(fault: Fault, exchange: Exchange): void
+  /** Hands an event without a turn to the codec. */
+  encodeLink(event: LinkEvent): void
+  /** The exchange has its end. */
+  exchangeEnded(exchange: Exchange): void
+  /** The client has gone or the wire is closed: nothing can be written any more. */
+  readonly gone: boolean
+  /** The client does not keep up. */
+  readonly clogged: boolean
+  /** The client's input has ended, and no other request of it can come on this wire. */
+  readonly inputClosed: boolean
+}
+
+/** What a client's wire needs of the turn that an exchange is about. */
+export interface ExchangeTurn {
+  readonly id: Id
+  readonly agent: { readonly name: string }
+  readonly ended: boolean
+  /** Asks its agent to stop. False when it has its end. */
+  cancel(): boolean
+  /** Ends it with a failure from outside. */
+  fail(why: Fault): void
+  /** An exchange goes without its answer. */
+  leave(exchange: Exchange): void
+  /** A client stopped keeping up, or has caught up. */
+  valve(): void
+  /** A client holds the whole answer. */
+  delivered(): void
+  /** The input of a client has ended: it can answer no question any more. */
+  onInputClosed(): void
+  /** Something did not reach a client. */
+  lostTo(exchange: Exchange, loss: Loss): void
+  /** True when this duplicate asked only to be told of the running turn. */
+  tellsDuplicates(exchange: Exchange): boolean
+}
+
+/** One client request and its answer: it ends exactly once, and nothing is encoded for it afterwards. */
+export class Exchange {
+  readonly id: Id
+  readonly answer: Answer
+  readonly host: ExchangeHost
+  readonly ledger = new LossLedger()
+  /** The command that opened it. */
+  readonly command: Command
+  /** The turn it is about, once there is one. */
+  turn: ExchangeTurn | undefined
+  /** The recorded turn that it is answered from, and the agent that ran it. */
+  past: { turn: Id; agent: string } | undefined
+  /** Somebody cancelled it before it had a turn. */
+  #cancelled = false
+  ended = false
+
+  constructor(command: Command, answer: Answer, host: ExchangeHost) {
+    this.id = command.exchange
+    this.command = command
+    this.answer = answer
+    this.host = host
+  }
+
+  /** It only looks on: the turn is not its own. */
+  get follows(): boolean {
+    return this.command.type === 'turn-follow'
+  }
+
+  /** Its client is told to stop: what is its own is cancelled, what it only looks on at goes on without it. */
+  stop(): void {
+    const { command } = this
+    if (this.follows || (command.type === 'query' && command.what === 'turns')) this.drop()
+    else this.cancel()
+  }
+
+  /** One event of its turn: what the front has no place for is a loss, what its form leaves out is in the view. */
+  deliver(event: TurnEvent, view: LiveView): void {
+    if (this.ended) return
+    const last = this.#isLast(event)
+    if (last) this.ended = true
+    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.lost)
+    if (carried) this.host.encode(carried, this, view)
+    if (last) this.host.exchangeEnded(this)
+  }
+
+  /** Its client can be asked while the turn runs. */
+  get asksInline(): boolean {
+    const { asks } = this.answer
+    return asks === 'always' || (asks === 'inline' && !this.host.inputClosed)
+  }
+
+  /** Cancels its turn: now, or as soon as it has one. False when it is over. */
+  cancel(): boolean {
+    if (this.turn) return this.turn.cancel()
+    this.#cancelled = true
+    return !this.ended
+  }
+
+  /** Cancels the turn that it follows when that was asked for earlier. True when it was. */
+  settleCancel(): boolean {
+    if (this.#cancelled) this.turn?.cancel()
+    return this.#cancelled
+  }
+
+  /** Somebody cancelled it, and it has no turn that could be. */
+  get unwanted(): boolean {
+    return this.ended || (this.#cancelled && !this.turn)
+  }
+
+  /** True when a client that names this means the turn of this exchange. */
+  isMeantBy(target: Target): boolean {
+    if (this.command.type !== 'turn-start') return false
+    if (target === 'running') return true
+    if ('turn' in target) return target.turn === this.command.turn || target.turn === this.turn?.id
+    return 'request' in target && target.request === this.command.request
+  }
+
+  /** Ends it with a failure that no turn owns. */
+  fail(fault: Fault): void {
+    if (this.ended) return
+    this.ended = true
+    this.host.encodeFault(fault, this)
+    this.host.exchangeEnded(this)
+  }
+
+  /** Ends it with the answer to a command that started no turn. */
+  reply(answer: { data?: JsonText; fault?: Fault; ext?: Ext }): void {
+    if (this.ended) return
+    const { data, fault, ext } = answer
+    this.host.encodeLink({
+      turn: null,
+      type: 'command-reply',
+      exchange: this.id,
+      ...(data !== undefined && { data }),
+      ...(fault && { fault }),
+      ...(ext && { ext }),
+    })
+    this.drop()
+  }
+
+  /** Ends it without a word: the link has answered by itself, or the client is gone. */
+  drop(): void {
+    if (this.ended) return
+    this.ended = true
+    this.host.exchangeEnded(this)
+  }
+
+  /** Something was lost between its turn and the agent. */
+  report(loss: Loss): void {
+    this.ledger.add(loss)
+  }
+
+  /** Something was lost between its turn and its client. */
+  readonly lost = (loss: Loss): void => {
+    this.ledger.add(loss)
+    this.turn?.lostTo(this, loss)
+  }
+
+  #isLast(event: TurnEvent): boolean {
+    if (event.type === 'turn-end') return true
+    // Who follows the turn goes on following it while it waits.
+    if (event.type === 'turn-parked') return this.answer.asks === 'next-request' && !this.follows
+    if (event.type !== 'turn-accepted' || this.follows) return false
+    return this.answer.form === 'accepted' || (event.how === 'joined' && this.turn?.tellsDuplicates(this) === true)
+  }
+}

@@ -1,0 +1,6 @@
+export { ClientLink, type ClientOwner } from './client-link.ts'
+export type { ClientOptions } from './client-options.ts'
+export { Exchange, type ExchangeHost } from './exchange.ts'
+export { Outbox } from './outbox.ts'
+export { StandIn, type StandInOptions } from './stand-in.ts'
+export { frontsOf, type Started, stdioContext, takenBy } from './stdio-fronts.ts'

@@ -1,0 +1,136 @@
+import type { AnyCodec, Carrier, ClientSink, Frame } from '../../contract/index.ts'
+import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
+import type { ClientLink } from './client-link.ts'
+import type { ClientOptions } from './client-options.ts'
+import { frontsOf, type NamedFront, stdioContext, takenBy } from './stdio-fronts.ts'
+import type { StopSignal } from './stop-signal.ts'
+
+/** Opens the wire of a client. */
+export interface ClientOpener {
+  /** The longest frame of a line protocol, in characters. */
+  readonly lineLimit: number
+  client(options: ClientOptions): ClientLink
+}
+
+/** A client that talks to us as if we were its agent's program: which protocol, how it was started, where it reads. */
+export interface StandInOptions {
+  engine: ClientOpener
+  codec: AnyCodec
+  argv: readonly string[]
+  env: Readonly<Record<string, string | undefined>>
+  carrier: Carrier
+  tenant: string
+  /** The agent that `--agent` names. */
+  agent?: string
+  /** The agents that the client's key may use. */
+  allowed?: readonly string[]
+  /** A person is at standard input: nobody writes a first frame there before we say something. */
+  interactive?: boolean
+  sink: ClientSink
+  /** The client's wire is open, under this id. */
+  connected?: (link: string) => void
+}
+
+/**
+ * A program's standard input and output as a client's wire. The dialect that takes the client is asked without a frame
+ * first (its arguments and environment may say enough), then with the first frame; what came before is kept for it.
+ * A dialect whose environment may be stale (`peekMs`) takes the client only once stdin had its chance to say otherwise.
+ */
+export class StandIn {
+  readonly #options: StandInOptions
+  readonly #fronts: readonly NamedFront[]
+  #client: ClientLink | undefined
+  #first: FrameDecoder | undefined
+  #waiting = ''
+  /** How long stdin may be silent before the dialect is decided without it; absent when it must speak. */
+  #peekMs: number | undefined
+  #silence: NodeJS.Timeout | undefined
+
+  constructor(options: StandInOptions) {
+    this.#options = options
+    this.#fronts = frontsOf(options.codec)
+    const taken = this.#takenBy(undefined)
+    const peekMs = options.interactive ? undefined : taken?.[1].front?.peekMs
+    if (taken && peekMs === undefined) {
+      this.#connect(taken)
+      return
+    }
+    const [, { framing }] = this.#fronts[0]!
+    this.#first = frameDecoder(framing, options.engine.lineLimit, {
+      frame: (frame) => this.#decide(frame),
+      fault: () => this.#decide(undefined),
+    })
+    this.#peekMs = peekMs
+    this.#awaitSilence()
+  }
+
+  /** Text of standard input. */
+  push(text: string): void {
+    if (this.#client) {
+      this.#client.push(text)
+      return
+    }
+    this.#waiting += text
+    this.#awaitSilence()
+    this.#first?.push(text)
+  }
+
+  /** Standard input ended, or the program was told to stop. */
+  end(why: 'eof' | 'signal', signal?: StopSignal): void {
+    if (!this.#client) this.#first?.end()
+    if (!this.#client) this.#decide(undefined)
+    this.#client?.end(why, signal)
+  }
+
+  /** Nobody reads standard output any more. */
+  disconnect(): void {
+    if (!this.#client) this.#decide(undefined)
+    this.#client?.disconnect()
+  }
+
+  /** The reader of standard output has caught up. */
+  drained(): void {
+    this.#client?.drained()
+  }
+
+  #takenBy(frame: Frame | undefined): NamedFront | undefined {
+    return takenBy(this.#fronts, frame, this.#options)
+  }
+
+  /** A long first line comes in pieces: what counts is that nothing comes any more. */
+  #awaitSilence(): void {
+    clearTimeout(this.#silence)
+    if (this.#peekMs === undefined) return
+    this.#silence = setTimeout(() => this.#decide(undefined), this.#peekMs)
+  }
+
+  #decide(frame: Frame | undefined): void {
+    if (this.#client) return
+    clearTimeout(this.#silence)
+    this.#first = undefined
+    // Nothing came: whichever takes an empty first line.
+    this.#connect(this.#takenBy(frame ?? '') ?? this.#fronts[0]!)
+  }
+
+  #connect([name, dialect]: NamedFront): void {
+    const { engine, codec, carrier, tenant, agent, allowed, sink, connected } = this.#options
+    const isDefault = name === Object.keys(codec.dialects)[0]
+    const context = stdioContext(dialect, this.#options)
+    this.#client = engine.client({
+      codec,
+      front: isDefault ? codec.name : `${codec.name}@${name}`,
+      dialect,
+      input: dialect.front!.input?.(context) ?? dialect.framing,
+      context,
+      sink,
+      carrier,
+      tenant,
+      ...(agent !== undefined && { agent }),
+      ...(allowed && { allowed }),
+    })
+    connected?.(this.#client.id)
+    this.#client.open()
+    this.#client.push(this.#waiting)
+    this.#waiting = ''
+  }
+}

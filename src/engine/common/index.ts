@@ -1,0 +1,7 @@
+export { elapsed, steadyFrom } from './clock.ts'
+export { digestOf } from './digest.ts'
+export { UNWRITABLE } from './faults.ts'
+export { newId } from './ids.ts'
+export type { EngineLog, EngineParts } from './parts.ts'
+export { randomId } from './random.ts'
+export type { AgentSettings, EngineSettings } from './settings.ts'

@@ -1,0 +1,21 @@
+import type { Hooks, Store } from '../../contract/index.ts'
+import type { EngineSettings } from './settings.ts'
+
+/** Writes what operators should know. Never content. */
+export interface EngineLog {
+  debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
+
+/** What the engine stands on. `now` is milliseconds since the epoch. */
+export interface EngineParts {
+  settings: EngineSettings
+  store: Store
+  hooks: Hooks
+  log: EngineLog
+  now?: () => number
+  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
+  keepAliveMs?: number
+}

@@ -1,0 +1,28 @@
+import type { AgentPolicy, AnyCodec, BackContext, BackDialect, Backend, Limits, Route } from '../../contract/index.ts'
+
+/** An agent as the engine knows it: its codec is chosen, its options are validated, its backend is open. */
+export interface AgentSettings extends AgentPolicy {
+  name: string
+  codec: AnyCodec
+  /** The codec's name, with the dialect where it is not the default one. */
+  protocol: string
+  dialect: BackDialect
+  backend: Backend
+  context: BackContext<unknown>
+  /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
+  redact(text: string): string
+  /** For observers: what is started or called. */
+  target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
+}
+
+/** All that can be reloaded while the engine runs. */
+export interface EngineSettings {
+  agents: ReadonlyMap<string, AgentSettings>
+  default?: string
+  routes: readonly Route[]
+  limits: Limits
+  /** How long ended turns are kept, in milliseconds. */
+  retention: number
+  /** How many turns of a tenant may run or wait at the same time; any number of one that is not here. */
+  turnLimits?: ReadonlyMap<string, number>
+}

@@ -1,0 +1,210 @@
+import type { Awaitable, SessionRecord, Store } from '../../contract/index.ts'
+import type { Item } from '../../model/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type TurnStart,
+} from '../../model/index.ts'
+import type { Exchange } from '../client/index.ts'
+import type { AgentSettings, EngineSettings } from '../common/index.ts'
+import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
+import { answerQuery, followsTurns } from './queries.ts'
+
+/** Every command that neither starts a turn nor is about one. */
+export type ControlCommand = Exclude<
+  Command,
+  TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply' }
+>
+
+/** Where a control command comes from and whom it means. */
+export interface ControlContext {
+  settings: EngineSettings
+  agent: AgentSettings
+  tenant: string
+  allowed?: readonly string[]
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+const FAILED = fault('internal', 'The gateway could not do this; see its log.')
+const BUSY = fault('session-busy', 'A turn of this session runs; cancel it first.')
+
+/** How long an agent may take over a question that the gateway could answer itself, in milliseconds. */
+const ANSWER_MS = 3000
+
+/** A command that an agent is to answer: what is done when it does not, and whose transcript is cleared when it does so. */
+interface Waiting {
+  exchange: Exchange
+  instead: NodeJS.Timeout
+  clears?: Id
+}
+
+/**
+ * The commands beside turns: handed to the session's live agent where its protocol has them, else served by the
+ * gateway where it can, else refused. Each ends its exchange with one `command-reply`.
+ */
+export class Controls {
+  readonly #store: Store
+  readonly #sessions: Sessions
+  readonly #turns: LiveTurns
+  readonly #watches: Watches
+  readonly #waiting = new Map<Id, Waiting>()
+
+  constructor(store: Store, sessions: Sessions, turns: LiveTurns, watches: Watches) {
+    this.#watches = watches
+    this.#store = store
+    this.#sessions = sessions
+    this.#turns = turns
+  }
+
+  /** Does what the command says. */
+  async run(command: ControlCommand, context: ControlContext, exchange: Exchange | undefined): Promise<void> {
+    const id = needsSession(command) ? command.session?.id : undefined
+    const record = id === undefined ? undefined : await this.#record(id, command, context)
+    const live = record && this.#sessions.get(record.id)
+    if (live && this.#handOver(command, live, exchange, () => this.#serve(command, context, record, live, exchange)))
+      return
+    await this.#serve(command, context, record, live, exchange)
+  }
+
+  /** The agent answered a command that was handed to it. */
+  reply(event: Extract<LinkEvent, { type: 'command-reply' }>): void {
+    const waiting = this.#waiting.get(event.exchange)
+    if (!waiting) return
+    clearTimeout(waiting.instead)
+    this.#waiting.delete(event.exchange)
+    const { exchange, clears } = waiting
+    if (clears === undefined || event.fault) exchange.reply(event)
+    else
+      this.#cleared(clears).then(
+        () => exchange.reply(event),
+        () => exchange.fail(FAILED),
+      )
+  }
+
+  /** The agent has forgotten what was said. */
+  async #cleared(session: Id): Promise<void> {
+    await this.#store.clearMessages(session)
+  }
+
+  /** The session that the command means; asking for one does not make it. */
+  #record(
+    session: string,
+    command: ControlCommand,
+    { tenant, agent }: ControlContext,
+  ): Awaitable<SessionRecord | undefined> {
+    const conversation = command.session?.conversation ?? ''
+    return this.#store.findSession({ tenant, agent: agent.name, session, conversation })
+  }
+
+  /** Gives the command to the live agent when its protocol has it; `instead` runs when the answer does not come. */
+  #handOver(
+    command: ControlCommand,
+    live: LiveSession,
+    exchange: Exchange | undefined,
+    instead: () => Promise<void>,
+  ): boolean {
+    const { link } = live
+    const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
+    if (!exchange || !link?.persistent || !link.ready) return false
+    if (link.agent.dialect.back.capabilities[item] === 'none') return false
+    if (command.type === 'session-close') {
+      // Not every protocol answers it, and the session is given up whatever the agent says.
+      link.send(command)
+      return false
+    }
+    const timer = setTimeout(() => {
+      this.#waiting.delete(exchange.id)
+      instead().catch(() => exchange.fail(FAILED))
+    }, ANSWER_MS)
+    const clears = command.type === 'session-clear' && { clears: live.record.id }
+    this.#waiting.set(exchange.id, { exchange, instead: timer, ...clears })
+    link.send(command)
+    return true
+  }
+
+  async #serve(
+    command: ControlCommand,
+    context: ControlContext,
+    record: SessionRecord | undefined,
+    live: LiveSession | undefined,
+    exchange: Exchange | undefined,
+  ): Promise<void> {
+    switch (command.type) {
+      case 'query': {
+        const { settings, agent, allowed, tenant } = context
+        if (exchange && followsTurns(command)) {
+          const full = this.#watches.add(exchange, tenant)
+          if (full) exchange.reply({ fault: full })
+          return
+        }
+        const session = command.session?.id ?? ''
+        const subject = { settings, agent, allowed, tenant, session, live, record: record?.id }
+        const answer = await answerQuery(
+          { store: this.#store, sessions: this.#sessions, turns: this.#turns },
+          command,
+          subject,
+        )
+        exchange?.reply(typeof answer === 'string' ? { data: answer } : { fault: answer })
+        return
+      }
+      case 'session-clear':
+        exchange?.reply(await this.#clear(record, live))
+        return
+      case 'session-close':
+        if (live && !live.busy) this.#sessions.forget(live)
+        exchange?.reply({})
+        return
+      case 'session-delete':
+        exchange?.reply(await this.#delete(command.id, context.tenant))
+        return
+      case 'config-set':
+        exchange?.reply(configured(command, context.agent))
+        return
+      default:
+        exchange?.reply({
+          fault: fault('invalid-request', `The agent "${context.agent.name}" has no place for "${command.type}".`),
+        })
+    }
+  }
+
+  /** Ends what runs in the session, then deletes everything that is kept of it. */
+  async #delete(id: Id, tenant: string): Promise<{ fault?: Fault }> {
+    const record = await this.#store.readSession(id)
+    if (record?.tenant !== tenant) return { fault: fault('session-not-found', 'There is no such session.') }
+    const live = this.#sessions.get(id)
+    if (live?.busy) return { fault: BUSY }
+    if (live) this.#sessions.forget(live)
+    await this.#store.deleteSession(id)
+    return {}
+  }
+
+  /** The conversation begins anew: no transcript, no session of the agent's own. */
+  async #clear(record: SessionRecord | undefined, live: LiveSession | undefined): Promise<{ fault?: Fault }> {
+    if (live?.busy) return { fault: BUSY }
+    live?.renew()
+    if (!record) return {}
+    await this.#store.clearMessages(record.id)
+    await this.#store.bindSession(record.id, undefined)
+    return {}
+  }
+}
+
+/** Some questions are about the gateway or the agent: they make no session. */
+function needsSession(command: ControlCommand): boolean {
+  return command.type !== 'query' || command.what === 'messages' || command.what === 'state'
+}
+
+/** Without a live agent a setting is taken when every turn can bring it along: the front sends it with each. */
+function configured({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): { fault?: Fault } {
+  const { capabilities } = agent.dialect.back
+  const carried =
+    mode === undefined &&
+    (model === undefined || capabilities['option.model'] !== 'none') &&
+    (effort === undefined || capabilities['option.effort'] !== 'none')
+  return carried ? {} : { fault: fault('invalid-request', `The agent "${agent.name}" cannot be set to this.`) }
+}

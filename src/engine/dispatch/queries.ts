@@ -1,0 +1,166 @@
+import type { SessionRecord, Store } from '../../contract/index.ts'
+import {
+  type AgentsReply,
+  type CommandOf,
+  type Fault,
+  fault,
+  type HealthReply,
+  isRecord,
+  type JsonText,
+  type MessagesReply,
+  type ModelsReply,
+  parse,
+  replyData,
+  type SessionInfo,
+  type SessionReply,
+  type SessionsReply,
+  type StateReply,
+  type TurnReply,
+  type TurnsReply,
+} from '../../model/index.ts'
+import type { AgentSettings, EngineSettings } from '../common/index.ts'
+import { foldUpTo, viewOf } from '../events/index.ts'
+import type { LiveSession, LiveTurns, Sessions } from '../session/index.ts'
+import { turnInfo } from '../turn/index.ts'
+import { mayUse } from './router.ts'
+
+/** The most sessions or turns that a list has. */
+const LIST_LIMIT = 200
+
+/** What is kept and what is in memory. */
+export interface Known {
+  store: Store
+  sessions: Sessions
+  turns: LiveTurns
+}
+
+/** What a query is about. */
+export interface QuerySubject {
+  settings: EngineSettings
+  agent: AgentSettings
+  /** The agents that the client may use. */
+  allowed?: readonly string[]
+  /** Whose sessions and turns it may be told of. */
+  tenant: string
+  /** The client's id of the session. */
+  session: string
+  live: LiveSession | undefined
+  /** The kept session's id, when it has been used. */
+  record: string | undefined
+}
+
+/** Answers what a front asks of the gateway itself: the data of a `command-reply`, or why it cannot be answered. */
+export async function answerQuery(
+  known: Known,
+  command: CommandOf<'query'>,
+  subject: QuerySubject,
+): Promise<JsonText | Fault> {
+  const { store } = known
+  switch (command.what) {
+    case 'health':
+      return replyData({ ok: true } satisfies HealthReply)
+    case 'agents':
+      return replyData(agents(subject))
+    case 'models':
+      return replyData(models(known, subject))
+    case 'messages': {
+      const messages = subject.record === undefined ? [] : await store.readMessages(subject.record)
+      return replyData({ messages } satisfies MessagesReply)
+    }
+    case 'state':
+      return replyData(await state(known, subject))
+    case 'sessions':
+      return replyData(await sessions(known, subject.tenant))
+    case 'session':
+      return session(known, subject.tenant, argument(command, 'id'))
+    case 'turns':
+      return replyData(await turns(known, subject.tenant))
+    case 'turn':
+      return turn(known, subject.tenant, argument(command, 'turn'))
+    case 'hints':
+      return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
+  }
+}
+
+/** Whether a query is to be answered again and again, as turns get further. */
+export function followsTurns({ what, args }: CommandOf<'query'>): boolean {
+  const given = what === 'turns' && args !== undefined ? parse(args) : undefined
+  return isRecord(given) && given['follow'] === true
+}
+
+function agents({ settings, allowed }: QuerySubject): AgentsReply {
+  const usable = [...settings.agents.values()].filter(({ name }) => mayUse(allowed, name))
+  return { agents: usable.map(({ name, protocol }) => ({ name, protocol })) }
+}
+
+/** The session's model; before its first turn that of the agent's other processes. */
+function modelOf({ sessions }: Known, { live, agent }: QuerySubject): string | undefined {
+  return live?.link?.model ?? sessions.modelOf(agent)
+}
+
+function models(known: Known, subject: QuerySubject): ModelsReply {
+  const model = modelOf(known, subject)
+  return { models: model === undefined ? [] : [{ id: model }] }
+}
+
+async function state(known: Known, subject: QuerySubject): Promise<StateReply> {
+  const { store } = known
+  const { agent, session, live, record } = subject
+  const model = modelOf(known, subject)
+  const messages = record === undefined ? [] : await store.readMessages(record)
+  const kept = record === undefined ? undefined : await store.readSession(record)
+  return {
+    agent: agent.name,
+    session,
+    busy: live?.busy ?? false,
+    messageCount: messages.length,
+    ...(model !== undefined && { model }),
+    ...(kept?.usage && { usage: kept.usage }),
+  }
+}
+
+function argument({ args }: CommandOf<'query'>, name: string): string {
+  const given = args === undefined ? undefined : parse(args)
+  return isRecord(given) ? String(given[name]) : ''
+}
+
+async function sessions({ store, sessions: live }: Known, tenant: string): Promise<SessionsReply> {
+  const records = await store.listSessions(tenant, LIST_LIMIT)
+  return { sessions: records.map((record) => sessionInfo(record, live)) }
+}
+
+async function session({ store, sessions: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+  const record = await store.readSession(id)
+  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
+  const messages = await store.readMessages(id)
+  return replyData({ ...sessionInfo(record, live), messages } satisfies SessionReply)
+}
+
+function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
+  const { tenant: _tenant, bound: _bound, ...info } = record
+  return { ...info, busy: live.get(record.id)?.busy ?? false }
+}
+
+async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {
+  const records = await store.listTurns(tenant, LIST_LIMIT)
+  const infos = records.map(async (record) =>
+    turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(record.turn)),
+  )
+  return { turns: await Promise.all(infos) }
+}
+
+async function turn({ store, turns: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+  const record = await store.readTurn(id)
+  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
+  const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(id))
+  const view = live.get(id)?.view ?? foldUpTo(viewOf(info, []), await store.readEvents(id, 0), Infinity)
+  return replyData({
+    ...info,
+    seq: view.seq,
+    text: view.text,
+    ...(view.asks.length > 0 && { asks: view.asks }),
+    ...(view.usage && { usage: view.usage }),
+    ...(view.end?.stop && { stop: view.end.stop }),
+    ...(view.end?.fault && { fault: view.end.fault }),
+  } satisfies TurnReply)
+}

@@ -1,0 +1,147 @@
+import type { Store } from '../../contract/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type Target,
+  type TurnEvent,
+} from '../../model/index.ts'
+import type { ClientLink, Exchange } from '../client/index.ts'
+import { type PastHost, type Recorder, showPast } from '../record/index.ts'
+import type { LiveTurns } from '../session/index.ts'
+import type { AskAnswered, Turn } from '../turn/index.ts'
+
+/** For a command about a turn or a question that is over. */
+const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
+const UNKNOWN = fault('session-not-found', 'There is no such turn; it may have been deleted, or belong to another key.')
+
+/** Where a turn was parked under a token. */
+interface ParkedAt {
+  turn: Id
+  seq: number
+  asks: readonly Id[]
+  /** What was chosen since, by question. */
+  chosen: ReadonlyMap<Id, string | undefined>
+}
+
+type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply'>
+
+/** The commands about a turn that was started before: each finds its turn by what the client calls it. */
+export class TurnCommands {
+  readonly #host: PastHost
+  readonly #store: Store
+  readonly #turns: LiveTurns
+  readonly #recorder: Recorder
+
+  constructor(host: PastHost, turns: LiveTurns, recorder: Recorder) {
+    this.#host = host
+    this.#store = host.store
+    this.#turns = turns
+    this.#recorder = recorder
+  }
+
+  static takes(command: Command): command is Command & TurnCommand {
+    return ['turn-cancel', 'turn-follow', 'turn-steer', 'ask-reply'].includes(command.type)
+  }
+
+  /** Does what the command says. */
+  async run(client: ClientLink, command: Command & TurnCommand, exchange: Exchange | undefined): Promise<void> {
+    const meant = client.exchangeOf(command.target)
+    const own = meant?.turn && this.#turns.get(meant.turn.id)
+    const turn = own ?? this.#turns.find(client.options.tenant, command.target, command.session?.id)
+    switch (command.type) {
+      case 'turn-cancel':
+        return answered(exchange, (meant ?? turn)?.cancel())
+      case 'turn-steer':
+        return answered(exchange, turn?.tellAgent(command), turn && !turn.ended ? unsteerable(turn) : GONE)
+      case 'turn-follow':
+        if (exchange) await this.#follow(client, command.target, turn, exchange)
+        return
+      case 'ask-reply':
+        await this.#answer(client, command, turn, exchange)
+    }
+  }
+
+  /** Shows the whole turn, from its first event on. */
+  async #follow(client: ClientLink, target: Target, turn: Turn | undefined, exchange: Exchange): Promise<void> {
+    if (turn) {
+      client.scope.shares?.('followed', turn.scope.carrier)
+      return turn.join(exchange, 0)
+    }
+    const id = typeof target === 'object' && 'turn' in target ? target.turn : undefined
+    await this.#showPast(client, id, 0, exchange)
+  }
+
+  /** An answer to a question; one that comes with the token of a parked turn brings an exchange for the rest of it. */
+  async #answer(
+    client: ClientLink,
+    command: CommandOf<'ask-reply'>,
+    turn: Turn | undefined,
+    exchange: Exchange | undefined,
+  ): Promise<void> {
+    const { target } = command
+    const by = `client ${client.options.context.principal ?? client.options.tenant}`
+    if (typeof target !== 'object' || !('continuation' in target)) {
+      const became = turn?.answer(command, by) ?? 'gone'
+      return answered(exchange, became === 'taken', refusalOf(became))
+    }
+    const { continuation } = target
+    const parked = await this.#parkedAt(continuation)
+    if (!parked) return exchange?.fail(UNKNOWN)
+    if (turn) client.scope.shares?.('answered', turn.scope.carrier)
+    if (exchange && turn) await turn.join(exchange, parked.seq)
+    if (exchange?.ended) return
+    if (turn && turn.answer(command, by) !== 'gone') return
+    // Nobody waits for it any longer: what has become of the turn is the answer.
+    if (contradicts(command, (await this.#parkedAt(continuation))!)) exchange?.fail(GONE)
+    else if (exchange && !turn) await this.#showPast(client, parked.turn, parked.seq, exchange)
+  }
+
+  /** Where the turn was parked under this token, from its record. */
+  async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
+    const turn = continuation.slice(0, continuation.lastIndexOf('.'))
+    await this.#recorder.flush()
+    const entries = await this.#store.readEvents(turn, 0)
+    const events = entries.map(({ seq, json }) => ({ seq, event: JSON.parse(json) as TurnEvent }))
+    for (const { seq, event } of events) {
+      if (event.type !== 'turn-parked' || event.continuation !== continuation) continue
+      const settled = events.flatMap(({ seq: at, event: later }) =>
+        at > seq && later.type === 'ask-settled' && later.how === 'answered'
+          ? [[later.ask, later.option] as const]
+          : [],
+      )
+      return { turn, seq, asks: event.asks.map(({ ask }) => ask), chosen: new Map(settled) }
+    }
+    return undefined
+  }
+
+  async #showPast(client: ClientLink, id: string | undefined, after: number, exchange: Exchange): Promise<void> {
+    const record = id === undefined ? undefined : await this.#store.readTurn(id)
+    if (record?.tenant !== client.options.tenant) return exchange.fail(UNKNOWN)
+    const session = (await this.#store.readSession(record.session))?.session ?? ''
+    await showPast(this.#host, { record, session, after, request: record.request }, exchange)
+  }
+}
+
+/** Answers a command, where the client waits for an answer: it was done, or why it was not. */
+function answered(exchange: Exchange | undefined, done: boolean | undefined, why = GONE): void {
+  exchange?.reply(done ? {} : { fault: why })
+}
+
+function refusalOf(became: AskAnswered): Fault {
+  return typeof became === 'string' ? GONE : fault('invalid-request', became.unfit)
+}
+
+function unsteerable({ agent }: Turn): Fault {
+  const text = `The agent "${agent.name}" cannot be told anything while it works; send it as a turn of its own.`
+  return fault('invalid-request', text)
+}
+
+/** The question has another answer already; whoever repeats the first one only wants to know what became of it. */
+function contradicts({ ask, reply }: CommandOf<'ask-reply'>, { asks, chosen }: ParkedAt): boolean {
+  const meant = ask ?? asks[0]!
+  if (!asks.includes(meant)) return true
+  return chosen.has(meant) && reply.kind === 'approval' && reply.option !== chosen.get(meant)
+}

@@ -1,0 +1,218 @@
+import { Observable } from 'rxjs'
+import {
+  type AgentEvent,
+  type EventOf,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type TurnEnd,
+  type TurnEvent,
+} from '../../model/index.ts'
+import { Identities } from './identities.ts'
+import { cancelledTurn, failedTurn } from './turn-events.ts'
+
+/** What the laws need to know of the turn they guard. */
+export interface LawContext {
+  turn: Id
+  /** Events without a turn that came while it ran. */
+  link(event: LinkEvent): void
+  /** Why the wire completed without a `turn-end`. */
+  missingEnd(): Fault
+  /** True once somebody asked for the turn to be cancelled: a failure after that is a cancellation. */
+  cancelled(): boolean
+  /** Takes the function that ends the turn from outside: a time limit, an agent that does not stop. */
+  abortable(abort: (end: TurnEnd) => void): void
+}
+
+/**
+ * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
+ * agent left open are closed before it; text for a message that was never opened opens it; every message and tool call
+ * has an id of its own; one usage total, right before the end; events of other turns are dropped.
+ */
+export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) => Observable<TurnEvent> {
+  return (source) =>
+    new Observable<TurnEvent>((subscriber) => {
+      const guard = new TurnGuard(context, (event) => subscriber.next(event))
+      const next = (event: AgentEvent): void => {
+        guard.next(event)
+        if (guard.ended) subscriber.complete()
+      }
+      context.abortable(next)
+      return source.subscribe({
+        next,
+        error: (error: unknown) => {
+          guard.finish(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
+          subscriber.complete()
+        },
+        complete: () => {
+          guard.finish(context.missingEnd())
+          subscriber.complete()
+        },
+      })
+    })
+}
+
+const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see the gateway log.')
+
+/** What is open in a lane, by id; the value says how to close it. */
+type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
+
+/** What is still to be said of a turn that was cut off behind `said`: what is open is closed, then comes its end. */
+export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
+  const closings: TurnEvent[] = []
+  let over = false
+  const guard = new TurnGuard({ turn, link() {}, cancelled: () => false }, (event) => over && closings.push(event))
+  for (const event of said) guard.next(event as AgentEvent)
+  over = true
+  guard.finish(why)
+  // Usage that was told already is held back by the guard for the end.
+  return closings.filter(({ type }) => type !== 'usage')
+}
+
+class TurnGuard {
+  readonly #context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>
+  readonly #next: (event: TurnEvent) => void
+  readonly #open = new Map<string, OpenGroup>()
+  readonly #identities = new Identities()
+  #usage: TurnEvent | undefined
+  /** The open message that the last piece of text was for, as the agent calls it, its lane, and its own id. */
+  #speaking: Id | undefined
+  #lane: string | undefined
+  #spoken: Id = ''
+  ended = false
+
+  constructor(context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>, next: (event: TurnEvent) => void) {
+    this.#context = context
+    this.#next = next
+  }
+
+  next(event: AgentEvent): void {
+    if (this.ended) return
+    if (event.turn === null) {
+      this.#context.link(event)
+      return
+    }
+    if (event.turn !== this.#context.turn) return
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        if (event.message !== this.#speaking || event.lane !== this.#lane) this.#speak(event.message, event.lane)
+        this.#next(this.#spoken === event.message ? event : { ...event, message: this.#spoken })
+        return
+      case 'message-start':
+        this.#startMessage(event)
+        return
+      case 'message-end':
+        this.#endMessage(event)
+        return
+      case 'turn-end':
+        this.#end(event)
+        return
+      case 'usage':
+        if (event.scope === 'turn') this.#usage = event
+        else this.#next(event)
+        return
+      default: {
+        const unique = this.#identities.unique(event)
+        this.#track(unique)
+        this.#next(unique)
+      }
+    }
+  }
+
+  /** The wire is done: a turn that has no end yet fails with this. */
+  finish(why: Fault): void {
+    if (!this.ended) this.#end(failedTurn(this.#context.turn, why))
+  }
+
+  #speak(message: Id, lane: string | undefined): void {
+    this.#spoken = this.#identities.openedMessage(message, lane) ?? this.#openMessage(message, lane)
+    this.#speaking = message
+    this.#lane = lane
+  }
+
+  #openMessage(message: Id, lane: string | undefined): Id {
+    const turn = this.#context.turn
+    const id = this.#identities.openMessage(message, lane)
+    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#next({ type: 'message-start', turn, message: id, role: 'assistant', ...laneOf(lane) })
+    return id
+  }
+
+  /** An id that is open in this lane begins another message: the one before is over. */
+  #startMessage(event: EventOf<'message-start'>): void {
+    const { message, lane } = event
+    if (this.#identities.openedMessage(message, lane) !== undefined)
+      this.#endMessage({ type: 'message-end', turn: event.turn, message, ...laneOf(lane) })
+    const id = this.#identities.openMessage(message, lane)
+    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#speaking = undefined
+    this.#next(id === message ? event : { ...event, message: id })
+  }
+
+  #endMessage(event: EventOf<'message-end'>): void {
+    const { message, lane, parts } = event
+    const id = this.#identities.openedMessage(message, lane) ?? this.#openMessage(message, lane)
+    this.#identities.closeMessage(message, lane)
+    this.#open.delete(`message ${id}`)
+    this.#speaking = undefined
+    const own = parts && this.#identities.parts(parts, lane)
+    if (id === message && own === parts) this.#next(event)
+    else this.#next({ ...event, message: id, ...(own && { parts: own }) })
+  }
+
+  #track(event: TurnEvent): void {
+    switch (event.type) {
+      case 'tool-start':
+      case 'tool-call':
+        this.#open.set(`tool ${event.tool}`, { kind: 'tool', lane: event.lane })
+        return
+      case 'tool-end':
+        this.#open.delete(`tool ${event.tool}`)
+        return
+      case 'step-start':
+        this.#open.set(`step ${event.step}`, { kind: 'step', lane: event.lane })
+        return
+      case 'step-end':
+        this.#open.delete(`step ${event.step}`)
+    }
+  }
+
+  #end(end: TurnEnd): void {
+    const judged = this.#judge(end)
+    this.#closeGroups(judged)
+    if (this.#usage) this.#next(this.#usage)
+    this.ended = true
+    this.#next(judged)
+  }
+
+  /**
+   * A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. What
+   * did not complete has a fault, also where the agent's protocol has no word for it: by its code a client knows it.
+   */
+  #judge(end: TurnEnd): TurnEnd {
+    if (end.outcome === 'completed') return end
+    if (end.outcome === 'failed' && this.#context.cancelled()) return { ...end, ...cancelledTurn(end.turn) }
+    if (end.fault) return end
+    return { ...end, fault: end.outcome === 'cancelled' ? cancelledTurn(end.turn).fault! : UNSAID }
+  }
+
+  #closeGroups(end: TurnEnd): void {
+    const turn = this.#context.turn
+    for (const [key, { kind, lane }] of [...this.#open].reverse()) {
+      const id = key.slice(kind.length + 1)
+      const of = { turn, ...laneOf(lane) }
+      if (kind === 'message') this.#next({ type: 'message-end', ...of, message: id })
+      else if (kind === 'step') this.#next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
+      else if (end.outcome !== 'completed') {
+        const status = end.outcome === 'cancelled' ? 'cancelled' : 'error'
+        this.#next({ type: 'tool-end', ...of, tool: id, status, parts: [] })
+      }
+    }
+  }
+}
+
+function laneOf(lane: string | undefined): { lane?: string } {
+  return lane === undefined ? {} : { lane }
+}

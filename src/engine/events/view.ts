@@ -1,0 +1,249 @@
+import {
+  type Ask,
+  type Id,
+  type JsonText,
+  type Loss,
+  LossLedger,
+  type MessageView,
+  type Part,
+  type ToolView,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnView,
+  type Usage,
+} from '../../model/index.ts'
+
+/** A message view that the fold may write to. `commentary` is text beside the answer. */
+interface LiveMessage extends MessageView {
+  commentary: boolean
+  /** True when it was closed after reasoning had come for it in pieces. */
+  thought?: boolean
+  /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
+  told?: string
+}
+
+/** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
+export class LiveView implements TurnView {
+  readonly turn: Id
+  readonly session: string
+  agent: string
+  readonly startedAt: number
+  readonly messages: LiveMessage[] = []
+  readonly tools: ToolView[] = []
+  readonly directives: { action: string; json: JsonText }[] = []
+  readonly notices: { severity: string; code: string; text: string }[] = []
+  readonly #ledger: LossLedger
+  readonly #messageById = new Map<Id, LiveMessage>()
+  readonly #toolById = new Map<Id, ToolView>()
+  readonly #asks = new Map<Id, Ask>()
+  seq = 0
+  at: number
+  usage: Usage | undefined
+  usageEstimated = false
+  end: TurnEnd | undefined
+
+  constructor(identity: { turn: Id; session: string; agent: string; at: number; ledger: LossLedger }) {
+    this.turn = identity.turn
+    this.session = identity.session
+    this.agent = identity.agent
+    this.startedAt = identity.at
+    this.at = identity.at
+    this.#ledger = identity.ledger
+  }
+
+  /** Makes this the view of what follows `before`, which may go on: what is open there is here too, without what was said of it. */
+  continue(before: LiveView): void {
+    this.seq = before.seq
+    for (const message of before.messages) {
+      if (message.closed) continue
+      const rest: LiveMessage = { ...message, text: '', reasoning: '', streamed: false, told: message.text }
+      this.messages.push(rest)
+      this.#messageById.set(rest.id, rest)
+    }
+    for (const tool of before.tools) {
+      if (tool.status !== undefined) continue
+      const rest: ToolView = { ...tool }
+      this.tools.push(rest)
+      this.#toolById.set(rest.id, rest)
+    }
+    for (const ask of before.asks) this.#asks.set(ask.ask, ask)
+  }
+
+  get asks(): readonly Ask[] {
+    return [...this.#asks.values()]
+  }
+
+  get losses(): readonly Loss[] {
+    return this.#ledger.list
+  }
+
+  get text(): string {
+    return this.#answers.map(({ text }) => text).join('\n\n')
+  }
+
+  /** How many messages said something that is no part of `text`: those of sub-agents, of tools, and commentary. */
+  get asides(): number {
+    const spoken = this.messages.filter(({ role, text }) => role !== 'user' && text !== '')
+    return spoken.length - this.#answers.length
+  }
+
+  /** The messages whose text is the answer. */
+  get #answers(): LiveMessage[] {
+    const answers = this.messages.filter((message) => message.role === 'assistant' && message.lane === undefined)
+    const final = answers.filter((message) => !message.commentary)
+    return (final.length > 0 ? final : answers).filter(({ text }) => text !== '')
+  }
+
+  message(id: Id): LiveMessage | undefined {
+    return this.#messageById.get(id)
+  }
+
+  tool(id: Id): ToolView | undefined {
+    return this.#toolById.get(id)
+  }
+
+  /** Takes one event in; `at` is the clock reading of its chunk in milliseconds. A recorded one has its number `seq`. */
+  apply(event: TurnEvent, at: number, seq = this.seq + 1): void {
+    this.seq = seq
+    this.at = at
+    switch (event.type) {
+      case 'text-delta': {
+        const message = this.#messageById.get(event.message)
+        if (!message) return
+        message.text += event.text
+        message.streamed = true
+        return
+      }
+      case 'reasoning-delta': {
+        const message = this.#messageById.get(event.message)
+        if (message) message.reasoning += event.text
+        return
+      }
+      case 'message-start':
+        this.#openMessage(event)
+        return
+      case 'message-end':
+        this.#closeMessage(event.message, event.parts)
+        return
+      case 'message-retract': {
+        const message = this.#messageById.get(event.message)
+        if (message && !event.keepText) message.text = ''
+        return
+      }
+      case 'turn-end':
+        this.end = event
+        return
+      default:
+        this.#applyRare(event)
+    }
+  }
+
+  #openMessage(event: Extract<TurnEvent, { type: 'message-start' }>): void {
+    const message: LiveMessage = {
+      id: event.message,
+      role: event.role,
+      lane: event.lane,
+      streamed: false,
+      closed: false,
+      text: '',
+      reasoning: '',
+      parts: undefined,
+      commentary: event.phase === 'commentary',
+    }
+    this.messages.push(message)
+    this.#messageById.set(event.message, message)
+  }
+
+  #closeMessage(id: Id, parts: readonly Part[] | undefined): void {
+    const message = this.#messageById.get(id)
+    if (!message) return
+    message.closed = true
+    if (parts === undefined) return
+    message.thought = message.reasoning !== ''
+    const text = joined(parts, 'text')
+    message.reasoning = joined(parts, 'reasoning') || message.reasoning
+    if (message.told === undefined) {
+      message.parts = parts
+      message.text = text
+    } else if (!message.streamed) {
+      // The whole repeats what an earlier answer has shown, unless the agent has changed its mind about it.
+      message.text = text.startsWith(message.told) ? text.slice(message.told.length) : text
+    }
+  }
+
+  #applyRare(event: TurnEvent): void {
+    switch (event.type) {
+      case 'tool-start':
+      case 'tool-call':
+        this.#openTool(event)
+        return
+      case 'tool-args-delta': {
+        const tool = this.#toolById.get(event.tool)
+        if (tool) tool.args += event.text
+        return
+      }
+      case 'tool-end': {
+        const tool = this.#toolById.get(event.tool)
+        if (!tool) return
+        tool.status = event.status
+        tool.parts = event.parts
+        return
+      }
+      case 'directive':
+        this.directives.push({ action: event.action, json: event.json })
+        return
+      case 'notice':
+        this.notices.push({ severity: event.severity, code: event.code, text: event.text })
+        return
+      case 'ask':
+        this.#asks.set(event.ask, event)
+        return
+      case 'ask-settled':
+        this.#asks.delete(event.ask)
+        return
+      case 'usage':
+        if (event.scope !== 'turn') return
+        this.usage = event.usage
+        this.usageEstimated = event.estimated === true
+    }
+  }
+
+  #openTool(event: Extract<TurnEvent, { type: 'tool-start' | 'tool-call' }>): void {
+    const called = event.type === 'tool-call'
+    const args = called ? event.args : ''
+    const known = this.#toolById.get(event.tool)
+    // A call of an id whose call has ended is another one.
+    if (known && known.status === undefined) {
+      known.args = args
+      known.called ||= called
+      return
+    }
+    const tool: ToolView = {
+      id: event.tool,
+      name: event.name,
+      executor: event.executor,
+      args,
+      called,
+      status: undefined,
+      parts: [],
+    }
+    this.tools.push(tool)
+    this.#toolById.set(event.tool, tool)
+  }
+}
+
+function joined(parts: readonly Part[], type: 'text' | 'reasoning'): string {
+  let text = ''
+  for (const part of parts) if (part.type === type) text += part.text
+  return text
+}
+
+/** The fold of a recorded turn. */
+export function viewOf(
+  of: { turn: Id; session: string; agent: string; startedAt: number },
+  events: readonly TurnEvent[],
+): LiveView {
+  const view = new LiveView({ ...of, at: of.startedAt, ledger: new LossLedger() })
+  for (const event of events) view.apply(event, of.startedAt)
+  return view
+}

@@ -1,0 +1,6 @@
+export { Idempotency } from './idempotency.ts'
+export { type PastHost, showPast } from './past.ts'
+export { Recorder } from './recorder.ts'
+export { recoverTurns } from './recovery.ts'
+export { needsRecord, StoreWatch, tellUnrecorded } from './store-watch.ts'
+export { Upkeep } from './upkeep.ts'

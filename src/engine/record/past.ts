@@ -1,0 +1,78 @@
+import type { Store, TurnRecord } from '../../contract/index.ts'
+import { fault, type Id, LossLedger } from '../../model/index.ts'
+import type { Exchange } from '../client/index.ts'
+import { cancelledTurn, foldUpTo, LiveView, reissue } from '../events/index.ts'
+import { ownerAlive } from './owner.ts'
+import { endLostTurn, LOST } from './recovery.ts'
+
+/** How often the record of a turn that another process runs is looked at, in milliseconds. */
+const POLL_MS = 100
+
+const NOT_KEPT = fault(
+  'invalid-request',
+  'This request has been answered, and what was said is not kept; send it under a new key to have it done again.',
+)
+const GONE = fault('internal', 'The record of this turn is gone; send the request with a new key.')
+
+/** What showing the past stands on. */
+export interface PastHost {
+  store: Store
+  /** The time, in milliseconds since the epoch. */
+  now(): number
+}
+
+/** What an exchange is shown of a turn that no turn of this process is. */
+export interface Past {
+  record: TurnRecord
+  /** The session's id as the client knows it. */
+  session: string
+  /** The last event that it has been shown before; 0 for none. */
+  after: number
+  /** The client's id of the request. */
+  request: string | undefined
+}
+
+/**
+ * Shows an exchange the recorded turn, and goes on as more is recorded while another process runs it. A turn whose
+ * process is gone is ended first, so that nobody waits for ever.
+ */
+export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
+  const { record } = of
+  exchange.past = record
+  const ledger = new LossLedger()
+  for (const loss of record.losses ?? []) ledger.add(loss)
+  // What its first client was not shown is told of this one when it is not shown it either.
+  ledger.subtract(record.measures?.toClient ?? [])
+  for (const loss of ledger.list) exchange.report(loss)
+  const newView = (): LiveView =>
+    new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
+  const view = newView()
+  if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
+  for (let after = of.after; ; ) {
+    const { over, shape } = await stateOf(store, record.turn, now())
+    // Without what was said it would be an empty success.
+    if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
+    const entries = await store.readEvents(record.turn, after)
+    for (const entry of entries) {
+      const { seq, event } = reissue(entry, 'replayed', of.request)
+      view.apply(event, now(), seq)
+      exchange.deliver(event, view)
+    }
+    if (exchange.ended) return
+    if (exchange.unwanted) return exchange.fail(cancelledTurn(record.turn).fault!)
+    if (over) return exchange.fail(GONE)
+    after = entries.at(-1)?.seq ?? after
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+/**
+ * Whether nothing more will be recorded of the turn: it has its end, which is recorded after its events. `shape`: it has
+ * succeeded, and its events are without what was said.
+ */
+async function stateOf(store: Store, turn: Id, at: number): Promise<{ over: boolean; shape: boolean }> {
+  const record = await store.readTurn(turn)
+  const over = !record || record.outcome !== undefined
+  if (!over && !ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
+  return { over, shape: record?.outcome === 'completed' && record.measures?.shape === true }
+}

@@ -1,0 +1,156 @@
+import type { Store } from '../../contract/index.ts'
+import { type Command, fault } from '../../model/index.ts'
+import type { Exchange } from '../client/index.ts'
+import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
+import type { LiveTurns, Sessions } from '../session/index.ts'
+import type { Turn } from '../turn/index.ts'
+import { ownOwner } from './owner.ts'
+import { endLostTurn } from './recovery.ts'
+
+/** How often a store that cannot be written is tried again, and how soon after the last time for a request that needs it. */
+const PROBE_MS = 1000
+const PROBE_AGAIN_MS = 100
+
+const INCOMPLETE = fault(
+  'internal',
+  'The gateway could not write its record while this turn ran, so what became of it is not known here.',
+)
+
+/** What the watch stands on. */
+export interface StoreWatchParts {
+  store: Store
+  log: EngineLog
+  turns: LiveTurns
+  sessions: Sessions
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/**
+ * Whether what happens can be kept. While it cannot, turns that nothing was promised for go on without their record and
+ * say so; what rests on the record is refused. The store is tried until it can be written again.
+ */
+export class StoreWatch {
+  readonly #parts: StoreWatchParts
+  readonly #owner = ownOwner()
+  /** Turns that were promised something and whose first record may not be committed yet. */
+  readonly #fresh = new Set<Turn>()
+  /** Turns that run and whose record is incomplete. */
+  readonly #lost = new Set<Turn>()
+  #retry: NodeJS.Timeout | undefined
+  #probed = 0
+  #telling = false
+  #failures = 0
+
+  constructor(parts: StoreWatchParts) {
+    this.#parts = parts
+  }
+
+  /** False from a failure on until the store could be written again. */
+  get writable(): boolean {
+    return this.#retry === undefined
+  }
+
+  /** How many writes have failed. */
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** Whether the record of a running turn is complete so far. */
+  keeps(turn: Turn): boolean {
+    return !this.#lost.has(turn)
+  }
+
+  /** Something could not be written. Running turns are told when the step in hand is done, before anything is sent. */
+  failed(error: unknown): void {
+    this.#failures += 1
+    if (this.writable) {
+      this.#parts.log.error('the record could not be written', { error: String(error) })
+      this.#retry = setInterval(() => void this.#probe(), PROBE_MS).unref()
+    }
+    if (this.#telling) return
+    this.#telling = true
+    queueMicrotask(() => this.#tell())
+  }
+
+  /** Whether the store can be written; one that could not is tried once more. */
+  async ready(): Promise<boolean> {
+    if (!this.writable && elapsed() - this.#probed >= PROBE_AGAIN_MS) await this.#probe()
+    return this.writable
+  }
+
+  /** A turn is about to be recorded. `promised`: its client relies on that, so it does not go on without. */
+  began(turn: Turn, promised: boolean): void {
+    if (!this.writable) this.#lost.add(turn)
+    else if (promised) this.#fresh.add(turn)
+  }
+
+  /** The first record of a turn was written. */
+  begun(turn: Turn): void {
+    // Behind the commit, which the store does at the end of this tick at the latest.
+    if (this.#fresh.has(turn)) setImmediate(() => this.#fresh.delete(turn))
+  }
+
+  /** A turn whose record is incomplete has its end: what is there of it says so. */
+  async ended(turn: Turn): Promise<void> {
+    this.#lost.delete(turn)
+    if (this.writable) await endLostTurn(this.#parts.store, turn.id, this.#parts.now(), INCOMPLETE)
+  }
+
+  close(): void {
+    clearInterval(this.#retry)
+  }
+
+  #tell(): void {
+    this.#telling = false
+    if (this.writable) return
+    for (const turn of this.#parts.turns.values()) {
+      if (this.#lost.has(turn)) continue
+      this.#lost.add(turn)
+      if (this.#fresh.delete(turn)) turn.refuse(UNWRITABLE)
+      // Who was not told yet that the turn is taken is told so first.
+      else if (turn.view.seq > 0) tellUnrecorded(turn)
+    }
+  }
+
+  async #probe(): Promise<void> {
+    this.#probed = elapsed()
+    try {
+      await this.#parts.store.probe()
+    } catch {
+      return
+    }
+    if (this.writable) return
+    clearInterval(this.#retry)
+    this.#retry = undefined
+    this.#parts.log.warn('the record can be written again', { failures: this.#failures })
+    await this.#mend().catch((error: unknown) => this.failed(error))
+  }
+
+  /** Sessions that began meanwhile are kept from now on, and turns that ended meanwhile have an end in the record too. */
+  async #mend(): Promise<void> {
+    const { store, turns, sessions, now } = this.#parts
+    for (const { record } of sessions.values()) {
+      await store.openSession(record, record.id, record.usedAt)
+      await store.bindSession(record.id, record.bound)
+    }
+    const unfinished = await store.unfinishedTurns()
+    const left = unfinished.filter(({ owner, turn }) => owner === this.#owner && !turns.get(turn))
+    for (const { turn } of left) await endLostTurn(store, turn, now(), INCOMPLETE)
+  }
+}
+
+/**
+ * Whether what a command asks for is nothing without a record: an answer that is given once, a turn that goes on behind
+ * its client's back, something that is to be forgotten.
+ */
+export function needsRecord(command: Command, exchange: Exchange | undefined): boolean {
+  if (command.type === 'session-clear' || command.type === 'session-delete') return true
+  return command.type === 'turn-start' && (command.once !== undefined || exchange?.answer.form === 'accepted')
+}
+
+/** Says that the record of a turn which goes on is incomplete. */
+export function tellUnrecorded(turn: Turn): void {
+  turn.scope.note('unrecorded')
+  turn.notice('warning', 'unrecorded', 'This turn is not recorded: the gateway cannot write its record now.')
+}

@@ -1,0 +1,63 @@
+import type { Store } from '../../contract/index.ts'
+import { type Fault, fault } from '../../model/index.ts'
+import { type Breakers, HealthChecks } from '../agent/index.ts'
+import { type AgentSettings, type EngineLog, type EngineSettings, steadyFrom } from '../common/index.ts'
+
+/** How often what is older than the retention is deleted, in milliseconds. */
+const PRUNE_MS = 3_600_000
+
+/** What upkeep stands on. */
+export interface UpkeepParts {
+  store: Store
+  breakers: Breakers
+  log: EngineLog
+  settings(): EngineSettings
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** What is done from time to time, whoever asks or not: old turns are deleted, agents are asked whether they work. */
+export class Upkeep {
+  readonly #parts: UpkeepParts
+  readonly #health: HealthChecks
+  readonly #steady: () => number
+  readonly #pruning: NodeJS.Timeout
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts
+    this.#steady = steadyFrom(parts.now())
+    this.#health = new HealthChecks((agent, found) => this.#checked(agent, found))
+    this.watch()
+    this.#pruning = setInterval(() => void this.prune(), PRUNE_MS)
+    this.#pruning.unref()
+  }
+
+  /** Checks the agents of the settings as they are now. */
+  watch(): void {
+    this.#health.watch(this.#parts.settings().agents.values())
+  }
+
+  /** Deletes the turns that ended longer ago than the retention, by the later of two clocks: one may have been set. */
+  async prune(): Promise<void> {
+    const { store, log, now, settings } = this.#parts
+    try {
+      await store.prune(Math.min(now(), this.#steady()) - settings().retention)
+    } catch (error) {
+      log.error('old turns could not be deleted', { error: String(error) })
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#pruning)
+    this.#health.close()
+  }
+
+  /** A health check opens or closes the agent's circuit as turns do. */
+  #checked(agent: AgentSettings, found: Fault | undefined): void {
+    const { breakers, log } = this.#parts
+    const before = breakers.state(agent)
+    breakers.told(agent, found && fault('agent-unavailable', found.message))
+    if (found) log.warn('an agent failed its health check', { agent: agent.name, why: found.message })
+    else if (before !== 'closed') log.info('an agent works again', { agent: agent.name })
+  }
+}

@@ -1,0 +1,13 @@
+export {
+  acceptedTurn,
+  decode$,
+  dropped,
+  type Exchange,
+  encode$,
+  frontsOf,
+  RecordedAgent,
+  RecordedClient,
+  type Started,
+  stdioContext,
+  takenBy,
+} from './observables.ts'

@@ -1,0 +1,85 @@
+import { Observable } from 'rxjs'
+import type { BackContext, BackDialect, CallEnd, Frame, FrontContext, FrontDialect } from '../../contract/index.ts'
+import type { Command, Fault, Loss, TurnEvent, TurnStart } from '../../model/index.ts'
+import type { Exchange } from '../client/index.ts'
+import { RecordedAgent } from './recorded-agent.ts'
+import { RecordedClient } from './recorded-client.ts'
+
+export { carryStart, dropped } from '../carry/index.ts'
+export { type Exchange, frontsOf, type Started, stdioContext, takenBy } from '../client/index.ts'
+export { acceptedTurn } from '../events/index.ts'
+export { type AgentEar, type Direction, RecordedAgent } from './recorded-agent.ts'
+export { type ClientEar, RecordedClient } from './recorded-client.ts'
+
+/** Hears what did not survive, and what could not be read. */
+export interface Listener {
+  loss?(loss: Loss): void
+  fault?(fault: Fault): void
+}
+
+/** What an agent said, and which turn it answered. `end` is how its wire ended (default: exit code 0). */
+export interface Recorded<O> extends Listener {
+  context: BackContext<O>
+  start: Command & TurnStart
+  end?: CallEnd
+}
+
+/**
+ * The canonical events of one turn from the frames that an agent wrote. Subscribing opens the codec's link; completing
+ * the frames ends its wire. The laws of a turn hold: exactly one `turn-end`, last.
+ */
+export function decode$<O>(dialect: BackDialect<O>, frames: Observable<Frame>, of: Recorded<O>): Observable<TurnEvent> {
+  return new Observable((subscriber) => {
+    const agent = new RecordedAgent(dialect, of.context, {
+      event: (event) => {
+        subscriber.next(event)
+        if (event.type === 'turn-end') subscriber.complete()
+      },
+      loss: (loss) => of.loss?.(loss),
+      fault: (fault) => of.fault?.(fault),
+    })
+    agent.open()
+    agent.start(of.start)
+    if (subscriber.closed) return
+    return frames.subscribe({
+      next: (frame) => agent.decode(frame),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => agent.end(of.end ?? { why: 'closed', exitCode: 0 }),
+    })
+  })
+}
+
+/** A client that reads a turn: its codec's context, and what it wrote, as frames (none where its request comes with the context). */
+export interface Reading extends Listener {
+  context: FrontContext
+  request: readonly Frame[]
+  agent: string
+}
+
+/**
+ * The frames that a client reads for one turn. Events go to the last exchange that its request opened; what it has no
+ * place for is told to `of.loss` at the end.
+ */
+export function encode$(dialect: FrontDialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
+  return new Observable((subscriber) => {
+    let exchange: Exchange | undefined
+    const client = new RecordedClient(dialect, of.context, of.agent, {
+      command: (_command, opened) => {
+        exchange = opened ?? exchange
+      },
+      send: (frame) => subscriber.next(frame),
+      loss: (loss) => of.loss?.(loss),
+      fault: (fault) => of.fault?.(fault),
+    })
+    client.open()
+    for (const frame of of.request) client.decode(frame)
+    return events.subscribe({
+      next: (event) => exchange && client.deliver(event, exchange),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => {
+        client.settle()
+        subscriber.complete()
+      },
+    })
+  })
+}

@@ -1,0 +1,106 @@
+import type { Id, Target } from '../../model/index.ts'
+import { elapsed } from '../common/index.ts'
+import type { Turn } from '../turn/index.ts'
+import type { LiveSession } from './live-session.ts'
+
+/** For how long, and of how many turns, it is known when they ended: as long as their answers are given again. */
+const REMEMBERED_MS = 600_000
+const REMEMBERED = 10_000
+
+interface Entry {
+  turn: Turn
+  session: LiveSession
+}
+
+/**
+ * The turns that run or wait, and the session that each of them is in. Not a `Map`: when its table is replaced by
+ * another one, V8 keeps a reference from the old to the new. Once a table has grown old, whatever comes and goes in its
+ * successors, turns with all that they hold, is garbage that only a full collection finds.
+ */
+export class LiveTurns {
+  readonly #byId: Record<Id, Entry> = Object.create(null)
+  #size = 0
+  readonly #idle: (() => void)[] = []
+  /** When turns ended, on a clock that is never set; the oldest first. */
+  readonly #ended = new Map<Id, number>()
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(turn: Turn, session: LiveSession): void {
+    if (!(turn.id in this.#byId)) this.#size += 1
+    this.#byId[turn.id] = { turn, session }
+  }
+
+  /** Forgets a turn that has its end; gives the session it was in. */
+  delete(turn: Turn): LiveSession | undefined {
+    const session = this.sessionOf(turn)
+    if (turn.id in this.#byId) this.#size -= 1
+    delete this.#byId[turn.id]
+    if (turn.command.once) this.#remember(turn.id)
+    if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    return session
+  }
+
+  get(id: Id): Turn | undefined {
+    return this.#byId[id]?.turn
+  }
+
+  sessionOf(turn: Turn): LiveSession | undefined {
+    return this.#byId[turn.id]?.session
+  }
+
+  /** How many milliseconds ago a turn with an idempotency key ended here; undefined when that is long ago. */
+  endedSince(id: Id): number | undefined {
+    const at = this.#ended.get(id)
+    return at === undefined ? undefined : elapsed() - at
+  }
+
+  /** The oldest first. */
+  values(): Turn[] {
+    return Object.values(this.#byId).map(({ turn }) => turn)
+  }
+
+  /** How many turns of a tenant there are. */
+  countOf(tenant: string): number {
+    return Object.values(this.#byId).filter(({ session }) => session.record.tenant === tenant).length
+  }
+
+  /**
+   * The turn of a tenant that a target means, whichever wire started it. Clients choose the ids of requests themselves:
+   * of several turns under one it is that of the `session`, else none.
+   */
+  find(tenant: string, target: Target, session?: string): Turn | undefined {
+    if (target === 'running') return undefined
+    const meant = this.values().filter((turn) => {
+      if (this.sessionOf(turn)?.record.tenant !== tenant) return false
+      if ('turn' in target) return turn.id === target.turn
+      if ('continuation' in target) return turn.asks.parked?.continuation === target.continuation
+      return turn.command.request === target.request
+    })
+    const [only, ...others] = meant.length > 1 ? meant.filter(({ view }) => view.session === session) : meant
+    return others.length === 0 ? only : undefined
+  }
+
+  #remember(id: Id): void {
+    const now = elapsed()
+    this.#ended.set(id, now)
+    for (const [oldest, at] of this.#ended) {
+      if (now - at < REMEMBERED_MS && this.#ended.size <= REMEMBERED) break
+      this.#ended.delete(oldest)
+    }
+  }
+
+  /** Resolves when no turn runs, or after `ms` milliseconds. */
+  untilIdle(ms: number): Promise<void> {
+    if (this.size === 0 || ms <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#idle.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}

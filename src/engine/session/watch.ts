@@ -1,0 +1,110 @@
+import { type Fault, fault, type TurnInfoReply, type TurnsReply } from '../../model/index.ts'
+import type { Exchange } from '../client/index.ts'
+import { liveInfo, type Turn } from '../turn/index.ts'
+import type { LiveTurns } from './live-turns.ts'
+
+/** The most clients that may follow all turns at once. */
+const MAX_WATCHES = 64
+/** The most turns that wait to be told to a client that does not keep up; beyond it the oldest are left out. */
+const MAX_BEHIND = 1_000
+/** How often a client that did not keep up is looked at, in milliseconds. */
+const RETRY_MS = 100
+
+/** One client that follows the turns of its tenant. */
+interface Watch {
+  exchange: Exchange
+  tenant: string
+  /** What it has not been told yet, the newest state of each turn. */
+  behind: Map<string, TurnInfoReply>
+  retry?: NodeJS.Timeout
+}
+
+/**
+ * The clients that follow all turns of their tenants. A turn is told when it gets further (a handful of times), never
+ * for its events; a slow client gets the newest state of each turn instead of every one.
+ */
+export class Watches {
+  readonly #turns: LiveTurns
+  readonly #watches = new Set<Watch>()
+
+  constructor(turns: LiveTurns) {
+    this.#turns = turns
+  }
+
+  /** Tells the exchange of the turns that run, then of every change, until its client leaves. */
+  add(exchange: Exchange, tenant: string): Fault | undefined {
+    this.#sweep()
+    if (this.#watches.size >= MAX_WATCHES) {
+      return fault('overloaded', `${MAX_WATCHES} clients follow the turns already; end one of them.`)
+    }
+    const watch: Watch = { exchange, tenant, behind: new Map() }
+    this.#watches.add(watch)
+    const running = this.#turns.values().filter((turn) => this.#tenantOf(turn) === tenant)
+    tell(watch, running.map(liveInfo))
+    return undefined
+  }
+
+  /** A turn has got further. */
+  changed(turn: Turn): void {
+    if (this.#watches.size === 0) return
+    this.#sweep()
+    const tenant = this.#tenantOf(turn)
+    let info: TurnInfoReply | undefined
+    for (const watch of this.#watches) {
+      if (watch.tenant !== tenant) continue
+      info ??= liveInfo(turn)
+      push(watch, info)
+    }
+  }
+
+  /** Ends every watch: the gateway stops. */
+  close(): void {
+    for (const { exchange, retry } of this.#watches) {
+      clearTimeout(retry)
+      exchange.reply({})
+    }
+    this.#watches.clear()
+  }
+
+  #tenantOf(turn: Turn): string | undefined {
+    return this.#turns.sessionOf(turn)?.record.tenant
+  }
+
+  /** Forgets those whose client has left. */
+  #sweep(): void {
+    for (const watch of this.#watches) {
+      if (!watch.exchange.ended) continue
+      clearTimeout(watch.retry)
+      this.#watches.delete(watch)
+    }
+  }
+}
+
+function push(watch: Watch, info: TurnInfoReply): void {
+  if (!watch.exchange.host.clogged && watch.behind.size === 0) {
+    tell(watch, [info])
+    return
+  }
+  watch.behind.delete(info.turn)
+  watch.behind.set(info.turn, info)
+  const [oldest] = watch.behind.keys()
+  if (watch.behind.size > MAX_BEHIND) watch.behind.delete(oldest!)
+  watch.retry ??= setTimeout(() => catchUp(watch), RETRY_MS).unref()
+}
+
+function catchUp(watch: Watch): void {
+  delete watch.retry
+  if (watch.exchange.ended) return
+  if (watch.exchange.host.clogged) {
+    watch.retry = setTimeout(() => catchUp(watch), RETRY_MS).unref()
+    return
+  }
+  const infos = [...watch.behind.values()]
+  watch.behind.clear()
+  tell(watch, infos)
+}
+
+function tell({ exchange }: Watch, turns: readonly TurnInfoReply[]): void {
+  const data = JSON.stringify({ turns } satisfies TurnsReply)
+  exchange.host.encodeLink({ turn: null, type: 'command-reply', exchange: exchange.id, data, more: true })
+}

@@ -1,0 +1,118 @@
+import type { Answer } from '../../contract/index.ts'
+import type { EventOf, LinkEvent, Loss, TurnEvent } from '../../model/index.ts'
+import { carriesEvent } from '../carry/index.ts'
+import type { Exchange } from '../client/index.ts'
+import type { LiveView, Numbered } from '../events/index.ts'
+
+/** An exchange with its own fold of the turn (the first one shares the turn's). */
+interface Member {
+  exchange: Exchange
+  view: LiveView
+  /** What came while it is still being shown the past; absent once it is up to date. */
+  later?: Numbered[]
+}
+
+/** The exchanges that follow one turn. A plain array: events are handed on in one synchronous loop. */
+export class Audience {
+  #members: Member[] = []
+  #first: Exchange | undefined
+
+  add(exchange: Exchange, view: LiveView): void {
+    this.#first ??= exchange
+    this.#members.push({ exchange, view })
+  }
+
+  /**
+   * Adds an exchange that has missed something. What happens from now on waits until the returned function has been
+   * given the events that it missed, as far as they are recorded.
+   */
+  addLate(exchange: Exchange, view: LiveView, at: () => number): (missed: readonly Numbered[]) => void {
+    const member: Member = { exchange, view, later: [] }
+    this.#members.push(member)
+    return (missed) => {
+      const last = missed.at(-1)?.seq ?? 0
+      const rest = member.later!.filter(({ seq }) => seq > last)
+      delete member.later
+      for (const numbered of [...missed, ...rest]) show(member, numbered, at())
+    }
+  }
+
+  remove(exchange: Exchange): void {
+    this.#members = this.#members.filter((member) => member.exchange !== exchange)
+  }
+
+  /** Another agent answers: every answer names it, and tells nothing of what the one before it would not have been told. */
+  moved(agent: string, lost: readonly Loss[]): void {
+    for (const { view, exchange } of this.#members) {
+      view.agent = agent
+      exchange.ledger.subtract(lost)
+    }
+  }
+
+  /** The exchange that started the turn. */
+  isFirst(exchange: Exchange): boolean {
+    return exchange === this.#first
+  }
+
+  /**
+   * The turn goes on when this exchange leaves: it only looked on, or its answer or the route (`policy`) says `drain`.
+   * One that was begun to go on without its client does so too when others who asked for its answer leave.
+   */
+  isOutlived({ answer, follows }: Exchange, policy: Answer['onDisconnect'] | undefined): boolean {
+    const { form, onDisconnect } = this.#first!.answer
+    if (follows || form === 'accepted') return true
+    return (policy ?? (onDisconnect === 'drain' ? onDisconnect : answer.onDisconnect)) === 'drain'
+  }
+
+  /** Nobody waits for the turn any more. */
+  get deserted(): boolean {
+    return this.#members.every(({ exchange }) => exchange.ended)
+  }
+
+  /** Somebody does not keep up. */
+  get clogged(): boolean {
+    return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.clogged)
+  }
+
+  /** Somebody can be shown this question and answer it while the turn runs. */
+  canBeAsked(event: EventOf<'ask'>): boolean {
+    return this.#members.some(({ exchange }) => !exchange.ended && exchange.asksInline && carriesAsk(exchange, event))
+  }
+
+  /** Somebody's next request can answer this question. */
+  canAnswerLater(event: EventOf<'ask'>): boolean {
+    return this.#members.some(
+      ({ exchange }) =>
+        exchange.answer.asks === 'next-request' &&
+        carriesAsk(exchange, event) &&
+        (!exchange.ended || exchange.answer.form === 'accepted'),
+    )
+  }
+
+  /** Hands an event on; `own` is the turn's view, which has it already. */
+  deliver(event: TurnEvent, own: LiveView, at: number): void {
+    for (const member of this.#members) {
+      if (member.later) member.later.push({ seq: own.seq, event })
+      else if (member.view === own) member.exchange.deliver(event, own)
+      else show(member, { seq: own.seq, event }, at)
+    }
+  }
+
+  /** Hands on an event that no turn owns. */
+  tell(event: LinkEvent): void {
+    for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event)
+  }
+
+  report(loss: Loss): void {
+    for (const { exchange } of this.#members) exchange.report(loss)
+  }
+}
+
+function show({ exchange, view }: Member, { seq, event }: Numbered, at: number): void {
+  view.apply(event, at, seq)
+  exchange.deliver(event, view)
+}
+
+function carriesAsk({ host }: Exchange, event: EventOf<'ask'>): boolean {
+  return carriesEvent(host.capabilities, event)
+}

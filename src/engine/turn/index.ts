@@ -1,0 +1,5 @@
+export { Turn } from './turn.ts'
+export type { AskAnswered, AskAudit } from './turn-asks.ts'
+export { TurnClock } from './turn-clock.ts'
+export { liveInfo, turnInfo } from './turn-info.ts'
+export { limitsOf, type TurnOwner } from './turn-init.ts'

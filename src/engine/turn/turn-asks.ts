@@ -1,0 +1,273 @@
+import type { Route } from '../../contract/index.ts'
+import type { Ask, Command, CommandOf, EventOf, Id, Loss, Question, Reply, TurnEvent } from '../../model/index.ts'
+import { randomId } from '../common/index.ts'
+import type { Audience } from './audience.ts'
+
+/** What the asks of a turn need of it. */
+export interface AskHost {
+  readonly turn: Id
+  readonly exchange: Id
+  readonly audience: Audience
+  readonly policy: Route['approvals']
+  /** How long a question waits for its answer, in milliseconds. */
+  askMs(): number
+  /** How long the turn may go on at most, in milliseconds. */
+  leftMs(): number
+  /** The time, in milliseconds since the epoch. */
+  now(): number
+  /** Hands a command to the agent. */
+  send(command: Command): void
+  /** Says something to the clients and the journal; gives the number of the event. */
+  take(event: TurnEvent): number
+  /** A question did not reach a client. */
+  loss(loss: Loss): void
+  /** A question has its answer: for the audit log. */
+  audit(entry: AskAudit): void
+  /** Whether somebody is waited for has changed. */
+  changed(): void
+}
+
+/** Who answered a question, and how. Nothing in it is content but the tool's name. */
+export interface AskAudit {
+  ask: Id
+  about: string
+  how: 'answered' | 'timeout' | 'cancelled'
+  option?: string
+  by: string
+}
+
+/** What became of an answer: it was taken, nothing waits for it, or it is none to this question (which stays open). */
+export type AskAnswered = 'taken' | 'gone' | { unfit: string }
+
+/** A turn that waits for a client's next request: by which token, since which event, with which questions. */
+export interface Park {
+  continuation: string
+  seq: number
+  asks: readonly Ask[]
+}
+
+interface OpenAsk {
+  ask: Ask
+  timer: NodeJS.Timeout
+}
+
+/**
+ * The questions of one turn. A client that can be asked is asked, and the first answer counts. Where only a client's
+ * next request can bring the answer, the turn is parked until then. For a client that can neither, the route's policy
+ * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
+ */
+export class TurnAsks {
+  readonly #host: AskHost
+  readonly #open = new Map<Id, OpenAsk>()
+  #parking = false
+  #cancelled = false
+  #continuation: string | undefined
+  #parkedAt = 0
+
+  constructor(host: AskHost) {
+    this.#host = host
+  }
+
+  /** The agent waits for somebody: its silence is not its fault. */
+  get waiting(): boolean {
+    return this.#open.size > 0
+  }
+
+  /** The park that it is in. */
+  get parked(): Park | undefined {
+    if (this.#continuation === undefined) return undefined
+    return {
+      continuation: this.#continuation,
+      seq: this.#parkedAt,
+      asks: [...this.#open.values()].map(({ ask }) => ask),
+    }
+  }
+
+  /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
+  asked(event: EventOf<'ask'>): boolean {
+    const { audience } = this.#host
+    if (this.#open.has(event.ask)) return false
+    if (this.#cancelled) {
+      queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
+      return false
+    }
+    if (audience.canBeAsked(event)) {
+      this.#wait(event)
+      return true
+    }
+    if (this.#continuation !== undefined || audience.canAnswerLater(event)) {
+      this.#wait(event)
+      if (this.#continuation === undefined) this.#park()
+      return true
+    }
+    this.#answerByPolicy(event)
+    return false
+  }
+
+  /** A client answers. Who brings the token of a park and no answer to its question is asked again. */
+  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
+    const parked = this.#continuation !== undefined
+    const again = parked && typeof command.target === 'object' && 'continuation' in command.target
+    const ask = command.ask ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
+    const open = ask === undefined ? undefined : this.#open.get(ask)
+    const unfit = open && unfitness(open.ask.question, command.reply)
+    if (ask === undefined || !open || unfit !== undefined) {
+      if (again) this.#park()
+      return unfit === undefined ? 'gone' : { unfit }
+    }
+    this.#settle(ask, 'answered', by, command.reply)
+    this.#send(ask, command.reply)
+    // What else is open is asked again of whoever brought this answer.
+    if (parked && this.waiting) this.#park()
+    return 'taken'
+  }
+
+  /** A client has left: where only a next request can bring the answers from here on, the turn is parked until then. */
+  left(): void {
+    const { audience, turn } = this.#host
+    const events = [...this.#open.values()].map(({ ask }) => ({ type: 'ask', turn, ...ask }) as const)
+    const waits = events.some((event) => !audience.canBeAsked(event) && audience.canAnswerLater(event))
+    if (waits && this.#continuation === undefined) this.#park()
+    this.#host.changed()
+  }
+
+  /** The input of a client has ended: the policy answers at once what nobody can answer any more. */
+  onInputClosed(): void {
+    const { audience, turn, policy } = this.#host
+    if (this.#continuation !== undefined) return
+    for (const { ask } of [...this.#open.values()]) {
+      const event = { type: 'ask', turn, ...ask } as const
+      if (audience.canBeAsked(event) || audience.canAnswerLater(event)) continue
+      const reply = policyReply(ask.question, policy)
+      this.#settle(ask.ask, 'answered', 'policy', reply)
+      this.#send(ask.ask, reply)
+    }
+    this.#host.changed()
+  }
+
+  /** The agent says that a question is settled: it took it back. False when it only confirms what is known. */
+  settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): boolean {
+    const known = this.#close(ask)
+    if (known) this.#host.audit({ ask, about: describe(known.question), how, by })
+    return known !== undefined
+  }
+
+  /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */
+  cancel(): void {
+    this.#cancelled = true
+    for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn', undefined)
+  }
+
+  #wait(ask: EventOf<'ask'>): void {
+    const now = this.#host.now()
+    const ms = Math.max(0, Math.min(this.#host.askMs(), (ask.deadline ?? Number.POSITIVE_INFINITY) - now))
+    const timer = setTimeout(() => this.#expire(ask.ask), ms)
+    const { question } = ask
+    const deadline = now + Math.min(ms, this.#host.leftMs())
+    this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline }, timer })
+  }
+
+  /** The question as its clients are shown it: by a deadline of the agent's they are told the earliest that holds. */
+  shown(event: EventOf<'ask'>): EventOf<'ask'> {
+    const deadline = this.#open.get(event.ask)?.ask.deadline
+    return event.deadline === undefined || deadline === undefined ? event : { ...event, deadline }
+  }
+
+  /** At the end of this step: an agent that asks several things at once is parked once, with all of them. */
+  #park(): void {
+    if (this.#parking) return
+    this.#parking = true
+    queueMicrotask(() => {
+      this.#parking = false
+      if (!this.waiting) return
+      const asks = [...this.#open.values()].map(({ ask }) => ask)
+      this.#continuation = `${this.#host.turn}.${randomId(18)}`
+      this.#parkedAt = this.#host.take({
+        type: 'turn-parked',
+        turn: this.#host.turn,
+        asks,
+        continuation: this.#continuation,
+        deadline: Math.min(...asks.map(({ deadline }) => deadline!)),
+      })
+    })
+  }
+
+  #expire(ask: Id): void {
+    const { question } = this.#open.get(ask)!.ask
+    const reply = policyReply(question, 'deny')
+    this.#settle(ask, 'timeout', 'policy', reply)
+    this.#send(ask, reply)
+    this.#host.changed()
+  }
+
+  #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
+    const { policy, turn } = this.#host
+    const reply = policyReply(question, policy)
+    // Not from within the agent's own event: its link is in the middle of a frame.
+    queueMicrotask(() => this.#send(ask, reply))
+    this.#host.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
+    this.#host.audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
+    this.#host.take({
+      type: 'notice',
+      turn,
+      severity: 'warning',
+      code: 'ask-policy',
+      text: `The agent asked (${describe(question)}); this client cannot be asked, so the route's policy answered: ${policy}.`,
+    })
+  }
+
+  #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: Reply | undefined): void {
+    const known = this.#close(ask)!
+    this.#host.audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
+    const option = how === 'answered' && reply ? optionOf(reply) : {}
+    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how, by, ...option })
+  }
+
+  #close(ask: Id): Ask | undefined {
+    const open = this.#open.get(ask)
+    clearTimeout(open?.timer)
+    this.#open.delete(ask)
+    if (!this.waiting) this.#continuation = undefined
+    return open?.ask
+  }
+
+  #send(ask: Id, reply: Reply): void {
+    const { turn, exchange } = this.#host
+    this.#host.send({ exchange, type: 'ask-reply', target: { turn }, ask, reply })
+  }
+}
+
+/** What the policy says to a question: approvals by the route, everything else is refused. */
+function policyReply(question: Question, policy: Route['approvals']): Reply {
+  switch (question.kind) {
+    case 'approval': {
+      const fitting = question.options.filter(({ kind }) => kind === policy)
+      const option = fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
+      return { kind: 'approval', option: option?.id ?? policy }
+    }
+    case 'input':
+      return { kind: 'input', values: '{}' }
+    case 'client':
+      return { kind: 'client', error: '{"message":"There is no client that could do this."}' }
+    case 'tool':
+      return { kind: 'tool', status: 'denied', parts: [] }
+  }
+}
+
+/** Why a reply is none to this question; undefined when it is one. No is an answer also where no option says so. */
+function unfitness(question: Question, reply: Reply): string | undefined {
+  if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
+  if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined
+  const { options } = question
+  if (options.some(({ id }) => id === reply.option)) return undefined
+  if (reply.option === 'deny' && !options.some(({ kind }) => kind === 'deny')) return undefined
+  return `The question has no such option; choose one of: ${options.map(({ id }) => id).join(', ')}.`
+}
+
+function describe(question: Question): string {
+  return question.kind === 'approval' ? `approval of ${question.name}` : question.kind
+}
+
+function optionOf(reply: Reply): { option?: string } {
+  return reply.kind === 'approval' ? { option: reply.option } : {}
+}

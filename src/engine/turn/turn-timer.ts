@@ -1,0 +1,113 @@
+import type { Limits } from '../../contract/index.ts'
+import { type Fault, fault } from '../../model/index.ts'
+import { elapsed } from '../common/index.ts'
+
+type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
+
+/**
+ * The time limits of one turn on one timer: the whole turn, and the phase it is in. An event only notes the time; the
+ * timer looks at the note when it fires, so that nothing is armed anew per event.
+ */
+export class TurnTimer {
+  readonly #expired: (fault: Fault) => void
+  /** The client's own limit, from the beginning of the turn. */
+  readonly #askedMs: number
+  readonly #startedAt: number
+  #agent: string
+  #limits: Limits
+  /** When its agent took the turn: that agent's limit of the whole turn counts from here. */
+  #takenAt: number
+  #phase: Phase = 'waiting'
+  #phaseAt: number
+  #held = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** `totalMs` is the client's own limit; the agent's bounds it. `expired` is called at most once. */
+  constructor(agent: string, limits: Limits, totalMs: number | undefined, expired: (fault: Fault) => void) {
+    this.#agent = agent
+    this.#limits = limits
+    this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
+    this.#expired = expired
+    this.#startedAt = this.#takenAt = this.#phaseAt = elapsed()
+    this.#arm()
+  }
+
+  /** Another agent takes the turn: from here on its limits count, the client's own goes on. */
+  moveTo(agent: string, limits: Limits): void {
+    this.#agent = agent
+    this.#limits = limits
+    this.#takenAt = elapsed()
+    this.enter('waiting')
+  }
+
+  /** The turn enters a phase now. */
+  enter(phase: Phase): void {
+    this.#phase = phase
+    this.#phaseAt = elapsed()
+    this.#arm()
+  }
+
+  /** Something came from the agent. */
+  touch(): void {
+    this.#phaseAt = elapsed()
+    if (this.#phase !== 'idle') this.enter('idle')
+  }
+
+  /** Silence is not the agent's fault while the client does not read or has been asked something. */
+  hold(held: boolean): void {
+    this.#held = held
+    this.#phaseAt = elapsed()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  get #phaseMs(): number {
+    if (this.#phase === 'waiting') return Number.POSITIVE_INFINITY
+    return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
+  }
+
+  /** How many milliseconds the whole turn has left. */
+  get leftMs(): number {
+    return Math.max(0, Math.floor(this.#totalAt - elapsed()))
+  }
+
+  /** When the whole turn is out of time. */
+  get #totalAt(): number {
+    return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer)
+    const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - elapsed()), 2 ** 31 - 1))
+  }
+
+  #fire(): void {
+    const now = elapsed()
+    // Timers may fire a fraction of a millisecond early.
+    if (now + 1 >= this.#totalAt) {
+      const ms = Math.min(this.#askedMs, this.#limits.total)
+      this.#expired(fault('timeout', `The turn did not end within its limit of ${ms} ms.`))
+    } else if (!this.#held && now + 1 >= this.#phaseAt + this.#phaseMs) {
+      this.#expired(this.#phaseFault())
+    } else {
+      if (this.#held) this.#phaseAt = now
+      this.#arm()
+    }
+  }
+
+  #phaseFault(): Fault {
+    const ms = this.#phaseMs
+    if (this.#phase === 'place') {
+      const none = `No process of the agent "${this.#agent}" was free within ${ms} ms (limit "start")`
+      return fault('overloaded', `${none}; try again later, or allow it more processes (pool.max).`)
+    }
+    if (this.#phase === 'start') {
+      return fault('agent-unavailable', `The agent "${this.#agent}" was not ready within ${ms} ms (limit "start").`)
+    }
+    return fault('timeout', `The agent "${this.#agent}" sent nothing for ${ms} ms (limit "${this.#phase}").`)
+  }
+}
