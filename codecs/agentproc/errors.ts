@@ -21,5 +21,6 @@ export const errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
   'provider-down': { code: '1', http: 503 },
   'provider-error': { code: '1', http: 502 },
   'lossy-refused': { code: '1', http: 422 },
+  'idempotency-conflict': { code: '1', http: 422 },
   internal: { code: '1', http: 500 },
 }

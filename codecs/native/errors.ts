@@ -21,5 +21,6 @@ export const errors: Codec['errors'] = {
   'provider-down': { code: 'provider-down', http: 503 },
   'provider-error': { code: 'provider-error', http: 502 },
   'lossy-refused': { code: 'lossy-refused', http: 422 },
+  'idempotency-conflict': { code: 'idempotency-conflict', http: 422 },
   internal: { code: 'internal', http: 500 },
 }

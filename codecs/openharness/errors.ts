@@ -24,6 +24,7 @@ export const errors: Codec['errors'] = {
   'provider-down': { code: 'provider_down', http: 503 },
   'provider-error': { code: 'provider_error', http: 502 },
   'lossy-refused': { code: 'translation_lossy', http: 422 },
+  'idempotency-conflict': { code: 'invalid_request', http: 422 },
   internal: { code: 'internal', http: 500 },
 }
 

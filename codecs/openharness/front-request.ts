@@ -132,10 +132,6 @@ function understand(body: string, message: RequestMessage, context: Context, ids
   const asked = askedCapabilities(message.capabilities ?? {})
   const sessionId = context.session_id || auth?.session_id
   const ext = requestExt(body, message, continuation !== undefined)
-  // What a shell tells of its surroundings may be another thing whenever it asks: beside an intent that alone makes no
-  // other request.
-  const asks = intent.trim() !== '' || (context.attachments ?? []).length > 0
-  const beside = (at(ext?.json, 'request') ?? '') + (asks ? '' : (at(raw, 'environment_state') ?? ''))
   return {
     asked,
     session: {
@@ -150,8 +146,8 @@ function understand(body: string, message: RequestMessage, context: Context, ids
           key: ids.request,
           duplicate: 'join',
           replay: 'undelivered',
-          other: 'refuse',
-          ...(beside && { beside }),
+          holds: 'running',
+          ...(message.correlation_id !== undefined && { incidental: ['correlation_id'] }),
         },
       }),
       ...(context.task_hint?.plugin_id && { agent: context.task_hint.plugin_id }),

@@ -24,5 +24,6 @@ export const errors: Codec['errors'] = {
   'provider-down': { code: 'QWEN_PROVIDER_DOWN', http: 503 },
   'provider-error': { code: 'QWEN_PROVIDER_ERROR', http: 502 },
   'lossy-refused': { code: 'QWEN_TRANSLATION_LOSSY', http: 422 },
+  'idempotency-conflict': { code: 'QWEN_IDEMPOTENCY_CONFLICT', http: 422 },
   internal: { code: 'QWEN_INTERNAL', http: 500 },
 }

@@ -22,6 +22,7 @@ export const errors: Codec['errors'] = {
   'provider-down': { code: 'PROVIDER_DOWN', http: 503 },
   'provider-error': { code: 'INTERNAL', http: 502 },
   'lossy-refused': { code: 'INVALID_REQUEST', http: 422 },
+  'idempotency-conflict': { code: 'INVALID_REQUEST', http: 422 },
   internal: { code: 'INTERNAL', http: 500 },
 }
 

@@ -13,7 +13,8 @@ export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, 
     ...(run.agent !== undefined && { agent: run.agent }),
     input: [{ type: 'text', text: run.prompt }],
     options: { ...(run.stream !== undefined && { streaming: run.stream }), totalMs: run.totalMs },
-    ...(once && { once }),
+    // When a run was sent is no part of what it asks for.
+    ...(once && { once: run.sentAt === undefined ? once : { ...once, incidental: ['ts_ms'] } }),
     session: { id: run.session, ...(run.channel !== undefined && { channel: run.channel }) },
     ...(run.ext !== undefined && { ext: { protocol: 'zene', json: run.ext } }),
   }

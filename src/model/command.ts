@@ -39,10 +39,10 @@ export interface Once {
   duplicate: 'join' | 'tell'
   /** When it has ended: which recorded answers may be given again. */
   replay: 'undelivered' | 'success' | 'never'
-  /** What makes it another request beside its task and input. */
-  beside?: string
-  /** What another request under the same key gets while the first one runs; absent: it runs as well. */
-  other?: 'refuse'
+  /** Members of the command's `ext` that tell of the attempt, not of the request. */
+  incidental?: readonly string[]
+  /** How long another request under the key is refused: while the first one runs; absent: also while its answer may be given again. */
+  holds?: 'running'
   /** How long the recorded answer may be given again, in milliseconds; absent: as long as the gateway has it for this replay. */
   ttlMs?: number
 }

@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'provider-down',
   'provider-error',
   'lossy-refused',
+  'idempotency-conflict',
   'internal',
 ] as const
 

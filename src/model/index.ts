@@ -1,4 +1,5 @@
 export * from './asks.ts'
+export * from './canonical-json.ts'
 export * from './command.ts'
 export * from './errors.ts'
 export * from './event.ts'

@@ -15,7 +15,7 @@ const COMMA = 44
 const COLON = 58
 
 /** Index behind the string that begins at `start` (the opening quote). Long strings are searched, not walked through. */
-function stringEnd(json: JsonText, start: number): number {
+export function stringEnd(json: JsonText, start: number): number {
   let end = json.indexOf('"', start + 1)
   while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
   return end + 1

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { hostname } from 'node:os'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store, TurnRecord } from '../../src/contract/index.ts'
-import { Idempotency, type Verdict } from '../../src/engine/record/idempotency.ts'
+import { Idempotency, type Keyed, type Verdict } from '../../src/engine/record/idempotency.ts'
 import { ownOwner } from '../../src/engine/record/owner.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Command, Once, TurnStart } from '../../src/model/index.ts'
@@ -31,8 +31,9 @@ describe('a request with a key', () => {
     const input = [{ type: 'text', text }] as const
     return { exchange: 'x', type: 'turn-start', turn: `t${turns}`, task: 'prompt', input, options: {}, once }
   }
-  const claim = (command: Command & TurnStart, session = 'session'): Promise<Verdict> =>
-    idempotency.claim(session, command)
+  const keyed = (command: Command & TurnStart, scope = 'session', agent = 'a'): Keyed => ({ scope, agent, command })
+  const claim = (command: Command & TurnStart, scope?: string, agent?: string): Promise<Verdict> =>
+    idempotency.claim(keyed(command, scope, agent))
   /** A turn that another process has begun under the key. */
   const begun = async (once: Once, owner = ownOwner()): Promise<string> => {
     const command = asked(once)
@@ -45,13 +46,6 @@ describe('a request with a key', () => {
   const ended = async (turn: string, outcome: TurnRecord['outcome'], code?: string): Promise<void> => {
     await store.endTurn(turn, { endedAt: now, outcome: outcome!, ...(code !== undefined && { code }) })
   }
-
-  test('is answered from the record only where what its front says beside is the same, too', async () => {
-    const once = { ...UNDELIVERED, other: 'refuse', beside: '{"task_hint":1}' } as const
-    const turn = await begun(once)
-    await ended(turn, 'failed', 'invalid-request')
-    expect(await claim(asked({ ...once, beside: '{"task_hint":2}' }))).toEqual({ do: 'run' })
-  })
 
   test.each<[string, Once['replay'], TurnRecord['outcome'], string | undefined, boolean, boolean]>([
     ['an unread success', 'undelivered', 'completed', undefined, false, true],
@@ -104,7 +98,7 @@ describe('a request with a key', () => {
   test('is given up while it waits when nobody wants it any more', async () => {
     const turn = await begun(UNDELIVERED)
     let unwanted = false
-    const verdict = idempotency.claim('session', asked(UNDELIVERED), () => unwanted)
+    const verdict = idempotency.claim(keyed(asked(UNDELIVERED)), () => unwanted)
     unwanted = true
     expect(await verdict).toEqual({ do: 'stop' })
     await ended(turn, 'completed')
@@ -116,12 +110,31 @@ describe('a request with a key', () => {
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
   })
 
-  test('is one of its session and its prompt; a second prompt takes nothing from the first', async () => {
-    const turn = await begun(UNDELIVERED)
-    expect(await claim(asked(UNDELIVERED, 'other'))).toEqual({ do: 'run' })
+  const RUNNING: Once = { ...UNDELIVERED, holds: 'running' }
+  test.each<[string, Once, TurnRecord['outcome'] | undefined, number, Verdict['do']]>([
+    ['while the first one runs', UNDELIVERED, undefined, 0, 'refuse'],
+    ['while the first one runs, which holds it so long', RUNNING, undefined, 0, 'refuse'],
+    ['when it has ended, which held it so long', RUNNING, 'completed', 0, 'run'],
+    ['when it has succeeded', UNDELIVERED, 'completed', 59_999, 'refuse'],
+    ['when it has failed', UNDELIVERED, 'failed', 59_999, 'refuse'],
+    ['when its window has closed', UNDELIVERED, 'completed', 60_000, 'run'],
+    ['when its own window is open', { ...UNDELIVERED, ttlMs: 90_000 }, 'completed', 60_000, 'refuse'],
+    ['when its answer is never given again', { ...UNDELIVERED, replay: 'never' }, 'completed', 0, 'run'],
+  ])('is refused under the key of another one %s: %5$s', async (_when, once, outcome, later, verdict) => {
+    const turn = await begun(once)
+    if (outcome) await ended(turn, outcome, 'internal')
+    now += later
+    const other = asked(once, 'other')
+    expect(await claim(other)).toEqual({ do: verdict })
+    // A refused one has taken nothing from the first.
+    if (verdict === 'refuse' && outcome === 'completed')
+      expect(await claim(asked(once))).toEqual({ do: 'replay', turn })
+  })
+
+  test('is another one for another agent, and has a key of its own in another scope', async () => {
+    await begun(UNDELIVERED)
+    expect(await claim(asked(UNDELIVERED), 'session', 'b')).toEqual({ do: 'refuse' })
     expect(await claim(asked(UNDELIVERED), 'other session')).toEqual({ do: 'run' })
-    await ended(turn, 'completed')
-    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'replay', turn })
   })
 
   test('runs once, of several that come when the first has failed; the others wait for that one', async () => {
@@ -148,7 +161,7 @@ describe('a request with a key', () => {
   test('gives its key back when its turn does not begin', async () => {
     const given = asked(UNDELIVERED)
     expect(await claim(given)).toEqual({ do: 'run' })
-    await idempotency.giveUp('session', given)
+    await idempotency.giveUp(keyed(given))
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
   })
 })

@@ -17,7 +17,7 @@ function claims({ folder }: TestGateway): unknown[] {
     return db
       .prepare('SELECT key FROM claims')
       .all()
-      .map(({ key }) => String(key).split(' ')[1])
+      .map(({ key }) => (JSON.parse(String(key)) as string[])[1])
   } finally {
     db.close()
   }

@@ -392,8 +392,8 @@ routes:
     ['floods', 'talk', { effort: 'high' }],
   ])('an answer that is given again names its turn, its agent and its losses: %s', async (agent, input, options) => {
     const more = { agent, key: 'k1' }
-    const first = await post({ input, options, session: { id: 'given-again' } }, more)
-    const second = await post({ input, options, session: { id: 'given-again' } }, more)
+    const first = await post({ input, options, session: { id: `given-again-${agent}` } }, more)
+    const second = await post({ input, options, session: { id: `given-again-${agent}` } }, more)
     const told = ({ headers }: Answer) => ['turn', 'agent', 'loss'].map((name) => headers.get(`turnpike-${name}`))
     expect([told(second), second.losses]).toEqual([told(first), first.losses])
     expect(told(first)).toEqual([first.turn, agent, 'dropped=1'])

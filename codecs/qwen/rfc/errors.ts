@@ -33,6 +33,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   'provider-down': 'service_unavailable_error',
   'provider-error': 'server_error',
   'lossy-refused': 'invalid_request_error',
+  'idempotency-conflict': 'invalid_request_error',
   internal: 'server_error',
 }
 

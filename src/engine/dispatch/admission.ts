@@ -5,14 +5,22 @@ import { steeringLosses, unfit } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, type EngineSettings, steadyFrom, UNWRITABLE } from '../common/index.ts'
 import { cancelledTurn } from '../events/index.ts'
-import { Idempotency, needsRecord, type Recorder, type StoreWatch, showPast, tellUnrecorded } from '../record/index.ts'
+import {
+  Idempotency,
+  type Keyed,
+  needsRecord,
+  type Recorder,
+  type StoreWatch,
+  showPast,
+  tellUnrecorded,
+} from '../record/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { limitsOf, Turn, TurnClock, type TurnOwner } from '../turn/index.ts'
 import { mayUse, type RouteChoice } from './router.ts'
 
-const OTHER_BODY = fault(
-  'invalid-request',
-  'A request with this id and another body runs; send this one under a new id.',
+const CONFLICT = fault(
+  'idempotency-conflict',
+  'Another request has this id or idempotency key: it differs in more than the attempt. Send this one under a new one.',
 )
 
 /** What admission stands on. */
@@ -69,12 +77,12 @@ export class Admission {
     // Whether the key's last answer has reached its client decides.
     if (command.once) this.#parts.recorder.markDelivered()
     const verdict = await this.#idempotency
-      .claim(record.id, command, () => exchange.unwanted)
+      .claim(keyed(entry), () => exchange.unwanted)
       .catch((error: unknown) => watch.failed(error))
     if (exchange.ended) return
     if (!verdict) return exchange.fail(UNWRITABLE)
     if (verdict.do === 'stop') return exchange.fail(cancelledTurn(command.turn).fault!)
-    if (verdict.do === 'refuse') return exchange.fail(OTHER_BODY)
+    if (verdict.do === 'refuse') return exchange.fail(CONFLICT)
     if (verdict.do === 'join') {
       client.scope.shares?.('joined', verdict.turn.scope.carrier)
       await verdict.turn.join(exchange, 0)
@@ -87,7 +95,7 @@ export class Admission {
       await showPast({ store, now: () => owner.now() }, shown, exchange)
     } else {
       const parked = exchange.answer.form === 'accepted' ? undefined : this.#parts.sessions.get(record.id)?.running
-      if (parked?.asks.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry, record.id)
+      if (parked?.asks.parked && exchange.answer.asks === 'next-request') await this.#askAgain(parked, entry)
       else await this.#begin(entry, record, await this.#isUsed(record, at))
     }
   }
@@ -96,10 +104,11 @@ export class Admission {
    * A request comes without the token of the park that its session is in. It answers what is asked when its text is the
    * id of an option, else its client is asked again. No turn of its own begins: it would wait for the parked one.
    */
-  async #askAgain(turn: Turn, { client, command, exchange }: Entry, session: Id): Promise<void> {
+  async #askAgain(turn: Turn, entry: Entry): Promise<void> {
+    const { client, command, exchange } = entry
     const { continuation, seq, asks } = turn.asks.parked!
     client.scope.shares?.('answered', turn.scope.carrier)
-    await this.#idempotency.giveUp(session, command)
+    await this.#idempotency.giveUp(keyed(entry))
     await turn.join(exchange, seq)
     if (exchange.ended) return
     const by = `client ${client.options.context.principal ?? client.options.tenant}`
@@ -132,7 +141,7 @@ export class Admission {
     const others = this.#others(entry)
     const tried = [choice.agent, ...others]
     const agent = tried.find((candidate) => breakers.admit(candidate))
-    if (!agent) return this.#refuse(entry, record, breakers.refusal(choice.agent))
+    if (!agent) return this.#refuse(entry, breakers.refusal(choice.agent))
     const own = agent === choice.agent
     const at = this.#parts.owner.now()
     const home = own ? record : await this.#record(entry, agent, at)
@@ -141,12 +150,12 @@ export class Admission {
     if (running?.steerable && steers(route, command)) {
       breakers.release(agent)
       running.steer(exchange, command)
-      return this.#claims(this.#idempotency.handOver(record.id, command, running.id))
+      return this.#claims(this.#idempotency.handOver(keyed(entry), running.id))
     }
     const full = session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.tenant)
     if (full) {
       breakers.release(agent)
-      return this.#refuse(entry, record, full)
+      return this.#refuse(entry, full)
     }
     await this.#run(entry, agent, others.slice(tried.indexOf(agent)), session)
   }
@@ -158,9 +167,9 @@ export class Admission {
   }
 
   /** No turn begins: who sends the same again is not taken for a duplicate. */
-  async #refuse({ exchange, command }: Entry, { id }: SessionRecord, why: Fault): Promise<void> {
-    exchange.fail(why)
-    await this.#claims(this.#idempotency.giveUp(id, command))
+  async #refuse(entry: Entry, why: Fault): Promise<void> {
+    entry.exchange.fail(why)
+    await this.#claims(this.#idempotency.giveUp(keyed(entry)))
   }
 
   /** A write to the claims; when it fails, duplicates find out by the turn that is not there. */
@@ -230,6 +239,13 @@ export class Admission {
     )
     return named.filter((agent) => unfit(client.options.dialect, command, agent, route) === undefined)
   }
+}
+
+/** Whose the request's key is: a client's of this protocol, in its session and conversation. */
+function keyed({ client, command, choice, session }: Entry): Keyed {
+  const { codec, tenant } = client.options
+  const scope = JSON.stringify([tenant, codec.name, session, command.session?.conversation ?? ''])
+  return { scope, agent: choice.agent.name, command }
 }
 
 function tooMany(most: number): Fault {

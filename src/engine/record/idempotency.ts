@@ -1,16 +1,9 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import {
-  type Command,
-  type ErrorCode,
-  type Id,
-  isRetryable,
-  type Once,
-  type TurnStart,
-  textOf,
-} from '../../model/index.ts'
-import { digestOf, elapsed } from '../common/index.ts'
+import { type Command, type ErrorCode, type Id, isRetryable, type Once, type TurnStart } from '../../model/index.ts'
+import { elapsed } from '../common/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
+import { fingerprint } from './fingerprint.ts'
 import { isOfThisMachine, ownerAlive } from './owner.ts'
 
 /** How long after its end an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
@@ -26,6 +19,13 @@ const CLAIMED_MS = 7 * 86_400_000
 const WAIT_MS = 120_000
 const POLL_MS = 50
 const RECORDED_MS = 500
+
+/** A request under a key. `scope` is whose key it is, `agent` which agent it is given to. */
+export interface Keyed {
+  scope: string
+  agent: string
+  command: Command & TurnStart
+}
 
 /** What a request with an idempotency key gets. */
 export type Verdict =
@@ -49,20 +49,21 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of a turn within its session. A duplicate of a running turn joins it, wherever and however long it
+   * Claims the key of a request within its scope. A duplicate of a running turn joins it, wherever and however long it
    * runs; of an ended one it is answered from the record where the command's replay policy says so and its window is
-   * open, else it runs. The same key with another prompt is another request. `unwanted` says that the client has
+   * open, else it runs. Another request under the key is refused while the first one runs, and until its window closes
+   * unless the key is held only for so long as it runs; then it takes the key. `unwanted` says that the client has
    * cancelled it, or is gone.
    */
-  async claim(session: Id, command: Command & TurnStart, unwanted = () => false): Promise<Verdict> {
+  async claim({ scope, agent, command }: Keyed, unwanted = () => false): Promise<Verdict> {
     const { once, turn } = command
     if (!once) return { do: 'run' }
-    const body = digest(command)
-    const key = keyOf(session, once, body)
+    const body = fingerprint(command, agent)
+    const key = keyOf(scope, once)
     let found = await this.#store.claim(key, turn, body, this.#now(), CLAIMED_MS)
     while (found.state === 'held') {
       const same = found.body === body
-      const verdict = await (same ? this.#duplicate(found.turn, command, unwanted) : this.#other(found.turn))
+      const verdict = await (same ? this.#duplicate(found.turn, command, unwanted) : this.#other(found.turn, once))
       if (verdict) return verdict
       // Of several that find it over one takes its place, and is found by the others.
       found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
@@ -71,15 +72,15 @@ export class Idempotency {
   }
 
   /** A turn that runs already does what the key was claimed for: duplicates get that one's answer. */
-  async handOver(session: Id, command: Command & TurnStart, running: Id): Promise<void> {
+  async handOver({ scope, agent, command }: Keyed, running: Id): Promise<void> {
     if (!command.once) return
-    const body = digest(command)
-    await this.#store.reclaim(keyOf(session, command.once, body), running, body, this.#now(), command.turn)
+    const body = fingerprint(command, agent)
+    await this.#store.reclaim(keyOf(scope, command.once), running, body, this.#now(), command.turn)
   }
 
   /** Gives back the key that was claimed for a turn which does not begin. */
-  async giveUp(session: Id, command: Command & TurnStart): Promise<void> {
-    if (command.once) await this.#store.release(keyOf(session, command.once, digest(command)))
+  async giveUp({ scope, command }: Keyed): Promise<void> {
+    if (command.once) await this.#store.release(keyOf(scope, command.once))
   }
 
   /** What a duplicate of this turn gets; undefined: it runs. */
@@ -92,18 +93,24 @@ export class Idempotency {
     if (unwanted()) return { do: 'stop' }
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
-    const { replay, ttlMs = WINDOW_MS[replay] } = once!
     // It takes longer than was waited for: what is recorded of it is shown. One of another machine may have died with it.
     if (isRunning(record) && isOfThisMachine(record!.owner)) return { do: 'replay', turn }
     if (!record?.outcome) return undefined
-    // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
-    const since = this.#live.endedSince(turn) ?? this.#now() - (record.endedAt ?? record.startedAt)
-    return since >= ttlMs || !isReplayable(record, replay) ? undefined : { do: 'replay', turn }
+    return this.#isOpen(record, once!) && isReplayable(record, once!.replay) ? { do: 'replay', turn } : undefined
   }
 
   /** What another request under the key of this turn gets; undefined: it runs. */
-  #other(turn: Id): Verdict | undefined {
-    return this.#live.get(turn)?.ended === false ? { do: 'refuse' } : undefined
+  async #other(turn: Id, once: Once): Promise<Verdict | undefined> {
+    const record = await this.#awaitEnd(turn, 0, () => false)
+    if (this.#live.get(turn)?.ended === false || isRunning(record)) return { do: 'refuse' }
+    const forgets = once.holds === 'running' || once.replay === 'never' || !record?.outcome
+    return forgets || !this.#isOpen(record, once) ? undefined : { do: 'refuse' }
+  }
+
+  /** Whether the answer of an ended turn may still be given again. */
+  #isOpen({ turn, startedAt, endedAt = startedAt }: TurnRecord, { replay, ttlMs = WINDOW_MS[replay] }: Once): boolean {
+    // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
+    return (this.#live.endedSince(turn) ?? this.#now() - endedAt) < ttlMs
   }
 
   /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (as `elapsed` counts). */
@@ -119,9 +126,8 @@ export class Idempotency {
   }
 }
 
-/** A key is one of its prompt as well, unless other prompts under it are refused while the first one runs. */
-function keyOf(session: Id, { key, other }: Once, body: string): string {
-  return other === 'refuse' ? `${session} ${key}` : `${session} ${key} ${body}`
+function keyOf(scope: string, { key }: Once): string {
+  return JSON.stringify([scope, key])
 }
 
 /** Whether the recorded answer of an ended turn is given again. */
@@ -136,11 +142,4 @@ function isReplayable({ outcome, code, delivered }: TurnRecord, replay: Once['re
 /** True while somebody may still bring the turn to its end. */
 function isRunning(record: TurnRecord | undefined): boolean {
   return record !== undefined && record.outcome === undefined && ownerAlive(record.owner)
-}
-
-/** A digest of what the request asks for. */
-function digest(command: Command & TurnStart): string {
-  const others = command.input.filter((part) => part.type !== 'text')
-  const { beside = '' } = command.once!
-  return digestOf(textOf(command.input) + JSON.stringify([command.task, others]) + beside)
 }

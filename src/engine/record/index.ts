@@ -1,4 +1,4 @@
-export { Idempotency } from './idempotency.ts'
+export { Idempotency, type Keyed } from './idempotency.ts'
 export { type PastHost, showPast } from './past.ts'
 export { Recorder } from './recorder.ts'
 export { recoverTurns } from './recovery.ts'

@@ -309,7 +309,11 @@ describe('errors', () => {
     const drive = answer(start(), error(code, { message: 'Safe.' }), http)
     // What is wrong with a key is wrong with the gateway's: no client can bring another one.
     const ours = canonical === 'unauthenticated' || canonical === 'forbidden'
-    const expected = ours ? 'provider-auth' : canonical === 'session-not-found' ? 'agent-not-found' : canonical
+    const shared: Record<string, ErrorCode> = {
+      'session-not-found': 'agent-not-found',
+      'idempotency-conflict': 'invalid-request',
+    }
+    const expected = ours ? 'provider-auth' : (shared[canonical] ?? canonical)
     const ext = { protocol: 'openharness', json: JSON.stringify({ code }) }
     const why = fault(expected as ErrorCode, 'Safe.', ours ? { ext } : undefined)
     const cancelled = canonical === 'cancelled'

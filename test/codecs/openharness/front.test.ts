@@ -87,20 +87,8 @@ describe('requests', () => {
           key: 'q1',
           duplicate: 'join',
           replay: 'undelivered',
-          other: 'refuse',
-          // Neither its surroundings nor its correlation id make it another request.
-          beside: JSON.stringify({
-            extensions: { 'com.example.r': 1 },
-            context: {
-              task_hint: context.task_hint,
-              continuation: context.continuation,
-              attachments: context.attachments,
-              shell: { shell_kind: 'tv', shell_version: '2', timezone: 'Europe/Berlin' },
-              extensions: context.extensions,
-              later: true,
-            },
-            more: [1],
-          }),
+          holds: 'running',
+          incidental: ['correlation_id'],
         },
         agent: 'helper',
         session: { id: 's', conversation: 'c', continuation: 'theirs' },
@@ -164,7 +152,6 @@ describe('requests', () => {
       {
         type: 'turn-start',
         environment: { privacy: 'public', json: '{"privacy_tier":"public","screen":"opened"}' },
-        once: { beside: '{"privacy_tier":"public","screen":"opened"}' },
       },
     ])
   })

@@ -38,7 +38,7 @@ describe('requests', () => {
         agent: 'a',
         input: [{ type: 'text', text: 'p' }],
         options: { streaming: false, totalMs: 1500 },
-        once: { key: 'k', duplicate: 'join', replay: 'undelivered' },
+        once: { key: 'k', duplicate: 'join', replay: 'undelivered', incidental: ['ts_ms'] },
         session: { id: 's', channel: 'c' },
         ext: { protocol: 'zene', json: '{"ts_ms":5,"metadata":{"n":1.0}}' },
       },

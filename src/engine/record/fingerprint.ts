@@ -1,0 +1,101 @@
+import {
+  type Command,
+  canonicalJson,
+  type JsonText,
+  rest,
+  type SessionRef,
+  type TurnOptions,
+  type TurnStart,
+} from '../../model/index.ts'
+import { digestOf } from '../common/index.ts'
+
+type Start = Command & TurnStart
+
+/** Whether a member makes a request another one. With a member of the type that is not in the table nothing compiles. */
+type Compared<T> = Readonly<Record<keyof T, boolean>>
+
+/**
+ * Everything that changes the answer is compared. What is not: names that are new with each attempt, the key itself and
+ * its policy, and what says how and how long the client waits for the same answer.
+ */
+const START: Compared<Start> = {
+  type: false,
+  task: true,
+  input: true,
+  options: true,
+  session: true,
+  ext: true,
+  invocation: true,
+  history: true,
+  clientTools: true,
+  askedCapabilities: true,
+  environment: true,
+  // The agent that it is given to is compared instead, however it was named.
+  agent: false,
+  exchange: false,
+  turn: false,
+  request: false,
+  once: false,
+}
+
+const OPTIONS: Compared<TurnOptions> = {
+  model: true,
+  temperature: true,
+  effort: true,
+  systemPrompt: true,
+  tools: true,
+  outputSchema: true,
+  locale: true,
+  // The form of the answer and the patience for it: a second attempt may ask for pieces, and has less time left.
+  streaming: false,
+  totalMs: false,
+}
+
+const SESSION: Compared<SessionRef> = {
+  id: true,
+  conversation: true,
+  channel: true,
+  name: true,
+  continuation: true,
+  // The engine's, not the client's.
+  bound: false,
+}
+
+/** Members of the model that hold JSON as text. */
+const JSON_MEMBERS: ReadonlySet<string> = new Set(['json', 'schema', 'args', 'outputSchema'])
+
+/**
+ * A digest of all that changes the answer of a request: two are the same request when theirs are the same. `agent` is
+ * the one that the request is given to. JSON counts by what it means: white space and the order of members make no
+ * difference. A member that is absent is another thing than one with any value, because defaults are the agents'.
+ */
+export function fingerprint(command: Start, agent: string): string {
+  const { invocation, options, session, ext, ...others } = command
+  const told = ext && rest(ext.json, new Set(command.once?.incidental))
+  return digestOf(
+    JSON.stringify([
+      agent,
+      comparable(chosen(others, START)),
+      ext && told ? [ext.protocol, canonicalJson(told)] : null,
+      comparable(chosen(options, OPTIONS)),
+      comparable(chosen(session ?? {}, SESSION)),
+      // Its arguments are a text, whatever they look like.
+      invocation ? [invocation.kind, invocation.path, invocation.args] : null,
+    ]),
+  )
+}
+
+function chosen<T extends object>(value: T, table: Readonly<Record<string, boolean>>): object {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => table[key] ?? true))
+}
+
+/** The value with the members of its objects in order, without undefined ones, and JSON texts in their canonical form. */
+function comparable(value: unknown, key?: string): unknown {
+  if (typeof value === 'string')
+    return key !== undefined && JSON_MEMBERS.has(key) ? canonicalJson(value as JsonText) : value
+  if (Array.isArray(value)) return value.map((item) => comparable(item))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  members.sort(([one], [other]) => (one < other ? -1 : 1))
+  return members.map(([name, member]) => [name, comparable(member, name)])
+}
