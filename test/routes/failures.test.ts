@@ -72,7 +72,11 @@ describe('agents that fail', () => {
     await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
     const { port } = engine.address() as AddressInfo
     const engines = Object.keys(ENGINES)
-      .map((name) => `  openharness-${name}: { protocol: openharness, url: "http://127.0.0.1:${port}/${name}" }\n`)
+      .map((name) => {
+        // The total time is all that bounds an engine which says nothing.
+        const limits = name === 'silent' ? ', limits: { total: 500ms }' : ''
+        return `  openharness-${name}: { protocol: openharness, url: "http://127.0.0.1:${port}/${name}"${limits} }\n`
+      })
       .join('')
     gateway = await startGateway(`
 default: helper
