@@ -245,7 +245,7 @@ describe('clients that send what they should not', () => {
     ['HTTP/2 without asking', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['a method that there is not', () => 'BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
     ['CONNECT', () => 'CONNECT evil:443 HTTP/1.1\r\nHost: evil:443\r\n\r\n', ''],
-    ['TRACE', () => 'TRACE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 404],
+    ['TRACE', () => 'TRACE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 405],
     [
       'another path encoding',
       () => `GET /v1/turns/%E0%A4%A HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
