@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
 }
 
 async function main(args: string[]): Promise<number> {
+  if (process.pid === 1) (await import('./init.ts')).becomeInit()
   // Called through a link: as the program that the link is named like.
   const standIn = protocolOfProgram(basename(process.env['TURNPIKE_NAME'] ?? ''))
   const [name = 'help', ...rest] = standIn ? ['as', standIn, ...args] : args
