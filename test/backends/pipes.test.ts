@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, fstatSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { DirectLauncher } from '../../src/backends/direct-process.ts'
 import { processBackend } from '../../src/backends/index.ts'
 import { PipedProcess } from '../../src/backends/piped-process.ts'
 import { closePipes, type Pipe, PipeSupply, type Taken } from '../../src/backends/pipes.ts'
 import { createReaper } from '../../src/backends/reaper.ts'
-import { config, eventually, open, run, startedIn, WAYS } from './kit.ts'
+import { config, eventually, numbers, open, run, startedIn, WAYS } from './kit.ts'
 
 const LINUX = process.platform === 'linux'
 const take = (supply: PipeSupply) => new Promise<Taken>((then) => supply.take(then))
@@ -99,14 +101,17 @@ describe.each(WAYS)('the standard streams of an agent that is started %s', (way)
   })
 
   test('take as much as the agent reads, and no more', async () => {
-    const call = open(backend, run('sh', '-c', 'read go; cat | wc -c'))
+    const go = join(tmpdir(), `turnpike-go-${process.pid}`)
+    const call = open(backend, run('sh', '-c', 'until [ -e "$0" ]; do sleep 0.02; done; wc -c', go))
     const piece = 'x'.repeat(256 * 1024)
     let keepsUp = true
     for (let at = 0; at < 8; at += 1) keepsUp = call.handle.write(piece)
     expect(keepsUp).toBe(false)
-    call.handle.write('\n')
     call.handle.endInput()
+    writeFileSync(go, '')
     expect(await call.ended).toMatchObject({ why: 'closed', exitCode: 0 })
+    rmSync(go)
+    expect(numbers(call.text())).toEqual([8 * piece.length])
   })
 
   test('hold up an agent whose output nobody reads', async () => {
