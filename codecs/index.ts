@@ -10,6 +10,7 @@ interface Protocol {
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   native: {
     codec: async () => (await import('./native/index.ts')).codec,
+    standIn: { noArguments: true },
   },
   zene: {
     codec: async () => (await import('./zene/index.ts')).codec,
@@ -32,7 +33,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   },
   openharness: {
     codec: async () => (await import('./openharness/index.ts')).codec,
-    standIn: { oneShot: true },
+    standIn: { noArguments: true, oneShot: true },
   },
   agentproc: {
     codec: async () => (await import('./agentproc/index.ts')).codec,
@@ -48,6 +49,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         'AGENT_FILE_URL',
         'AGENT_ATTACHMENTS',
       ],
+      noArguments: true,
       oneShot: true,
     },
   },

@@ -19,7 +19,11 @@ export async function asCommand(args: string[]): Promise<number> {
   const facts = standInFacts(protocol)
   const env = { ...process.env }
   const asked = { protocol, facts, argv: rest, env, ...(options.agent !== undefined && { agent: options.agent }) }
-  const served = await serve(configFile(options.config), asked)
+  const [unexpected] = facts.noArguments ? rest : []
+  const served: number | Refusal =
+    unexpected === undefined
+      ? await serve(configFile(options.config), asked)
+      : { told: `unexpected argument ${nameOf(unexpected)}; a stand-in for ${protocol} takes --agent and --config` }
   if (typeof served === 'number') return served
   const { refuse } = await import('./last-words.ts')
   return refuse(asked, served, process)
@@ -37,6 +41,11 @@ async function serve(file: string | undefined, asked: ThinOptions): Promise<numb
   if (file === undefined) return { told: noConfiguration(process.cwd()) }
   const { runAlone } = await import('./alone.ts')
   return runAlone(file, asked)
+}
+
+/** The value of an unknown flag may be a secret: only its name is shown. */
+function nameOf(argument: string): string {
+  return JSON.stringify(argument.split('=', 1)[0])
 }
 
 function noConfiguration(folder: string): string {

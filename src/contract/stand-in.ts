@@ -7,6 +7,8 @@ export interface StandInFacts {
   readonly programs?: readonly string[]
   /** The environment variables that its fronts read. */
   readonly env?: readonly string[]
+  /** Its fronts read no arguments: any is a mistake. */
+  readonly noArguments?: true
   /** A process answers one request, and always: where it cannot do its work, it says so in an answer. */
   readonly oneShot?: true
   /** Its own exit codes: the configuration cannot be used (usually 3), the answer could not be written (usually 1). */

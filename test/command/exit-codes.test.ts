@@ -242,6 +242,17 @@ describe('exit codes of stand-ins', () => {
       expect(answer(ran.stdout)).toMatchObject(expected as object)
     })
 
+    test.each([
+      ['native', '{"type":"turn-start","request":"r1","input":"hi"}\n', 3],
+      ['openharness', '{"protocol_version":"1.0.0","request":{"context":{"user_intent":"hi"}}}\n', 1],
+      ['agentproc', '{"type":"turn","message":"hi"}\n', 1],
+    ])('%s takes no arguments', async (protocol, input, code) => {
+      const why = `turnpike: unexpected argument "--token"; a stand-in for ${protocol} takes --agent and --config`
+      const ran = await run([protocol, '--token=secret'], input, { cwd: empty, ends: protocol === 'openharness' })
+      expect(ran).toMatchObject({ stderr: `${why}\n`, code })
+      expect(ran.stdout).toContain(JSON.stringify(why).slice(1, -1))
+    })
+
     test('agentproc 0.1, which is asked by its environment', async () => {
       const env = { TURNPIKE_CONFIG: '', TURNPIKE_URL: '', AGENT_MESSAGE: 'hi', AGENT_PROTOCOL_VERSION: '0.1' }
       const ran = await run(['agentproc'], '', { cwd: empty, env })

@@ -48,6 +48,11 @@ const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new M
   ['--system-prompt', (found: Found, value: string) => set(found.options, { systemPrompt: value })],
   ['--append-system-prompt', (found: Found, value: string) => void found.systems.push(value)],
   ['--channel', (found: Found) => set(found, { dialect: 'code' })],
+  // Of the RFC alone.
+  [
+    '--protocol-version',
+    (found: Found) => set(found, { dialect: 'rfc', refusal: 'Unknown argument: protocol-version' }),
+  ],
 ])
 
 /** What each flag without a value sets. */
@@ -62,14 +67,92 @@ const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
     '--acp',
     (found: Found) => set(found, { refusal: 'The Agent Client Protocol (--acp) is not spoken by this stand-in.' }),
   ],
-  ['--fork-session', (found: Found) => warn(found, '--fork-session', 'the session is gone on with as it is')],
-  ['--continue', (found: Found) => warn(found, '--continue', 'name a session with --resume instead')],
-  ['--debug', (found: Found) => warn(found, '--debug', 'the gateway has a log of its own')],
-  [
-    '--sandbox',
-    (found: Found) => warn(found, '--sandbox', 'the agent runs where the gateway was configured to run it'),
-  ],
 ])
+
+const AGENT = 'the agent behind the gateway has its own configuration'
+const LIMITS = 'the gateway and the agent have their own limits'
+const TOOLS = 'which tools the agent has is configured where it runs'
+
+/** A flag without effect here. `value`: one follows it. `changes`: the answer would be another one, so that it is refused. */
+interface Hollow {
+  why: string
+  value?: true
+  changes?: true
+}
+
+const told = (why: string): Hollow => ({ why })
+const toldWith = (why: string): Hollow => ({ why, value: true })
+const refused = (why: string): Hollow => ({ why, changes: true })
+const refusedWith = (why: string): Hollow => ({ why, value: true, changes: true })
+
+/** Why a flag of the program has no effect here. */
+const HOLLOW: ReadonlyMap<string, Hollow> = new Map([
+  ['--debug', told('the gateway has a log of its own')],
+  ['--sandbox', told('the agent runs where the gateway was configured to run it')],
+  ['--sandbox-image', toldWith('the agent runs where the gateway was configured to run it')],
+  ['--proxy', toldWith(AGENT)],
+  ['--insecure', told(AGENT)],
+  ['--openai-logging', told(AGENT)],
+  ['--openai-logging-dir', toldWith(AGENT)],
+  ['--openai-api-key', toldWith(AGENT)],
+  ['--openai-base-url', toldWith(AGENT)],
+  ['--auth-type', toldWith(AGENT)],
+  ['--fallback-model', toldWith(AGENT)],
+  ['--screen-reader', told('nothing is drawn')],
+  ['--experimental-lsp', told(AGENT)],
+  ['--restore-ask-user-question', told(AGENT)],
+  ['--telemetry', told(AGENT)],
+  ['--telemetry-target', toldWith(AGENT)],
+  ['--telemetry-otlp-endpoint', toldWith(AGENT)],
+  ['--telemetry-otlp-protocol', toldWith(AGENT)],
+  ['--telemetry-log-prompts', told(AGENT)],
+  ['--telemetry-outfile', toldWith(AGENT)],
+  ['--continue', refused('name a session with --resume')],
+  ['--fork-session', refused('a session goes on as it is')],
+  ['--prompt-interactive', refusedWith('nothing is interactive here: use -p')],
+  ['--output-style', refusedWith('say it in the system prompt')],
+  ['--safe-mode', refused(AGENT)],
+  ['--max-session-turns', refusedWith(LIMITS)],
+  ['--max-wall-time', refusedWith(LIMITS)],
+  ['--max-tool-calls', refusedWith(LIMITS)],
+  ['--max-subagent-depth', refusedWith(LIMITS)],
+  ['--allowed-tools', refusedWith(TOOLS)],
+  ['--exclude-tools', refusedWith(TOOLS)],
+  ['--core-tools', refusedWith(TOOLS)],
+  ['--mcp-config', refusedWith(TOOLS)],
+  ['--allowed-mcp-server-names', refusedWith(TOOLS)],
+  ['--extensions', refusedWith(TOOLS)],
+  ['--list-extensions', refused(TOOLS)],
+  ['--disabled-slash-commands', refusedWith(AGENT)],
+  ['--include-directories', refusedWith('the agent works where the gateway was configured to run it')],
+  ['--worktree', refusedWith('the agent works where the gateway was configured to run it')],
+  ['--json-fd', refusedWith('the answer is on stdout')],
+  ['--json-file', refusedWith('the answer is on stdout')],
+  ['--input-file', refusedWith('the input is on stdin')],
+])
+
+/** Words that are commands of the program where they come first. */
+const COMMANDS: ReadonlySet<string> = new Set([
+  'auth',
+  'board',
+  'channel',
+  'extensions',
+  'hooks',
+  'mcp',
+  'review',
+  'sandbox',
+  'serve',
+  'sessions',
+  'update',
+])
+
+/** Every flag that is known, for tables. */
+export const FLAGS = {
+  values: [...VALUES.keys()],
+  switches: [...SWITCHES.keys()],
+  hollow: [...HOLLOW].map(([flag, one]) => ({ flag, ...one })),
+  commands: [...COMMANDS],
+}
 
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['-p', '--prompt'],
@@ -83,9 +166,13 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ['-v', '--version'],
   ['-h', '--help'],
   ['--experimental-acp', '--acp'],
+  ['-e', '--extensions'],
+  ['-i', '--prompt-interactive'],
+  ['-l', '--list-extensions'],
+  ['--add-dir', '--include-directories'],
 ])
 
-/** Reads the arguments behind the program's name. An unknown flag takes the word behind it with it, as the original's parser has it. */
+/** Reads the arguments behind the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {
   const found: Found = {
     input: 'text',
@@ -119,16 +206,34 @@ function readFlag(found: Found, argument: string, next: string | undefined): 0 |
   const own = equals < 0 ? undefined : argument.slice(equals + 1)
   const value = own ?? (next?.startsWith('-') ? undefined : next)
   const take = VALUES.get(flag)
-  if (!take) {
-    const name = /^--?[A-Za-z][\w-]*$/.exec(written)?.[0] ?? 'An argument'
-    found.warnings.push(`${name} has no effect here and is ignored.`)
-  } else if (value === undefined) refuse(found, `Not enough arguments following: ${flag.slice(2)}`)
+  if (!take) return readHollow(found, flag, own) && own === undefined && value !== undefined ? 1 : 0
+  if (value === undefined) refuse(found, `Not enough arguments following: ${flag.slice(2)}`)
   else take(found, value)
   return own === undefined && value !== undefined ? 1 : 0
 }
 
+/** Takes a flag that is not honoured; true when a value belongs to it. An unknown one is refused, as by the program. */
+function readHollow(found: Found, flag: string, own: string | undefined): boolean {
+  const negated = flag.startsWith('--no-') ? `--${flag.slice(5)}` : undefined
+  const hollow = HOLLOW.get(flag)
+  if (hollow === undefined && negated !== undefined && isSwitch(negated)) return false
+  if (hollow === undefined) refuse(found, `Unknown argument: ${/^--?([A-Za-z][\w-]*)$/.exec(flag)?.[1] ?? '-'}`)
+  else if (own === 'false' && hollow.value !== true) return false
+  else if (hollow.changes) refuse(found, `${flag} cannot be honoured by this stand-in: ${hollow.why}.`)
+  else found.warnings.push(`${flag} has no effect here: ${hollow.why}.`)
+  return hollow?.value === true
+}
+
+/** True for a flag without a value: `--no-` before its name asks for nothing. */
+function isSwitch(flag: string): boolean {
+  const hollow = HOLLOW.get(flag)
+  return SWITCHES.has(flag) || (hollow !== undefined && hollow.value === undefined)
+}
+
 /** What the arguments mean together. */
 function settled({ words, systems, ...found }: Found): Arguments {
+  const [command = ''] = words
+  if (COMMANDS.has(command)) refuse(found, `The command ${command} is not served by this stand-in.`)
   if (words.length > 0) {
     found.prompt ??= words.join(' ')
     found.dialect ??= 'code'
@@ -182,12 +287,8 @@ function set<T extends object>(target: T, fields: Partial<T>): void {
   Object.assign(target, fields)
 }
 
-function refuse(found: Found, why: string): void {
+function refuse(found: Pick<Found, 'refusal'>, why: string): void {
   found.refusal ??= why
-}
-
-function warn(found: Found, flag: string, why: string): void {
-  found.warnings.push(`${flag} has no effect here: ${why}.`)
 }
 
 /** What `--help` prints, a line each. */
@@ -206,5 +307,9 @@ export const HELP: readonly string[] = [
   '  --json-schema JSON                      shape of the answer',
   '  --version, -v  --help, -h',
   '',
-  'Everything else is accepted without effect, one line on stderr each.',
+  'Accepted without effect, one line on stderr each',
+  '  --openai-api-key --openai-base-url --auth-type --proxy --debug --sandbox --telemetry and the like',
+  '',
+  'Refused: what would change the answer and is configured where the agent runs, such as',
+  '  --continue --fork-session --max-session-turns --allowed-tools --mcp-config --include-directories',
 ]

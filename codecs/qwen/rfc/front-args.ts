@@ -15,8 +15,8 @@ export interface Arguments {
   print?: 'help' | 'version'
   /** What goes beyond this implementation's abilities. */
   unsupported?: string
-  /** One line each for what cannot be honoured. Values are never repeated: they may be secrets. */
-  warnings: string[]
+  /** Why the program is to end at once with exit code 1. Values are never repeated: they may be secrets. */
+  refused?: string
 }
 
 const VALUES: ReadonlyMap<string, (found: Arguments, value: string) => void> = new Map([
@@ -42,18 +42,18 @@ const PRINTS: ReadonlyMap<string, 'help' | 'version'> = new Map([
 
 /** Reads the arguments behind the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {
-  const found: Arguments = { warnings: [] }
+  const found: Arguments = {}
   const words = argv.flatMap(splitFlag)
   for (let at = 0; at < words.length; at += 1) {
     const flag = words[at]!
     const apply = VALUES.get(flag)
     const print = PRINTS.get(flag)
     if (print) found.print = print
-    else if (!apply) found.warnings.push(unknownArgument(flag))
+    else if (!apply) found.refused ??= unknownArgument(flag)
     else {
       at += 1
       const value = words[at]
-      if (value === undefined) found.warnings.push(`${flag} has no value and is ignored.`)
+      if (value === undefined) found.refused ??= `${flag} needs a value.`
       else apply(found, value)
     }
   }
@@ -62,7 +62,7 @@ export function readArguments(argv: readonly string[]): Arguments {
 
 /** Reads what an HTTP request asks for: the same settings in its query, with underscores, and the session header. */
 export function readQuery(context: FrontContext): Arguments {
-  const found: Arguments = { warnings: [] }
+  const found: Arguments = {}
   for (const [key, value] of new URLSearchParams(context.query)) {
     VALUES.get(`--${key.replaceAll('_', '-')}`)?.(found, value)
   }
@@ -107,8 +107,8 @@ function splitFlag(word: string): string[] {
 function unknownArgument(argument: string): string {
   const name = /^--?[A-Za-z][\w-]*/.exec(argument)?.[0]
   return name === undefined
-    ? 'An argument that is no flag is ignored.'
-    : `${name} has no effect here: the agent behind the gateway has its own configuration.`
+    ? 'An argument is no flag: write a prompt behind --prompt.'
+    : `${name} is not known: --help lists the arguments that are.`
 }
 
 /** Messages that only this dialect has. */

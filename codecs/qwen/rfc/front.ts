@@ -89,9 +89,11 @@ export class FrontSession implements FrontLink, QueueOwner {
   }
 
   open(): void {
-    const { print, prompt, unsupported, warnings } = this.#arguments
-    for (const text of warnings) this.#ports.warn(`turnpike as qwen: ${text}`)
-    if (print) {
+    const { print, prompt, unsupported, refused } = this.#arguments
+    if (refused !== undefined) {
+      this.#ports.warn(`turnpike as qwen: ${refused}`)
+      this.#close(1)
+    } else if (print) {
       for (const text of print === 'help' ? HELP : [`qwen ${VERSION}`]) this.#ports.send(text)
       this.#close(0)
     } else if (unsupported !== undefined) this.#refuseVersion(unsupported)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { FLAGS } from '../../../../codecs/qwen/code/front-args.ts'
 import { dialect } from '../../../../codecs/qwen/code/index.ts'
 import { driveFront } from '../../../kit/drive.ts'
 import { codec, control, SESSION, STREAM, say } from './kit.ts'
@@ -96,24 +97,81 @@ describe('arguments', () => {
     expect(started(flag, id).commands[0]).toMatchObject({ session: { id } })
   })
 
-  test.each([
-    ['--fork-session', '--fork-session has no effect here: the session is gone on with as it is.'],
-    ['-c', '--continue has no effect here: name a session with --resume instead.'],
-    ['-d', '--debug has no effect here: the gateway has a log of its own.'],
-    ['-s', '--sandbox has no effect here: the agent runs where the gateway was configured to run it.'],
-    ['--openai-api-key=secret', '--openai-api-key has no effect here and is ignored.'],
-    ['--no-such-flag', '--no-such-flag has no effect here and is ignored.'],
-    ['--=secret', 'An argument has no effect here and is ignored.'],
-  ])('%s is one line on stderr', (flag, text) => {
-    const front = started(flag)
-    expect(front.warned).toEqual([`turnpike as qwen: ${text}`])
-    expect(front.exitCode).toBeUndefined()
+  const HONOURED: Readonly<Record<string, string | undefined>> = {
+    '--input-format': 'stream-json',
+    '--output-format': 'stream-json',
+    '--approval-mode': 'plan',
+    '--session-id': SESSION,
+    '--prompt': 'hi',
+    '--resume': SESSION,
+    '--model': 'm',
+    '--json-schema': '{}',
+    '--system-prompt': 'x',
+    '--append-system-prompt': 'x',
+    '--channel': 'SDK',
+    '--include-partial-messages': undefined,
+    '--yolo': undefined,
+    '--bare': undefined,
+    '--chat-recording': undefined,
+  }
+  /** Print and exit, or are refused with words of their own. */
+  const OWN_WORDS = ['--version', '--help', '--acp', '--protocol-version']
+
+  test('every flag is honoured, told or refused', () => {
+    const known = [...Object.keys(HONOURED), ...OWN_WORDS].sort()
+    expect([...FLAGS.values, ...FLAGS.switches].sort()).toEqual(known)
   })
 
-  test('an unknown flag takes the word behind it', () => {
-    const front = started('--openai-api-key', 'secret', '--bare', '--chat-recording=false')
-    expect(front.warned).toEqual(['turnpike as qwen: --openai-api-key has no effect here and is ignored.'])
-    expect(front.commands).toHaveLength(1)
+  test.each(Object.entries(HONOURED))('%s is taken', (flag, value) => {
+    const front = started(flag, ...(value === undefined ? [] : [value]))
+    expect(front.warned).toEqual([])
+    expect(front.commands).toMatchObject([{ type: 'turn-start' }])
+  })
+
+  test.each(FLAGS.hollow)('$flag', ({ flag, why, value, changes }) => {
+    const ways = value ? [[`${flag}=secret`], [flag, 'secret'], [flag]] : [[flag]]
+    for (const argv of ways) {
+      const front = started(...argv)
+      if (changes) {
+        expect(front.warned).toEqual([`${flag} cannot be honoured by this stand-in: ${why}.`])
+        expect([front.commands, front.sent, front.exitCode]).toEqual([[], [], 1])
+      } else {
+        expect(front.warned).toEqual([`turnpike as qwen: ${flag} has no effect here: ${why}.`])
+        expect(front.commands).toHaveLength(1)
+        expect(front.exitCode).toBeUndefined()
+      }
+    }
+    if (!value) {
+      for (const argv of [`${flag}=false`, `--no-${flag.slice(2)}`]) {
+        const front = started(argv)
+        expect([front.warned, front.exitCode, front.commands.length]).toEqual([[], undefined, 1])
+      }
+    }
+  })
+
+  test.each([
+    ['-c', '--continue'],
+    ['-e', '--extensions'],
+    ['-i', '--prompt-interactive'],
+    ['-l', '--list-extensions'],
+    ['--add-dir', '--include-directories'],
+  ])('%s is %s', (short, flag) => {
+    expect(started(short, 'x').warned[0]).toMatch(new RegExp(`^${flag} cannot be honoured`))
+  })
+
+  test.each([
+    ['--no-such-flag', 'Unknown argument: no-such-flag'],
+    ['--no-proxy', 'Unknown argument: no-proxy'],
+    ['--=secret', 'Unknown argument: -'],
+    ['--key=secret', 'Unknown argument: key'],
+  ])('%s is refused as by the program', (argument, text) => {
+    const front = started(argument)
+    expect([front.warned, front.commands, front.exitCode]).toEqual([[text], [], 1])
+  })
+
+  test.each(FLAGS.commands)('qwen %s is refused', (command) => {
+    const front = driveFront(codec, { argv: [command, 'list'] })
+    expect([front.warned, front.exitCode]).toEqual([[`The command ${command} is not served by this stand-in.`], 1])
   })
 
   test.each([

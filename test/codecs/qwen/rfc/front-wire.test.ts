@@ -17,7 +17,6 @@ describe('arguments', () => {
       session: 's',
       systemPrompt: 'a=b',
       prompt: 'hi',
-      warnings: [],
     })
   })
 
@@ -26,18 +25,21 @@ describe('arguments', () => {
       model: 'm',
       session: 's',
       prompt: 'p',
-      warnings: [],
     })
   })
 
-  test('what is not, without its value', () => {
-    expect(readArguments(['--api-key', 'sk-secret', '--resume']).warnings).toEqual([
-      '--api-key has no effect here: the agent behind the gateway has its own configuration.',
-      'An argument that is no flag is ignored.',
-      '--resume has no value and is ignored.',
-    ])
-    expect(front(['--yolo', ...JSON_ARGS]).warned).toEqual([
-      'turnpike as qwen: --yolo has no effect here: the agent behind the gateway has its own configuration.',
+  test.each([
+    [['--api-key', 'sk-secret', '--resume'], '--api-key is not known: --help lists the arguments that are.'],
+    [['--yolo', ...JSON_ARGS], '--yolo is not known: --help lists the arguments that are.'],
+    [['words'], 'An argument is no flag: write a prompt behind --prompt.'],
+    [['--resume'], '--resume needs a value.'],
+  ])('%j is refused', (argv, why) => {
+    const drive = front(argv)
+    expect([drive.warned, drive.sent, drive.commands, drive.exitCode]).toEqual([
+      [`turnpike as qwen: ${why}`],
+      [],
+      [],
+      1,
     ])
   })
 
@@ -46,7 +48,6 @@ describe('arguments', () => {
     expect(readQuery({ ...context, query, headers: { 'turnpike-session': 't' } })).toEqual({
       output: 'stream-chunk-json',
       session: 't',
-      warnings: [],
     })
     expect(readQuery({ ...context, query })).toHaveProperty('session', 's')
   })
