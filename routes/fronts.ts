@@ -8,12 +8,13 @@ import {
   type Endpoint,
   type FrontContext,
   type FrontDialect,
+  LOCAL_TENANT,
 } from '../src/contract/index.ts'
 import type { ClientLink } from '../src/engine/index.ts'
 import { fault } from '../src/model/index.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
-import { frontRefusal, LOCAL_TENANT } from './keys.ts'
+import { frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { type Patience, watchBody } from './patience.ts'
 

@@ -1,6 +1,6 @@
 export { createApp } from './app.ts'
 export { type Access, Gate } from './gate.ts'
 export { writeHeaders } from './headers.ts'
-export { type KeyRule, LOCAL_TENANT } from './keys.ts'
+export type { KeyRule } from './keys.ts'
 export type { HttpEnv, HttpParts, MetricsText } from './parts.ts'
 export { watchEnd } from './patience.ts'

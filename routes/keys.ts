@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { LOCAL_TENANT } from '../src/contract/index.ts'
 import { type Fault, fault, globMatches } from '../src/model/index.ts'
 import type { Rate } from './limiter.ts'
 
@@ -21,9 +22,6 @@ export interface Caller {
   allowed?: readonly string[]
   fronts?: readonly string[]
 }
-
-/** The tenant of a gateway without keys. */
-export const LOCAL_TENANT = 'local'
 
 const NOBODY: Caller = { tenant: LOCAL_TENANT }
 

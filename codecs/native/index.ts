@@ -22,7 +22,11 @@ export const codec: Codec<Options> = {
       wireVersion: '1',
       framing: 'ndjson',
       front: { capabilities: frontCapabilities, env: [], open: (_context, ports) => new LinesFront(ports) },
-      back: { capabilities: backCapabilities, open: (context, ports) => new LinesBack(context, ports) },
+      back: {
+        capabilities: backCapabilities,
+        memory: () => 'bound',
+        open: (context, ports) => new LinesBack(context, ports),
+      },
     },
     http: {
       wireVersion: '1',

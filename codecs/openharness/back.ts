@@ -7,6 +7,7 @@ import type { Options } from './options.ts'
 /** The side of an engine: one HTTP call a turn, and one more for every approval that it asked and got. */
 export const back: BackHalf<Options> = {
   capabilities: backCapabilities,
+  memory: () => 'named',
   open: ({ options }, ports) => new OpenHarnessBack(options, ports),
 }
 

@@ -33,14 +33,14 @@ export function launch(stream: boolean, configured: readonly string[] | undefine
   } as const
 }
 
-/** The session id to name: the agent's own, else the client's with the conversation folded in. */
+/** The session id to name: the agent's own, else the one that the gateway gives it, which is of the conversation too. */
 export function sessionOf(turn: Id, session: SessionRef | undefined, report: Report): string {
   if (session?.bound !== undefined) return session.bound
   if (session?.conversation !== undefined) {
     report({ kind: 'weakened', item: 'session.conversation', field: 'session_id', why: 'no-place', count: 1 })
   }
-  const names = [session?.id, session?.conversation].filter((name) => name !== undefined)
-  if (names.length > 0) return names.join('/')
+  const named = session?.id ?? session?.conversation
+  if (named !== undefined) return named
   report({ kind: 'invented', item: 'session.id', field: 'session_id', why: 'required', count: 1 })
   return turn
 }

@@ -15,7 +15,7 @@ export const codec: Codec<Options> = {
       wireVersion: '1',
       framing: 'ndjson',
       front: { capabilities: frontCapabilities, env: frontEnv, open: openFront },
-      back: { capabilities: backCapabilities, open: openBack },
+      back: { capabilities: backCapabilities, memory: () => 'named', open: openBack },
     },
     clawrun: {
       wireVersion: '1',

@@ -1,5 +1,5 @@
 import type { BackPorts } from '../../src/contract/index.ts'
-import { type Command, type Fault, fault, quote, replyData } from '../../src/model/index.ts'
+import { type Command, type CommandOf, type Fault, fault, quote, replyData } from '../../src/model/index.ts'
 import { QUERIES } from './back-replies.ts'
 import type { AgentWire, Reply } from './back-wire.ts'
 import { type Entry, PROTOCOL } from './wire.ts'
@@ -26,7 +26,7 @@ export class Asks {
       this.#send(command, 'clear', [], () => {
         wire.system = undefined
       })
-    } else if (command.type === 'config-set' && command.model !== undefined) {
+    } else if (command.type === 'config-set' && command.model !== undefined && setsModelAlone(command)) {
       const model = command.model
       this.#send(command, 'set_model', [['model', quote(model)]], () => {
         wire.model = wire.own = model
@@ -73,4 +73,9 @@ export class Asks {
   #fail(command: Asked, reason: Fault): void {
     this.#ports.emit({ turn: null, type: 'command-reply', exchange: command.exchange, fault: reason })
   }
+}
+
+/** What else a client sets has no command, and a change that is half done would be taken for a whole one. */
+function setsModelAlone({ mode, effort }: CommandOf<'config-set'>): boolean {
+  return mode === undefined && effort === undefined
 }

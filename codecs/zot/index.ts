@@ -31,6 +31,7 @@ export const codec: Codec<Options> = {
       },
       back: {
         capabilities: backCapabilities,
+        memory: () => 'process',
         configuredModel: (context) => argumentOf(context, '--model'),
         open: (context, ports) => new BackSession(context, ports),
       },

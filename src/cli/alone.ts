@@ -1,13 +1,11 @@
 import { readCarrier } from '../../observability/index.ts'
+import { LOCAL_TENANT } from '../contract/index.ts'
 import { serveStdio } from '../stdio.ts'
 import { configureAlone } from './alone-config.ts'
 import type { Refusal } from './last-words.ts'
 import { type Setup, setUp } from './setup.ts'
 import type { ThinOptions } from './thin.ts'
 import { unwritten } from './unwritten.ts'
-
-/** Sessions of a stand-in belong to the person at this machine, like those of a gateway without keys. */
-const TENANT = 'local'
 
 /**
  * Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more, or
@@ -27,7 +25,7 @@ export async function runAlone(
       argv,
       env,
       carrier: readCarrier(env, { baggage: true }),
-      tenant: TENANT,
+      tenant: LOCAL_TENANT,
       ...(agent !== undefined && { agent }),
     },
     process,

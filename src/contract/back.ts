@@ -68,8 +68,11 @@ export interface BackPorts {
 
 /** One agent's wire: a process with its handshakes, or the calls of one session. No method throws. */
 export interface BackLink {
-  /** Before any command: starts the process that lives as long as the session, says hello. Absent: every turn opens its own call. */
-  open?(): void
+  /**
+   * Before any command: starts the process that lives as long as the session, says hello. Absent: every turn opens its own
+   * call. `bound` is the agent's own id of the session that the process is for, where the agent has told one.
+   */
+  open?(bound?: string): void
   /** A command for the agent. Of turns, one at a time. */
   encode(command: Command): void
   decodeHead?(head: CallHead): void

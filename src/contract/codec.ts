@@ -39,9 +39,19 @@ export interface FrontHalf {
   open(context: FrontContext, ports: FrontPorts): FrontLink
 }
 
+/**
+ * Where an agent has what was said in a session, and so what becomes of it when the process that served it is gone:
+ * - `process`: nowhere else; it is lost.
+ * - `named`: under the id of the session that each request names; any process goes on with it.
+ * - `bound`: under the id that the agent told by `session-bound`; any process that is told that id goes on with it.
+ * - `resumed`: under that id too, but a process has to be started with it (`BackLink.open`).
+ */
+export type Memory = 'process' | 'named' | 'bound' | 'resumed'
+
 /** The agent side of a dialect. */
 export interface BackHalf<O> {
   readonly capabilities: Capabilities
+  memory(context: BackContext<O>): Memory
   /** The model that an agent is configured to work with, as far as its command line says so. */
   configuredModel?(context: BackContext<O>): string | undefined
   open(context: BackContext<O>, ports: BackPorts): BackLink

@@ -3,6 +3,9 @@ import type { Id, JsonText, Loss, Message, TurnTimings, Usage } from '../model/i
 /** A value now or later: embedded drivers answer at once, shared ones do not. */
 export type Awaitable<T> = T | Promise<T>
 
+/** The tenant of a gateway without keys, and of a stand-in that runs alone. */
+export const LOCAL_TENANT = 'local'
+
 /** What makes a session one: two clients that say the same id to the same agent under different keys are not in one session. */
 export interface SessionKey {
   tenant: string
@@ -10,6 +13,14 @@ export interface SessionKey {
   /** The client's own id. */
   session: string
   conversation: string
+}
+
+/** What a client has set for a session: it holds for every turn of it, in whatever process. */
+export interface SessionSettings {
+  model?: string
+  effort?: string
+  /** The permission mode. */
+  mode?: string
 }
 
 /** A session as it is kept. Times are milliseconds since the epoch. */
@@ -20,6 +31,11 @@ export interface SessionRecord extends SessionKey {
   createdAt: number
   usedAt: number
   usage?: Usage
+  /** When it last began anew: it was cleared, or one of the same key was deleted. Absent: it has never been. */
+  epoch?: number
+  settings?: SessionSettings
+  /** Its agent knows it under the name that an older version told, and not under the one that it is told now. */
+  renamed?: true
 }
 
 /**
@@ -76,25 +92,35 @@ export interface Store {
   commit(): Awaitable<void>
   /** Writes something of the size of a turn and commits it. Throws or rejects when that cannot be done now, without waiting. */
   probe(): Awaitable<void>
-  /** The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. */
+  /**
+   * The session of the key, made when there is none; `id` is used for a new one. Touches `usedAt`. Where one of the same
+   * key was deleted before, the new one has an epoch.
+   */
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord>
   /** The session of the key, when there is one; changes nothing. */
   findSession(key: SessionKey): Awaitable<SessionRecord | undefined>
   readSession(id: Id): Awaitable<SessionRecord | undefined>
-  /** Whether an agent has taken part in the session: a turn runs or has run, or something was said that no client said. */
+  /** Whether an agent has taken part in the session since its epoch: a turn runs or has run, or something was said that no client said. */
   isUsed(id: Id): Awaitable<boolean>
   /** The newest first, at most `limit`. */
   listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>
+  /** Keeps the agent's own id of the session. It is not `renamed` any more. */
   bindSession(id: Id, bound: string | undefined): Awaitable<void>
+  /** Keeps what a client has set and leaves what it has not named as it was set before. */
+  setSession(id: Id, settings: SessionSettings): Awaitable<void>
+  /**
+   * Forgets what was said in the session and the agent's own id of it, and gives it the epoch `now`, or a later one where
+   * it has that already. Resolves with the epoch; undefined where there is no such session.
+   */
+  clearSession(id: Id, now: number): Awaitable<number | undefined>
   /** Adds a turn's usage to the session's. */
   addUsage(id: Id, usage: Usage): Awaitable<void>
-  /** Deletes the session, its transcript, its turns and their events. */
+  /** Deletes the session, its transcript, its turns and their events. All that stays is a digest of its key, for `openSession`. */
   deleteSession(id: Id): Awaitable<void>
 
   appendMessages(session: Id, messages: readonly Message[]): Awaitable<void>
   /** The transcript, oldest first. */
   readMessages(session: Id): Awaitable<Message[]>
-  clearMessages(session: Id): Awaitable<void>
 
   beginTurn(turn: TurnRecord): Awaitable<void>
   /** Another agent takes a turn that runs. */

@@ -1,4 +1,4 @@
-import type { CallEnd, Hooks, JournalEntry, RequestScope, Store } from '../contract/index.ts'
+import type { CallEnd, Hooks, JournalEntry, RequestScope, SessionRecord, Store } from '../contract/index.ts'
 import {
   type Command,
   type Fault,
@@ -181,7 +181,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   idleEvent(session: LiveSession, event: LinkEvent): void {
-    if (event.type === 'session-bound') void this.#bind(session, event.agentSession)
+    if (event.type === 'session-bound') this.bound(session, event.agentSession)
     else if (event.type === 'command-reply') this.#controls.reply(event)
     else session.running?.tell(event)
   }
@@ -232,7 +232,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   freshSession(turn: Turn): string {
     const id = this.newLinkId()
     const session = this.#turns.sessionOf(turn)
-    if (session) void this.#bind(session, id)
+    if (session) this.bound(session, id)
     return id
   }
 
@@ -278,12 +278,18 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return this.#admission.start(client, command, choice, exchange)
   }
 
-  async #bind(session: LiveSession, bound: string): Promise<void> {
-    if (session.record.bound === bound) return
-    session.record.bound = bound
+  bound({ record }: LiveSession, id: string | undefined): void {
+    if (record.bound === id && !record.renamed) return
+    if (id === undefined) delete record.bound
+    else record.bound = id
+    delete record.renamed
+    void this.#bind(record)
+  }
+
+  async #bind({ id, bound }: SessionRecord): Promise<void> {
     if (!this.storeWatch.writable) return
     try {
-      await this.#store.bindSession(session.record.id, bound)
+      await this.#store.bindSession(id, bound)
     } catch (error) {
       this.storeWatch.failed(error)
     }

@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { SessionRecord, TurnRecord } from '../contract/index.ts'
+import { fromColumn } from './key-text.ts'
 
 /** A row as the driver gives it. */
 export type Row = Record<string, SQLOutputValue>
@@ -10,12 +11,15 @@ export function sessionRecord(row: Row): SessionRecord {
     id: row['id'] as string,
     tenant: row['tenant'] as string,
     agent: row['agent'] as string,
-    session: row['session'] as string,
-    conversation: row['conversation'] as string,
+    session: fromColumn(row['session'] as string),
+    conversation: fromColumn(row['conversation'] as string),
     ...optional('bound', row['bound']),
     createdAt: row['created_at'] as number,
     usedAt: row['used_at'] as number,
     ...parsed('usage', row['usage']),
+    ...(row['epoch'] !== 0 && { epoch: row['epoch'] as number }),
+    ...parsed('settings', row['settings']),
+    ...(row['renamed'] === 1 && { renamed: true as const }),
   }
 }
 

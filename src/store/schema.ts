@@ -6,7 +6,7 @@ import { inTransaction } from './transaction.ts'
 export const APPLICATION_ID = 0x546e506b
 
 /** One script per version, applied in order; `user_version` counts those that are in. Never edit one that was released. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
@@ -69,6 +69,17 @@ const MIGRATIONS: readonly string[] = [
   `,
   `
   ALTER TABLE turns ADD COLUMN measures TEXT;
+  `,
+  // Up to here agents were told the client's session id alone, or with the conversation behind a slash; from here on only
+  // the local tenant's sessions without a conversation keep that name. An agent that gave the told name back as its own
+  // has no other, and two sessions may share it.
+  `
+  ALTER TABLE sessions ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN settings TEXT;
+  ALTER TABLE sessions ADD COLUMN renamed INTEGER NOT NULL DEFAULT 0;
+  UPDATE sessions SET renamed = 1 WHERE tenant <> 'local' OR conversation <> '';
+  UPDATE sessions SET bound = NULL WHERE renamed = 1 AND (bound = session OR bound = session || '/' || conversation);
+  CREATE TABLE forgotten (key TEXT PRIMARY KEY) WITHOUT ROWID;
   `,
 ]
 

@@ -1,9 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Awaitable, Claim, JournalEntry, SessionKey, SessionRecord, Store, TurnRecord } from '../contract/index.ts'
-import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
+import type {
+  Awaitable,
+  Claim,
+  JournalEntry,
+  SessionKey,
+  SessionRecord,
+  SessionSettings,
+  Store,
+  TurnRecord,
+} from '../contract/index.ts'
+import { addUsage, type Id, type Message, sha256, type Usage } from '../model/index.ts'
 import { type Block, blocksOf, eventsOf } from './blocks.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
+import { toColumn } from './key-text.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { type Row, sessionRecord, turnRecord } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
@@ -82,15 +92,24 @@ class SqliteStore implements Store {
   }
 
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord> {
-    const { tenant, agent, session, conversation } = key
-    return this.#write(() =>
-      sessionRecord(this.#sql.openSession.get(id, tenant, agent, session, conversation, now, now)!),
-    )
+    return this.#write(() => {
+      const record = sessionRecord(this.#sql.openSession.get(id, ...columnsOf(key), now, now)!)
+      const again = record.id === id && record.epoch === undefined && this.#wasDeleted(key)
+      return again ? { ...record, epoch: this.#beginEpoch(id, now)! } : record
+    })
   }
 
-  findSession({ tenant, agent, session, conversation }: SessionKey): Awaitable<SessionRecord | undefined> {
+  #wasDeleted(key: SessionKey): boolean {
+    return this.#sql.hasForgotten.get()?.['any'] === 1 && this.#sql.isForgotten.get(digestOf(key)) !== undefined
+  }
+
+  #beginEpoch(id: Id, now: number): number | undefined {
+    return this.#sql.beginEpoch.get(now, id)?.['epoch'] as number | undefined
+  }
+
+  findSession(key: SessionKey): Awaitable<SessionRecord | undefined> {
     return this.#do(() => {
-      const row = this.#sql.findSession.get(tenant, agent, session, conversation)
+      const row = this.#sql.findSession.get(...columnsOf(key))
       return row && sessionRecord(row)
     })
   }
@@ -114,6 +133,17 @@ class SqliteStore implements Store {
     return this.#write(() => void this.#sql.bindSession.run(bound ?? null, id))
   }
 
+  setSession(id: Id, settings: SessionSettings): Awaitable<void> {
+    return this.#write(() => void this.#sql.setSession.run(JSON.stringify(settings), id))
+  }
+
+  clearSession(id: Id, now: number): Awaitable<number | undefined> {
+    return this.#together(() => {
+      this.#sql.clearMessages.run(id)
+      return this.#beginEpoch(id, now)
+    })
+  }
+
   addUsage(id: Id, usage: Usage): Awaitable<void> {
     return this.#write(() => {
       const known = this.#sql.readUsage.get(id)?.['usage'] as string | null | undefined
@@ -123,7 +153,12 @@ class SqliteStore implements Store {
   }
 
   deleteSession(id: Id): Awaitable<void> {
-    return this.#write(() => void this.#sql.deleteSession.run(id))
+    return this.#together(() => {
+      const known = this.#sql.readSession.get(id)
+      if (!known) return
+      this.#sql.forget.run(digestOf(sessionRecord(known)))
+      this.#sql.deleteSession.run(id)
+    })
   }
 
   appendMessages(session: Id, messages: readonly Message[]): Awaitable<void> {
@@ -257,7 +292,7 @@ class SqliteStore implements Store {
   }
 
   /** Several statements that write: all of them, or, when one fails, none. */
-  #together(work: () => void): Awaitable<void> {
+  #together<T>(work: () => T): Awaitable<T> {
     return this.#do(() => this.#writes.together(work))
   }
 }
@@ -269,4 +304,13 @@ function busyMsOf(brief: boolean): number {
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'locked'
+}
+
+/** A session that was deleted is remembered by this alone: its agent may still know it, so the next one is another. */
+function digestOf({ tenant, agent, session, conversation }: SessionKey): string {
+  return sha256(JSON.stringify([tenant, agent, session, conversation]))
+}
+
+function columnsOf({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {
+  return [tenant, agent, toColumn(session), toColumn(conversation)]
 }

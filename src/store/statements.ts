@@ -19,16 +19,21 @@ const SQL = {
   // What a turn ends with that no agent has taken is the only thing that it has told of the session.
   isUsed: `
     SELECT EXISTS (
-      SELECT 1 FROM turns WHERE session = ?
+      SELECT 1 FROM turns WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
       AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
     ) OR EXISTS (
       SELECT 1 FROM messages WHERE session = ? AND json_extract(json, '$.role') <> 'user'
     ) AS used`,
   listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
-  bindSession: 'UPDATE sessions SET bound = ? WHERE id = ?',
+  bindSession: 'UPDATE sessions SET bound = ?, renamed = 0 WHERE id = ?',
+  setSession: "UPDATE sessions SET settings = json_patch(coalesce(settings, '{}'), ?) WHERE id = ?",
+  beginEpoch: 'UPDATE sessions SET epoch = max(?, epoch + 1), bound = NULL, renamed = 0 WHERE id = ? RETURNING epoch',
   readUsage: 'SELECT usage FROM sessions WHERE id = ?',
   writeUsage: 'UPDATE sessions SET usage = ? WHERE id = ?',
   deleteSession: 'DELETE FROM sessions WHERE id = ?',
+  forget: 'INSERT INTO forgotten (key) VALUES (?) ON CONFLICT DO NOTHING',
+  isForgotten: 'SELECT 1 FROM forgotten WHERE key = ?',
+  hasForgotten: 'SELECT EXISTS (SELECT 1 FROM forgotten) AS any',
 
   appendMessage: 'INSERT INTO messages (session, json) SELECT id, ? FROM sessions WHERE id = ?',
   readMessages: 'SELECT json FROM messages WHERE session = ? ORDER BY position',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { digestOf } from '../../src/engine/common/digest.ts'
 import { newId } from '../../src/engine/common/ids.ts'
 import { randomId } from '../../src/engine/common/random.ts'
-import { sha256 } from '../../src/engine/common/sha256.ts'
+import { sha256 } from '../../src/model/index.ts'
 
 const expected = (text: string): string => createHash('sha256').update(text).digest('hex')
 

@@ -141,7 +141,38 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readEvents('t-S1', 0)).toEqual([])
         expect(await store.readMessages('S2')).toEqual([message('S2')])
         expect(await store.readEvents('t-S2', 0)).toEqual([{ turn: 't-S2', seq: 1, json: '{}' }])
-        expect((await store.openSession({ ...KEY, session: 'S1' }, 'S3', 5)).createdAt).toBe(5)
+        const again = { ...KEY, session: 'S1', id: 'S3', createdAt: 5, usedAt: 5, epoch: 5 }
+        expect(await store.openSession({ ...KEY, session: 'S1' }, 'S3', 5)).toEqual(again)
+        expect(await store.readSession('S3')).toEqual(again)
+        expect((await store.openSession({ ...KEY, session: 'S4' }, 'S4', 5)).epoch).toBeUndefined()
+      })
+
+      it('keeps what a client has set, and leaves the rest as it was', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.setSession('S1', { model: 'big', mode: 'plan' })
+        expect((await store.openSession(KEY, 'S2', 2)).settings).toEqual({ model: 'big', mode: 'plan' })
+        await store.setSession('S1', { effort: 'high', mode: 'default' })
+        const set = { model: 'big', effort: 'high', mode: 'default' }
+        expect((await store.readSession('S1'))?.settings).toEqual(set)
+      })
+
+      it.each([
+        ['\ud800', '\udbff'],
+        ['\ud800', '\ufffd'],
+        ['\ud800', '\ufdd0"\\ud800"'],
+        ['\ufdd0"x"', 'x'],
+        ['a\0b', 'a\0c'],
+        ['a', 'a\0'],
+        ['', '\0'],
+      ])('keeps apart, and gives back, ids that are hard to write: %j and %j', async (one, other) => {
+        for (const [id, session] of [
+          ['S1', one],
+          ['S2', other],
+        ] as const) {
+          const made = await store.openSession({ ...KEY, session, conversation: session }, id, 1)
+          expect(made).toMatchObject({ id, session, conversation: session })
+          expect(await store.findSession({ ...KEY, session, conversation: session })).toEqual(made)
+        }
       })
     })
 
@@ -169,13 +200,27 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readMessages('S1')).toEqual([whole])
       })
 
-      it('clears the transcript and keeps the session', async () => {
+      it('clears the transcript and the id of the agent, and keeps the session with an epoch that is a new one each time', async () => {
         await store.appendMessages('S1', [message('one')])
-        await store.clearMessages('S1')
+        await store.bindSession('S1', 'agent-7')
+        expect(await store.clearSession('S1', 5)).toBe(5)
         expect(await store.readMessages('S1')).toEqual([])
-        expect((await store.readSession('S1'))?.id).toBe('S1')
+        expect(await store.readSession('S1')).toEqual({ ...KEY, id: 'S1', createdAt: 1, usedAt: 1, epoch: 5 })
         await store.appendMessages('S1', [message('two')])
         expect(await store.readMessages('S1')).toEqual([message('two')])
+        expect(await store.clearSession('S1', 5)).toBe(6)
+        expect((await store.openSession(KEY, 'S2', 7)).epoch).toBe(6)
+        expect(await store.clearSession('S9', 5)).toBeUndefined()
+      })
+
+      it('knows a cleared session for one that no agent has taken part in', async () => {
+        await store.beginTurn({ ...TURN, startedAt: 4 })
+        await store.endTurn('t1', { endedAt: 4, outcome: 'completed' })
+        expect(await store.isUsed('S1')).toBe(true)
+        await store.clearSession('S1', 5)
+        expect(await store.isUsed('S1')).toBe(false)
+        await store.beginTurn({ ...TURN, turn: 't2', startedAt: 5 })
+        expect(await store.isUsed('S1')).toBe(true)
       })
     })
 
@@ -308,7 +353,8 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.appendEvents([{ turn: 't1', seq: 1, json: '{}' }])
         await store.appendMessages('S1', [message('lost')])
         await store.bindSession('S1', 'x')
-        await store.clearMessages('S1')
+        await store.setSession('S1', { mode: 'plan' })
+        await store.clearSession('S1', 2)
         await store.deleteSession('S1')
         await store.release('k')
         await store.openSession(KEY, 'S1', 1)

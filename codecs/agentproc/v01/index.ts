@@ -17,5 +17,5 @@ export const v01: Dialect<AgentProcOptions> = {
   wireVersion: '0.1',
   framing: 'text',
   front: { capabilities: frontCapabilities, env: VARIABLES, accepts, peekMs: PEEK_MS, open: openOnStdio },
-  back: { capabilities: backCapabilities, open: openBack },
+  back: { capabilities: backCapabilities, memory: () => 'bound', open: openBack },
 }

@@ -15,5 +15,5 @@ export const v03: Dialect<AgentProcOptions> = {
     accepts: (first) => first !== undefined && wireOfTurn(frameText(first)) === '0.3',
     open: (context, ports) => openAgent('0.3', context, ports),
   },
-  back: { capabilities: backCapabilities, open: openBack },
+  back: { capabilities: backCapabilities, memory: () => 'bound', open: openBack },
 }

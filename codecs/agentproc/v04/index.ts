@@ -16,5 +16,5 @@ export const v04: Dialect<AgentProcOptions> = {
     accepts: (first) => first !== undefined && wireOfTurn(frameText(first)) === '0.4',
     open: (context, ports) => (context.transport === 'stdio' ? openFront : openBodyFront)(context, ports),
   },
-  back: { capabilities: backCapabilities, open: openBack },
+  back: { capabilities: backCapabilities, memory: () => 'bound', open: openBack },
 }

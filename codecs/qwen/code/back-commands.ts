@@ -47,7 +47,7 @@ export class Commands {
         return
       }
       step.done()
-      this.#wire.settings.set(step.subtype, step)
+      this.#wire.keep(step)
       if (step.subtype === 'set_model') this.#wire.own = this.#wire.model
       this.#configure(exchange, rest)
     })

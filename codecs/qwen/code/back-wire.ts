@@ -60,6 +60,8 @@ export class AgentWire {
   readonly meter = new UsageMeter()
   /** What the client set for its session, by the subtype of the request: another process has to be told it again. */
   readonly settings = new Map<string, Step>()
+  /** What of it this process has not been told, or has refused. */
+  readonly unset = new Set<Step>()
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #configured: readonly string[]
@@ -92,6 +94,7 @@ export class AgentWire {
     this.effort = undefined
     if (resume === undefined) this.system = undefined
     this.suspect = false
+    for (const step of this.settings.values()) this.unset.add(step)
     this.meter.reset(resume === undefined && !resumesSession(this.#configured))
     const call = this.#call
     this.#ports.open({
@@ -116,15 +119,20 @@ export class AgentWire {
     return bound !== undefined && bound !== this.session && bound !== this.#resuming && !pinsSession(this.#configured)
   }
 
+  /** Starts a process that goes on with the session, unless its arguments name one. */
+  resume(session: string | undefined): void {
+    this.open(pinsSession(this.#configured) ? undefined : session)
+  }
+
   /** Leaves the process and starts another one that goes on with the session. */
-  restart(resume: string | undefined): void {
+  restart(session: string | undefined): void {
     this.#ports.end(this.#call)
     this.#waiting ??= []
     this.#forget()
-    this.open(pinsSession(this.#configured) ? undefined : resume)
+    this.resume(session)
   }
 
-  /** The session could not be gone on with: starts a new one. False when the end has another cause. */
+  /** The session could not be gone on with: starts a process without a past. False when the end has another cause. */
   startedAnew(end: CallEnd): boolean {
     if (this.#resuming === undefined || this.greeted || end.why !== 'closed') return false
     this.#requests.clear()
@@ -162,6 +170,13 @@ export class AgentWire {
   set(step: Step, then: (reply: Reply) => void): void {
     step.unset()
     this.request(step.subtype, step.fields, then)
+  }
+
+  /** The client set it for its session, in place of what it set before. */
+  keep(step: Step): void {
+    const before = this.settings.get(step.subtype)
+    if (before) this.unset.delete(before)
+    this.settings.set(step.subtype, step)
   }
 
   /** Sends a control request whose `request` is there as JSON. */
@@ -248,7 +263,6 @@ export class AgentWire {
     const known = v.safeParse(Initialized, JSON.parse(reply.raw))
     if (known.success) this.session = known.output.session_id
     this.#ports.emit({ turn: null, type: 'agent-ready', json: reply.raw })
-    for (const step of this.settings.values()) this.set(step, (answer) => answer?.success && step.done())
     const waiting = this.#waiting
     this.#waiting = undefined
     for (const step of waiting ?? []) step()

@@ -51,6 +51,11 @@ const RESULT = new Set([
   'error',
 ])
 
+const LOST: Death = {
+  reason: fault('session-not-found', 'The agent cannot go on with this session.', { retry: 'fresh-session' }),
+  stop: 'error',
+}
+
 /**
  * A running Qwen Code CLI: one process, one session, one turn at a time. Lines name no turn, so a message is sent only
  * after the `result` of the one before. A session that the gateway remembers is gone on with in a process of its own.
@@ -65,6 +70,8 @@ export class BackSession implements BackLink {
   #work: Work | undefined
   #bound: string | undefined
   #heard = false
+  /** The agent could not go on with its session, and no turn has been told. */
+  #lost = false
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
@@ -74,8 +81,8 @@ export class BackSession implements BackLink {
     this.#commands = new Commands(this.#wire, ports)
   }
 
-  open(): void {
-    this.#wire.open()
+  open(bound?: string): void {
+    this.#wire.resume(bound)
   }
 
   encode(command: Command): void {
@@ -107,7 +114,8 @@ export class BackSession implements BackLink {
   decodeEnd(end: CallEnd): void {
     if (!this.#wire.isCurrent(end.call)) return
     if (this.#wire.startedAnew(end)) {
-      this.#report({ kind: 'weakened', item: 'session.id', field: 'resume', why: 'unknown', count: 1 })
+      this.#lost = true
+      if (this.#work) this.#fail(LOST)
       return
     }
     if (this.#work && end.why === 'cancelled') this.#work.decoder.cancelAsked = true
@@ -120,6 +128,7 @@ export class BackSession implements BackLink {
   }
 
   #fail({ reason, stop }: Death): void {
+    if (reason === LOST.reason) this.#lost = false
     const decoder = this.#work?.decoder
     this.#work = undefined
     if (decoder) this.#asks.turnEnds(decoder)
@@ -213,6 +222,11 @@ export class BackSession implements BackLink {
     this.#work = work
     const bound = start.session?.bound
     this.#bound = bound
+    if (this.#lost && bound !== undefined) {
+      this.#fail(LOST)
+      return
+    }
+    this.#lost = false
     if (!this.#wire.dead && this.#wire.isElsewhere(bound)) this.#wire.restart(bound ?? this.#wire.session)
     this.#wire.ready(() => this.#configure(work))
   }
@@ -224,6 +238,11 @@ export class BackSession implements BackLink {
     if (dead) {
       this.#work = undefined
       work.decoder.fail(dead.reason, dead.stop)
+      return
+    }
+    const [setting] = this.#wire.unset
+    if (setting) {
+      this.#restore(work, setting)
       return
     }
     // In a recording they were set, or did not need to be.
@@ -240,6 +259,19 @@ export class BackSession implements BackLink {
       // Refused or not, it is not asked for again in this turn.
       if (reply) step.done()
       this.#configure(work)
+    })
+  }
+
+  /** What the client set holds in a process that took the place of another one, or the turn does not run. */
+  #restore(work: Work, setting: Step): void {
+    this.#wire.set(setting, (reply) => {
+      if (reply?.success) {
+        setting.done()
+        this.#wire.unset.delete(setting)
+      }
+      if (this.#work !== work || !reply) return
+      if (reply.success) this.#configure(work)
+      else this.#fail({ reason: fault('invalid-request', notKept(setting, reply.error)), stop: 'error' })
     })
   }
 
@@ -320,4 +352,8 @@ export class BackSession implements BackLink {
   #report(loss: Loss): void {
     if (this.#work) this.#ports.report(loss, this.#work.decoder.turn)
   }
+}
+
+function notKept({ subtype }: Step, error: string): string {
+  return `The agent had to be started again and refuses what its client has set (${subtype}: ${error}); set something else.`
 }

@@ -1,6 +1,7 @@
 import { argumentOf, type Dialect } from '../../../src/contract/index.ts'
 import type { Options } from '../options.ts'
 import { BackSession } from './back.ts'
+import { pinsSession } from './back-args.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { FrontSession } from './front.ts'
 import { accepts } from './front-accepts.ts'
@@ -18,6 +19,8 @@ export const dialect: Dialect<Options> = {
   },
   back: {
     capabilities: backCapabilities,
+    // A session that its arguments name is that of every process.
+    memory: ({ process }) => (pinsSession(process?.args ?? []) ? 'named' : 'resumed'),
     configuredModel: (context) => argumentOf(context, '--model', '-m'),
     open: (context, ports) => new BackSession(context, ports),
   },

@@ -18,6 +18,8 @@ export const dialect: Dialect<Options> = {
   },
   back: {
     capabilities: backCapabilities,
+    // The RFC does not say that a session outlives its process.
+    memory: () => 'process',
     configuredModel: (context) => argumentOf(context, '--model', '-m'),
     open: (context, ports) => new BackSession(context, ports),
   },

@@ -16,6 +16,7 @@ import { encodeFrame, type FrameDecoder, frameDecoder } from '../../framing/inde
 import {
   type AgentEvent,
   type Command,
+  type CommandOf,
   type Fault,
   fault,
   type Id,
@@ -87,8 +88,12 @@ export class AgentLink {
   /** Nothing can be run on it any more. */
   dead = false
   model: string | undefined
+  /** The permission mode that it was set to. */
+  mode: string | undefined
+  #setting: { exchange: Id; done: (why?: Fault) => void } | undefined
 
-  constructor(agent: AgentSettings, scope: TurnScope, owner: LinkOwner) {
+  /** `bound` is the agent's own id of the session that it is opened for. */
+  constructor(agent: AgentSettings, scope: TurnScope, owner: LinkOwner, bound?: string) {
     this.agent = agent
     this.#scope = scope
     this.owner = owner
@@ -105,7 +110,7 @@ export class AgentLink {
     if (!this.#link.open) return
     this.ready = false
     this.persistent = true
-    this.#link.open()
+    this.#link.open(bound)
   }
 
   /** Why a turn that the wire left without an end has none. */
@@ -133,6 +138,26 @@ export class AgentLink {
       return () => {
         if (this.#subscriber === subscriber) this.#subscriber = undefined
       }
+    })
+  }
+
+  /**
+   * Sets the agent's permission mode, between turns. Resolves with why it is not set; also when the link is gone, which
+   * the next `run` tells.
+   */
+  setMode(command: CommandOf<'config-set'> & { mode: string }): Promise<Fault | undefined> {
+    const { mode } = command
+    const { capabilities } = this.agent.dialect.back
+    if (capabilities['config-set'] !== 'full') return Promise.resolve(modeRefused(this.agent.name, mode))
+    return new Promise((resolve) => {
+      const done = (why?: Fault): void => {
+        this.#setting = undefined
+        if (why === undefined && !this.dead) this.mode = mode
+        resolve(why && modeRefused(this.agent.name, mode, why))
+      }
+      this.#setting = { exchange: command.exchange, done }
+      if (this.dead) done()
+      else this.#link.encode(command)
     })
   }
 
@@ -168,7 +193,7 @@ export class AgentLink {
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
     this.#stopped = true
     // At once: the session's next turn must not be given to a process that is about to end.
-    if (this.persistent) this.dead = true
+    if (this.persistent) this.#die()
     for (const { handle } of [...this.#calls.values()]) handle?.stop(why, graceMs)
     return this.quiet()
   }
@@ -187,6 +212,10 @@ export class AgentLink {
       this.ready = true
       this.model = event.model
       this.#newest?.scope.ready()
+    }
+    if (event.type === 'command-reply' && event.exchange === this.#setting?.exchange) {
+      this.#setting.done(event.fault)
+      return
     }
     if (event.type === 'ask') this.#openAsks.add(event.ask)
     if (event.type === 'ask-settled') this.#openAsks.delete(event.ask)
@@ -293,8 +322,13 @@ export class AgentLink {
     this.#link.decodeEnd(live.call.call === undefined ? end : { ...end, call: live.call.call })
     const open = [...this.#calls.values()].some((call) => !call.over)
     if (open) return
-    if (this.persistent) this.dead = true
+    if (this.persistent) this.#die()
     if (this.#openAsks.size === 0 || this.persistent) this.#subscriber?.complete()
+  }
+
+  #die(): void {
+    this.dead = true
+    this.#setting?.done()
   }
 
   #send(frame: Frame): void {
@@ -304,11 +338,18 @@ export class AgentLink {
 
   #break(fault: Fault): void {
     this.#broken = fault
-    this.dead = true
+    this.#die()
     this.owner.callFailed({ why: 'failed', fault })
     this.#subscriber?.complete()
     void this.stop('closed', this.agent.limits.grace)
   }
+}
+
+/** Why a turn does not run: its client has set a mode, and the agent would run in another one. */
+function modeRefused(agent: string, mode: string, why?: Fault): Fault {
+  const said = why ? ` (${why.message})` : ''
+  const text = `The agent "${agent}" cannot be set to the mode "${mode}" that its client has set${said}; set another mode.`
+  return fault('invalid-request', text)
 }
 
 /** A frame that says which call it came from, where the link has named its calls. */

@@ -1,4 +1,4 @@
-import type { TurnScope } from '../../contract/index.ts'
+import type { Memory, TurnScope } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
@@ -7,6 +7,14 @@ import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** Gives up an idle session's process of a pool that is full; true when there was one. */
 export type EvictIdle = (pool: AgentPool) => boolean
+
+/** What a link is for. */
+export interface LinkFor {
+  /** The session's link of an agent that is one process a turn; it is given back with a place for the next process. */
+  kept?: AgentLink | undefined
+  /** The agent's own id of the session. */
+  bound?: string | undefined
+}
 
 /**
  * The links of one agent: hands out a link for a session, warm when one is ready. It has `max` places: a process that
@@ -35,18 +43,24 @@ export class AgentPool {
     this.refill()
   }
 
+  /** Where its agent has what was said in a session. */
+  get memory(): Memory {
+    return this.agent.dialect.back.memory(this.agent.context)
+  }
+
   /**
-   * A link for a turn, if there is a warm process or a free place. `kept` is the session's link of an agent that is one
-   * process a turn; it is given back with a place for the next process.
+   * A link for a turn, if there is a warm process or a free place. A warm process is none for a session that has to be
+   * started with its id.
    */
-  take(scope: TurnScope, owner: LinkOwner, kept?: AgentLink): AgentLink | undefined {
-    const warm = this.#takeWarm()
+  take(scope: TurnScope, owner: LinkOwner, session: LinkFor): AgentLink | undefined {
+    const resumed = session.bound !== undefined && this.memory === 'resumed'
+    const warm = resumed ? undefined : this.#takeWarm()
     if (warm) {
       warm.owner = owner
       scope.linked('warm', warm.process)
       return warm
     }
-    return this.#places.take() ? this.open(scope, owner, kept) : undefined
+    return this.#places.take() ? this.open(scope, owner, session) : undefined
   }
 
   /**
@@ -55,16 +69,16 @@ export class AgentPool {
    */
   wait(limit: number): Waiting | Fault {
     const busy = this.#places.waiting - this.#leaving
-    if (busy >= limit && busy >= 0 && !this.#evict(this)) return full(this.agent, limit)
+    if (busy >= limit && busy >= 0 && !this.#giveUpIdle()) return full(this.agent, limit)
     const waiting = this.#places.wait()
     this.makeRoom()
     return waiting
   }
 
   /** A link on the place that a wait has given. */
-  open(scope: TurnScope, owner: LinkOwner, kept?: AgentLink): AgentLink {
+  open(scope: TurnScope, owner: LinkOwner, { kept, bound }: LinkFor): AgentLink {
     scope.linked(kept ? 'kept' : 'new')
-    return kept ?? this.#start(scope, owner)
+    return kept ?? this.#start(scope, owner, bound)
   }
 
   /** The process that a turn had of its own has exited, or none was started on its place. */
@@ -72,9 +86,9 @@ export class AgentPool {
     this.#places.give()
   }
 
-  /** Ends idle processes of sessions, as many as turns wait and no process is leaving for already. */
+  /** Ends idle processes, as many as turns wait and no process is leaving for already. */
   makeRoom(): void {
-    while (this.#leaving < this.#places.waiting && this.#evict(this));
+    while (this.#leaving < this.#places.waiting && this.#giveUpIdle());
   }
 
   /** The model that the agent works with, as far as a process of it has said so. */
@@ -116,8 +130,15 @@ export class AgentPool {
     return [...this.#live].filter(({ dead }) => dead).length
   }
 
-  #start(scope: TurnScope, owner: LinkOwner): AgentLink {
-    const link = new AgentLink(this.agent, scope, owner)
+  /** Ends an idle process: a warm one that the session which waits has no use for, else that of another session. */
+  #giveUpIdle(): boolean {
+    const warm = this.#takeWarm()
+    if (warm) this.release(warm)
+    return warm !== undefined || this.#evict(this)
+  }
+
+  #start(scope: TurnScope, owner: LinkOwner, bound?: string): AgentLink {
+    const link = new AgentLink(this.agent, scope, owner, bound)
     if (!link.persistent) return link
     this.#live.add(link)
     void link.quiet().then(() => this.#exited(link))

@@ -1,5 +1,5 @@
 export { type AgentLink, LINGER_MS, type LinkOwner } from './agent-link.ts'
-export { AgentPool } from './agent-pool.ts'
+export { AgentPool, type LinkFor } from './agent-pool.ts'
 export { Breakers } from './breakers.ts'
 export { HealthChecks } from './health.ts'
 export type { Waiting } from './places.ts'

@@ -1,4 +1,4 @@
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../../model/index.ts'
 
 /** Longer texts are worth the time that it takes to load Node's own cryptography (about 9 ms). */
 const SHORT = 4096

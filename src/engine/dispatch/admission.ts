@@ -1,4 +1,4 @@
-import type { Route, SessionKey, SessionRecord, Store, TurnInfo } from '../../contract/index.ts'
+import type { Route, SessionKey, SessionRecord, SessionSettings, Store, TurnInfo } from '../../contract/index.ts'
 import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../../model/index.ts'
 import type { Breakers } from '../agent/index.ts'
 import { steeringLosses, unfit } from '../carry/index.ts'
@@ -127,11 +127,26 @@ export class Admission {
     const used = await this.#isUsed(record, at)
     if (watch.keeps(turn)) await store.moveTurn(turn.id, record.id, turn.agent.name)
     if (turn.ended) return
+    const from = turns.sessionOf(turn)?.record.settings
     const session = sessions.open(record, turn.agent, used)
+    await this.#inherit(session, from)
     const full = session.refusal(mayWait(turn.route, turn.agent))
     if (full) return turn.fail(full)
     turns.add(turn, session)
     session.enqueue(turn)
+  }
+
+  /** A mode that was set for one agent holds for the one that takes its turn: no turn runs in a weaker one. */
+  async #inherit({ record }: LiveSession, from: SessionSettings | undefined): Promise<void> {
+    if (from?.mode === undefined || from.mode === record.settings?.mode) return
+    const { store, watch } = this.#parts
+    record.settings = { ...record.settings, mode: from.mode }
+    if (!watch.writable) return
+    try {
+      await store.setSession(record.id, { mode: from.mode })
+    } catch (error) {
+      watch.failed(error)
+    }
   }
 
   async #begin(entry: Entry, record: SessionRecord, used: boolean): Promise<void> {
@@ -146,6 +161,7 @@ export class Admission {
     const at = this.#parts.owner.now()
     const home = own ? record : await this.#record(entry, agent, at)
     const session = sessions.open(home, agent, own ? used : await this.#isUsed(home, at))
+    if (!own) await this.#inherit(session, record.settings)
     const { running } = session
     if (running?.steerable && steers(route, command)) {
       breakers.release(agent)

@@ -2,17 +2,21 @@ import type { Awaitable, SessionRecord, Store } from '../../contract/index.ts'
 import type { Item } from '../../model/index.ts'
 import {
   type Command,
-  type CommandOf,
   type Fault,
   fault,
   type Id,
+  type JsonText,
   type LinkEvent,
+  members,
+  object,
+  quote,
   type TurnStart,
 } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { answerQuery, followsTurns } from './queries.ts'
+import { BUSY, SessionChanges } from './session-changes.ts'
 
 /** Every command that neither starts a turn nor is about one. */
 export type ControlCommand = Exclude<
@@ -31,17 +35,21 @@ export interface ControlContext {
 }
 
 const FAILED = fault('internal', 'The gateway could not do this; see its log.')
-const BUSY = fault('session-busy', 'A turn of this session runs; cancel it first.')
+const UNANSWERED = fault('internal', 'The agent did not answer in time, so its mode is not known; set it again.')
 
 /** How long an agent may take over a question that the gateway could answer itself, in milliseconds. */
 const ANSWER_MS = 3000
 
-/** A command that an agent is to answer: what is done when it does not, and whose transcript is cleared when it does so. */
+/** A command that an agent is to answer: what is done when it does not, and what follows when it has done it. */
 interface Waiting {
   exchange: Exchange
   instead: NodeJS.Timeout
-  clears?: Id
+  done(): Promise<void>
+  /** What the agent's answer says, in the client's words. */
+  read(data: JsonText): JsonText
 }
+
+const AS_IT_IS = (data: JsonText): JsonText => data
 
 /**
  * The commands beside turns: handed to the session's live agent where its protocol has them, else served by the
@@ -52,11 +60,13 @@ export class Controls {
   readonly #sessions: Sessions
   readonly #turns: LiveTurns
   readonly #watches: Watches
+  readonly #changes: SessionChanges
   readonly #waiting = new Map<Id, Waiting>()
 
   constructor(store: Store, sessions: Sessions, turns: LiveTurns, watches: Watches) {
     this.#watches = watches
     this.#store = store
+    this.#changes = new SessionChanges(store)
     this.#sessions = sessions
     this.#turns = turns
   }
@@ -66,8 +76,7 @@ export class Controls {
     const id = needsSession(command) ? command.session?.id : undefined
     const record = id === undefined ? undefined : await this.#record(id, command, context)
     const live = record && this.#sessions.get(record.id)
-    if (live && this.#handOver(command, live, exchange, () => this.#serve(command, context, record, live, exchange)))
-      return
+    if (live && this.#handOver(command, context, live, exchange)) return
     await this.#serve(command, context, record, live, exchange)
   }
 
@@ -77,18 +86,17 @@ export class Controls {
     if (!waiting) return
     clearTimeout(waiting.instead)
     this.#waiting.delete(event.exchange)
-    const { exchange, clears } = waiting
-    if (clears === undefined || event.fault) exchange.reply(event)
-    else
-      this.#cleared(clears).then(
-        () => exchange.reply(event),
-        () => exchange.fail(FAILED),
-      )
-  }
-
-  /** The agent has forgotten what was said. */
-  async #cleared(session: Id): Promise<void> {
-    await this.#store.clearMessages(session)
+    const { exchange, done, read } = waiting
+    if (event.fault) {
+      exchange.reply(event)
+      return
+    }
+    const { data } = event
+    const told = data === undefined ? event : { ...event, data: read(data) }
+    done().then(
+      () => exchange.reply(told),
+      () => exchange.fail(FAILED),
+    )
   }
 
   /** The session that the command means; asking for one does not make it. */
@@ -101,14 +109,17 @@ export class Controls {
     return this.#store.findSession({ tenant, agent: agent.name, session, conversation })
   }
 
-  /** Gives the command to the live agent when its protocol has it; `instead` runs when the answer does not come. */
+  /** Gives the command to the live agent when its protocol has it; the gateway serves it when the answer does not come. */
   #handOver(
-    command: ControlCommand,
+    asked: ControlCommand,
+    context: ControlContext,
     live: LiveSession,
     exchange: Exchange | undefined,
-    instead: () => Promise<void>,
   ): boolean {
-    const { link } = live
+    const { link, names } = live
+    const { bound } = live.record
+    const session = { ...asked.session, ...names, ...(bound !== undefined && { bound }) }
+    const command: ControlCommand = { ...asked, session }
     const item: Item = command.type === 'query' ? `query.${command.what}` : command.type
     if (!exchange || !link?.persistent || !link.ready) return false
     if (link.agent.dialect.back.capabilities[item] === 'none') return false
@@ -119,10 +130,19 @@ export class Controls {
     }
     const timer = setTimeout(() => {
       this.#waiting.delete(exchange.id)
-      instead().catch(() => exchange.fail(FAILED))
+      const served =
+        command.type === 'config-set' && command.mode !== undefined
+          ? Promise.resolve(exchange.reply({ fault: UNANSWERED }))
+          : this.#serve(asked, context, live.record, live, exchange)
+      served.catch(() => exchange.fail(FAILED))
     }, ANSWER_MS)
-    const clears = command.type === 'session-clear' && { clears: live.record.id }
-    this.#waiting.set(exchange.id, { exchange, instead: timer, ...clears })
+    const isState = asked.type === 'query' && asked.what === 'state'
+    this.#waiting.set(exchange.id, {
+      exchange,
+      instead: timer,
+      done: () => this.#changes.done(asked, live, link, context.at),
+      read: isState ? (data) => inClientsWords(data, asked.session?.id ?? '') : AS_IT_IS,
+    })
     link.send(command)
     return true
   }
@@ -153,7 +173,7 @@ export class Controls {
         return
       }
       case 'session-clear':
-        exchange?.reply(await this.#clear(record, live))
+        exchange?.reply(await this.#changes.clear(record, live, context.at))
         return
       case 'session-close':
         if (live && !live.busy) this.#sessions.forget(live)
@@ -163,7 +183,7 @@ export class Controls {
         exchange?.reply(await this.#delete(command.id, context.tenant))
         return
       case 'config-set':
-        exchange?.reply(configured(command, context.agent))
+        exchange?.reply(await this.#changes.configure(command, context, live))
         return
       default:
         exchange?.reply({
@@ -182,16 +202,6 @@ export class Controls {
     await this.#store.deleteSession(id)
     return {}
   }
-
-  /** The conversation begins anew: no transcript, no session of the agent's own. */
-  async #clear(record: SessionRecord | undefined, live: LiveSession | undefined): Promise<{ fault?: Fault }> {
-    if (live?.busy) return { fault: BUSY }
-    live?.renew()
-    if (!record) return {}
-    await this.#store.clearMessages(record.id)
-    await this.#store.bindSession(record.id, undefined)
-    return {}
-  }
 }
 
 /** Some questions are about the gateway or the agent: they make no session. */
@@ -199,12 +209,8 @@ function needsSession(command: ControlCommand): boolean {
   return command.type !== 'query' || command.what === 'messages' || command.what === 'state'
 }
 
-/** Without a live agent a setting is taken when every turn can bring it along: the front sends it with each. */
-function configured({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): { fault?: Fault } {
-  const { capabilities } = agent.dialect.back
-  const carried =
-    mode === undefined &&
-    (model === undefined || capabilities['option.model'] !== 'none') &&
-    (effort === undefined || capabilities['option.effort'] !== 'none')
-  return carried ? {} : { fault: fault('invalid-request', `The agent "${agent.name}" cannot be set to this.`) }
+/** A state that an agent told of its session, under the name that the client has for it. */
+function inClientsWords(data: JsonText, session: string): JsonText {
+  const named = members(data).map(([key, json]) => [key, key === 'session' ? quote(session) : json] as const)
+  return object(named)
 }

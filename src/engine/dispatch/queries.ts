@@ -137,7 +137,7 @@ async function session({ store, sessions: live }: Known, tenant: string, id: str
 }
 
 function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
-  const { tenant: _tenant, bound: _bound, ...info } = record
+  const { tenant: _tenant, bound: _bound, epoch: _epoch, settings: _settings, renamed: _renamed, ...info } = record
   return { ...info, busy: live.get(record.id)?.busy ?? false }
 }
 

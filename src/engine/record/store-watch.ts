@@ -142,10 +142,11 @@ export class StoreWatch {
 
 /**
  * Whether what a command asks for is nothing without a record: an answer that is given once, a turn that goes on behind
- * its client's back, something that is to be forgotten.
+ * its client's back, something that is to be forgotten or to hold for later turns.
  */
 export function needsRecord(command: Command, exchange: Exchange | undefined): boolean {
-  if (command.type === 'session-clear' || command.type === 'session-delete') return true
+  if (command.type === 'session-clear' || command.type === 'session-delete' || command.type === 'config-set')
+    return true
   return command.type === 'turn-start' && (command.once !== undefined || exchange?.answer.form === 'accepted')
 }
 

@@ -1,14 +1,16 @@
 import type { CallEnd, SessionRecord } from '../../contract/index.ts'
 import { type Fault, fault, type LinkEvent, type Message } from '../../model/index.ts'
-import type { AgentLink, AgentPool, LinkOwner, Waiting } from '../agent/index.ts'
-import { elapsed } from '../common/index.ts'
-import { limitsOf, type Turn } from '../turn/index.ts'
+import type { AgentLink, AgentPool, LinkFor, LinkOwner, Waiting } from '../agent/index.ts'
+import { elapsed, type SessionNames, sessionNames } from '../common/index.ts'
+import { type AgentSession, limitsOf, type Turn } from '../turn/index.ts'
 
 /** What a live session tells the engine. */
 export interface SessionOwner {
   /** An event without a turn that came while none ran. */
   idleEvent(session: LiveSession, event: LinkEvent): void
   callFailed(session: LiveSession, end: CallEnd): void
+  /** The agent's own id of it is another one, or none any more. */
+  bound(session: LiveSession, id: string | undefined): void
   /** What was said in it so far. */
   transcript(session: LiveSession): Promise<readonly Message[]>
   /** It has no work and has been so for its agent's idle time, or its agent is no longer configured like this. */
@@ -92,12 +94,30 @@ export class LiveSession implements LinkOwner {
     this.#link = undefined
   }
 
-  /** What was said is forgotten: the next turn is the first one again. */
-  renew(): void {
+  /** The names that its agent is told. */
+  get names(): SessionNames {
+    return sessionNames(this.record, this.pool.agent.dialect.back.capabilities)
+  }
+
+  /** What was said is forgotten: the next turn is the first one again, of a session that the agent does not know. */
+  renew(epoch: number | undefined): void {
     this.release()
+    this.forget(epoch)
+    if (!this.occupied) this.#rest()
+  }
+
+  /** The agent itself has forgotten what was said. */
+  forget(epoch: number | undefined): void {
     this.used = false
     delete this.record.bound
-    if (!this.occupied) this.#rest()
+    delete this.record.renamed
+    if (epoch !== undefined) this.record.epoch = epoch
+  }
+
+  /** Takes over what another process may have changed in its record. */
+  adopt({ epoch = 0, settings }: SessionRecord): void {
+    if (settings) this.record.settings = settings
+    if (epoch > (this.record.epoch ?? 0) && !this.occupied) this.renew(epoch)
   }
 
   idleEvent(event: LinkEvent): void {
@@ -152,22 +172,24 @@ export class LiveSession implements LinkOwner {
   }
 
   async #run(turn: Turn, link: AgentLink): Promise<void> {
-    const refused = this.#adopt(turn, link)
-    if (refused) return turn.fail(refused)
-    const { bound } = this.record
-    const lost = link !== this.#told && link.persistent && this.used
+    this.#link = link
+    const lost = link !== this.#told && this.#isLost(link)
     this.#told = link
-    const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
-    await turn.run(link, { ...(bound !== undefined && { bound }), ...(history.length > 0 && { history }) })
+    const why = lost ? this.#restore(turn) : undefined
+    if (why) {
+      turn.fail(why)
+      return
+    }
+    await turn.run(link, await this.#forAgent(turn, lost))
     link.rest()
     // An agent that was never ready has heard of nothing.
-    if (link.ready) this.used = true
+    if (link.ready) this.#served()
   }
 
   /** The session's own process, or a link with a place for one. */
   #take(turn: Turn): AgentLink | undefined {
     const { link } = this
-    if (!link?.persistent) return this.pool.take(turn.scope, this, link)
+    if (!link?.persistent) return this.pool.take(turn.scope, this, this.#for)
     turn.scope.linked('kept', link.process)
     return link
   }
@@ -184,21 +206,60 @@ export class LiveSession implements LinkOwner {
     const granted = await waiting.over
     const wanted = this.#waiting === waiting && !turn.ended
     this.#waiting = undefined
-    if (granted && wanted) return this.pool.open(turn.scope, this, this.link)
+    if (granted && wanted) return this.pool.open(turn.scope, this, this.#for)
     if (granted) this.pool.vacate()
     return undefined
   }
 
-  /** Makes a link the session's own; a fault where the conversation may not go on without the process that is gone. */
-  #adopt(turn: Turn, link: AgentLink): Fault | undefined {
-    if (link === this.#link) return undefined
-    this.#link = link
-    if (!link.persistent || !this.used) return undefined
-    if (this.pool.agent.restore === 'fail') {
-      this.release()
-      return fault('session-not-found', 'The process of this session is gone; begin a new session.')
+  get #for(): LinkFor {
+    return { kept: this.link, bound: this.record.bound }
+  }
+
+  /** Whether the agent has lost what was said, on a link that has not had a turn of this session. */
+  #isLost({ persistent }: AgentLink): boolean {
+    const { bound, renamed } = this.record
+    if (!this.used) return false
+    switch (this.pool.memory) {
+      case 'process':
+        return persistent
+      case 'named':
+        return renamed === true && bound === undefined
+      default:
+        return persistent && bound === undefined
     }
-    turn.reset(this.pool.agent.restore === 'replay')
+  }
+
+  /** What was said is lost: tells the client what becomes of that, or gives why its turn is refused. */
+  #restore(turn: Turn): Fault | undefined {
+    const { restore } = this.pool.agent
+    const ofProcess = this.#link?.persistent === true && this.pool.memory !== 'resumed'
+    if (restore === 'fail') {
+      this.release()
+      const gone = ofProcess ? 'The process of this session is gone' : 'The agent does not know this session any more'
+      return fault('session-not-found', `${gone}; begin a new session.`)
+    }
+    const why = ofProcess ? 'The process of this session was gone' : 'The agent did not know this session any more'
+    turn.reset(why, restore === 'replay')
     return undefined
+  }
+
+  async #forAgent(turn: Turn, lost: boolean): Promise<AgentSession> {
+    const { bound, settings = {} } = this.record
+    const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
+    return {
+      names: this.names,
+      settings,
+      ...(bound !== undefined && { bound }),
+      ...(history.length > 0 && { history }),
+      lost: async () => {
+        this.#owner.bound(this, undefined)
+        return this.#restore(turn) ?? this.#forAgent(turn, true)
+      },
+    }
+  }
+
+  #served(): void {
+    this.used = true
+    if (this.record.renamed) this.#owner.bound(this, this.record.bound)
   }
 }

@@ -1,7 +1,7 @@
-import type { JournalEntry, Limits, Route } from '../../contract/index.ts'
+import type { JournalEntry, Limits, Route, SessionSettings } from '../../contract/index.ts'
 import type { Command, Fault, Id, LinkEvent, Message, TurnEvent, TurnStart } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
-import type { AgentSettings } from '../common/index.ts'
+import type { AgentSettings, SessionNames } from '../common/index.ts'
 import type { Turn } from './turn.ts'
 import type { AskAudit } from './turn-asks.ts'
 import type { TurnClock } from './turn-clock.ts'
@@ -20,10 +20,17 @@ export interface TurnInit {
   owner: TurnOwner
 }
 
-/** What the agent is to know of the conversation: its own id of it, or, when it has lost it, what was said. */
+/** What the agent is to know of the session that a turn belongs to. */
 export interface AgentSession {
+  names: SessionNames
+  /** Its own id of it. */
   bound?: string
+  /** What was said, when it has lost that. */
   history?: readonly Message[]
+  /** What the client has set for it. */
+  settings: SessionSettings
+  /** The agent says that it cannot go on with `bound`: what it is to know then, or why the turn is refused. */
+  lost(): Promise<AgentSession | Fault>
 }
 
 /** What a turn tells the engine. */

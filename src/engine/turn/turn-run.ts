@@ -1,7 +1,8 @@
-import type { ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent } from '../../model/index.ts'
+import type { SessionSettings } from '../../contract/index.ts'
+import type { Command, ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent, TurnStart } from '../../model/index.ts'
 import { type AgentLink, LINGER_MS } from '../agent/index.ts'
 import { carryStart, withHistory, withoutSecret } from '../carry/index.ts'
-import type { AgentSettings } from '../common/index.ts'
+import type { AgentSettings, SessionNames } from '../common/index.ts'
 import { cancelledTurn, failedTurn, turnLaws } from '../events/index.ts'
 import type { Turn } from './turn.ts'
 import type { AgentSession, TurnOwner } from './turn-init.ts'
@@ -45,6 +46,8 @@ export class TurnRun {
   #abort: ((end: TurnEnd) => void) | undefined
   #shown = false
   #retrying = false
+  /** The agent could not go on with the session. */
+  #sessionLost = false
   #announced = false
   #movingTo: AgentSettings | undefined
   /** Why the turn is out of time. */
@@ -63,9 +66,17 @@ export class TurnRun {
     this.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
+    if (await this.#misses(link, session)) return this.#host.settled()
     timer.enter(link.ready ? this.#silencePhase : 'start')
     await this.#attempt(link, session)
-    if (this.#retrying && !turn.ended && this.link === link && !cancelled()) {
+    if (this.#sessionLost && !turn.ended && this.link === link && !cancelled()) {
+      const again = await session.lost()
+      if ('code' in again) this.#host.end(failedTurn(turn.id, again))
+      else {
+        this.#host.untold()
+        await this.#attempt(link, again)
+      }
+    } else if (this.#retrying && !turn.ended && this.link === link && !cancelled()) {
       turn.scope.note('retry')
       this.#host.untold()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
@@ -77,6 +88,19 @@ export class TurnRun {
       else if (other) return this.#moveOn(other)
     }
     if (other) owner.spare(other)
+  }
+
+  /** Sets the agent to the mode that the client has set. True when the turn is not to run without it, or has its end. */
+  async #misses(link: AgentLink, { settings: { mode }, names, bound }: AgentSession): Promise<boolean> {
+    if (mode === undefined || link.mode === mode) return false
+    const { turn, timer, cancelled, end } = this.#host
+    timer.enter('start')
+    const session = { ...names, ...(bound !== undefined && { bound }) }
+    const why = await link.setMode({ type: 'config-set', exchange: `${turn.id}-mode`, session, mode })
+    if (turn.ended || this.link !== link) return true
+    if (cancelled()) end(cancelledTurn(turn.id))
+    else if (why) end(failedTurn(turn.id, why))
+    return turn.ended
   }
 
   /** Ends the turn from outside, or has another agent take it. False when it does not run: its end is the caller's. */
@@ -114,11 +138,12 @@ export class TurnRun {
   }
 
   /** One try; resolves when the agent is done with it. */
-  #attempt(link: AgentLink, { bound, history }: AgentSession): Promise<void> {
+  #attempt(link: AgentLink, session: AgentSession): Promise<void> {
+    const { bound, history, settings, names } = session
     const { turn, cancelled } = this.#host
     const { capabilities } = turn.agent.dialect.back
     const report = turn.loss.bind(turn)
-    const told = withoutSecret(turn.command, turn.agent, turn.route, report)
+    const told = withoutSecret(withSession(turn.command, settings, names), turn.agent, turn.route, report)
     const full = history ? withHistory(capabilities, told, history, report) : told
     const start = carryStart(capabilities, full, report)
     const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
@@ -170,6 +195,11 @@ export class TurnRun {
   /** An end that is none: the turn is tried again, or by another agent. */
   #goesOn(end: TurnEnd): boolean {
     if (this.#shown || this.#host.cancelled()) return false
+    if (end.fault?.code === 'session-not-found' && end.fault.retry && !this.#sessionLost) {
+      this.#sessionLost = true
+      this.#abort = undefined
+      return true
+    }
     if (end.fault?.retry === 'fresh-session' && !this.#retrying) {
       this.#retrying = true
       this.#abort = undefined
@@ -196,7 +226,7 @@ export class TurnRun {
   #moveOn(other: AgentSettings): void {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
     this.link = this.#abort = this.#movingTo = this.#late = undefined
-    this.#retrying = this.#announced = false
+    this.#retrying = this.#sessionLost = this.#announced = false
     this.#host.turn.moveTo(other)
   }
 
@@ -216,4 +246,15 @@ export class TurnRun {
     // A turn without an end may have been cancelled meanwhile: its agent is stopped now, and the link's next turn is not meant.
     this.#host.settled()
   }
+}
+
+/** The command with the session's names towards the agent, and what was set for the session where it does not say another. */
+function withSession(
+  command: Command & TurnStart,
+  { model, effort }: SessionSettings,
+  names: SessionNames,
+): Command & TurnStart {
+  const { conversation: _, ...session } = command.session ?? {}
+  const options = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }), ...command.options }
+  return { ...command, options, session: { ...session, ...names } }
 }

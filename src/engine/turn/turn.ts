@@ -196,11 +196,11 @@ export class Turn {
     this.#cutOff(why, (end) => this.#finish(end))
   }
 
-  /** The agent's process of this session was gone, and with it what it knew. */
-  reset(retold: boolean): void {
+  /** What the agent knew of this session is lost; `why` says how. */
+  reset(why: string, retold: boolean): void {
     this.scope.note('session-reset')
     const now = retold ? 'the agent was told the conversation so far' : 'the agent begins anew'
-    this.notice('warning', 'session-reset', `The process of this session was gone: ${now}.`)
+    this.notice('warning', 'session-reset', `${why}: ${now}.`)
   }
 
   /** Another agent takes it, from the beginning. */

@@ -38,14 +38,14 @@ describe('the request', () => {
     expect(JSON.parse(String(started({ options: { totalMs } }).sent[0]))).toMatchObject({ timeout_ms: written })
   })
 
-  test('what has no field of its own is folded in and reported', () => {
+  test('what has no field of its own is reported; a system prompt is folded in', () => {
     const { sent, losses } = started({
       options: { systemPrompt: 'be brief' },
       session: { id: 's', conversation: 'c2' },
       ext: { protocol: 'zot', json: '{}' },
     })
     expect(JSON.parse(String(sent[0]))).toMatchObject({
-      session_id: 's/c2',
+      session_id: 's',
       prompt: 'System instruction:\nbe brief\n\nUser message:\nhi',
     })
     expect(losses).toEqual([

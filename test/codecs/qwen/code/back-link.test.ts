@@ -410,6 +410,7 @@ describe('a session', () => {
     respond(drive, 'interrupt')
     drive.start('two', { turn: 't2', options: { systemPrompt: 'Be brief.' }, session: { bound: SESSION } })
     drive.link.decodeEnd({ call: 'process-2', why: 'closed', exitCode: 1 })
+    drive.start('two', { turn: 't3', options: { systemPrompt: 'Be brief.' } })
     drive.feed({ data: controlSuccess(requestId(drive, 'initialize'), { session_id: OTHER }), call: 'process-3' })
     expect(sentObjects(drive).at(-1)!['message']).toEqual({
       role: 'user',
@@ -417,16 +418,36 @@ describe('a session', () => {
     })
   })
 
-  test('that the agent does not know any more begins anew', () => {
+  test('that the agent does not know any more is lost, and a process without a past is there for the next try', () => {
     const drive = greeted()
     drive.start('hi', { session: { id: 's1', bound: OTHER } })
     drive.link.decodeEnd({ call: 'process-2', why: 'closed', exitCode: 1 })
     expect(drive.calls[2]).toMatchObject({ call: 'process-3', args: [...flags, '--approval-mode', 'default'] })
-    expect(drive.losses).toEqual([{ kind: 'weakened', item: 'session.id', field: 'resume', why: 'unknown', count: 1 }])
+    expect(endOf(drive.events).fault).toMatchObject({ code: 'session-not-found', retry: 'fresh-session' })
+    drive.start('hi', { turn: 't2', session: { id: 's1' } })
+    expect(drive.calls).toHaveLength(3)
     drive.feed({ data: controlSuccess(requestId(drive, 'initialize'), { session_id: SESSION }), call: 'process-3' })
     drive.feed({ data: init(), call: 'process-3' }, { data: success('hello'), call: 'process-3' })
-    expect(endOf(drive.events).outcome).toBe('completed')
+    expect(drive.events.at(-1)).toMatchObject({ turn: 't2', type: 'turn-end', outcome: 'completed' })
     expect(bindings(drive)).toEqual([SESSION])
+  })
+
+  test('has its process started for it, once; one that is lost before a turn came is told with that turn', () => {
+    const drive = driveBack(codec)
+    drive.link.open!(OTHER)
+    expect(drive.calls[0]).toMatchObject({ args: [...flags, '--approval-mode', 'default', '--resume', OTHER] })
+    respond(drive, 'initialize', { session_id: OTHER })
+    drive.start('hi', { session: { id: 's1', bound: OTHER } })
+    expect(drive.calls).toHaveLength(1)
+    expect(sentObjects(drive).at(-1)).toMatchObject({ type: 'user', session_id: OTHER })
+
+    const early = driveBack(codec)
+    early.link.open!(OTHER)
+    early.link.decodeEnd({ why: 'closed', exitCode: 1 })
+    early.start('hi', { session: { id: 's1', bound: OTHER } })
+    expect(endOf(early.events).fault).toMatchObject({ code: 'session-not-found', retry: 'fresh-session' })
+    early.start('hi', { turn: 't2', session: { id: 's1' } })
+    expect(early.calls).toHaveLength(2)
   })
 
   test('a resumption that is stopped is not tried anew', () => {
@@ -512,7 +533,7 @@ describe('a cancel', () => {
     const answer = (subtype: string, payload: object = { subtype }) =>
       drive.feed({ data: controlSuccess(requestId(drive, subtype), payload), call: 'process-2' })
     answer('initialize', { session_id: SESSION })
-    for (const subtype of ['set_permission_mode', 'set_model', 'set_effort']) answer(subtype)
+    for (const subtype of ['set_model', 'set_permission_mode', 'set_model', 'set_effort']) answer(subtype)
     expect(sentObjects({ sent: drive.sent.slice(from) }).map((line) => line['request'] ?? line['message'])).toEqual([
       { subtype: 'set_model', model: 'big' },
       { subtype: 'set_permission_mode', mode: 'plan' },
@@ -520,6 +541,36 @@ describe('a cancel', () => {
       { subtype: 'set_effort', effort: 'high' },
       { role: 'user', content: 'two' },
     ])
+  })
+
+  test('after it a turn does not run in a process that refuses what the client set, and the next one tries it again', () => {
+    const drive = greeted()
+    drive.link.encode({ exchange: 'x9', type: 'config-set', mode: 'plan' })
+    respond(drive, 'set_permission_mode')
+    drive.start('one')
+    cancel(drive)
+    drive.feed(success('done'))
+    respond(drive, 'interrupt')
+    drive.start('two', { turn: 't2', session: { bound: SESSION } })
+    const answer = (line: string) => drive.feed({ data: line, call: 'process-2' })
+    answer(controlSuccess(requestId(drive, 'initialize'), { session_id: SESSION }))
+    answer(controlError(requestId(drive, 'set_permission_mode'), 'no such mode'))
+    expect(drive.events.at(-1)).toMatchObject({
+      turn: 't2',
+      type: 'turn-end',
+      outcome: 'failed',
+      fault: {
+        code: 'invalid-request',
+        message:
+          'The agent had to be started again and refuses what its client has set (set_permission_mode: no such mode); set something else.',
+      },
+    })
+    drive.start('three', { turn: 't3', session: { bound: SESSION } })
+    answer(controlSuccess(requestId(drive, 'set_permission_mode'), {}))
+    expect(sentObjects(drive).at(-1)).toMatchObject({ message: { content: 'three' } })
+    drive.link.encode({ exchange: 'x10', type: 'config-set', mode: 'default' })
+    answer(controlSuccess(requestId(drive, 'set_permission_mode'), {}))
+    expect(drive.events.at(-1)).toMatchObject({ type: 'command-reply', exchange: 'x10' })
   })
 
   test('in a process whose session is configured starts it again as it is', () => {

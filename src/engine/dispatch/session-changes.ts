@@ -1,0 +1,81 @@
+import type { SessionRecord, Store } from '../../contract/index.ts'
+import { type Command, type CommandOf, type Fault, fault } from '../../model/index.ts'
+import type { AgentLink } from '../agent/index.ts'
+import { type AgentSettings, newId } from '../common/index.ts'
+import type { LiveSession } from '../session/index.ts'
+
+/** Why a session cannot be changed while it works. */
+export const BUSY: Fault = fault('session-busy', 'A turn of this session runs; cancel it first.')
+
+/** Whose session is changed, and when, in milliseconds since the epoch. */
+interface About {
+  agent: AgentSettings
+  tenant: string
+  at: number
+}
+
+/** What commands change of a session: what was said in it, and what a client has set for it. */
+export class SessionChanges {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** The agent has done a command itself: what follows here. */
+  async done(command: Command, live: LiveSession, link: AgentLink, at: number): Promise<void> {
+    if (command.type === 'session-clear') live.forget(await this.#store.clearSession(live.record.id, at))
+    else if (command.type === 'config-set') {
+      link.mode = command.mode ?? link.mode
+      await this.#keep(command, live.record)
+    }
+  }
+
+  /** The conversation begins anew: no transcript, no session of the agent's own, and another name towards the agent. */
+  async clear(
+    record: SessionRecord | undefined,
+    live: LiveSession | undefined,
+    at: number,
+  ): Promise<{ fault?: Fault }> {
+    if (live?.busy) return { fault: BUSY }
+    const epoch = record && (await this.#store.clearSession(record.id, at))
+    live?.renew(epoch)
+    return {}
+  }
+
+  /** A setting is taken without the agent where each of the session's turns can bring it along. */
+  async configure(
+    command: CommandOf<'config-set'>,
+    { agent, tenant, at }: About,
+    live: LiveSession | undefined,
+  ): Promise<{ fault?: Fault }> {
+    if (!canBeSet(command, agent)) {
+      return { fault: fault('invalid-request', `The agent "${agent.name}" cannot be set to this.`) }
+    }
+    const { id = newId(), conversation = '' } = command.session ?? {}
+    const key = { tenant, agent: agent.name, session: id, conversation }
+    await this.#keep(command, live?.record ?? (await this.#store.openSession(key, newId(), at)))
+    return {}
+  }
+
+  /** What a client has set holds for every turn of the session, in whatever process. */
+  async #keep({ model, mode, effort }: CommandOf<'config-set'>, record: SessionRecord): Promise<void> {
+    const settings = {
+      ...(model !== undefined && { model }),
+      ...(effort !== undefined && { effort }),
+      ...(mode !== undefined && { mode }),
+    }
+    record.settings = { ...record.settings, ...settings }
+    await this.#store.setSession(record.id, settings)
+  }
+}
+
+/** Whether turns can be run as the client wants it: a mode is set before a turn, a model or an effort with it. */
+function canBeSet({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): boolean {
+  const { capabilities } = agent.dialect.back
+  return (
+    (mode === undefined || capabilities['config-set'] === 'full') &&
+    (model === undefined || capabilities['option.model'] !== 'none') &&
+    (effort === undefined || capabilities['option.effort'] !== 'none')
+  )
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { loadCodecs } from '../../codecs/index.ts'
+import { LOCAL_TENANT } from '../../src/contract/index.ts'
+import type { AgentSettings } from '../../src/engine/common/index.ts'
+import { SessionChanges } from '../../src/engine/dispatch/session-changes.ts'
+import { openStore } from '../../src/store/index.ts'
+
+const codecs = await loadCodecs()
+const backs = Object.entries(codecs).flatMap(([protocol, { dialects }]) =>
+  Object.entries(dialects).flatMap(([dialect, { back }]) => (back ? [{ name: `${protocol}@${dialect}`, back }] : [])),
+)
+
+/** What each agent can be set to without its process, by the names of the settings. */
+const SETTABLE: Readonly<Record<string, string>> = {
+  'native@lines': 'model effort mode',
+  'qwen-code@code': 'model effort mode',
+  'qwen@code': 'model effort mode',
+  'qwen@rfc': 'model',
+  'zot@rpc': 'model',
+}
+
+test.each(backs)('what is set for a session of $name is kept, or refused', async ({ name, back }) => {
+  const store = openStore({ kind: 'sqlite', path: ':memory:' })
+  const changes = new SessionChanges(store)
+  const about = { agent: { name, dialect: { back } } as unknown as AgentSettings, tenant: LOCAL_TENANT, at: 1 }
+  const key = { tenant: LOCAL_TENANT, agent: name, session: 's', conversation: '' }
+  const able: string[] = []
+  // All at once, as lines of one body come.
+  await Promise.all(
+    ['model', 'effort', 'mode'].map(async (setting) => {
+      const command = { type: 'config-set', exchange: 'x', session: { id: 's' }, [setting]: 'one' } as const
+      const { fault } = await changes.configure(command, about, undefined)
+      if (!fault) able.push(setting)
+    }),
+  )
+  expect(able.join(' ')).toBe(SETTABLE[name] ?? '')
+  const kept = (await store.findSession(key))?.settings
+  expect(kept ?? {}).toEqual(Object.fromEntries(able.map((setting) => [setting, 'one'])))
+  await store.close()
+})
