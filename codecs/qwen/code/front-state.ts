@@ -1,4 +1,4 @@
-import type { Id, Loss, Usage } from '../../../src/model/index.ts'
+import type { Fault, Id, Loss, Usage } from '../../../src/model/index.ts'
 import type { Arguments, Mode } from './front-args.ts'
 import type { Ids } from './front-ids.ts'
 
@@ -22,6 +22,8 @@ export interface ClientState {
   model: string | undefined
   effort: string | undefined
   mode: Mode
+  /** Why no turn may run: its arguments ask for a mode that the agent does not keep. */
+  refusal: Fault | undefined
   /** The model that the agent said it uses. */
   agentModel: string | undefined
   /** Tokens of all turns so far; undefined while none is known. */

@@ -59,6 +59,12 @@ export class StreamWriter {
     this.#result({ outcome: 'failed', fault }, '', 0, undefined)
   }
 
+  /** The message was a command, and it is done: no model was called. */
+  cleared(text: string): void {
+    this.#begin(undefined)
+    this.#result({ outcome: 'completed' }, text, 0, undefined)
+  }
+
   /** Everything that was said is complete, as far as it goes: the client is about to be asked. */
   flush(view: TurnView): void {
     this.#answer.end(view)

@@ -67,13 +67,14 @@ export class FrontSession implements FrontLink {
       model: this.#args.options.model,
       effort: undefined,
       mode: this.#args.mode,
+      refusal: undefined,
       agentModel: undefined,
       usage: undefined,
       refused: [],
       losses: [],
     }
     this.#asks = new FrontAsks(ports, this.#state, !this.#http && this.#lines)
-    this.#queue = new TurnQueue(ports, this.#state, this.#asks)
+    this.#queue = new TurnQueue(ports, this.#state, this.#asks, () => this.#controls.changing)
     this.#controls = new FrontControls(
       ports,
       this.#state,
@@ -96,7 +97,10 @@ export class FrontSession implements FrontLink {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
       this.#ports.fault(fault('invalid-request', text), undefined, 415)
       this.#close(0)
-    } else if (this.#lines && prompt !== undefined) this.#prompt(prompt)
+    } else {
+      this.#controls.begin()
+      if (this.#lines && prompt !== undefined) this.#prompt(prompt)
+    }
   }
 
   decode(frame: Frame): void {
@@ -132,16 +136,18 @@ export class FrontSession implements FrontLink {
 
   encodeLink(event: LinkEvent): void {
     if (event.type === 'command-reply') {
-      this.#controls.answer(event.exchange, event.fault ?? event)
+      const reply = event.fault ?? event
+      if (this.#controls.answer(event.exchange, reply)) this.#queue.resume()
+      else this.#queue.cleared(event.exchange, event.fault)
       this.#settle()
     } else if (event.type === 'ask') this.#asks.ask(event, undefined, undefined)
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
   }
 
   encodeFault(reason: Fault, exchange: Id | undefined): void {
-    if (exchange === undefined || !(this.#queue.fail(reason, exchange) || this.#controls.answer(exchange, reason))) {
-      this.#refuse(reason)
-    }
+    const answered = exchange !== undefined && this.#controls.answer(exchange, reason)
+    if (answered) this.#queue.resume()
+    else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason)
     this.#settle()
   }
 

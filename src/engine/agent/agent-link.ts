@@ -266,8 +266,9 @@ export class AgentLink {
     if (live.over) return
     live.decoder?.end()
     if (!this.persistent) return
-    this.dead = true
-    if (!this.#subscriber) void this.stop('closed', this.agent.limits.grace)
+    this.#die()
+    // It is most likely about to exit, and how it does is for the log.
+    if (!this.#subscriber) this.#leave(live)
   }
 
   #decoder(live: LiveCall, framing: Framing): FrameDecoder {

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { Ask, Question, Reply, TurnEvent } from '../../../../src/model/index.ts'
+import { type Ask, fault, type Question, type Reply, type TurnEvent } from '../../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../../kit/drive.ts'
-import { codec, control, controlError, controlSuccess, SESSION, STREAM, say, sentObjects, streamClient } from './kit.ts'
+import {
+  codec,
+  control,
+  controlError,
+  controlSuccess,
+  SESSION,
+  STREAM,
+  say,
+  sentObjects,
+  settled,
+  streamClient,
+} from './kit.ts'
 
 const OPTIONS = [
   { id: 'always', kind: 'allow', scope: 'always' },
@@ -234,8 +245,10 @@ describe('the approval mode', () => {
   const decided = (mode: string, name: string) => {
     const front = driveFront(codec, { argv: [...STREAM, '--approval-mode', mode] })
     front.feed(say('hi'))
-    const { asks } = front.answers.get('f2')!
-    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: { ...consent, name } }])
+    if (mode === 'plan') settled(front)
+    const { exchange } = front.commands.find(({ type }) => type === 'turn-start')!
+    const { asks } = front.answers.get(exchange)!
+    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: { ...consent, name } }], exchange)
     return [asks, ...replies(front)]
   }
 
@@ -293,9 +306,27 @@ describe('the approval mode', () => {
   test('changes with a control request', () => {
     const front = streamClient('-y')
     front.feed(control('m', { subtype: 'set_permission_mode', mode: 'default' }))
+    settled(front)
     front.feed(control('i', { subtype: 'initialize' }), say('hi'))
-    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: consent }])
+    front.play([{ type: 'ask', turn: 't1', ask: 'a1', question: consent }], front.commands.at(-1)!.exchange)
     expect(request(front).request['subtype']).toBe('can_use_tool')
+  })
+
+  test('plan, of the arguments, is set at the agent before the first turn; no turn runs where it is refused', () => {
+    const front = streamClient('--approval-mode', 'plan')
+    front.feed(say('hi'))
+    expect(front.commands).toEqual([{ exchange: 'f2', session: { id: SESSION }, type: 'config-set', mode: 'plan' }])
+    settled(front, fault('invalid-request', 'This agent has no modes.'))
+    expect(front.commands).toHaveLength(1)
+    expect(sentObjects(front).at(-1)).toMatchObject({
+      type: 'result',
+      is_error: true,
+      error: { message: expect.stringContaining('This agent has no modes.') },
+    })
+    front.feed(control('m', { subtype: 'set_permission_mode', mode: 'default' }))
+    settled(front)
+    front.feed(say('again'))
+    expect(front.commands.at(-1)).toMatchObject({ type: 'turn-start' })
   })
 })
 

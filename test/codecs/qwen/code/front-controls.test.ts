@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fault } from '../../../../src/model/index.ts'
 import { type FrontDrive, plainTurn } from '../../../kit/drive.ts'
-import { control, SESSION, say, sentObjects, streamClient } from './kit.ts'
+import { control, SESSION, say, sentObjects, settled, streamClient } from './kit.ts'
 
 /** The response to one control request. */
 function responded(request: unknown, front: FrontDrive = streamClient()): unknown {
@@ -57,16 +57,10 @@ describe('what is answered at once', () => {
 
   test.each([
     [{ subtype: 'interrupt' }, success({ subtype: 'interrupt' })],
-    [{ subtype: 'set_model', model: 'big' }, success({ subtype: 'set_model', model: 'big' })],
     [{ subtype: 'set_model' }, error('Invalid model specified for set_model request')],
     [{ subtype: 'set_model', model: '' }, error('Invalid model specified for set_model request')],
-    [
-      { subtype: 'set_effort', effort: 'max' },
-      success({ subtype: 'set_effort', effort: 'max', applied: true, override: null }),
-    ],
     [{ subtype: 'set_effort', effort: 'zzz' }, error('Invalid effort value. Supported: low, medium, high, xhigh, max')],
     [{ subtype: 'set_effort' }, error('Invalid effort value. Supported: low, medium, high, xhigh, max')],
-    [{ subtype: 'set_permission_mode', mode: 'yolo' }, success({ status: 'updated', mode: 'yolo' })],
     [
       { subtype: 'set_permission_mode', mode: 'zzz' },
       error('Invalid permission mode: zzz. Valid values are: plan, default, auto-edit, auto, yolo'),
@@ -86,14 +80,66 @@ describe('what is answered at once', () => {
 
   test('the model and the effort are those of the turns that follow', () => {
     const front = streamClient()
-    front.feed(
-      control('a', { subtype: 'set_model', model: 'big' }),
-      control('b', { subtype: 'set_effort', effort: 'low' }),
-    )
+    front.feed(control('a', { subtype: 'set_model', model: 'big' }))
+    settled(front)
+    front.feed(control('b', { subtype: 'set_effort', effort: 'low' }))
+    settled(front)
     front.feed(say('hi'))
-    expect(front.commands[0]).toMatchObject({ options: { model: 'big', effort: 'low' } })
+    expect(front.commands.at(-1)).toMatchObject({ options: { model: 'big', effort: 'low' } })
     front.play(plainTurn('x'))
     expect(sentObjects(front).find(({ type }) => type === 'system')).toMatchObject({ model: 'big' })
+  })
+
+  test.each<[object, object, object, object]>([
+    [
+      { subtype: 'set_model', model: 'big' },
+      { model: 'big' },
+      success({ subtype: 'set_model', model: 'big' }),
+      error('No.'),
+    ],
+    [
+      { subtype: 'set_effort', effort: 'max' },
+      { effort: 'max' },
+      success({ subtype: 'set_effort', effort: 'max', applied: true, override: null }),
+      error('No.'),
+    ],
+    [
+      { subtype: 'set_permission_mode', mode: 'plan' },
+      { mode: 'plan' },
+      success({ status: 'updated', mode: 'plan' }),
+      error('No.'),
+    ],
+    // What the agent asks is decided here.
+    ...['default', 'auto-edit', 'auto', 'yolo'].map((mode) => {
+      const done = success({ status: 'updated', mode })
+      return [{ subtype: 'set_permission_mode', mode }, { mode }, done, done] as [object, object, object, object]
+    }),
+  ])('%j is set for the session, and answered when it is', (request, setting, done, refused) => {
+    for (const [reason, answer] of [
+      [undefined, done],
+      [fault('invalid-request', 'No.'), refused],
+    ] as const) {
+      const front = streamClient()
+      expect(responded(request, front)).toBeUndefined()
+      front.feed(say('hi'))
+      expect(front.commands).toEqual([
+        { exchange: expect.any(String), session: { id: SESSION }, type: 'config-set', ...setting },
+      ])
+      settled(front, reason)
+      expect(sentObjects(front)).toEqual([{ type: 'control_response', response: answer }])
+      expect(front.commands[1]).toMatchObject({ type: 'turn-start' })
+      const { options } = front.commands[1] as { options: object }
+      const { mode: _, ...carried } = setting as { mode?: string }
+      expect(options).toEqual({ streaming: false, ...(reason === undefined && carried) })
+    }
+  })
+
+  test('a change that the gateway fails is refused, and what waits for it goes on', () => {
+    const front = streamClient()
+    front.feed(control('q1', { subtype: 'set_model', model: 'big' }), say('hi'))
+    front.link.encodeFault!(fault('overloaded', 'Not now.'), front.commands[0]!.exchange)
+    expect(sentObjects(front)).toEqual([{ type: 'control_response', response: error('Not now.') }])
+    expect(front.commands[1]).toMatchObject({ type: 'turn-start', options: { streaming: false } })
   })
 
   test('an interrupt cancels what runs, behind its answer; what waits goes on waiting', () => {

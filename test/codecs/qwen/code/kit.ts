@@ -4,7 +4,7 @@ import { dialect } from '../../../../codecs/qwen/code/index.ts'
 import { errors } from '../../../../codecs/qwen/errors.ts'
 import { optionKeys, optionsSchema } from '../../../../codecs/qwen/options.ts'
 import type { AnyCodec } from '../../../../src/contract/index.ts'
-import type { AgentEvent, TurnEvent } from '../../../../src/model/index.ts'
+import type { AgentEvent, Fault, TurnEvent } from '../../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, type FrontDrive } from '../../../kit/drive.ts'
 
 export const codec: AnyCodec = {
@@ -155,4 +155,10 @@ export function say(content: unknown, more: object = {}): string {
 
 export function control(id: string, request: unknown): string {
   return JSON.stringify({ type: 'control_request', request_id: id, request })
+}
+
+/** The gateway did the newest command, or gives why not. */
+export function settled(front: FrontDrive, reason?: Fault): void {
+  const { exchange } = front.commands.at(-1)!
+  front.link.encodeLink!({ turn: null, type: 'command-reply', exchange, ...(reason && { fault: reason }) })
 }

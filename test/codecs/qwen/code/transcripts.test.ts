@@ -210,7 +210,7 @@ describe('recordings, written to the stand-in', () => {
         if (dir === 'in' && line === '⟨EOF⟩') front.link.decodeEnd!('eof')
         else if (dir === 'in') front.feed(line.replace(/\r?\n$/, ''))
         for (const { exchange, type } of front.commands) {
-          if (type === 'query' || type === 'foreign')
+          if (type === 'query' || type === 'foreign' || type === 'config-set' || type === 'session-clear')
             front.link.encodeLink!({ turn: null, type: 'command-reply', exchange })
         }
         while (answer()) {}
