@@ -265,8 +265,9 @@ export class AgentLink {
   #outputEnded(live: LiveCall): void {
     if (live.over) return
     live.decoder?.end()
-    if (!this.persistent) return
-    this.#die()
+    // One that the codec has left, for a process that took its place, says nothing about that.
+    if (!this.persistent || live !== this.#newest) return
+    this.dead = true
     // It is most likely about to exit, and how it does is for the log.
     if (!this.#subscriber) this.#leave(live)
   }
@@ -322,7 +323,11 @@ export class AgentLink {
     this.#lastEnd = end
     this.#link.decodeEnd(live.call.call === undefined ? end : { ...end, call: live.call.call })
     const open = [...this.#calls.values()].some((call) => !call.over)
-    if (open) return
+    if (open) {
+      // The codec has started another process in place of this one.
+      if (!this.#stopped && !this.#broken) this.dead = false
+      return
+    }
     if (this.persistent) this.#die()
     if (this.#openAsks.size === 0 || this.persistent) this.#subscriber?.complete()
   }
