@@ -20,7 +20,7 @@ const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['referrer-policy', 'no-referrer'],
 ]
 
-const EXPOSED = 'Turnpike-Turn, Turnpike-Agent, Turnpike-Loss, X-Request-ID, Retry-After, Location'
+const EXPOSED = 'Turnpike-Turn, Turnpike-Agent, Turnpike-Loss, Idempotent-Replayed, X-Request-ID, Retry-After, Location'
 
 /**
  * Writes the headers that every answer has; for a web page of a configured origin also those by which its browser lets

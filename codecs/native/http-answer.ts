@@ -3,10 +3,17 @@ import { extended, write } from './wire.ts'
 
 const NOTHING_OWN: ReadonlySet<string> = new Set()
 
+/** What an answer says besides its turn. */
+export interface More {
+  losses: readonly Loss[]
+  /** It is that of an earlier request. */
+  replayed: boolean
+}
+
 /** A whole answer: the turn as it ended. */
-export function wholeAnswer(end: TurnEnd, view: TurnView, losses: readonly Loss[]): JsonText {
+export function wholeAnswer(end: TurnEnd, view: TurnView, more: More): JsonText {
   const { outcome, stop, fault, continuation, summary } = end
-  const json = summed(view, losses, { outcome, stop }, { fault, continuation, summary })
+  const json = summed(view, more, { outcome, stop }, { fault, continuation, summary })
   return extended(json, end.ext, NOTHING_OWN)
 }
 
@@ -14,16 +21,16 @@ export function wholeAnswer(end: TurnEnd, view: TurnView, losses: readonly Loss[
 export function parkedAnswer(
   { asks, continuation, deadline }: Extract<TurnEvent, { type: 'turn-parked' }>,
   view: TurnView,
-  losses: readonly Loss[],
+  more: More,
 ): JsonText {
-  return summed(view, losses, { outcome: 'parked' }, { asks: asks.map(askOf), continuation, deadline })
+  return summed(view, more, { outcome: 'parked' }, { asks: asks.map(askOf), continuation, deadline })
 }
 
 function askOf({ ask, question, deadline }: Ask): Ask {
   return { ask, question, ...(deadline !== undefined && { deadline }) }
 }
 
-function summed(view: TurnView, losses: readonly Loss[], first: object, last: object): JsonText {
+function summed(view: TurnView, { losses, replayed }: More, first: object, last: object): JsonText {
   const { turn, session, agent, text, messages, tools, directives, notices, usage, usageEstimated } = view
   return write({
     turn,
@@ -38,6 +45,7 @@ function summed(view: TurnView, losses: readonly Loss[], first: object, last: ob
     usage,
     usageEstimated: usageEstimated || undefined,
     losses: unlessEmpty(losses),
+    replayed: replayed || undefined,
     ...last,
     startedAt: view.startedAt,
     endedAt: view.at,

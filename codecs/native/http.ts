@@ -7,7 +7,7 @@ import {
   frameText,
 } from '../../src/contract/index.ts'
 import type { Fault, Id, JsonText, LinkEvent, TurnEvent, TurnView } from '../../src/model/index.ts'
-import { parkedAnswer, wholeAnswer } from './http-answer.ts'
+import { type More, parkedAnswer, wholeAnswer } from './http-answer.ts'
 import { answerOf, readRequest } from './http-request.ts'
 import { eventLine, faultLine } from './lines.ts'
 import { write } from './wire.ts'
@@ -24,6 +24,8 @@ export class HttpFront implements FrontLink {
   #answer: Answer | undefined
   /** Events were written: what the link says is for this client too. */
   #streaming = false
+  /** The answer is that of an earlier request under the same key. */
+  #replayed = false
 
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
@@ -47,10 +49,11 @@ export class HttpFront implements FrontLink {
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const form = this.#answer!.form
+    if (event.type === 'turn-accepted') this.#replayed = event.how === 'replayed'
     if (form === 'accepted') this.#accept(event, view)
     else if (form === 'stream') this.#stream(event, exchange, view)
-    else if (event.type === 'turn-end') this.#ports.send(wholeAnswer(event, view, this.#ports.losses(exchange)))
-    else if (event.type === 'turn-parked') this.#ports.send(parkedAnswer(event, view, this.#ports.losses(exchange)))
+    else if (event.type === 'turn-end') this.#ports.send(wholeAnswer(event, view, this.#more(exchange)))
+    else if (event.type === 'turn-parked') this.#ports.send(parkedAnswer(event, view, this.#more(exchange)))
   }
 
   encodeLink(event: LinkEvent): void {
@@ -72,7 +75,11 @@ export class HttpFront implements FrontLink {
   #accept({ turn }: TurnEvent, { session }: TurnView): void {
     this.#headers['location'] = `/v1/turns/${turn}`
     this.#headers['preference-applied'] = 'respond-async'
-    this.#ports.send(write({ id: turn, status: 'accepted', session }))
+    this.#ports.send(write({ id: turn, status: 'accepted', session, replayed: this.#replayed || undefined }))
+  }
+
+  #more(exchange: Id): More {
+    return { losses: this.#ports.losses(exchange), replayed: this.#replayed }
   }
 
   #stream(event: TurnEvent, exchange: Id, { seq }: TurnView): void {

@@ -82,12 +82,18 @@ export function reportUnshown(view: TurnView, report: Report): void {
 }
 
 /** Our extension of an answer: which turn it was, what it cost, what was lost. */
-export function turnJson(view: TurnView, losses: readonly Loss[], end: TurnEnd | undefined): JsonText {
+export function turnJson(
+  view: TurnView,
+  losses: readonly Loss[],
+  end: TurnEnd | undefined,
+  replayed: boolean,
+): JsonText {
   const notices = view.notices.map(({ severity, code, text: said }) => JSON.stringify({ severity, code, text: said }))
   return object([
     ['turn', quote(view.turn)],
     ['session', quote(view.session)],
     ['agent', quote(view.agent)],
+    ['replayed', replayed ? 'true' : undefined],
     ['stop', text(end?.stop)],
     ['summary', text(end?.summary)],
     [

@@ -47,6 +47,8 @@ class OpenHarnessFront implements FrontLink {
   /** The shell was told which turn it is. */
   #introduced = false
   #denied: readonly Denial[] = []
+  /** The answer is that of an earlier request under the same id. */
+  #replayed = false
   /** What the engine behind the gateway last told beside the model. */
   #own: JsonText | undefined
 
@@ -83,8 +85,10 @@ class OpenHarnessFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     if (event.ext) this.#takeExt(event.ext.protocol, ownExt(event.ext), report)
-    if (event.type === 'turn-accepted') this.#denied = event.denials ?? []
-    else if (event.type === 'turn-end') this.#end(event, exchange, view)
+    if (event.type === 'turn-accepted') {
+      this.#denied = event.denials ?? []
+      this.#replayed = event.how === 'replayed'
+    } else if (event.type === 'turn-end') this.#end(event, exchange, view)
     else if (event.type === 'turn-parked') this.#park(event, exchange, view)
     else if (this.#streams) {
       const shown = streamFrame(event, view, report)
@@ -166,7 +170,7 @@ class OpenHarnessFront implements FrontLink {
   }
 
   #answerTurn(view: TurnView, exchange: Id, parts: Pick<AnswerParts, 'directives' | 'fault'>, end?: TurnEnd): void {
-    const turn = turnJson(view, this.#ports.losses(exchange), end)
+    const turn = turnJson(view, this.#ports.losses(exchange), end, this.#replayed)
     const latencyMs = Math.max(0, view.at - view.startedAt)
     this.#answer({ ...parts, turn, latencyMs, ...(this.#own !== undefined && { own: this.#own }) })
   }

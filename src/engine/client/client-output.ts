@@ -158,6 +158,7 @@ function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
   const about = past ?? (turn && { turn: turn.id, agent: turn.agent.name })
   if (!exchange || !about) return {}
   const headers: Record<string, string> = { 'turnpike-turn': about.turn, 'turnpike-agent': about.agent }
+  if (exchange.replays) headers['idempotent-replayed'] = 'true'
   const summary = lossSummary(exchange.ledger.list)
   if (summary) headers['turnpike-loss'] = summary
   return headers

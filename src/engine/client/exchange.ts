@@ -68,6 +68,8 @@ export class Exchange {
   turn: ExchangeTurn | undefined
   /** The recorded turn that it is answered from, and the agent that ran it. */
   past: { turn: Id; agent: string } | undefined
+  /** It is given the answer to an earlier request under its idempotency key. */
+  replays = false
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
   ended = false

@@ -91,6 +91,7 @@ export class Admission {
       const past = await store.readTurn(verdict.turn)
       if (!past) return exchange.fail(fault('internal', 'The record of the first answer is gone; use a new key.'))
       client.scope.shares?.('replayed', undefined)
+      exchange.replays = true
       const shown = { record: past, session, after: 0, request: command.request }
       await showPast({ store, now: () => owner.now() }, shown, exchange)
     } else {

@@ -49,13 +49,14 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   const view = newView()
   if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
   for (let after = of.after; ; ) {
-    const { over, shape } = await stateOf(store, record.turn, now())
+    const { over, shape, endedAt } = await stateOf(store, record.turn, now())
     // Without what was said it would be an empty success.
     if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
     const entries = await store.readEvents(record.turn, after)
     for (const entry of entries) {
       const { seq, event } = reissue(entry, 'replayed', of.request)
-      view.apply(event, now(), seq)
+      // It keeps its times. Of the events between its beginning and its end none are recorded.
+      view.apply(event, event.type === 'turn-accepted' ? record.startedAt : (endedAt ?? now()), seq)
       exchange.deliver(event, view)
     }
     if (exchange.ended) return
@@ -66,13 +67,19 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   }
 }
 
-/**
- * Whether nothing more will be recorded of the turn: it has its end, which is recorded after its events. `shape`: it has
- * succeeded, and its events are without what was said.
- */
-async function stateOf(store: Store, turn: Id, at: number): Promise<{ over: boolean; shape: boolean }> {
+/** What the record says of a turn so far. */
+interface State {
+  /** Nothing more will be recorded: it has its end, which is recorded after its events. */
+  over: boolean
+  /** It has succeeded, and its events are without what was said. */
+  shape: boolean
+  endedAt: number | undefined
+}
+
+async function stateOf(store: Store, turn: Id, at: number): Promise<State> {
   const record = await store.readTurn(turn)
   const over = !record || record.outcome !== undefined
   if (!over && !ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
-  return { over, shape: record?.outcome === 'completed' && record.measures?.shape === true }
+  const shape = record?.outcome === 'completed' && record.measures?.shape === true
+  return { over, shape, endedAt: record?.endedAt }
 }

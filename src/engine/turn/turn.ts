@@ -124,7 +124,8 @@ export class Turn {
   /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
   async join(exchange: Exchange, after: number): Promise<void> {
     if (!this.#owner.keeps(this)) return exchange.fail(UNWRITABLE)
-    const view = this.#newView(this.view.session)
+    // Who is shown all of it is told when it began.
+    const view = this.#newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
     exchange.turn = this
     for (const loss of this.#ledger.list) exchange.report(loss)
     const catchUp = this.#audience.addLate(exchange, view, () => this.scope.now())
@@ -309,8 +310,8 @@ export class Turn {
     void link?.stop('timeout', this.#limits.grace)
   }
 
-  #newView(session: string): LiveView {
+  #newView(session: string, at = this.scope.now()): LiveView {
     const identity = { turn: this.id, session, agent: this.agent.name }
-    return new LiveView({ ...identity, at: this.scope.now(), ledger: this.#ledger })
+    return new LiveView({ ...identity, at, ledger: this.#ledger })
   }
 }
