@@ -12,10 +12,11 @@ export default defineConfig({
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
-      include: ['codecs/**/*.ts', 'src/conformance/suites/**/*.ts'],
+      include: ['codecs/**/*.ts', 'src/codec-kit/**/*.ts', 'src/conformance/suites/**/*.ts'],
       exclude: ['test/**'],
       thresholds: {
         'codecs/**/*.ts': { lines: 100, branches: 100 },
+        'src/codec-kit/**/*.ts': { lines: 100, branches: 100 },
         'src/conformance/suites/**/*.ts': { lines: 100, branches: 100 },
       },
     },

@@ -58,7 +58,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     standIn: { programs: ['qwen'] },
   },
   'qwen-code': {
-    codec: async () => (await import('./qwen/index.ts')).shipped,
+    codec: async () => (await import('./qwen-code/index.ts')).codec,
   },
 }
 

@@ -1,8 +1,8 @@
 import { type Frame, type FrontContext, type FrontLink, type FrontPorts, frameText } from '../../src/contract/index.ts'
 import type { Fault, Id, Item, TurnEvent, TurnView } from '../../src/model/index.ts'
 import { wrongType } from './content-type.ts'
-import { openFront as openFront01 } from './v01/front.ts'
-import { openAgent } from './v04/front.ts'
+import { openFront as openFront01 } from './v01/front/index.ts'
+import { openAgent } from './v04/front/index.ts'
 import { type Version, wireOfTurn } from './versions.ts'
 
 /**
@@ -10,7 +10,7 @@ import { type Version, wireOfTurn } from './versions.ts'
  * (and whatever else) are 0.1. The endpoint declares what 0.4 carries; what the others cannot carry of that is a loss
  * found here.
  */
-class BodyLink implements FrontLink {
+class BodyFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   #link: FrontLink | undefined
@@ -55,5 +55,5 @@ class BodyLink implements FrontLink {
 
 /** Opens a front whose requests are bodies of any wire. */
 export function openBodyFront(context: FrontContext, ports: FrontPorts): FrontLink {
-  return new BodyLink(context, ports)
+  return new BodyFront(context, ports)
 }

@@ -28,7 +28,7 @@ import { type ReadLine, readLine } from './read.ts'
 import { modelData, PROTOCOL } from './wire.ts'
 
 /** An agent that speaks the model itself: one process for a session, one turn at a time. */
-export class LinesBack implements BackLink {
+export class NativeBack implements BackLink {
   readonly #ports: BackPorts
   /** What it hears was said to another client, whose ids of turns and exchanges are not ours. */
   readonly #recorded: BackContext<unknown>['recorded']

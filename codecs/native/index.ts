@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Codec, Endpoint } from '../../src/contract/index.ts'
-import { LinesBack } from './back.ts'
+import { NativeBack } from './back.ts'
 import { backCapabilities, frontCapabilities, httpCapabilities, resourceCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
-import { LinesFront } from './front.ts'
-import { HttpFront } from './http.ts'
-import { RESOURCE_ENDPOINTS, ResourceFront } from './resource.ts'
+import { HttpFront } from './front/http.ts'
+import { NativeFront } from './front/lines.ts'
+import { RESOURCE_ENDPOINTS, ResourceFront } from './front/resource.ts'
 import { PROTOCOL } from './wire.ts'
 
 export { eventJson } from './lines.ts'
@@ -21,11 +21,11 @@ export const codec: Codec<Options> = {
     lines: {
       wireVersion: '1',
       framing: 'ndjson',
-      front: { capabilities: frontCapabilities, env: [], open: (_context, ports) => new LinesFront(ports) },
+      front: { capabilities: frontCapabilities, env: [], open: (_context, ports) => new NativeFront(ports) },
       back: {
         capabilities: backCapabilities,
         memory: () => 'bound',
-        open: (context, ports) => new LinesBack(context, ports),
+        open: (context, ports) => new NativeBack(context, ports),
       },
     },
     http: {

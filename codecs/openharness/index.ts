@@ -1,7 +1,7 @@
 import type { Codec } from '../../src/contract/index.ts'
-import { back } from './back.ts'
+import { back } from './back/index.ts'
 import { errors } from './errors.ts'
-import { front } from './front.ts'
+import { front } from './front/index.ts'
 import { type Options, options } from './options.ts'
 import { VERSION } from './wire.ts'
 

@@ -1,14 +1,11 @@
 import type { Codec } from '../../src/contract/index.ts'
-import { dialect as code } from './code/index.ts'
-import { errors } from './errors.ts'
+import { dialect as code, errors } from '../qwen-code/index.ts'
+import { dialect as rfc } from './dialect.ts'
 import { type Options, optionKeys, optionsSchema } from './options.ts'
-import { dialect as rfc } from './rfc/index.ts'
-
-export { shipped } from './shipped.ts'
 
 /**
- * Structured input and output of Qwen Code: as its RFC has it (`rfc`), and as its CLI shipped (`code`). A client that
- * names the program is taken by the dialect that it speaks; an agent is configured by the codec of its dialect.
+ * Structured input and output of Qwen Code as its RFC has it (`rfc`). A client that names the program may also speak the
+ * wire that the CLI ships with (`code`); an agent is configured by the codec of its dialect.
  */
 export const codec: Codec<Options> = {
   name: 'qwen',

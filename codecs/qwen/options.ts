@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-/** The keys of both dialects. The shipped one has none of its own: its agents are configured by their arguments. */
+/** The codec's own keys of an agent's configuration. */
 export const optionsSchema = v.strictObject({
-  /** `rfc`: which output the agent is asked for, where its configured arguments do not say. */
+  /** Which output the agent is asked for, where its configured arguments do not say. */
   output: v.optional(v.picklist(['stream-json', 'stream-chunk-json']), 'stream-chunk-json'),
-  /** `rfc`: whether its process lives as long as the session, or is started for every turn with its input closed behind it. */
+  /** Whether its process lives as long as the session, or is started for every turn with its input closed behind it. */
   lifetime: v.optional(v.picklist(['session', 'turn']), 'session'),
 })
 

@@ -1,10 +1,10 @@
 import type { Codec } from '../../src/contract/index.ts'
-import { openBack } from './back.ts'
+import { openBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { clawrunCapabilities } from './clawrun/capabilities.ts'
 import { openClawrun } from './clawrun/front.ts'
 import { errors } from './errors.ts'
-import { frontEnv, openFront } from './front.ts'
+import { frontEnv, openFront } from './front/index.ts'
 import { type Options, optionsSchema } from './schema.ts'
 
 /** Zene Host Protocol v1, and `POST /v1/respond` as its neighbour clawrun calls it. */

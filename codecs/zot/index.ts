@@ -1,10 +1,10 @@
 import { argumentOf, type Codec } from '../../src/contract/index.ts'
-import { BackSession } from './back.ts'
+import { ZotBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
-import { FrontSession } from './front.ts'
-import { readArguments } from './front-args.ts'
-import { PrintSession } from './front-print.ts'
+import { readArguments } from './front/args.ts'
+import { ZotFront } from './front/index.ts'
+import { PrintSession } from './front/print.ts'
 import { Options } from './schema.ts'
 import { PROTOCOL, TOKEN_VARIABLE } from './wire.ts'
 
@@ -27,13 +27,13 @@ export const codec: Codec<Options> = {
         capabilities: frontCapabilities,
         env: [TOKEN_VARIABLE],
         input: ({ argv }) => (isSingle(argv) ? 'body' : 'ndjson'),
-        open: (context, ports) => new (isSingle(context.argv) ? PrintSession : FrontSession)(context, ports),
+        open: (context, ports) => new (isSingle(context.argv) ? PrintSession : ZotFront)(context, ports),
       },
       back: {
         capabilities: backCapabilities,
         memory: () => 'process',
         configuredModel: (context) => argumentOf(context, '--model'),
-        open: (context, ports) => new BackSession(context, ports),
+        open: (context, ports) => new ZotBack(context, ports),
       },
     },
   },

@@ -1,3 +1,6 @@
+export { askOf } from './ask-ids.ts'
+export { besideText } from './beside-text.ts'
 export { isUncounted, readCounts } from './counts.ts'
 export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'
 export { isDropped } from './tools.ts'
+export { wordOf } from './words.ts'

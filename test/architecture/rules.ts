@@ -19,6 +19,8 @@ export const PARTS: readonly Part[] = [
   { path: 'src/codec-kit', may: ['src/model'] },
   { path: 'src/framing', may: ['src/model', 'src/contract'] },
   { path: 'codecs/index.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },
+  // Its stand-in also takes clients of the wire that the CLI ships with.
+  { path: 'codecs/qwen', may: ['src/model', 'src/contract', 'src/codec-kit', 'valibot', 'codecs/qwen-code'] },
   { path: 'codecs/*', may: ['src/model', 'src/contract', 'src/codec-kit', 'valibot'] },
   {
     path: 'src/backends',

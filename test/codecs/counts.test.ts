@@ -8,7 +8,7 @@ import { readCounts } from '../../src/codec-kit/index.ts'
 import type { Loss, Usage } from '../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../kit/drive.ts'
 import { runningBack as nativeBack } from './native/kit.ts'
-import { running as qwenCodeBack } from './qwen/code/kit.ts'
+import { running as qwenCodeBack } from './qwen-code/kit.ts'
 import { runningBack as zotBack } from './zot/kit.ts'
 
 /** What an agent says of its tokens is passed on when it can be a count, and is a loss otherwise; nothing else is lost. */

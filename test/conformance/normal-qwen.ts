@@ -1,4 +1,4 @@
-import { reasonOfExit } from '../../codecs/qwen/code/back-errors.ts'
+import { reasonOfExit } from '../../codecs/qwen-code/back/errors.ts'
 import { isRecord } from '../../src/model/index.ts'
 import { each, type Heard, type Line, list, type Normalisation, omit, record, whole, without } from './normal.ts'
 

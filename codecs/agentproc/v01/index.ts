@@ -1,10 +1,10 @@
 import type { Dialect, FrontContext, FrontLink, FrontPorts } from '../../../src/contract/index.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { openFront as openFront04 } from '../v04/front.ts'
-import { openBack } from './back.ts'
+import { openFront as openFront04 } from '../v04/front/index.ts'
+import { openBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
-import { accepts, openFront, PEEK_MS } from './front.ts'
-import { VARIABLES } from './front-request.ts'
+import { accepts, openFront, PEEK_MS } from './front/index.ts'
+import { VARIABLES } from './front/request.ts'
 
 /** A stand-in that neither its environment nor a first line has told what it is answers as wire 0.4 does. */
 function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {

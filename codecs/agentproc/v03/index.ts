@@ -1,8 +1,8 @@
 import { type Dialect, frameText } from '../../../src/contract/index.ts'
 import type { AgentProcOptions } from '../options.ts'
-import { openAgent } from '../v04/front.ts'
+import { openAgent } from '../v04/front/index.ts'
 import { wireOfTurn } from '../versions.ts'
-import { openBack } from './back.ts'
+import { openBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 
 /** Wire 0.3: a turn object in, events out, a process per turn; the session and the reply's body are events of their own. */

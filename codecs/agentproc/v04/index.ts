@@ -2,9 +2,9 @@ import { type Dialect, frameText } from '../../../src/contract/index.ts'
 import { openBodyFront } from '../body-front.ts'
 import type { AgentProcOptions } from '../options.ts'
 import { wireOfTurn } from '../versions.ts'
-import { openBack } from './back.ts'
+import { openBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
-import { openFront } from './front.ts'
+import { openFront } from './front/index.ts'
 
 /** Wire 0.4: a turn object in, events out, a process per turn. */
 export const v04: Dialect<AgentProcOptions> = {

@@ -19,7 +19,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
-import { emptyAnswer, failureOf } from '../front-ending.ts'
+import { emptyAnswer, failureOf } from '../front/ending.ts'
 import { mayBeJson } from '../http.ts'
 import { isBlank } from '../text.ts'
 import { KNOWN, respondSchema } from './schema.ts'

@@ -1,6 +1,6 @@
 /** The arguments of `zot`, each: honoured, accepted with a line on stderr, or refused in words. None is passed over in silence. */
 import { describe, expect, test } from 'vitest'
-import { FLAGS } from '../../../codecs/zot/front-args.ts'
+import { FLAGS } from '../../../codecs/zot/front/args.ts'
 import { codec } from '../../../codecs/zot/index.ts'
 import { fault, type TurnEvent } from '../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'

@@ -1,0 +1,82 @@
+import type { BackContext } from '../../../../src/contract/index.ts'
+import {
+  type CommandOf,
+  type Ext,
+  type Fault,
+  type Loss,
+  type Member,
+  member,
+  members,
+  parse,
+} from '../../../../src/model/index.ts'
+import { configured, inherited } from '../../environment.ts'
+import { EXT_01, EXT_04 } from '../../ext.ts'
+import { messageOf, type ProcessCall, placeholders, program, tooLong, unfit, unstartable } from '../../launch.ts'
+import type { AgentProcOptions } from '../../options.ts'
+import { attachmentVariables } from './attachments.ts'
+
+type Context = BackContext<AgentProcOptions>
+type Report = (loss: Loss) => void
+
+/** A turn ready to run. `input` is written to stdin; `stdinOnly` says that the message is nowhere else. */
+export interface Prepared {
+  call: ProcessCall & { env: Record<string, string> }
+  input: string | undefined
+  stdinOnly: boolean
+}
+
+/** The process of a turn, or why it cannot be started. Nothing goes through a shell. */
+export function prepare(context: Context, start: CommandOf<'turn-start'>, report: Report): Prepared | Fault {
+  const attached = attachmentVariables(start.input, report)
+  const refused = unstartable(context, start, attached['AGENT_ATTACHMENTS'] !== undefined)
+  if (refused) return refused
+  const message = messageOf(start, report)
+  const values = placeholders(context, start, message)
+  const onStdin = context.options.stdin === 'message'
+  const stdinOnly = onStdin && tooLong(`AGENT_MESSAGE=${message}`)
+  const client = fromClient(start.ext, report)
+  const env: Record<string, string> = {
+    ...client,
+    ...inherited(context),
+    ...configured(context, values),
+    ...attached,
+    ...(!stdinOnly && { AGENT_MESSAGE: message }),
+    AGENT_SESSION_ID: values.SESSION_ID,
+    AGENT_SESSION_NAME: values.SESSION_NAME,
+    AGENT_FROM_USER: client['AGENT_FROM_USER'] ?? '',
+    AGENT_STREAMING: context.options.streaming ? '1' : '0',
+    AGENT_PROTOCOL_VERSION: '0.1',
+  }
+  const started = program(context, tokensOf(context), values)
+  return (
+    unfit(started, env, 'send less, or set `stdin: message` for it') ?? {
+      call: { kind: 'process', ...started, env, stdin: 'end' },
+      input: onStdin ? message : undefined,
+      stdinOnly,
+    }
+  )
+}
+
+/** `command` is one token when there are `args` (even none), else it is split on whitespace before any substitution. */
+function tokensOf({ process }: Context): string[] {
+  if (!process) return []
+  return process.args ? [process.command, ...process.args] : process.command.trim().split(/\s+/)
+}
+
+/** The AGENT_ variables that an AgentProc client gave beside the ones with a place in the model. */
+function fromClient(ext: Ext | undefined, report: Report): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, json] of ext ? given(ext) : []) {
+    const value = parse(json)
+    if (typeof value === 'string' && /^AGENT_[A-Z0-9_]+$/.test(name)) found[name] = value
+    else report({ kind: 'dropped', item: 'ext', field: name, why: 'no-place', count: 1 })
+  }
+  return found
+}
+
+/** The variables in an `ext`; of a turn of wire 0.4 the sender has one. */
+function given({ protocol, json }: Ext): Member[] {
+  if (protocol === EXT_01) return members(json)
+  const user = protocol === EXT_04 ? member(json, 'from_user') : undefined
+  return user === undefined ? [[protocol, '']] : [['AGENT_FROM_USER', user]]
+}

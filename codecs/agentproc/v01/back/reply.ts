@@ -1,0 +1,120 @@
+import type { BackPorts } from '../../../../src/contract/index.ts'
+import type { Id } from '../../../../src/model/index.ts'
+import { type Cap, capOf } from '../../cap.ts'
+import type { AgentProcOptions } from '../../options.ts'
+import { classify, isSessionId, type Line } from '../schema.ts'
+
+/** Where answer text comes from: AGENT_PARTIAL lines, or the lines of the body. */
+type Channel = 'partial' | 'body'
+
+/**
+ * What one run of an agent says on stdout, as events of its turn. Text goes on at once, in wire order; each run of
+ * partials and each run of body lines is a message of its own, because an AGENT_ERROR takes the body back and leaves
+ * the partials standing.
+ */
+export class Reply {
+  readonly #turn: Id
+  readonly #options: AgentProcOptions
+  readonly #ports: BackPorts
+  readonly #caps: Record<Channel, Cap>
+  readonly #bodies: Id[] = []
+  #channel: Channel | undefined
+  /** The open message; undefined while its channel has had no text. */
+  #message: Id | undefined
+  /** Body lines of the open run. */
+  #lines = 0
+  /** The last AGENT_ERROR with a text. */
+  error: string | undefined
+  /** The last valid session id. */
+  session: string | undefined
+  /** True when no text that a reader could see was passed on. */
+  blank = true
+
+  constructor(turn: Id, options: AgentProcOptions, ports: BackPorts) {
+    this.#turn = turn
+    this.#options = options
+    this.#ports = ports
+    this.#caps = { partial: capOf(options), body: capOf(options) }
+  }
+
+  /** One line of stdout, without its line end. */
+  line(text: string): void {
+    const line = classify(text, this.#options.session_line_prefix)
+    this.#on[line.kind](line.value)
+  }
+
+  /** Nothing more comes: closes the open message. */
+  close(): void {
+    if (this.#message !== undefined) {
+      this.#ports.emit({ type: 'message-end', turn: this.#turn, message: this.#message })
+    }
+    this.#message = undefined
+    this.#channel = undefined
+  }
+
+  readonly #on: Record<Line['kind'], (value: string) => void> = {
+    session: (id) => {
+      if (isSessionId(id)) this.session = id
+      else if (id !== '')
+        this.#warn('invalid-session-id', 'The agent announced a session id that is not valid; ignored.')
+    },
+    partial: (text) => {
+      if (text === '') return
+      if (this.#options.streaming && this.error === undefined) this.#say('partial', text)
+      else this.#drop('AGENT_PARTIAL')
+    },
+    body: (line) => {
+      if (this.error !== undefined) return this.#drop('body')
+      // A blank line between partials is the line end of a print, not a paragraph of the answer.
+      if (line === '' && this.#channel === 'partial') return
+      const followsLine = this.#channel === 'body' && this.#lines > 0
+      this.#say('body', followsLine ? `\n${line}` : line)
+      this.#lines += 1
+    },
+    error: (text) => {
+      if (text === '') return
+      if (this.error === undefined) this.#takeBackBody()
+      this.error = text
+    },
+  }
+
+  /** Adds text to the channel's message, as far as its cap allows. */
+  #say(channel: Channel, text: string): void {
+    if (this.#channel !== channel) {
+      this.close()
+      this.#channel = channel
+      this.#lines = 0
+    }
+    const { text: kept, suffix, cut } = this.#caps[channel].take(text)
+    if (cut) this.#drop('max_reply_chars')
+    this.#emitText(channel, kept)
+    this.#emitText(channel, suffix)
+  }
+
+  #emitText(channel: Channel, text: string): void {
+    if (text === '') return
+    const turn = this.#turn
+    if (this.#message === undefined) {
+      this.#message = this.#ports.newId()
+      if (channel === 'body') this.#bodies.push(this.#message)
+      this.#ports.emit({ type: 'message-start', turn, message: this.#message, role: 'assistant' })
+    }
+    if (this.blank && text.trim() !== '') this.blank = false
+    this.#ports.emit({ type: 'text-delta', turn, message: this.#message, text })
+  }
+
+  #takeBackBody(): void {
+    this.close()
+    for (const message of this.#bodies) {
+      this.#ports.emit({ type: 'message-retract', turn: this.#turn, message, keepText: false })
+    }
+  }
+
+  #drop(field: string): void {
+    this.#ports.report({ kind: 'dropped', item: 'text-delta', field, why: 'policy', count: 1 }, this.#turn)
+  }
+
+  #warn(code: string, text: string): void {
+    this.#ports.emit({ type: 'notice', turn: this.#turn, severity: 'warning', code, text })
+  }
+}

@@ -1,0 +1,19 @@
+import * as v from 'valibot'
+import { type Fault, fault, parse } from '../../../../src/model/index.ts'
+import type { Variables } from './request.ts'
+
+/** The body of a request over HTTP: an object of strings. */
+const bodySchema = v.pipe(
+  v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+  v.record(v.string(), v.string()),
+)
+
+/** The AGENT_ variables of a body, or why there are none. */
+export function variablesOf(body: string): { variables: Variables } | { refused: Fault } {
+  const { success, output, issues } = v.safeParse(bodySchema, parse(body))
+  if (success) return { variables: output }
+  const key = issues[0].path?.[0]?.key
+  const what =
+    key === undefined ? 'The body must be a JSON object of' : `The value of ${String(key)} is no string; send`
+  return { refused: fault('invalid-request', `${what} AGENT_ variables as strings, such as {"AGENT_MESSAGE":"hi"}.`) }
+}

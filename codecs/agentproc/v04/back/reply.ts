@@ -1,0 +1,90 @@
+import { type Id, member } from '../../../../src/model/index.ts'
+import type { AgentProcOptions } from '../../options.ts'
+import { type ReplyHost, TypedReply } from '../../typed-reply.ts'
+import { type AgentLine, isCutOff, type ReadLine, readLine, unpadded } from '../schema.ts'
+import { readUsage } from '../usage.ts'
+
+type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
+
+/** What one run of an agent of wire 0.4 says: its result may hold the whole text of the partials, or only a part of it. */
+export class Reply extends TypedReply {
+  #result: string | undefined
+  #usageKnown = false
+
+  constructor(turn: Id, options: AgentProcOptions, host: ReplyHost) {
+    super('0.4', turn, options, host)
+  }
+
+  override get answered(): boolean {
+    return this.#result !== undefined
+  }
+
+  get blank(): boolean {
+    return this.shown.trim() === '' && (this.#result ?? '').trim() === ''
+  }
+
+  line(line: string): void {
+    const read = readLine(line)
+    this.cut = !read && isCutOff(line)
+    if (!read) {
+      this.malformed(line)
+      return
+    }
+    const { event, ext } = read
+    this.understand()
+    if (event.session_id) this.#learn(event.session_id)
+    if (event.type === 'partial') this.partial(event, ext)
+    else if (event.type === 'result') this.#answer(event, ext, line)
+    else if (event.type === 'error') this.#fail(event, ext, line)
+    else this.permission(event, ext, line)
+  }
+
+  close(): void {
+    if (!this.#result) {
+      if (this.isOpen) this.endMessage()
+      return
+    }
+    const text = this.shown.endsWith(this.#result) ? this.shown : this.#result
+    this.endMessage(text, text !== this.shown && this.shown !== '')
+  }
+
+  #answer(event: Of<'result'>, ext: ReadLine['ext'], line: string): void {
+    if (this.error !== undefined) {
+      this.report('dropped', 'message-end', 'result')
+      return
+    }
+    this.#result = event.text
+    this.ext = ext
+    this.#usage(line)
+  }
+
+  #fail(event: Of<'error'>, ext: ReadLine['ext'], line: string): void {
+    this.#usage(line)
+    if (event.message === '') return
+    if (this.error !== undefined) {
+      this.report('dropped', 'turn-end', 'error')
+      return
+    }
+    this.error = event.message
+    this.ext = ext
+    this.host.failed()
+  }
+
+  #usage(line: string): void {
+    const json = member(unpadded(line), 'usage')
+    const known =
+      json === undefined || this.#usageKnown
+        ? undefined
+        : readUsage(json, (loss) => this.host.ports.report(loss, this.turn))
+    if (!known) return
+    this.#usageKnown = true
+    this.host.ports.emit({ type: 'usage', turn: this.turn, scope: 'turn', ...known })
+  }
+
+  /** The first valid id counts. */
+  #learn(id: string): void {
+    if (!this.isSession(id)) return
+    if (this.session === undefined) this.session = id
+    else if (this.session !== id) this.report('dropped', 'session-bound', 'session_id')
+  }
+}

@@ -1,0 +1,117 @@
+import * as v from 'valibot'
+import type { FrontPorts } from '../../../../src/contract/index.ts'
+import {
+  type AskOption,
+  type EventOf,
+  type Id,
+  type JsonText,
+  member,
+  parse,
+  parseObject,
+  type Question,
+  quote,
+} from '../../../../src/model/index.ts'
+import { permissionResponseSchema, unpadded } from '../schema.ts'
+import { line } from './lines.ts'
+
+type Approval = Extract<Question, { kind: 'approval' }>
+
+interface Open {
+  ask: Id
+  turn: Id
+  options: readonly AskOption[]
+}
+
+/** The approvals that a runner is asked for, by the request id on the wire. */
+export class Asks {
+  readonly #ports: FrontPorts
+  readonly #open = new Map<string, Open>()
+
+  constructor(ports: FrontPorts) {
+    this.#ports = ports
+  }
+
+  /** The line of a request. */
+  ask(event: EventOf<'ask'>, exchange: Id, session: string | undefined): JsonText {
+    const { ask, turn, ext } = event
+    const question = event.question as Approval
+    // A runner takes an id without spaces only.
+    const request = /^\S+$/.test(ask) ? ask : this.#ports.newId()
+    this.#open.set(request, { ask, turn, options: question.options })
+    const known = parseObject(question.args) !== undefined
+    if (!known) this.#weakened(exchange, 'args')
+    if (!isPlain(question.options)) this.#weakened(exchange, 'options')
+    const { tool, description } = question
+    return line(
+      'permission_request',
+      [
+        ['request_id', quote(request)],
+        ['tool_name', quote(question.name)],
+        ['input', known ? question.args : '{}'],
+        ['description', description === undefined ? undefined : quote(description)],
+        ['tool_use_id', tool === undefined ? undefined : quote(tool)],
+      ],
+      undefined,
+      { session, ext },
+    )
+  }
+
+  /** A line of the runner; only an answer to an open request means something. */
+  answer(text: string, exchange: Id): void {
+    const json = unpadded(text)
+    const { success, output } = v.safeParse(permissionResponseSchema, parse(json))
+    const open = success ? this.#open.get(output.request_id) : undefined
+    if (!success) return
+    if (!open) {
+      // An error event would end the turn.
+      const text = 'turnpike as agentproc: a permission_response is ignored: no request of this id waits for an answer.'
+      this.#ports.warn(text)
+      return
+    }
+    this.#open.delete(output.request_id)
+    const edited = member(json, 'updated_input')
+    this.#reply(exchange, open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
+  }
+
+  /** Somebody else has answered: this wire cannot take a request back. */
+  settled(ask: Id, exchange: Id): void {
+    for (const [request, open] of this.#open) {
+      if (open.ask !== ask) continue
+      this.#open.delete(request)
+      this.#ports.report({ kind: 'weakened', item: 'ask-settled', why: 'no-place', count: 1 }, exchange)
+    }
+  }
+
+  #reply(
+    exchange: Id,
+    { ask, turn, options }: Open,
+    behavior: 'allow' | 'deny',
+    message: string | undefined,
+    edited: JsonText | undefined,
+  ): void {
+    const fitting = options.filter(({ kind }) => kind === behavior)
+    const option = fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
+    this.#ports.command({
+      exchange,
+      type: 'ask-reply',
+      target: { turn },
+      ask,
+      reply: {
+        kind: 'approval',
+        option: option?.id ?? behavior,
+        ...(edited !== undefined && { edited }),
+        ...(message !== undefined && { message }),
+      },
+    })
+  }
+
+  #weakened(exchange: Id, field: string): void {
+    this.#ports.report({ kind: 'weakened', item: 'ask.approval', field, why: 'too-narrow', count: 1 }, exchange)
+  }
+}
+
+/** True for one consent and one refusal, both for this once: all that a runner can choose from. */
+function isPlain(options: readonly AskOption[]): boolean {
+  const kinds = new Set(options.map(({ kind }) => kind))
+  return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
+}

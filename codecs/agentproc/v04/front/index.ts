@@ -1,0 +1,110 @@
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../../src/contract/index.ts'
+import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import { exitCodeOf } from '../../exit-code.ts'
+import { refusedTurn, type TypedVersion } from '../../versions.ts'
+import { AnswerWriter } from './answer.ts'
+import { Asks } from './asks.ts'
+import { errorLine } from './lines.ts'
+import { extOf, inputOf, readTurn, sessionOf } from './request.ts'
+
+const HEADERS = { 'content-type': 'application/x-ndjson; charset=utf-8' }
+
+/** The agent of a wire of JSON lines: one turn object, then the answers to its own requests; events out. */
+class V04Front implements FrontLink {
+  readonly #version: TypedVersion
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  readonly #asks: Asks
+  readonly #writer: AnswerWriter
+  /** Set by the first line. */
+  #exchange: Id | undefined
+  /** The client's session id, for an error before the turn is accepted. */
+  #session: string | undefined
+
+  constructor(version: TypedVersion, context: FrontContext, ports: FrontPorts) {
+    this.#version = version
+    this.#context = context
+    this.#ports = ports
+    this.#asks = new Asks(ports)
+    this.#writer = new AnswerWriter(version, ports, this.#asks)
+  }
+
+  decode(frame: Frame): void {
+    if (this.#exchange === undefined) this.#start(frameText(frame))
+    else this.#asks.answer(frameText(frame), this.#exchange)
+  }
+
+  decodeEnd(): void {
+    if (this.#exchange === undefined) this.#refuse('There is no turn on stdin; write one {"type":"turn",…} line.')
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    this.#writer.write(event, exchange, view)
+    if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
+  }
+
+  encodeFault(found: Fault): void {
+    const session = this.#version === '0.4' ? this.#session : undefined
+    this.#ports.send(errorLine(found.message, undefined, { session, ext: undefined }))
+    this.#ports.close(exitCodeOf(found))
+  }
+
+  #start(line: string): void {
+    const exchange = this.#ports.newId()
+    this.#exchange = exchange
+    const turn = readTurn(line)
+    if (!turn) {
+      this.#refuse('The first line is no turn; write one {"type":"turn",…} line.')
+      return
+    }
+    this.#session = turn.session_id || undefined
+    const refused = refusedTurn(turn.protocol_version)
+    if (refused) {
+      this.#ports.fault(refused)
+      return
+    }
+    const losses: Loss[] = []
+    const input = inputOf(turn, line, (loss) => losses.push(loss))
+    if (input.length === 0) {
+      this.#refuse('turn.message is required, or turn.attachments; send one of them.')
+      return
+    }
+    const ext = extOf(line)
+    // Over HTTP the body is all that the client ever says.
+    const asks = turn.permission && this.#context.transport !== 'http' ? 'inline' : 'never'
+    this.#ports.command(
+      {
+        exchange,
+        type: 'turn-start',
+        turn: this.#ports.newId(),
+        task: 'prompt',
+        input,
+        options: {},
+        session: sessionOf(turn),
+        ...(ext && { ext }),
+      },
+      { form: 'stream', framing: 'ndjson', headers: HEADERS, onDisconnect: 'cancel', asks },
+    )
+    for (const loss of losses) this.#ports.report(loss, exchange)
+  }
+
+  #refuse(message: string): void {
+    this.#ports.fault(fault('invalid-request', message))
+  }
+}
+
+/** Opens the front half of a wire of JSON lines. */
+export function openAgent(version: TypedVersion, context: FrontContext, ports: FrontPorts): FrontLink {
+  return new V04Front(version, context, ports)
+}
+
+/** Opens the front half of wire 0.4. */
+export function openFront(context: FrontContext, ports: FrontPorts): FrontLink {
+  return openAgent('0.4', context, ports)
+}

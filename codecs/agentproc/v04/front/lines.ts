@@ -1,0 +1,43 @@
+import { append, type Ext, type JsonText, object, quote } from '../../../../src/model/index.ts'
+import { EXT_04 } from '../../ext.ts'
+import { ascii } from '../schema.ts'
+
+/** Members that lines share: the session id, and an `ext` of this wire. */
+export interface Shared {
+  session: string | undefined
+  ext: Ext | undefined
+}
+
+/** A piece of the answer, or of the thinking before it. */
+export function partialLine(text: string, role: 'thinking' | undefined, { session, ext }: Shared): JsonText {
+  let json = `{"type":"partial","text":${quote(text)}`
+  if (role !== undefined) json += ',"role":"thinking"'
+  if (session !== undefined) json += `,"session_id":${quote(session)}`
+  return ascii(append(`${json}}`, ownExt(ext)))
+}
+
+/** An error, which ends the turn. */
+export function errorLine(message: string, usage: JsonText | undefined, shared: Shared): JsonText {
+  return line('error', [['message', quote(message)]], usage, shared)
+}
+
+/** Any other event. */
+export function line(
+  type: string,
+  members: readonly (readonly [string, JsonText | undefined])[],
+  usage: JsonText | undefined,
+  { session, ext }: Shared,
+): JsonText {
+  const json = object([
+    ['type', quote(type)],
+    ...members,
+    ['session_id', session === undefined ? undefined : quote(session)],
+    ['usage', usage],
+  ])
+  return ascii(append(json, ownExt(ext)))
+}
+
+/** The members of an `ext` of this wire; another protocol's have no place here. */
+export function ownExt(ext: Ext | undefined): JsonText | undefined {
+  return ext?.protocol === EXT_04 ? ext.json : undefined
+}

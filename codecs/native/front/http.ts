@@ -1,0 +1,100 @@
+import {
+  type Answer,
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import type { Fault, Id, JsonText, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import { eventLine, faultLine } from '../lines.ts'
+import { write } from '../wire.ts'
+import { type More, parkedAnswer, wholeAnswer } from './http-answer.ts'
+import { answerOf, readRequest } from './http-request.ts'
+
+/** An id that a header can hold as it is. */
+const HEADER_SAFE = /^[\x21-\x7e]{1,256}$/
+
+/** A client of `POST /v1/turns`: one turn in; out its whole answer, its events as they come, or only that it was taken. */
+export class HttpFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  /** The headers of the answer; the gateway takes them when the answer begins. */
+  readonly #headers: Record<string, string> = {}
+  #answer: Answer | undefined
+  /** Events were written: what the link says is for this client too. */
+  #streaming = false
+  /** The answer is that of an earlier request under the same key. */
+  #replayed = false
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#mirror(context.headers['x-request-id'])
+  }
+
+  decode(frame: Frame): void {
+    const { headers } = this.#context
+    const read = readRequest(frameText(frame), headers)
+    if ('fault' in read) {
+      this.#ports.fault(read.fault, undefined, read.http)
+      return
+    }
+    const exchange = this.#ports.newId()
+    const command = read.command(exchange, read.startsTurn ? this.#ports.newId() : '')
+    if (command.type === 'turn-start') this.#mirror(command.request)
+    this.#answer = { ...answerOf(command, headers), headers: this.#headers }
+    this.#ports.command(command, this.#answer)
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    const form = this.#answer!.form
+    if (event.type === 'turn-accepted') this.#replayed = event.how === 'replayed'
+    if (form === 'accepted') this.#accept(event, view)
+    else if (form === 'stream') this.#stream(event, exchange, view)
+    else if (event.type === 'turn-end') this.#ports.send(wholeAnswer(event, view, this.#more(exchange)))
+    else if (event.type === 'turn-parked') this.#ports.send(parkedAnswer(event, view, this.#more(exchange)))
+  }
+
+  encodeLink(event: LinkEvent): void {
+    if (this.#streaming) this.#write(event.type, eventLine(event, {}), undefined)
+  }
+
+  encodeFault(found: Fault, exchange: Id | undefined): void {
+    const losses = exchange === undefined ? [] : this.#ports.losses(exchange)
+    const line = faultLine(found, undefined, losses)
+    if (this.#streaming) this.#write('fault', line, undefined)
+    else this.#ports.send(line)
+  }
+
+  keepAlive(): void {
+    if (this.#streaming && this.#answer!.framing === 'sse') this.#ports.send({ event: 'ping', data: '{}' })
+  }
+
+  /** The turn was taken: all that this request is told of it, and where to ask for more. */
+  #accept({ turn }: TurnEvent, { session }: TurnView): void {
+    this.#headers['location'] = `/v1/turns/${turn}`
+    this.#headers['preference-applied'] = 'respond-async'
+    this.#ports.send(write({ id: turn, status: 'accepted', session, replayed: this.#replayed || undefined }))
+  }
+
+  #more(exchange: Id): More {
+    return { losses: this.#ports.losses(exchange), replayed: this.#replayed }
+  }
+
+  #stream(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
+    if (!this.#streaming && this.#answer!.framing === 'sse') this.#headers['cache-control'] = 'no-cache'
+    this.#streaming = true
+    const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
+    this.#write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
+  }
+
+  #write(event: string, data: JsonText, seq: number | undefined): void {
+    if (this.#answer!.framing === 'ndjson') this.#ports.send(data)
+    else this.#ports.send({ event, data, ...(seq !== undefined && { id: String(seq) }) })
+  }
+
+  #mirror(request: string | undefined): void {
+    if (request !== undefined && HEADER_SAFE.test(request)) this.#headers['x-request-id'] = request
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  type Answer,
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Command,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type LinkEvent,
+  parse,
+  parseObject,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { eventLine, faultLine } from '../lines.ts'
+import { readCommand } from '../read.ts'
+import { write } from '../wire.ts'
+import { formOf } from './http-request.ts'
+
+/** A request for a turn or a session that there is: the segments of its path, its body. */
+interface Request {
+  exchange: Id
+  params: Readonly<Record<string, string>>
+  query: string
+  body: string
+}
+
+/** The argument of the query `turns` for all that becomes of them. */
+const FOLLOW = '{"follow":true}'
+
+/** What each endpoint asks for; text is what is wrong with the request. */
+const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
+  'GET /v1/turns': ({ exchange, query }) => ({
+    exchange,
+    type: 'query',
+    what: 'turns',
+    ...(/(^|&)follow=(1|true)(&|$)/.test(query) && { args: FOLLOW }),
+  }),
+  'GET /v1/turns/:turn': ({ exchange, params }) => ({
+    exchange,
+    type: 'query',
+    what: 'turn',
+    args: `{"turn":${quote(params['turn']!)}}`,
+  }),
+  'GET /v1/turns/:turn/events': ({ exchange, params }) => ({
+    exchange,
+    type: 'turn-follow',
+    target: { turn: params['turn']! },
+  }),
+  'POST /v1/turns/:turn/cancel': ({ exchange, params }) => ({
+    exchange,
+    type: 'turn-cancel',
+    target: { turn: params['turn']! },
+  }),
+  'POST /v1/turns/:turn/approvals/:ask': approval,
+  'GET /v1/sessions': ({ exchange }) => ({ exchange, type: 'query', what: 'sessions' }),
+  'GET /v1/sessions/:session': ({ exchange, params }) => ({
+    exchange,
+    type: 'query',
+    what: 'session',
+    args: `{"id":${quote(params['session']!)}}`,
+  }),
+  'DELETE /v1/sessions/:session': ({ exchange, params }) => ({
+    exchange,
+    type: 'session-delete',
+    id: params['session']!,
+  }),
+}
+
+/** The endpoints of what there is, as `METHOD PATH`. */
+export const RESOURCE_ENDPOINTS: readonly string[] = Object.keys(COMMANDS)
+
+/** `{"option"}` for an approval, with an optional `message`; or a whole `reply`, for any question. */
+function approval({ exchange, params, body }: Request): Command | string {
+  const given = parseObject(body)
+  if (!given) return 'the body is not a JSON object; send {"option":"…"}'
+  const { option, message } = given
+  const reply = 'reply' in given ? undefined : { kind: 'approval', option, ...(message !== undefined && { message }) }
+  const own = reply ? JSON.stringify({ reply }) : body.trim()
+  const json = `{"target":"running",${own.slice(1)}`
+  const read = readCommand(json, parseObject(json)!, 'ask-reply')
+  if ('wrong' in read) return read.wrong
+  // This path is for answers alone: no other command takes effect by it.
+  if (read.type !== 'ask-reply') return 'type must be "ask-reply", or be left out'
+  return {
+    ...(read.command(exchange, '') as Extract<Command, { type: 'ask-reply' }>),
+    target: { turn: params['turn']! },
+    ask: params['ask']!,
+  }
+}
+
+const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
+
+/**
+ * A client of the turns and sessions that there are: lists, states, cancels, answers to questions, and the events of a
+ * turn from the first one, or from the one behind `Last-Event-ID`, until it ends; or what becomes of all turns.
+ */
+export class ResourceFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  /** The number of the last event that the client has seen. */
+  readonly #seen: number
+  readonly #framing: 'sse' | 'ndjson'
+  #streaming = false
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#seen = Number(context.headers['last-event-id'] ?? 0) || 0
+    this.#framing = formOf(context.headers) === 'ndjson' ? 'ndjson' : 'sse'
+  }
+
+  decode(frame: Frame): void {
+    const { method, path, params, query } = this.#context
+    const exchange = this.#ports.newId()
+    const command = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, query, body: frameText(frame) })
+    if (typeof command === 'string') {
+      this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`))
+      return
+    }
+    const follows = command.type === 'turn-follow' || (command.type === 'query' && command.args === FOLLOW)
+    this.#ports.command(command, follows ? this.#following() : WHOLE)
+  }
+
+  encode(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
+    this.#streaming = true
+    if (seq <= this.#seen) return
+    const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
+    this.#write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
+  }
+
+  encodeLink(event: LinkEvent): void {
+    if (event.type !== 'command-reply') return
+    if (event.fault) this.encodeFault(event.fault)
+    else if (event.more) this.#changed(event.data!)
+    else if (!this.#streaming) this.#ports.send(write(parse(event.data ?? '{}')))
+  }
+
+  encodeFault(found: Fault): void {
+    const line = faultLine(found, undefined, [])
+    if (this.#streaming) this.#write('fault', line, undefined)
+    else this.#ports.send(line)
+  }
+
+  keepAlive(): void {
+    if (this.#streaming && this.#framing === 'sse') this.#ports.send({ event: 'ping', data: '{}' })
+  }
+
+  /** Turns that have got further. */
+  #changed(data: JsonText): void {
+    this.#streaming = true
+    this.#write('turns', data, undefined)
+  }
+
+  /** Looking on must change nothing: who follows a turn is asked what its agent asks only where it says so. */
+  #following(): Answer {
+    const asks = /(^|&)asks=now(&|$)/.test(this.#context.query) ? 'inline' : 'never'
+    return { form: 'stream', framing: this.#framing, onDisconnect: 'drain', asks }
+  }
+
+  #write(event: string, data: string, seq: number | undefined): void {
+    if (this.#framing === 'ndjson') this.#ports.send(data)
+    else this.#ports.send({ event, data, ...(seq !== undefined && { id: String(seq) }) })
+  }
+}

@@ -1,0 +1,198 @@
+import * as v from 'valibot'
+import {
+  type Ask,
+  type AskOption,
+  type ErrorCode,
+  type Ext,
+  elements,
+  type Fault,
+  fault,
+  isRecord,
+  type JsonText,
+  object,
+  type Part,
+  parseObject,
+} from '../../../src/model/index.ts'
+import { heldByPart, partOf } from '../attachments.ts'
+import { codeOfStatus, faultOfError } from '../errors.ts'
+import {
+  type ApprovalOption,
+  approvalPayload,
+  messagePayload,
+  responseMessage,
+  type TurnExtension,
+  turnExtension,
+} from '../schema.ts'
+import { at, extOf, STREAMING, TURN_EXTENSION, unknownMembers, unlessEmpty, versionLine } from '../wire.ts'
+
+type Approval = Extract<Ask['question'], { kind: 'approval' }>
+
+/** A directive of an answer: text to show, an approval that can be answered, or anything else as it came. */
+export type EngineDirective =
+  | { kind: 'message'; parts: Part[] }
+  | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Approval; showsArgs: boolean }
+  | { kind: 'other'; action: string; json: JsonText }
+
+/** An engine's envelope as it was understood, and what is looked into again of it as it came. */
+export interface EngineAnswer {
+  json: JsonText
+  response: JsonText
+  /** The raw texts of `directives`. */
+  list: readonly JsonText[]
+  directives: EngineDirective[]
+  /** What another gateway tells of its turn. */
+  turn: TurnExtension
+  /** Why the engine failed; undefined for status `success`. */
+  fault?: Fault
+}
+
+/** Statuses after which the same request may succeed, even where the answer is no envelope. */
+const PASSING = new Set([408, 425, 429, 502, 503, 504])
+
+/** The fault of an answer that breaks the protocol. Nothing of its text is repeated: it may hold anything. */
+export function violation(problem: string, status: number, code: ErrorCode = 'protocol-violation'): Fault {
+  const message = `The engine's answer (HTTP ${status}) ${problem}; check its URL, its credentials and its version.`
+  return fault(code, message, { retryable: PASSING.has(status) })
+}
+
+/** The fault of an answer that is no envelope at all: its status says what there is to know. */
+const noEnvelope = (problem: string, status: number): Fault => violation(problem, status, codeOfStatus(status))
+
+/** Reads an engine's answer strictly: version line, response, status, and a type for every directive. */
+export function readAnswer(json: string, status: number): EngineAnswer | { broken: Fault } {
+  const message = parseObject(json)
+  if (!message) {
+    const problem = json.trim() === '' ? 'is empty' : 'is not a JSON object, or is cut short'
+    return { broken: noEnvelope(problem, status) }
+  }
+  if (message['response'] === undefined) return { broken: noEnvelope('has no response', status) }
+  if (versionLine(message['protocol_version']) !== 'same') {
+    return { broken: violation('has no protocol_version of the line 1.x', status) }
+  }
+  const checked = v.safeParse(responseMessage, message, { abortEarly: true })
+  if (!checked.success) {
+    const field = v.getDotPath(checked.issues[0]) as string
+    return { broken: violation(`is wrong in ${field}`, status) }
+  }
+  const failed = checked.output.response.status === 'error'
+  if (!failed && status >= 400) return { broken: violation('says success under a failing status', status) }
+  const given = checked.output.response.action_directives ?? []
+  const response = at(json, 'response')!
+  const list = elements(at(response, 'action_directives') ?? '')
+  const directives = given.map((directive, index) => directiveOf(directive, list[index]!, failed))
+  const answer = { json, response, list, directives, turn: turnOf(checked.output.response['extensions']) }
+  return failed ? { ...answer, fault: faultOfError(at(response, 'error'), status) } : answer
+}
+
+function turnOf(extensions: unknown): TurnExtension {
+  const read = v.safeParse(turnExtension, isRecord(extensions) ? extensions[TURN_EXTENSION] : undefined)
+  return read.success ? read.output : {}
+}
+
+function directiveOf(
+  directive: { action_type: string; payload?: unknown },
+  json: JsonText,
+  failed: boolean,
+): EngineDirective {
+  const action = directive.action_type
+  if (action === 'render_message') {
+    const read = v.safeParse(messagePayload, directive['payload'])
+    if (read.success) {
+      const attached = (read.output.attachments ?? []).flatMap((attachment) => partOf(attachment) ?? [])
+      return { kind: 'message', parts: [{ type: 'text', text: read.output.text }, ...attached] }
+    }
+  }
+  if (action === 'request_approval' && !failed) {
+    const read = v.safeParse(approvalPayload, directive['payload'])
+    if (read.success) {
+      const { approval_id, options, message, tool } = read.output
+      const args = at(json, 'payload', 'args')
+      return {
+        kind: 'approval',
+        approvalId: approval_id,
+        continuation: at(json, 'payload', 'continuation')!,
+        showsArgs: args !== undefined,
+        question: {
+          kind: 'approval',
+          name: tool ?? action,
+          args: args ?? '{}',
+          ...(message !== undefined && { description: message }),
+          options: options.map(optionOf),
+        },
+      }
+    }
+  }
+  return { kind: 'other', action, json }
+}
+
+/** An option's own words say what it does where the engine does not; anything but a plain yes counts as a refusal. */
+function optionOf(option: ApprovalOption): AskOption {
+  const given = typeof option === 'string' ? { id: option } : option
+  const yes = /^(allow|approve|accept|yes|ok|proceed|confirm)/i.test(given.id)
+  return {
+    id: given.id,
+    kind: given.kind ?? (yes ? 'allow' : 'deny'),
+    scope: given.scope ?? scopeOf(given.id),
+    ...(given.label !== undefined && { label: given.label }),
+  }
+}
+
+function scopeOf(id: string): AskOption['scope'] {
+  if (/always/i.test(id)) return 'always'
+  return /session/i.test(id) ? 'session' : 'once'
+}
+
+const TOP = new Set([
+  'protocol_version',
+  'request_id',
+  'correlation_id',
+  'supported_protocol_versions',
+  'supported_capabilities',
+  'capability_denials',
+  'response',
+])
+const HOP = new Set([STREAMING])
+const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
+
+/**
+ * What an answer holds beyond the model, in the shape of the envelope itself: capability answers, unknown fields,
+ * foreign extensions, and (when `keepList`) the list of directives wherever text and directives alone would not give
+ * it back. Our own ids, versions and latency take the place of the engine's.
+ */
+export function answerExt({ json, response }: EngineAnswer, keepList: boolean): Ext | undefined {
+  const extensions = extOf(unknownMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
+  const inner = extOf([
+    ['action_directives', keepList ? at(response, 'action_directives') : undefined],
+    ['extensions', extensions?.json],
+    ...unknownMembers(response, RESPONSE),
+  ])
+  return extOf([...capabilityMembers(json), ['response', inner?.json], ...unknownMembers(json, TOP)])
+}
+
+/** The part of `answerExt` that an answer before the end of the turn needs: what was said of capabilities. */
+export function capabilityExt(json: JsonText): Ext | undefined {
+  return extOf(capabilityMembers(json))
+}
+
+/** Whether this wire streams is between the gateway and the engine. */
+function capabilityMembers(json: JsonText): [string, JsonText | undefined][] {
+  const denials = at(json, 'capability_denials') ?? ''
+  return [
+    ['supported_capabilities', unlessEmpty(object(unknownMembers(at(json, 'supported_capabilities'), HOP)))],
+    ['capability_denials', elements(denials).length === 0 ? undefined : denials],
+  ]
+}
+
+const MESSAGE_KEYS = new Set(['action_type', 'priority', 'risk_tier'])
+
+/** True when one plain message in front of the other directives says everything that the list does. */
+export function isPlainList({ list, directives }: EngineAnswer): boolean {
+  return directives.every(({ kind }, index) => kind !== 'message' || (index === 0 && isPlainMessage(list[0]!)))
+}
+
+function isPlainMessage(json: JsonText): boolean {
+  const { priority = 'normal', risk_tier = 'safe', payload, ...others } = parseObject(json)!
+  const { text: _text, attachments = [], ...more } = payload as Record<string, unknown>
+  const unknown = Object.keys(others).some((key) => !MESSAGE_KEYS.has(key)) || Object.keys(more).length > 0
+  return priority === 'normal' && risk_tier === 'safe' && !unknown && (attachments as object[]).every(heldByPart)
+}

@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import {
+  type Ask,
+  elements,
+  type JsonText,
+  type Loss,
+  members,
+  object,
+  type Part,
+  parse,
+  parseObject,
+  quote,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { attachmentJson, isReference } from '../attachments.ts'
+import { directiveMembers } from '../schema.ts'
+import { at, markContinuation } from '../wire.ts'
+
+/** Receives what an answer has no place for. */
+export type Report = (loss: Loss) => void
+
+/** The directive that shows text, with references to what came with it. */
+export function messageDirective(shown: string, attachments: readonly JsonText[]): JsonText {
+  const payload = object([
+    ['text', quote(shown)],
+    ['attachments', attachments.length === 0 ? undefined : `[${attachments.join(',')}]`],
+  ])
+  return `{"action_type":"render_message","priority":"normal","risk_tier":"safe","payload":${payload}}`
+}
+
+/**
+ * An agent's directive as it came, without members that would make the envelope invalid (they are reported). One that
+ * names no type of its own gets the type of its event; undefined when neither is a name.
+ */
+export function directiveJson(action: string, json: JsonText, report: Report): JsonText | undefined {
+  const given = parseObject(json) ? members(json) : []
+  const kept = given.filter(([key, raw]) => {
+    const schema = Object.hasOwn(directiveMembers, key)
+      ? directiveMembers[key as keyof typeof directiveMembers]
+      : undefined
+    if (schema === undefined || v.is(schema, parse(raw))) return true
+    report({ kind: 'weakened', item: 'directive', field: key, why: 'unknown', count: 1 })
+    return false
+  })
+  if (kept.some(([key]) => key === 'action_type')) return object(kept)
+  if (action !== '') return object([['action_type', quote(action)], ...kept])
+  report({ kind: 'dropped', item: 'directive', why: 'unknown', count: 1 })
+  return undefined
+}
+
+/** What the turn has to show, in order: the engine's own list where it told one, else the text and then the directives. */
+export function shownDirectives(view: TurnView, own: JsonText | undefined, report: Report): JsonText[] {
+  const list = at(own, 'response', 'action_directives')
+  if (list !== undefined) return elements(list).flatMap((json) => directiveJson('', json, report) ?? [])
+  const attachments: JsonText[] = []
+  for (const message of view.messages) {
+    const inAnswer = message.role === 'assistant' && message.lane === undefined
+    if (inAnswer) attachments.push(...partReferences(message.parts ?? [], view, report))
+  }
+  const directives = view.directives.flatMap(({ action, json }) => directiveJson(action, json, report) ?? [])
+  if (view.text === '' && attachments.length === 0) return directives
+  return [messageDirective(view.text, attachments), ...directives]
+}
+
+/** References to the bytes of a message; what can be no reference is reported, unless events of its own tell it. */
+export function partReferences(parts: readonly Part[], view: TurnView, report: Report): JsonText[] {
+  const references: JsonText[] = []
+  for (const part of parts) {
+    if (isReference(part)) references.push(attachmentJson(part))
+    else if (part.type !== 'text' && part.type !== 'reasoning' && !isToldTool(part, view)) {
+      report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+    }
+  }
+  return references
+}
+
+function isToldTool(part: Part, view: TurnView): boolean {
+  return (part.type === 'tool-call' || part.type === 'tool-reply') && view.tool(part.tool) !== undefined
+}
+
+/** An open approval as a `request_approval` directive; undefined for questions of another kind. */
+export function approvalDirective(
+  ask: Ask,
+  parked: { turn: string; continuation: string; leftMs: number },
+): JsonText | undefined {
+  const { question } = ask
+  if (question.kind !== 'approval') return undefined
+  const options = question.options.map(({ id, kind, scope, label }) => JSON.stringify({ id, kind, scope, label }))
+  const payload = object([
+    ['approval_id', quote(ask.ask)],
+    ['message', quote(question.description ?? `${question.name} needs your approval.`)],
+    ['tool', quote(question.name)],
+    ['args', parse(question.args) === undefined ? quote(question.args) : question.args],
+    ['options', `[${options.join(',')}]`],
+    [
+      'continuation',
+      object([
+        ['run_id', quote(parked.turn)],
+        ['continuation_token', quote(markContinuation(parked.continuation))],
+      ]),
+    ],
+  ])
+  return object([
+    ['action_type', '"request_approval"'],
+    ['priority', '"high"'],
+    ['risk_tier', '"caution"'],
+    ['requires_user_approval', 'true'],
+    ['deadline_ms', String(Math.max(0, Math.round(parked.leftMs)))],
+    ['payload', payload],
+  ])
+}

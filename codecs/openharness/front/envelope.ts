@@ -1,0 +1,107 @@
+import { isDropped } from '../../../src/codec-kit/index.ts'
+import {
+  type Fault,
+  type JsonText,
+  type Loss,
+  object,
+  quote,
+  type TurnEnd,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { errorJson } from '../errors.ts'
+import { usageJson } from '../usage.ts'
+import { at, oneLine, TURN_EXTENSION, text, unknownMembers, unlessEmpty, VERSION } from '../wire.ts'
+import type { Report } from './directives.ts'
+import type { Ids } from './request.ts'
+
+const TOP = new Set([
+  'protocol_version',
+  'request_id',
+  'correlation_id',
+  'supported_protocol_versions',
+  'supported_capabilities',
+  'capability_denials',
+  'response',
+  'request',
+])
+const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
+
+/** What an answer is made of; every text is raw JSON. */
+export interface AnswerParts {
+  ids: Ids
+  /** Members `supported_capabilities` and `capability_denials`, where the shell asked or the engine told. */
+  capabilities: Iterable<readonly [string, JsonText]>
+  latencyMs?: number
+  directives: readonly JsonText[]
+  fault?: Fault
+  /** Our own extension. */
+  turn?: JsonText
+  /** What the engine said beyond the model, in the shape of an envelope. */
+  own?: JsonText
+}
+
+/** One response envelope (section 5.2) on one line, valid by the schema whatever the turn held. */
+export function envelope(parts: AnswerParts): string {
+  const { ids, fault, own } = parts
+  const response = at(own, 'response')
+  const extensions = object([
+    [TURN_EXTENSION, parts.turn],
+    ...unknownMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])),
+  ])
+  const json = object([
+    ['protocol_version', quote(VERSION)],
+    ['request_id', text(ids.request)],
+    ['correlation_id', text(ids.correlation)],
+    ['supported_protocol_versions', `[${quote(VERSION)}]`],
+    ...parts.capabilities,
+    [
+      'response',
+      object([
+        ['status', fault ? '"error"' : '"success"'],
+        ['engine_latency_ms', parts.latencyMs === undefined ? undefined : String(parts.latencyMs)],
+        ['action_directives', fault && parts.directives.length === 0 ? undefined : `[${parts.directives.join(',')}]`],
+        ['error', fault && errorJson(fault)],
+        ['extensions', unlessEmpty(extensions)],
+        ...unknownMembers(response, RESPONSE),
+      ]),
+    ],
+    ...unknownMembers(own, TOP),
+  ])
+  return oneLine(json)
+}
+
+/** What only the streaming profile shows is a loss of a whole answer. */
+export function reportUnshown(view: TurnView, report: Report): void {
+  const reasoned = view.messages.filter((message) => message.reasoning !== '').length
+  if (reasoned > 0) report({ kind: 'dropped', item: 'reasoning-delta', why: 'no-place', count: reasoned })
+  // Nested text is reported by the engine, as of every answer in one piece.
+  const nested = view.messages.filter(({ lane, text }) => lane !== undefined && text === '').length
+  if (nested > 0) report({ kind: 'dropped', item: 'message-end', field: 'lane', why: 'no-place', count: nested })
+  const tools = view.tools.filter((tool) => !isDropped(tool)).length
+  if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })
+}
+
+/** Our extension of an answer: which turn it was, what it cost, what was lost. */
+export function turnJson(
+  view: TurnView,
+  losses: readonly Loss[],
+  end: TurnEnd | undefined,
+  replayed: boolean,
+): JsonText {
+  const notices = view.notices.map(({ severity, code, text: said }) => JSON.stringify({ severity, code, text: said }))
+  return object([
+    ['turn', quote(view.turn)],
+    ['session', quote(view.session)],
+    ['agent', quote(view.agent)],
+    ['replayed', replayed ? 'true' : undefined],
+    ['stop', text(end?.stop)],
+    ['summary', text(end?.summary)],
+    [
+      'continuation',
+      end?.continuation === undefined ? undefined : object([['continuation_token', quote(end.continuation)]]),
+    ],
+    ['usage', view.usage && usageJson(view.usage, view.usageEstimated)],
+    ['notices', notices.length === 0 ? undefined : `[${notices.join(',')}]`],
+    ['loss', losses.length === 0 ? undefined : `[${losses.map((loss) => JSON.stringify(loss)).join(',')}]`],
+  ])
+}

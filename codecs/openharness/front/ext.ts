@@ -1,0 +1,63 @@
+import type { Ext, JsonText } from '../../../src/model/index.ts'
+import { object } from '../../../src/model/index.ts'
+import { heldByPart } from '../attachments.ts'
+import type { RequestMessage } from '../schema.ts'
+import { APPROVAL_EXTENSION, at, extOf, unknownMembers, unlessEmpty } from '../wire.ts'
+
+const TOP = new Set(['protocol_version', 'request_id', 'correlation_id', 'capabilities', 'request'])
+const REQUEST = new Set(['auth', 'context', 'extensions'])
+const CONTEXT = new Set([
+  'session_id',
+  'conversation_id',
+  'user_intent',
+  'task_hint',
+  'continuation',
+  'environment_state',
+  'attachments',
+  'shell',
+  'extensions',
+])
+const LOCALE = new Set(['locale'])
+const APPROVAL = new Set([APPROVAL_EXTENSION])
+
+/** The capabilities that a shell asks for: named, and neither false nor null. An empty name cannot be answered. */
+export function askedCapabilities(capabilities: Record<string, unknown>): string[] {
+  return Object.entries(capabilities)
+    .filter(([name, value]) => name !== '' && value !== false && value !== null)
+    .map(([name]) => name)
+}
+
+/**
+ * What a request holds beyond the model, in the shape of the request itself, so that an engine behind the gateway gets
+ * it back: routing hints, shell identity, extensions, unknown fields, and the raw form of what the model holds only in
+ * part. `auth` stays here: it is for the gateway. `answered` means that its continuation was ours.
+ */
+export function requestExt(body: string, message: RequestMessage, answered: boolean): Ext | undefined {
+  const { capabilities, request } = message
+  const raw = at(body, 'request', 'context')
+  const attachments = request.context?.attachments ?? []
+  const context = object([
+    ['task_hint', unlessEmpty(at(raw, 'task_hint'))],
+    ['continuation', answered ? undefined : unlessEmpty(at(raw, 'continuation'))],
+    ['attachments', attachments.every(heldByPart) ? undefined : at(raw, 'attachments')],
+    ['shell', without(at(raw, 'shell'), LOCALE)],
+    ['extensions', without(at(raw, 'extensions'), answered ? APPROVAL : new Set())],
+    ...unknownMembers(raw, CONTEXT),
+  ])
+  const inner = object([
+    ['extensions', unlessEmpty(at(body, 'request', 'extensions'))],
+    ['context', unlessEmpty(context)],
+    ...unknownMembers(at(body, 'request'), REQUEST),
+  ])
+  const plain = Object.values(capabilities ?? {}).every((value) => value === true)
+  return extOf([
+    ['correlation_id', message.correlation_id === undefined ? undefined : at(body, 'correlation_id')],
+    ['capabilities', plain ? undefined : at(body, 'capabilities')],
+    ['request', unlessEmpty(inner)],
+    ...unknownMembers(body, TOP),
+  ])
+}
+
+function without(json: JsonText | undefined, keys: ReadonlySet<string>): JsonText | undefined {
+  return unlessEmpty(object(unknownMembers(json, keys)))
+}

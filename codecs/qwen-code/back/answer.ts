@@ -1,0 +1,240 @@
+import type { Id, JsonText, Part } from '../../../src/model/index.ts'
+import { PROTOCOL } from '../wire.ts'
+import type { Emitter } from './emit.ts'
+import { API_ERROR, isErrorText, mayBeErrorText } from './errors.ts'
+
+/** A block of a whole `assistant` line that is text or thought. */
+export type Words = { type: 'text'; text: string } | { type: 'thinking'; thinking: string; signature: string }
+
+/**
+ * The messages of one lane: what the model says, in pieces (`stream_event`) or in whole lines (`assistant`).
+ *
+ * One answer of the model is one message while it streams, whatever number of `assistant` lines repeat it; text behind a
+ * tool call is a message of its own. The text of an error that the CLI puts behind the answer is held back until the
+ * result has said whether it is one.
+ */
+export class Answer {
+  readonly #out: Emitter
+  /** Messages that a retry takes back. */
+  #current: Id[] = []
+  /** The open message. */
+  #message: Id | undefined
+  /** The wire's id of the answer that streams, for its first message. */
+  #announced: string | undefined
+  #streams = false
+  /** The next line begins another answer. */
+  #over = true
+  /** The first half of a character whose second half is still to come. */
+  #half = ''
+  /** Text that looks like the error of a failed model call. */
+  #held = ''
+  /** The message is to be closed once the held text is judged. */
+  #closing = false
+  #extra: JsonText | undefined
+  readonly #used = new Set<Id>()
+  #spokeEarlier = false
+  #spokeNow = false
+
+  constructor(out: Emitter) {
+    this.#out = out
+  }
+
+  /** True once any text was passed on that is not taken back. */
+  get spoke(): boolean {
+    return this.#spokeEarlier || this.#spokeNow
+  }
+
+  /** What may be the error of a failed model call: the end of the answer so far. */
+  get held(): string {
+    return this.#held
+  }
+
+  /** `message_start`: an answer begins; its deltas follow. */
+  start(id: string | undefined): void {
+    this.settle()
+    this.#close()
+    this.#over = true
+    this.#begin()
+    this.#announced = id
+    this.#streams = true
+  }
+
+  /** `text_delta`. */
+  text(piece: string, extra?: JsonText): void {
+    if (this.#held !== '' && !this.#closing && extra === undefined && mayBeErrorText(this.#held + piece)) {
+      this.#held += piece
+      return
+    }
+    if (this.#held !== '' || this.#closing) this.settle()
+    const text = this.#half + piece
+    const error = errorAt(text)
+    if (error >= 0) {
+      this.#half = ''
+      if (error > 0) this.#say(text.slice(0, error), extra)
+      this.#held = text.slice(error)
+      return
+    }
+    const whole = endsInHalf(text) ? text.slice(0, -1) : text
+    this.#half = text.slice(whole.length)
+    if (whole !== '') this.#say(whole, extra)
+  }
+
+  /** `thinking_delta`. */
+  thinking(text: string, extra?: JsonText): void {
+    this.settle()
+    if (text !== '') this.#out.emit({ type: 'reasoning-delta', message: this.#open(), text }, extra)
+  }
+
+  /** `content_block_stop`: half a character stays half. */
+  blockStop(): void {
+    const half = this.#half
+    this.#half = ''
+    if (half !== '') this.#say(half)
+  }
+
+  /** `message_stop`: the answer is complete. A retry may still take it back. */
+  stop(): void {
+    this.#streams = false
+    this.#over = true
+    this.#finish()
+  }
+
+  /** A tool call: text behind it is another message. */
+  tool(): void {
+    this.settle()
+    this.#close()
+    if (!this.#streams) this.#begin()
+  }
+
+  /** The words of an `assistant` line; nothing new while its answer streams. `extra` are the unknown members of the line. */
+  whole(id: string | undefined, words: readonly Words[], extra?: JsonText): void {
+    if (this.#streams) {
+      this.#extra ??= extra
+      return
+    }
+    this.settle()
+    this.#begin()
+    this.#announced = id
+    const last = words.at(-1)
+    const error = last?.type === 'text' ? last.text.lastIndexOf(API_ERROR) : -1
+    if (last?.type === 'text' && error >= 0 && isErrorText(last.text.slice(error))) {
+      this.#extra = extra
+      for (const word of words.slice(0, -1)) this.#pieces(word)
+      if (error > 0) this.#say(last.text.slice(0, error))
+      this.#held = last.text.slice(error)
+      this.#finish()
+      return
+    }
+    this.#spokeNow ||= words.some((word) => word.type === 'text' && word.text !== '')
+    const message = this.#open()
+    this.#message = undefined
+    this.#out.emit({ type: 'message-end', message, parts: words.map(partOf) }, extra)
+  }
+
+  /** A line that stands between two answers. */
+  between(): void {
+    this.settle()
+    this.#close()
+    this.#streams = false
+    this.#over = true
+  }
+
+  /** `system` / `retry`: takes the current answer back, or lets its text go on. */
+  retry(keepText: boolean): void {
+    if (keepText) {
+      this.settle()
+      if (this.#message !== undefined) this.#out.emit({ type: 'message-retract', message: this.#message, keepText })
+      return
+    }
+    this.#half = ''
+    this.settle(true)
+    for (const message of this.#current) this.#out.emit({ type: 'message-retract', message, keepText })
+    this.#close()
+    this.#current = []
+    this.#streams = false
+    this.#over = true
+    this.#spokeNow = false
+  }
+
+  /** The held text is part of the answer after all; `failed`: it is the turn's error, which its end tells. */
+  settle(failed = false): void {
+    const held = this.#held
+    this.#held = ''
+    if (held !== '' && !failed) this.#say(held)
+    if (!this.#closing) return
+    this.#closing = false
+    this.#close()
+  }
+
+  /** The turn ends. */
+  end(failed: boolean): void {
+    this.blockStop()
+    this.settle(failed)
+    this.#close()
+  }
+
+  /** Another answer begins with this line, unless the one before goes on. */
+  #begin(): void {
+    if (!this.#over) return
+    this.#over = false
+    this.#current = []
+    this.#spokeEarlier = this.spoke
+    this.#spokeNow = false
+  }
+
+  #pieces(word: Words): void {
+    if (word.type === 'text') this.#say(word.text)
+    else this.#out.emit({ type: 'reasoning-delta', message: this.#open(), text: word.thinking })
+  }
+
+  #say(text: string, extra?: JsonText): void {
+    const message = this.#open()
+    this.#spokeNow = true
+    if (extra === undefined) this.#out.text(message, text)
+    else this.#out.emit({ type: 'text-delta', message, text }, extra)
+  }
+
+  #open(): Id {
+    if (this.#message !== undefined) return this.#message
+    const said = this.#announced
+    const message = said !== undefined && said !== '' && !this.#used.has(said) ? said : this.#out.newId()
+    this.#used.add(message)
+    this.#message = message
+    this.#current.push(message)
+    this.#out.emit({ type: 'message-start', message, role: 'assistant' })
+    return message
+  }
+
+  #finish(): void {
+    this.blockStop()
+    if (this.#held !== '') this.#closing = true
+    else this.#close()
+  }
+
+  #close(): void {
+    const message = this.#message
+    const extra = this.#extra
+    this.#extra = undefined
+    this.#message = undefined
+    if (message !== undefined) this.#out.emit({ type: 'message-end', message }, extra)
+  }
+}
+
+/** Where the error of a failed model call may begin in a piece of an answer; negative when it has none. */
+function errorAt(piece: string): number {
+  const whole = piece.indexOf(API_ERROR)
+  const at = whole >= 0 ? whole : piece.lastIndexOf('[')
+  return at >= 0 && mayBeErrorText(piece.slice(at)) ? at : -1
+}
+
+/** True when the text ends with the first half of a character of two UTF-16 units. */
+function endsInHalf(text: string): boolean {
+  const code = text.charCodeAt(text.length - 1)
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+function partOf(word: Words): Part {
+  if (word.type === 'text') return { type: 'text', text: word.text }
+  const seal = word.signature === '' ? {} : { seal: { provider: PROTOCOL, data: word.signature } }
+  return { type: 'reasoning', text: word.thinking, ...seal }
+}

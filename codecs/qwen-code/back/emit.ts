@@ -1,0 +1,44 @@
+import type { BackPorts } from '../../../src/contract/index.ts'
+import type { Id, Item, JsonText, TurnEvent } from '../../../src/model/index.ts'
+import { carried } from '../wire.ts'
+
+/** An event without its address. */
+export type Bare<E = TurnEvent> = E extends unknown ? Omit<E, 'turn' | 'lane' | 'ext'> : never
+
+/** Emits the events of one turn and one lane of it. */
+export class Emitter {
+  readonly turn: Id
+  readonly lane: string | undefined
+  readonly #ports: BackPorts
+
+  constructor(ports: BackPorts, turn: Id, lane?: string) {
+    this.#ports = ports
+    this.turn = turn
+    this.lane = lane
+  }
+
+  /** The hot path: a piece of text without unknown fields. */
+  text(message: Id, text: string): void {
+    if (this.lane === undefined) this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text })
+    else this.#ports.emit({ turn: this.turn, lane: this.lane, type: 'text-delta', message, text })
+  }
+
+  /** Any event; `extra` are the unknown members of its line. */
+  emit(event: Bare, extra?: JsonText): void {
+    const ext = carried(extra)
+    const address = this.lane === undefined ? { turn: this.turn } : { turn: this.turn, lane: this.lane }
+    this.#ports.emit({ ...address, ...event, ...(ext && { ext }) } as TurnEvent)
+  }
+
+  /** Something of the wire was not understood. */
+  unparsed(item: Item, field?: string): void {
+    this.#ports.report(
+      { kind: 'unparsed', item, ...(field !== undefined && { field }), why: 'unknown', count: 1 },
+      this.turn,
+    )
+  }
+
+  newId(): Id {
+    return this.#ports.newId()
+  }
+}

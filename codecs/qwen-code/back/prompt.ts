@@ -1,0 +1,65 @@
+import { type Invocation, type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
+import { messageLine } from '../wire.ts'
+
+/** A prompt as the CLI is to read it. */
+export interface Prompt {
+  text: string
+  /** The system prompt that the conversation holds behind it. */
+  system: string | undefined
+}
+
+/** A command of the CLI: only as the first word is it one. */
+const COMMAND = /^\s*\/([a-z][\w:-]*)(?=\s|$)/i
+/** The commands behind which nothing of the conversation is left for sure. */
+const FORGETTING: ReadonlySet<string> = new Set(['clear', 'reset', 'new', 'compress', 'compress-fast', 'summarize'])
+
+/**
+ * The prompt of a turn's input; `report` gets what it cannot hold. A command that has no text is written the way a user
+ * types it. A system prompt that is not `known` to the conversation is folded in, but not before a command, which would
+ * be none then: the next prompt brings it.
+ */
+export function promptOf(start: TurnStart, known: string | undefined, report: (loss: Loss) => void): Prompt {
+  const text = textOf(start, report)
+  const { systemPrompt: wished = known } = start.options
+  const [, command] = COMMAND.exec(text) ?? []
+  if (command !== undefined) {
+    if (wished !== known) report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+    return { text, system: FORGETTING.has(command.toLowerCase()) ? undefined : known }
+  }
+  if (wished === known || text.trim() === '') return { text, system: known }
+  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  return { text: `System instruction:\n${wished}\n\nUser message:\n${text}`, system: wished }
+}
+
+function textOf(start: TurnStart, report: (loss: Loss) => void): string {
+  const lines: string[] = []
+  for (const part of start.input) {
+    if (part.type === 'text') lines.push(part.text)
+    else if (part.type === 'data') {
+      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      lines.push(part.json)
+    } else if (part.type === 'reasoning') {
+      report({ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: 1 })
+    }
+  }
+  const typed = lines.join('\n')
+  return typed === '' && start.invocation ? invocationText(start.invocation) : typed
+}
+
+function invocationText({ kind, path, args }: Invocation): string {
+  const name = `${kind === 'slash' ? '/' : '@'}${path.join(' ')}`
+  return args === '' ? name : `${name} ${args}`
+}
+
+/** The `user` line of a prompt; `extra` are unknown members of the client's own. */
+export function userLine(text: string, session: string | undefined, extra: JsonText | undefined): string {
+  return messageLine(
+    [
+      ['type', '"user"'],
+      ['session_id', quote(session ?? '')],
+      ['message', `{"role":"user","content":${quote(text)}}`],
+      ['parent_tool_use_id', 'null'],
+    ],
+    extra,
+  )
+}

@@ -1,0 +1,137 @@
+import type { BackPorts } from '../../../src/contract/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  type Stop,
+  type TurnEnd,
+  type Usage,
+} from '../../../src/model/index.ts'
+import type { Result } from '../schema.ts'
+import { CANCELLED_TEXT, carried, saysErrorsAsText } from '../wire.ts'
+import { Answer } from './answer.ts'
+import { Emitter } from './emit.ts'
+import { faultOfText, isErrorText, isSameError } from './errors.ts'
+import { Tools } from './tools.ts'
+import { type UsageMeter, usageOf } from './usage.ts'
+
+/** One lane of a turn: the main one, or a sub-agent's. */
+export interface Lane {
+  out: Emitter
+  answer: Answer
+}
+
+type End = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
+
+/**
+ * One turn of the agent. Lines name no turn, so the link hands them over in their order; `ended` is true once the turn
+ * has its end.
+ */
+export class TurnDecoder {
+  readonly turn: Id
+  readonly tools = new Tools()
+  readonly main: Lane
+  /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
+  cancelAsked = false
+  ended = false
+  readonly #ports: BackPorts
+  readonly #lanes = new Map<string, Lane>()
+  readonly #meter: UsageMeter
+  #started = false
+  readonly #report = (loss: Loss): void => this.#ports.report(loss, this.turn)
+
+  constructor(ports: BackPorts, turn: Id, meter: UsageMeter) {
+    this.#ports = ports
+    this.#meter = meter
+    this.turn = turn
+    this.main = this.#newLane(undefined)
+  }
+
+  /** The lane that a line's `parent_tool_use_id` names. */
+  lane(parent: unknown): Lane {
+    if (typeof parent !== 'string' && typeof parent !== 'number') return this.main
+    const name = String(parent)
+    const lane = this.#lanes.get(name) ?? this.#newLane(name)
+    this.#lanes.set(name, lane)
+    return lane
+  }
+
+  /** The agent took the turn up; `extra` is what it says of itself. */
+  started(extra?: JsonText): void {
+    if (this.#started) return
+    this.#started = true
+    this.#meter.begin()
+    this.main.out.emit({ type: 'turn-started' }, extra)
+  }
+
+  /** The tokens of a model call. */
+  count(lane: Lane, fields: unknown): void {
+    const usage = usageOf(fields, this.#report)
+    if (!usage) return
+    if (lane === this.main) this.#meter.add(usage)
+    lane.out.emit({ type: 'usage', scope: 'call', usage })
+  }
+
+  /** `result`. `version` is the CLI's; `extra` are the members of the line that the model has no place for. */
+  result(result: Result, version: string | undefined, extra: JsonText | undefined): void {
+    const end = this.#judge(result, version)
+    const failed = end.outcome !== 'completed'
+    const { answer } = this.main
+    answer.end(failed && isSameError(answer.held, result.error?.message))
+    if (!failed && !answer.spoke) this.#answerOf(result.result ?? '')
+    this.#end(end, this.#meter.end(usageOf(result.usage, this.#report)), extra)
+  }
+
+  /** The turn ended because it was cancelled. */
+  cancelled(): void {
+    this.#end({ outcome: 'cancelled', stop: 'aborted' }, this.#meter.sum)
+  }
+
+  /** The turn never ran, or its process is gone. */
+  fail(reason: Fault, stop: Stop = 'error'): void {
+    if (this.cancelAsked) this.cancelled()
+    else this.#end({ outcome: 'failed', stop, fault: reason }, this.#started ? this.#meter.sum : undefined)
+  }
+
+  #judge(result: Result, version: string | undefined): End {
+    const said = result.error?.message
+    const failed = result.is_error || result.subtype !== 'success'
+    if (this.cancelAsked || (failed && said === CANCELLED_TEXT)) return { outcome: 'cancelled', stop: 'aborted' }
+    if (failed && result.subtype === 'error_max_turns') {
+      const reason = fault('internal', said ?? 'The agent stopped at its limit of model calls.')
+      return { outcome: 'failed', stop: 'max-turns', fault: reason }
+    }
+    if (failed) return { outcome: 'failed', stop: 'error', fault: faultOfText(said || this.main.answer.held) }
+    const { held } = this.main.answer
+    if (isErrorText(held) && saysErrorsAsText(version))
+      return { outcome: 'failed', stop: 'error', fault: faultOfText(held) }
+    return { outcome: 'completed', stop: 'end' }
+  }
+
+  /** An answer that only the result holds, or none at all. */
+  #answerOf(text: string): void {
+    const { out, answer } = this.main
+    if (text === '') {
+      const empty = 'The agent ended the turn without any text.'
+      out.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text: empty })
+    } else {
+      answer.whole(undefined, [{ type: 'text', text }])
+      answer.end(false)
+    }
+  }
+
+  #end(end: End, usage: Usage | undefined, extra?: JsonText): void {
+    for (const { answer } of [...this.#lanes.values(), this.main]) answer.end(false)
+    if (usage) this.#ports.emit({ turn: this.turn, type: 'usage', scope: 'turn', usage })
+    this.ended = true
+    const ext = carried(extra)
+    this.#ports.emit({ turn: this.turn, type: 'turn-end', ...end, ...(ext && { ext }) })
+  }
+
+  #newLane(name: string | undefined): Lane {
+    const out = new Emitter(this.#ports, this.turn, name)
+    return { out, answer: new Answer(out) }
+  }
+}

@@ -1,0 +1,26 @@
+import { argumentOf, type Dialect } from '../../src/contract/index.ts'
+import { pinsSession } from './back/args.ts'
+import { QwenCodeBack } from './back/index.ts'
+import { backCapabilities, frontCapabilities } from './capabilities.ts'
+import { accepts } from './front/accepts.ts'
+import { QwenCodeFront } from './front/index.ts'
+
+/** The CLI as it shipped (0.24 and 0.15): lines of `system`, `assistant`, `user`, `result` and control messages. */
+export const dialect: Dialect<unknown> = {
+  wireVersion: '0.24',
+  // Raw lines: a prompt in text mode keeps its blank ones.
+  framing: 'text',
+  front: {
+    capabilities: frontCapabilities,
+    env: [],
+    accepts,
+    open: (context, ports) => new QwenCodeFront(context, ports),
+  },
+  back: {
+    capabilities: backCapabilities,
+    // A session that its arguments name is that of every process.
+    memory: ({ process }) => (pinsSession(process?.args ?? []) ? 'named' : 'resumed'),
+    configuredModel: (context) => argumentOf(context, '--model', '-m'),
+    open: (context, ports) => new QwenCodeBack(context, ports),
+  },
+}

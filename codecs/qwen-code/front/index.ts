@@ -1,0 +1,245 @@
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  isRecord,
+  type LinkEvent,
+  parse,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { messageLine } from '../wire.ts'
+import { type Arguments, HELP, readArguments } from './args.ts'
+import { FrontAsks } from './asks.ts'
+import { FrontControls } from './controls.ts'
+import { Ids } from './ids.ts'
+import { readMessage } from './message.ts'
+import { TurnQueue } from './queue.ts'
+import { messageOf, resultEntries } from './result.ts'
+import { type ClientState, VERSION } from './state.ts'
+import { StdinText } from './text.ts'
+
+/** How long a program that has its prompt in its arguments waits for more of it on stdin, in milliseconds. */
+const MORE_MS = 500
+
+/**
+ * A client of the Qwen Code CLI: on stdio for as long as the process lives, over HTTP for the lines of one body. Turns
+ * run one after the other in the order they came; control requests are answered at once.
+ */
+export class QwenCodeFront implements FrontLink {
+  readonly idleMs?: number
+  readonly #http: boolean
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  readonly #args: Arguments
+  readonly #state: ClientState
+  readonly #asks: FrontAsks
+  readonly #queue: TurnQueue
+  readonly #controls: FrontControls
+  readonly #text = new StdinText()
+  #sawInput = false
+  #first = true
+  #ended = false
+  #closed = false
+  /** Set where the exit code does not depend on the turns. */
+  #exitCode: number | undefined
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#http = context.transport === 'http'
+    this.#args = this.#http ? httpArguments(context) : readArguments(context.argv)
+    const seed = ports.newId()
+    const ids = new Ids(seed)
+    const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
+    this.#state = {
+      args: this.#args,
+      session: named || this.#args.session || ids.next(),
+      ids,
+      initialized: false,
+      model: this.#args.options.model,
+      effort: undefined,
+      mode: this.#args.mode,
+      refusal: undefined,
+      agentModel: undefined,
+      usage: undefined,
+      refused: [],
+      losses: [],
+    }
+    this.#asks = new FrontAsks(ports, this.#state, !this.#http && this.#lines)
+    this.#queue = new TurnQueue(ports, this.#state, this.#asks, () => this.#controls.changing)
+    this.#controls = new FrontControls(
+      ports,
+      this.#state,
+      () => this.#queue.cancel(),
+      (answer) => this.#queue.continue(answer),
+    )
+    if (!this.#lines && this.#args.prompt !== undefined) this.idleMs = MORE_MS
+  }
+
+  open(): void {
+    const { warnings, refusal, print, prompt } = this.#args
+    for (const text of warnings) this.#ports.warn(`turnpike as qwen: ${text}`)
+    if (print) {
+      for (const text of print === 'help' ? HELP : [VERSION]) this.#ports.send(text)
+      this.#close(0)
+    } else if (refusal !== undefined) {
+      this.#ports.warn(refusal)
+      this.#close(1)
+    } else if (this.#http && !isLines(this.#context.headers['content-type'])) {
+      const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
+      this.#ports.fault(fault('invalid-request', text), undefined, 415)
+      this.#close(0)
+    } else {
+      this.#controls.begin()
+      if (this.#lines && prompt !== undefined) this.#prompt(prompt)
+    }
+  }
+
+  decode(frame: Frame): void {
+    if (this.#closed || this.#ended) return
+    const read = frameText(frame)
+    const line = this.#first ? read.replace(/^\ufeff/, '') : read
+    this.#first = false
+    if (this.#lines) this.#line(line)
+    else if (this.#text.add(line))
+      this.#ports.warn('turnpike as qwen: the text on stdin is too long; it is cut at 8 MiB.')
+  }
+
+  decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
+    const before = this.#ended
+    this.#ended = true
+    this.#asks.close()
+    if (why === 'signal') {
+      this.#exitCode = 130
+      this.#queue.drop()
+    } else if (!before && !this.#closed) {
+      if (!this.#lines) this.#prompt(this.#text.withPrompt(this.#args.prompt))
+      else if (this.#http && !this.#sawInput) {
+        this.#ports.fault(fault('invalid-request', 'The body holds no message: send one JSON object a line.'))
+      }
+    }
+    this.#settle()
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    this.#queue.encode(event, exchange, view)
+    if (event.type === 'turn-end') this.#settle()
+  }
+
+  encodeLink(event: LinkEvent): void {
+    if (event.type === 'command-reply') {
+      const reply = event.fault ?? event
+      if (this.#controls.answer(event.exchange, reply)) this.#queue.resume()
+      else this.#queue.cleared(event.exchange, event.fault)
+      this.#settle()
+    } else if (event.type === 'ask') this.#asks.ask(event, undefined, undefined)
+    else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
+  }
+
+  encodeFault(reason: Fault, exchange: Id | undefined): void {
+    const answered = exchange !== undefined && this.#controls.answer(exchange, reason)
+    if (answered) this.#queue.resume()
+    else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason)
+    this.#settle()
+  }
+
+  /** Whether the input is lines of messages. */
+  get #lines(): boolean {
+    return this.#args.input === 'stream-json'
+  }
+
+  #line(line: string): void {
+    if (line.trim() === '') return
+    this.#sawInput = true
+    const value = parse(line)
+    const type = isRecord(value) ? value['type'] : undefined
+    if (!isRecord(value) || typeof type !== 'string') {
+      this.#unreadable(value === undefined ? 'it is not JSON' : 'it has no type')
+      return
+    }
+    if (type === 'user') this.#user(value, line)
+    else if (type === 'control_response') this.#asks.answer(value, line)
+    else if (type === 'control_request' && typeof value['request_id'] === 'string' && 'request' in value) {
+      this.#controls.run(value['request_id'], line)
+    } else if (type !== 'control_cancel_request') this.#ignore('a line of an unknown type')
+  }
+
+  #user(value: Record<string, unknown>, line: string): void {
+    const read = readMessage(value, line)
+    if (read === 'empty') this.#ignore('a message without content')
+    else if (read === 'null') this.#ports.fault(fault('invalid-request', 'The message of a user line is null.'))
+    else if (!this.#queue.add(read)) {
+      const text = 'Too many messages are waiting: send more when these have their results.'
+      this.#ports.fault(fault('overloaded', text))
+    }
+  }
+
+  #ignore(what: string): void {
+    this.#ports.warn(`turnpike as qwen: ${what} on stdin is ignored.`)
+  }
+
+  /** Nothing more is read; what was read before still gets its results. */
+  #unreadable(what: string): void {
+    this.#exitCode = 1
+    this.#ended = true
+    this.#asks.close()
+    this.#ports.fault(fault('invalid-request', `A line on stdin cannot be read: ${what}. Nothing behind it is read.`))
+  }
+
+  /** A prompt from the arguments or from stdin as text. */
+  #prompt(text: string): void {
+    if (text.trim() !== '') this.#queue.add({ input: [{ type: 'text', text }], ext: undefined })
+    else {
+      this.#ports.warn(
+        'No input provided via stdin. Input can be provided by piping data or using the --prompt option.',
+      )
+      this.#exitCode = 1
+    }
+  }
+
+  /** A failure that no turn owns, as a result of its own where the output is lines. */
+  #refuse(reason: Fault): void {
+    if (reason.fatal) {
+      this.#exitCode = 1
+      this.#ended = true
+    }
+    const ending = { outcome: 'failed', fault: reason } as const
+    if (!this.#http) this.#ports.warn(messageOf(ending))
+    if (this.#args.output === 'text') {
+      this.#exitCode = 1
+      return
+    }
+    const line = messageLine(resultEntries(ending, '', { durationMs: 0, answers: 0 }, this.#state, undefined))
+    this.#ports.send(this.#args.output === 'json' ? `[${line}]` : line)
+  }
+
+  /** The input has ended and everything is answered. */
+  #settle(): void {
+    if (!this.#ended || !this.#queue.idle || !this.#controls.idle) return
+    this.#close(this.#exitCode ?? (this.#lines ? 0 : this.#queue.exitCode))
+  }
+
+  #close(exitCode: number): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#ports.close(exitCode)
+  }
+}
+
+/** A body is lines of messages, and so is its answer; pieces of messages are asked for in the query. */
+function httpArguments({ query }: FrontContext): Arguments {
+  const partial = new URLSearchParams(query).has('include-partial-messages')
+  return { ...readArguments([]), input: 'stream-json', output: 'stream-json', partial }
+}
+
+function isLines(type: string | undefined): boolean {
+  return type === undefined || /^application\/(?:x-ndjson|jsonl|json|json-lines|x-json-stream)\b/i.test(type)
+}

@@ -1,0 +1,253 @@
+import { besideText } from '../../../src/codec-kit/index.ts'
+import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import type { Ext, Fault, Id, Item, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import { CONTINUE, PROTOCOL } from '../wire.ts'
+import type { FrontAsks } from './asks.ts'
+import { Lines } from './lines.ts'
+import { type Ending, exitCodeOf, messageOf } from './result.ts'
+import type { ClientState } from './state.ts'
+import { StreamWriter } from './turn.ts'
+
+/** A message of the client, before it has a turn. */
+export interface Waiting {
+  input: readonly Part[]
+  ext: Ext | undefined
+}
+
+interface Active {
+  exchange: Id
+  turn: Id
+  writer: StreamWriter | undefined
+  /** The lines of an answer that is one array. */
+  collected: string[]
+}
+
+/** What of a turn was interrupted, in the words of `continue_last_turn`: before the agent said anything, or later. */
+export type Interruption = 'interrupted_prompt' | 'interrupted_turn'
+
+/** The prompt of a turn that goes on with the one before, to an agent that has no other word for it. */
+const CONTINUED = { type: 'text', text: 'Continue.' } as const
+
+/** What the CLI knows for the same command. */
+const CLEARS = /^\s*\/(?:clear|reset|new)\s*$/i
+
+const CLEARED = 'The conversation was cleared.'
+
+/** True for a message that is a command to forget what was said. */
+function clears(input: readonly Part[]): boolean {
+  const [first, ...others] = input
+  return first?.type === 'text' && others.length === 0 && CLEARS.test(first.text)
+}
+
+/** Events of which the view keeps nothing. */
+const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
+
+/** More messages than this do not wait at once. */
+const LIMIT = 1000
+
+/** The messages of one client, one turn at a time: the next is issued only after the result of the one before. */
+export class TurnQueue {
+  readonly #ports: FrontPorts
+  readonly #state: ClientState
+  readonly #asks: FrontAsks
+  readonly #held: () => boolean
+  readonly #waiting: Waiting[] = []
+  #active: Active | undefined
+  #issuing = false
+  /** What the last turn was interrupted in, if it was. */
+  #interruption: Interruption | undefined
+  /** What a program that was started for one prompt exits with. */
+  exitCode = 0
+
+  /** While `held` says so no message is issued. */
+  constructor(ports: FrontPorts, state: ClientState, asks: FrontAsks, held: () => boolean) {
+    this.#held = held
+    this.#ports = ports
+    this.#state = state
+    this.#asks = asks
+  }
+
+  /** True when nothing runs and nothing waits. */
+  get idle(): boolean {
+    return this.#active === undefined && this.#waiting.length === 0
+  }
+
+  /** Runs it when its time comes; false when too many wait already. */
+  add(waiting: Waiting): boolean {
+    if (this.#waiting.length >= LIMIT) return false
+    this.#waiting.push(waiting)
+    this.#next()
+    return true
+  }
+
+  /** Goes on with the turn that was interrupted, as a turn of its own. `answer` is told first what there is to go on with. */
+  continue(answer: (interruption: Interruption | undefined) => void): void {
+    const interruption = this.idle ? this.#interruption : undefined
+    answer(interruption)
+    if (interruption === undefined) return
+    this.add({ input: [CONTINUED], ext: { protocol: PROTOCOL, json: `{"${CONTINUE}":true}` } })
+  }
+
+  /** Goes on with what was held. */
+  resume(): void {
+    this.#next()
+  }
+
+  /** The conversation that a message asked to clear is cleared, or is not. */
+  cleared(exchange: Id, reason: Fault | undefined): void {
+    const active = this.#active
+    if (active?.exchange !== exchange) return
+    if (reason) this.fail(reason, exchange)
+    else {
+      active.writer?.cleared(CLEARED)
+      if (!active.writer) this.#print({ outcome: 'completed' }, CLEARED)
+      this.#over(active, { outcome: 'completed' })
+    }
+  }
+
+  /** Forgets what waits. */
+  drop(): void {
+    this.#waiting.length = 0
+  }
+
+  /** Cancels what runs, if anything does; what waits goes on waiting. */
+  cancel(): void {
+    const active = this.#active
+    if (!active) return
+    const exchange = this.#ports.newId()
+    const session = { id: this.#state.session }
+    this.#ports.command({ exchange, session, type: 'turn-cancel', target: { turn: active.turn } })
+  }
+
+  /** Writes an event of the turn that runs. */
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    const active = this.#active
+    if (active?.exchange !== exchange) return
+    if (active.writer) active.writer.encode(event, view)
+    else if (!event.type.startsWith('turn-')) this.#unshown(event, exchange)
+    if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
+    else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
+    else if (event.type === 'turn-end') {
+      if (event.outcome === 'cancelled') this.#interruption = interruptionOf(view)
+      if (!active.writer) {
+        for (const loss of besideText(view)) this.#ports.report(loss, exchange)
+        if (this.#asks.decides) this.#asides(view, exchange)
+        this.#print(event, view.text)
+      }
+      this.#over(active, event)
+    }
+  }
+
+  /** The turn that runs failed without an end; false when it is not this one. */
+  fail(reason: Fault, exchange: Id): boolean {
+    const active = this.#active
+    if (active?.exchange !== exchange) return false
+    const ending: Ending = { outcome: 'failed', fault: reason }
+    active.writer?.fail(reason)
+    if (!active.writer) this.#print(ending, '')
+    this.#over(active, ending)
+    return true
+  }
+
+  /** What comes only to be asked about has no place in a text: what the view does not keep of it is lost. */
+  #unshown(event: TurnEvent, exchange: Id): void {
+    const lose = (item: Item, field?: string): void =>
+      this.#ports.report({ kind: 'dropped', item, ...(field && { field }), why: 'no-place', count: 1 }, exchange)
+    if (UNKEPT.has(event.type)) lose(event.type)
+    if (event.ext && event.type !== 'ask') lose('ext', event.ext.protocol)
+  }
+
+  /** Sub-agents speak beside the answer. */
+  #asides({ messages }: TurnView, exchange: Id): void {
+    const count = messages.filter(({ lane, text }) => lane !== undefined && text !== '').length
+    if (count === 0) return
+    this.#ports.report({ kind: 'dropped', item: 'text-delta', field: 'aside', why: 'no-place', count }, exchange)
+  }
+
+  /** A text answer; a failure is for stderr. */
+  #print(ending: Ending, text: string): void {
+    if (ending.outcome === 'completed') this.#ports.send(text)
+    else this.#ports.warn(messageOf(ending))
+  }
+
+  #over(active: Active, ending: Ending): void {
+    if (active.collected.length > 0) this.#ports.send(`[${active.collected.join(',')}]`)
+    this.#asks.forget()
+    this.exitCode = exitCodeOf(ending)
+    this.#active = undefined
+    this.#next()
+  }
+
+  /** A refused turn ends while it is issued: a loop, so that a long queue of them is no deep recursion. */
+  #next(): void {
+    if (this.#issuing) return
+    this.#issuing = true
+    while (this.#active === undefined && this.#waiting.length > 0 && !this.#held()) this.#issue(this.#waiting.shift()!)
+    this.#issuing = false
+  }
+
+  #issue({ input, ext }: Waiting): void {
+    this.#interruption = undefined
+    const exchange = this.#ports.newId()
+    const turn = this.#ports.newId()
+    const { args, session, model, effort, losses } = this.#state
+    const collected: string[] = []
+    const write = args.output === 'json' ? (line: string) => collected.push(line) : this.#ports.send
+    const lines = new Lines(this.#ports, exchange, session, this.#state.ids, write)
+    const writer = args.output === 'text' ? undefined : new StreamWriter(lines, this.#state)
+    this.#active = { exchange, turn, writer, collected }
+    const { refusal } = this.#state
+    if (refusal) {
+      this.fail(refusal, exchange)
+      return
+    }
+    if (clears(input)) {
+      this.#ports.command(
+        { exchange, session: { id: session }, type: 'session-clear' },
+        this.#answer(writer !== undefined),
+      )
+      return
+    }
+    const options: TurnOptions = {
+      ...args.options,
+      streaming: args.partial,
+      ...(model !== undefined && { model }),
+      ...(effort !== undefined && { effort }),
+    }
+    for (const loss of losses.splice(0)) lines.report(loss)
+    if (args.appended) {
+      // Behind the gateway there is no telling where the agent's own system prompt would go on.
+      lines.report({ kind: 'weakened', item: 'option.systemPrompt', field: 'append', why: 'no-place', count: 1 })
+    }
+    this.#ports.command(
+      {
+        exchange,
+        session: { id: session },
+        type: 'turn-start',
+        turn,
+        task: 'prompt',
+        ...(options.model !== undefined && { agent: options.model }),
+        input,
+        options,
+        ...(ext && { ext }),
+      },
+      this.#answer(writer !== undefined),
+    )
+  }
+
+  /** A text is made at the end, but an approval mode has to be shown what it decides. */
+  #answer(lines: boolean): Answer {
+    const asked = lines ? this.#asks.available : this.#asks.decides
+    return {
+      form: lines || asked ? 'stream' : 'whole',
+      framing: 'ndjson',
+      onDisconnect: 'cancel',
+      asks: asked ? 'always' : 'never',
+    }
+  }
+}
+
+function interruptionOf({ messages, tools }: TurnView): Interruption {
+  const said = tools.length > 0 || messages.some(({ role }) => role !== 'user')
+  return said ? 'interrupted_turn' : 'interrupted_prompt'
+}

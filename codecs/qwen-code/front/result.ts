@@ -1,0 +1,102 @@
+import {
+  type Fault,
+  type JsonText,
+  member,
+  object,
+  parse,
+  quote,
+  type TurnEnd,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { errors } from '../errors.ts'
+import { CANCELLED_TEXT, type Entry } from '../wire.ts'
+import { usageJson } from './lines.ts'
+import type { ClientState, Refused } from './state.ts'
+
+/** How a turn ended, as far as a result says it. */
+export type Ending = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
+
+/** What a result counts. */
+export interface Counts {
+  /** Milliseconds from the request to its end. */
+  durationMs: number
+  /** Model calls of the turn. */
+  answers: number
+}
+
+/** The members of a `result` line; those that `extra` (the agent's own result) has are left to it. */
+export function resultEntries(
+  ending: Ending,
+  text: string,
+  counts: Counts,
+  state: ClientState,
+  extra: JsonText | undefined,
+): Entry[] {
+  const failed = ending.outcome !== 'completed'
+  const unless = (key: string, json: JsonText): Entry => [
+    key,
+    extra === undefined || member(extra, key) === undefined ? json : undefined,
+  ]
+  return [
+    ['type', '"result"'],
+    ['subtype', quote(subtypeOf(ending))],
+    ['uuid', quote(state.ids.next())],
+    ['session_id', quote(state.session)],
+    ['is_error', String(failed)],
+    ['duration_ms', String(counts.durationMs)],
+    unless('duration_api_ms', '0'),
+    unless('num_turns', String(counts.answers)),
+    ['result', failed ? undefined : quote(text)],
+    ['usage', usageJson(state.usage)],
+    unless('permission_denials', `[${state.refused.map(denial).join(',')}]`),
+    ['structured_result', failed ? undefined : structured(text, state)],
+    ['error', failed ? errorJson(ending) : undefined],
+  ]
+}
+
+/** The text that a result repeats: that of the last message of the main lane that has any. */
+export function lastText(view: TurnView): string {
+  const said = view.messages.findLast(
+    ({ role, lane, text }) => role === 'assistant' && lane === undefined && text !== '',
+  )
+  return said?.text ?? ''
+}
+
+/** The exit code of a program that was started for this turn alone. */
+export function exitCodeOf({ outcome, stop }: Ending): number {
+  if (outcome === 'completed') return 0
+  if (outcome === 'cancelled') return 130
+  return stop === 'max-turns' ? 53 : 1
+}
+
+/** What is said of the failure. */
+export function messageOf({ outcome, fault }: Ending): string {
+  if (outcome === 'cancelled') return CANCELLED_TEXT
+  return fault?.message ?? 'The turn failed.'
+}
+
+function subtypeOf({ outcome, stop }: Ending): string {
+  if (outcome === 'completed') return 'success'
+  return stop === 'max-turns' ? 'error_max_turns' : 'error_during_execution'
+}
+
+function errorJson(ending: Ending): JsonText {
+  const known: Fault | undefined = ending.outcome === 'failed' ? ending.fault : undefined
+  return object([
+    ['message', quote(messageOf(ending))],
+    ['code', known && quote(errors[known.code].code)],
+  ])
+}
+
+/** An answer of the shape that the client asked for; undefined when it asked for none, or the text is no JSON. */
+function structured(text: string, { args }: ClientState): JsonText | undefined {
+  return args.options.outputSchema !== undefined && parse(text) !== undefined ? text : undefined
+}
+
+function denial({ name, id, args }: Refused): JsonText {
+  return object([
+    ['tool_name', quote(name)],
+    ['tool_use_id', quote(id)],
+    ['tool_input', parse(args) === undefined ? '{}' : args],
+  ])
+}

@@ -1,0 +1,44 @@
+import type { Fault, Id, Loss, Usage } from '../../../src/model/index.ts'
+import type { Arguments, Mode } from './args.ts'
+import type { Ids } from './ids.ts'
+
+/** The version of the CLI whose behaviour is stood in for. */
+export const VERSION = '0.24.4+turnpike'
+
+/** A tool that was refused, as a result lists it. */
+export interface Refused {
+  name: string
+  id: Id
+  args: string
+}
+
+/** What one client has set and been told, over all its turns. */
+export interface ClientState {
+  readonly args: Arguments
+  readonly session: string
+  readonly ids: Ids
+  /** It said `initialize`, so it answers what it is asked. */
+  initialized: boolean
+  model: string | undefined
+  effort: string | undefined
+  mode: Mode
+  /** Why no turn may run: its arguments ask for a mode that the agent does not keep. */
+  refusal: Fault | undefined
+  /** The model that the agent said it uses. */
+  agentModel: string | undefined
+  /** Tokens of all turns so far; undefined while none is known. */
+  usage: Usage | undefined
+  readonly refused: Refused[]
+  /** What a request beside the turns has lost; reported with the next turn. */
+  readonly losses: Loss[]
+}
+
+/** Adds the tokens of a turn to those of the session. */
+export function addUsage(sum: Usage | undefined, turn: Usage | undefined): Usage | undefined {
+  if (!turn) return sum
+  const total: Usage = { ...sum }
+  for (const key of ['input', 'output', 'cacheRead', 'total'] as const) {
+    if (turn[key] !== undefined) total[key] = (total[key] ?? 0) + turn[key]
+  }
+  return total
+}

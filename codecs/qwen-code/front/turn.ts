@@ -1,0 +1,275 @@
+import {
+  type Ext,
+  type Fault,
+  type JsonText,
+  member,
+  object,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { type Entry, ownExt, PROTOCOL } from '../wire.ts'
+import { AnswerWriter, textBlock, thinkingBlock } from './answer.ts'
+import type { Lines } from './lines.ts'
+import { type Ending, lastText, resultEntries } from './result.ts'
+import { addUsage, type ClientState, VERSION } from './state.ts'
+import { ToolWriter } from './tools.ts'
+import { Unsaid } from './unsaid.ts'
+
+type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
+/** What the turn's own writer is not asked to write. */
+type Others = Exclude<TurnEvent, { type: 'turn-accepted' | 'turn-end' | 'ask' | 'ask-settled' }>
+
+/** Writes one turn: `init`, its messages and tools, and exactly one `result`. */
+export class StreamWriter {
+  readonly #lines: Lines
+  readonly #state: ClientState
+  readonly #answer: AnswerWriter
+  readonly #tools: ToolWriter
+  readonly #unsaid: Unsaid
+  #begun = false
+  #done = false
+  /** A `retry` line was written for the retractions that follow. */
+  #retried = false
+
+  constructor(lines: Lines, state: ClientState) {
+    this.#lines = lines
+    this.#state = state
+    // An array of whole messages has no place for pieces.
+    const partial = state.args.partial && state.args.output === 'stream-json'
+    this.#answer = new AnswerWriter(lines, partial, () => this.#model)
+    this.#unsaid = new Unsaid(lines)
+    this.#tools = new ToolWriter(lines, state, this.#answer, this.#unsaid, () => this.#model)
+  }
+
+  /** Writes what an event of the turn is on this wire. */
+  encode(event: TurnEvent, view: TurnView): void {
+    if (event.type === 'turn-accepted' || this.#done) return
+    const extra = ownExt(event.ext)
+    // The CLI asks for its servers before it greets.
+    if (this.#begun || !isAsking(event)) this.#begin(event.type === 'turn-started' ? extra : undefined)
+    if (event.ext && extra === undefined) this.#lines.drop('ext', event.ext.protocol)
+    if (event.type === 'turn-end') this.#end(event, view, extra)
+    else if (event.type === 'ask') this.flush(view)
+    else if (event.type !== 'ask-settled') this.#write(event, view, extra)
+  }
+
+  /** The turn failed before it was one, or cannot be followed any more. */
+  fail(fault: Fault): void {
+    this.#result({ outcome: 'failed', fault }, '', 0, undefined)
+  }
+
+  /** The message was a command, and it is done: no model was called. */
+  cleared(text: string): void {
+    this.#begin(undefined)
+    this.#result({ outcome: 'completed' }, text, 0, undefined)
+  }
+
+  /** Everything that was said is complete, as far as it goes: the client is about to be asked. */
+  flush(view: TurnView): void {
+    this.#answer.end(view)
+  }
+
+  get #model(): string {
+    return this.#state.agentModel ?? this.#state.model ?? ''
+  }
+
+  #begin(extra: JsonText | undefined): void {
+    if (this.#begun) return
+    this.#begun = true
+    const { session, mode } = this.#state
+    const told = extra === undefined ? undefined : member(extra, 'model')
+    if (told !== undefined) this.#state.agentModel = String(JSON.parse(told))
+    const head: Entry[] = [
+      ['type', '"system"'],
+      ['subtype', '"init"'],
+      ['uuid', quote(session)],
+      ['session_id', quote(session)],
+    ]
+    if (extra !== undefined) {
+      this.#lines.send(head, extra)
+      return
+    }
+    if (this.#model === '') {
+      this.#lines.report({ kind: 'invented', item: 'turn-started', field: 'model', why: 'required', count: 1 })
+    }
+    this.#lines.send([
+      ...head,
+      ['cwd', '""'],
+      ['tools', '[]'],
+      ['mcp_servers', '[]'],
+      ['model', quote(this.#model)],
+      ['permission_mode', quote(mode)],
+      ['slash_commands', '[]'],
+      ['qwen_code_version', quote(VERSION)],
+      ['agents', '[]'],
+    ])
+  }
+
+  #write(event: Others, view: TurnView, extra: JsonText | undefined): void {
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        this.#retried = false
+        if (isAnswer(event, view)) this.#answer.delta(event, view, extra)
+        break
+      case 'message-end':
+        this.#endMessage(event, view, extra)
+        break
+      case 'message-retract':
+        this.#retract(event, view)
+        break
+      case 'step-start':
+        if (event.lane !== undefined) break
+        this.#answer.end(view)
+        this.#unsaid.stepStart(this.#answer.answers)
+        break
+      case 'step-end':
+        if (event.lane === undefined) this.#answer.end(view)
+        this.#unsaid.stepEnd(event, this.#answer.answers)
+        break
+      case 'tool-start':
+        this.#unsaid.toolStart(event)
+        break
+      case 'tool-call':
+        this.#tools.call(event, view, extra)
+        break
+      case 'tool-progress':
+        this.#tools.progress(event, extra)
+        break
+      case 'tool-end':
+        this.#tools.end(event, view, extra)
+        break
+      default:
+        this.#writeRare(event, extra)
+    }
+  }
+
+  #writeRare(
+    event: Exclude<
+      Others,
+      Event<
+        | 'text-delta'
+        | 'reasoning-delta'
+        | 'message-end'
+        | 'message-retract'
+        | 'step-start'
+        | 'step-end'
+        | 'tool-start'
+        | 'tool-call'
+        | 'tool-progress'
+        | 'tool-end'
+      >
+    >,
+    extra: JsonText | undefined,
+  ): void {
+    switch (event.type) {
+      case 'usage':
+        if (event.scope === 'call' && event.lane === undefined) this.#answer.count(event.usage)
+        break
+      case 'notice':
+        this.#notice(event, extra)
+        break
+      case 'foreign':
+        if (event.protocol === PROTOCOL) this.#lines.verbatim(event.frame)
+        else this.#lines.drop('foreign', event.protocol)
+        break
+      default:
+        silent(event.type)
+    }
+  }
+
+  #endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
+    const message = view.message(event.message)
+    if (!message) return
+    if (message.role === 'user') {
+      // What comes before the first word of the agent is the client's own prompt, which this wire does not repeat.
+      if (message.lane === undefined && this.#answer.answers === 0) return
+      if (message.lane === undefined) this.#answer.end(view)
+      this.#lines.user(textBlock(message.text), message.lane, extra)
+    } else if (message.role !== 'assistant') this.#lines.drop('message-end', 'role')
+    else if (message.lane === undefined) this.#answer.endMessage(event, view, extra)
+    else {
+      const blocks: JsonText[] = []
+      if (message.reasoning !== '') blocks.push(thinkingBlock(message.reasoning, ''))
+      if (message.text !== '') blocks.push(textBlock(message.text))
+      for (const block of blocks) this.#tools.laneLine(block, null, message.lane, extra)
+    }
+  }
+
+  #retract(event: Event<'message-retract'>, view: TurnView): void {
+    if (event.lane !== undefined) {
+      this.#lines.drop('message-retract', 'lane')
+      return
+    }
+    if (!event.keepText) {
+      this.#answer.drop()
+      this.#answer.end(view)
+    }
+    if (this.#retried) return
+    this.#retried = true
+    this.#retry(event.keepText)
+  }
+
+  #retry(keepText: boolean): void {
+    const data = `{"reason":"retry","discardedToolCalls":0,"preserveText":${keepText}}`
+    this.#lines.system('"retry"', [['data', data]])
+  }
+
+  /** A `system` line that another agent of this dialect said, or a notice in the form of one. */
+  #notice(event: Event<'notice'>, extra: JsonText | undefined): void {
+    // An empty success needs no words here.
+    if (event.code === 'empty-answer') return
+    const subtype = extra === undefined ? undefined : member(extra, 'subtype')
+    if (subtype !== undefined) {
+      this.#retried = event.code === 'retrying'
+      this.#lines.system(subtype, [['data', member(extra!, 'data')]])
+      return
+    }
+    const data = object([
+      ['severity', quote(event.severity)],
+      ['code', quote(event.code)],
+      ['text', quote(event.text)],
+    ])
+    this.#lines.system('"notice"', [['data', data]])
+  }
+
+  #end(event: Event<'turn-end'>, view: TurnView, extra: JsonText | undefined): void {
+    this.#answer.end(view)
+    this.#state.usage = addUsage(this.#state.usage, view.usage)
+    this.#faultExt(event.fault?.ext)
+    this.#result(event, lastText(view), view.at - view.startedAt, extra)
+  }
+
+  #faultExt(ext: Ext | undefined): void {
+    if (ext) this.#lines.drop('ext', ext.protocol)
+  }
+
+  #result(ending: Ending, text: string, durationMs: number, extra: JsonText | undefined): void {
+    this.#done = true
+    const counts = { durationMs, answers: this.#answer.answers }
+    this.#lines.send(resultEntries(ending, text, counts, this.#state, extra), extra)
+  }
+}
+
+/** True for a question, and for its end. */
+function isAsking({ type }: TurnEvent): boolean {
+  return type === 'ask' || type === 'ask-settled'
+}
+
+/** True for what the main lane's assistant says. */
+function isAnswer(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): boolean {
+  return event.lane === undefined && event.text !== '' && view.message(event.message)?.role === 'assistant'
+}
+
+/** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */
+function silent(
+  _type:
+    | 'turn-started'
+    | 'message-start'
+    | 'tool-args-delta'
+    | 'turn-parked'
+    | 'terminal-output'
+    | 'directive'
+    | 'plan',
+): void {}

@@ -1,0 +1,44 @@
+import type { Item, Stop, TurnEvent } from '../../../src/model/index.ts'
+import type { Lines } from './lines.ts'
+
+type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
+
+/** How a model call ended that neither what it said nor the `result` tells. */
+const UNTOLD: ReadonlySet<Stop> = new Set(['max-tokens', 'max-turns', 'refusal', 'content-filter', 'stop-sequence'])
+
+/** What this wire has no line for, as losses: of model calls it shows what they said, of a tool call its name and input. */
+export class Unsaid {
+  readonly #lines: Lines
+  /** How many answers there were when the model call began that is open. */
+  #before: number | undefined
+
+  constructor(lines: Lines) {
+    this.#lines = lines
+  }
+
+  /** A model call begins behind so many answers. */
+  stepStart(answers: number): void {
+    this.#before = answers
+  }
+
+  /** It ends. One that said nothing is not to be seen at all. */
+  stepEnd({ stop, lane }: Event<'step-end'>, answers: number): void {
+    if (lane === undefined && this.#before === answers) this.#weakened('step-start')
+    if (lane === undefined) this.#before = undefined
+    if (UNTOLD.has(stop)) this.#weakened('step-end', 'stop')
+  }
+
+  toolStart({ kind, title }: Event<'tool-start'>): void {
+    if (kind !== undefined) this.#weakened('tool-start', 'kind')
+    if (title !== undefined) this.#weakened('tool-start', 'title')
+  }
+
+  /** A client that wants no pieces is shown none of what a tool says while it runs. */
+  toolProgress(): void {
+    this.#lines.report({ kind: 'weakened', item: 'tool-progress', why: 'policy', count: 1 })
+  }
+
+  #weakened(item: Item, field?: string): void {
+    this.#lines.report({ kind: 'weakened', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
+  }
+}

@@ -1,0 +1,163 @@
+import * as v from 'valibot'
+import { isRecord } from '../../src/model/index.ts'
+
+/** `system` / `init`: before every turn. */
+export const SystemInit = v.looseObject({
+  session_id: v.optional(v.string()),
+  model: v.optional(v.string()),
+  qwen_code_version: v.optional(v.string()),
+})
+
+/** `system` / `retry`: the model call is made again. */
+export const SystemRetry = v.looseObject({
+  data: v.looseObject({ preserveText: v.optional(v.boolean(), true) }),
+})
+
+/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+const WireId = v.pipe(
+  v.optional(v.nullable(v.union([v.string(), v.number()])), null),
+  v.transform((given) => (given === null ? '' : String(given))),
+)
+/** An id that may be missing; one of another type is as good as none. */
+const maybeId = v.fallback(v.optional(v.string()), undefined)
+
+const Block = v.looseObject({ type: v.string() })
+
+/** One block of an `assistant` line; all blocks of a line are of one category. */
+export const AssistantBlock = v.variant('type', [
+  v.looseObject({ type: v.literal('text'), text: v.string() }),
+  v.looseObject({ type: v.literal('thinking'), thinking: v.string(), signature: v.optional(v.string(), '') }),
+  v.looseObject({ type: v.literal('tool_use'), id: WireId, name: v.string() }),
+])
+
+/** `assistant`: a run of blocks of one category. */
+export const Assistant = v.looseObject({
+  message: v.looseObject({
+    id: maybeId,
+    content: v.array(Block),
+    usage: v.optional(v.unknown()),
+  }),
+})
+
+/** One block of a `user` line. */
+export const UserBlock = v.variant('type', [
+  v.looseObject({ type: v.literal('text'), text: v.string() }),
+  v.looseObject({
+    type: v.literal('tool_result'),
+    tool_use_id: WireId,
+    is_error: v.optional(v.boolean(), false),
+    content: v.optional(v.union([v.string(), v.array(Block)])),
+  }),
+])
+
+/** `user`: results of tools, and texts that the CLI puts into the conversation itself. */
+export const User = v.looseObject({ message: v.looseObject({ content: v.union([v.string(), v.array(Block)]) }) })
+
+/** The `event` of a `stream_event` line. */
+export const StreamEvent = v.variant('type', [
+  v.looseObject({
+    type: v.literal('message_start'),
+    message: v.looseObject({ id: maybeId }),
+  }),
+  v.looseObject({
+    type: v.literal('content_block_start'),
+    index: v.number(),
+    content_block: v.looseObject({
+      type: v.string(),
+      id: WireId,
+      name: v.optional(v.string()),
+    }),
+  }),
+  v.looseObject({
+    type: v.literal('content_block_delta'),
+    index: v.number(),
+    delta: v.variant('type', [
+      v.looseObject({ type: v.literal('text_delta'), text: v.string() }),
+      v.looseObject({ type: v.literal('thinking_delta'), thinking: v.string() }),
+      v.looseObject({ type: v.literal('input_json_delta'), partial_json: v.string() }),
+    ]),
+  }),
+  v.looseObject({ type: v.literal('content_block_stop') }),
+  v.looseObject({ type: v.literal('message_stop') }),
+  v.looseObject({ type: v.literal('tool_progress'), tool_use_id: WireId, content: v.unknown() }),
+])
+export type StreamEvent = v.InferOutput<typeof StreamEvent>
+
+/** `result`: the end of a turn. */
+export const Result = v.looseObject({
+  subtype: v.optional(v.string(), 'success'),
+  session_id: v.optional(v.string()),
+  is_error: v.optional(v.boolean(), false),
+  result: v.optional(v.string()),
+  usage: v.optional(v.unknown()),
+  error: v.optional(v.looseObject({ message: v.optional(v.string()) })),
+})
+export type Result = v.InferOutput<typeof Result>
+
+/** `control_request` of the CLI. */
+export const ControlRequest = v.looseObject({
+  request_id: v.union([v.string(), v.number()]),
+  request: v.looseObject({ subtype: v.optional(v.string(), '') }),
+})
+
+/** The `request` of a `can_use_tool`. */
+export const CanUseTool = v.looseObject({
+  tool_name: v.string(),
+  tool_use_id: WireId,
+  input: v.custom<Record<string, unknown>>(isRecord),
+  permission_suggestions: v.optional(
+    v.nullable(v.array(v.looseObject({ type: v.optional(v.string()), label: v.optional(v.string()) }))),
+  ),
+})
+export type CanUseTool = v.InferOutput<typeof CanUseTool>
+
+/** The questions of the tool that asks the user. */
+export const Questions = v.looseObject({
+  questions: v.pipe(
+    v.array(
+      v.looseObject({
+        question: v.string(),
+        options: v.optional(v.array(v.looseObject({ label: v.string() })), []),
+      }),
+    ),
+    v.minLength(1),
+  ),
+})
+export type Questions = v.InferOutput<typeof Questions>
+
+/** `control_response`, of either side. An error is a text or an object with one. */
+export const ControlResponse = v.looseObject({
+  response: v.looseObject({
+    subtype: v.optional(v.string()),
+    request_id: v.string(),
+    error: v.optional(v.unknown()),
+  }),
+})
+
+/** The answer to `initialize`. */
+export const Initialized = v.looseObject({ session_id: v.optional(v.string()) })
+
+/** The answer to `get_available_models`, as far as its items are known. */
+export const AvailableModels = v.looseObject({
+  models: v.array(
+    v.union([
+      v.pipe(
+        v.string(),
+        v.transform((id) => ({ id, contextWindowSize: undefined })),
+      ),
+      v.looseObject({ id: v.string(), contextWindowSize: v.optional(v.pipe(v.number(), v.finite())) }),
+    ]),
+  ),
+})
+
+/** A `user` line of a client. A block that is no text has no other place than the prompt itself. */
+export const ClientMessage = v.looseObject({
+  content: v.union([v.string(), v.array(v.unknown())]),
+})
+
+/** The answer of a client to `can_use_tool`. */
+export const Verdict = v.looseObject({
+  behavior: v.optional(v.string(), ''),
+  message: v.optional(v.string()),
+  interrupt: v.optional(v.boolean(), false),
+})

@@ -1,0 +1,125 @@
+import {
+  type CommandOf,
+  type JsonText,
+  type Loss,
+  members,
+  object,
+  oneLine,
+  type Part,
+  quote,
+  rest,
+  textOf,
+} from '../../../src/model/index.ts'
+import { writeConversation } from '../messages.ts'
+import { textPart, writeParts } from '../parts.ts'
+import { type Entry, extMember, messageLine, PROTOCOL } from '../wire.ts'
+
+/** Where a request belongs, in the agent's own words. */
+export interface Where {
+  session: string
+  prompt: string
+}
+
+type Start = CommandOf<'turn-start'>
+type Report = (loss: Loss) => void
+
+/** Members of `ext` that are not members of the request itself. */
+const INNER: ReadonlySet<string> = new Set(['input', 'options', 'messages', 'response_format'])
+
+const COMPRESS = '{"kind":"slash","path":["compress"],"args":""}'
+
+/**
+ * The line that starts a turn: a Qwen Chat Request, or an OpenAI body where a transcript comes with it. `system` is a
+ * system prompt that the agent does not know yet: it has no field of its own in the first and goes before the prompt.
+ */
+export function requestLine(start: Start, where: Where, system: string | undefined, report: Report): string {
+  if (start.ext && start.ext.protocol !== PROTOCOL) {
+    report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
+  }
+  const head: Entry[] = [
+    ['session_id', quote(where.session)],
+    ['prompt_id', quote(where.prompt)],
+    ['model', start.options.model === undefined ? undefined : quote(start.options.model)],
+  ]
+  const extra = start.ext?.protocol === PROTOCOL ? rest(start.ext.json, INNER) : undefined
+  const ext = extra === undefined ? undefined : { protocol: PROTOCOL, json: extra }
+  const body = start.history ? conversationMembers(start, system, report) : chatMembers(start, system, report)
+  return messageLine([...head, ...body], ext)
+}
+
+function conversationMembers(start: Start, system: string | undefined, report: Report): Entry[] {
+  const { temperature, tools, outputSchema } = start.options
+  if (tools) report({ kind: 'dropped', item: 'option.tools', why: 'no-place', count: 1 })
+  const written = writeConversation(system, start.history!, start.input, report)
+  const schema = outputSchema && `{"type":"json_schema","json_schema":{"name":"answer","schema":${outputSchema}}}`
+  return [
+    ['messages', extMember(start.ext, 'messages') ?? written],
+    ['temperature', temperature === undefined ? undefined : String(temperature)],
+    ['response_format', extMember(start.ext, 'response_format') ?? schema],
+  ]
+}
+
+function chatMembers(start: Start, system: string | undefined, report: Report): Entry[] {
+  const { temperature, tools, outputSchema } = start.options
+  if (outputSchema !== undefined) report({ kind: 'dropped', item: 'option.outputSchema', why: 'no-place', count: 1 })
+  const own: Entry[] = [
+    ['temperature', temperature === undefined ? undefined : String(temperature)],
+    ['tool_overrides', tools && `[${tools.map(quote).join(',')}]`],
+  ]
+  const options = object([...own, ...members(extMember(start.ext, 'options') ?? '{}')])
+  const verbatim = system === undefined ? extMember(start.ext, 'input') : undefined
+  const reply = start.input.find((part) => part.type === 'tool-reply')
+  return [
+    ['tool_call_id', reply && quote(reply.tool)],
+    ['input', verbatim ?? inputJson(start, system, report)],
+    ['options', options === '{}' ? undefined : options],
+  ]
+}
+
+function inputJson(start: Start, system: string | undefined, report: Report): JsonText {
+  const { invocation, input } = start
+  const command = start.task === 'compact' ? COMPRESS : invocation && commandJson(invocation)
+  const reply = input.some(({ type }) => type === 'tool-reply')
+  if (invocation && system !== undefined) {
+    report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+  }
+  // A declared command says everything: its text would be a second prompt.
+  const parts = command === undefined ? withSystem(input, system, report) : (withoutText(input) as readonly Part[])
+  const written = writeParts(parts, report)
+  return object([
+    ['origin', reply ? '"tool_response"' : '"user"'],
+    ['parts', written === '[]' ? `[${textPart('')}]` : written],
+    ['command', command ?? 'null'],
+  ])
+}
+
+function withoutText(input: readonly Part[]): readonly Part[] {
+  return input.filter(({ type }) => type !== 'text')
+}
+
+function commandJson({ kind, path, args }: NonNullable<Start['invocation']>): JsonText {
+  return `{"kind":"${kind}","path":[${path.map(quote).join(',')}],"args":${quote(args)}}`
+}
+
+function withSystem(input: readonly Part[], system: string | undefined, report: Report): readonly Part[] {
+  if (system === undefined) return input
+  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  const text = `System instruction:\n${system}\n\nUser message:\n${textOf(input)}`
+  return [{ type: 'text', text }, ...withoutText(input)]
+}
+
+/** The line that cancels a turn. */
+export function cancelLine({ session, prompt }: Where): string {
+  return `{"type":"control/cancel","session_id":${quote(session)},"prompt_id":${quote(prompt)},"reason":"escape"}`
+}
+
+/** The line that asks for hints; `args` is what was typed, as an object. */
+export function hintLine({ session, prompt }: Where, args: JsonText): string {
+  const entries: Entry[] = [
+    ['type', '"command_hint_request"'],
+    ['session_id', quote(session)],
+    ['prompt_id', quote(prompt)],
+    ...members(args),
+  ]
+  return oneLine(object(entries))
+}

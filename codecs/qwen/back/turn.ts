@@ -1,0 +1,247 @@
+import type { BackPorts } from '../../../src/contract/index.ts'
+import {
+  type EventOf,
+  type Ext,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  member,
+  members,
+  type Part,
+  parse,
+  type Stop,
+  type TurnEvent,
+  type Usage,
+} from '../../../src/model/index.ts'
+import { ENDED, readDisplay } from '../display.ts'
+import { addUsage } from '../usage.ts'
+import { extFrom } from '../wire.ts'
+import { ToolCalls } from './tools.ts'
+import { terminalExt } from './wire.ts'
+
+type WithoutTurn<E> = E extends unknown ? Omit<E, 'turn'> : never
+
+/** The stop of every finish reason. */
+const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
+  ['stop', 'end'],
+  ['length', 'max-tokens'],
+  ['content_filter', 'content-filter'],
+  ['tool_calls', 'tool-use'],
+  ['function_call', 'tool-use'],
+])
+
+/** One turn of the agent as canonical events; `ended` is true once it has its end. */
+export class TurnDecoder {
+  readonly turn: Id
+  /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
+  cancelAsked = false
+  ended = false
+  /** Something of the turn was said. */
+  begun = false
+  readonly tools = new ToolCalls()
+  readonly #ports: BackPorts
+  readonly #task: 'prompt' | 'compact'
+  #message: Id | undefined
+  #calls: Usage | undefined
+  #total: Usage | undefined
+  #reason: string | undefined
+  #spoke = false
+  #summary: string | undefined
+
+  constructor(ports: BackPorts, turn: Id, task: 'prompt' | 'compact') {
+    this.#ports = ports
+    this.turn = turn
+    this.#task = task
+    this.emit({ type: 'turn-started' })
+  }
+
+  /** True when a finish reason came that nothing has to follow. */
+  get mayBeOver(): boolean {
+    return this.#reason !== undefined && REASONS.get(this.#reason) !== 'tool-use'
+  }
+
+  /** A piece of text: the hot path. */
+  text(text: string, ext: Ext | undefined): void {
+    if (text === '') return
+    this.begun = true
+    this.#spoke = true
+    this.#message ??= this.#startMessage('assistant')
+    const message = this.#message
+    if (ext === undefined) this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text })
+    else this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
+  }
+
+  /** A whole message. */
+  message(role: 'assistant' | 'user' | 'system' | 'tool', text: string, ext: Ext | undefined): void {
+    this.closeMessage()
+    if (text === '') return
+    if (role === 'assistant') this.#spoke = true
+    const message = this.#startMessage(role)
+    this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] }, ext)
+  }
+
+  /** A thought, as a message of its own; its subject is a heading in bold. */
+  thought(subject: string, description: string): void {
+    const heading = subject === '' ? '' : `**${subject}**`
+    const text = [heading, description].filter((piece) => piece !== '').join(' ')
+    if (text === '') return
+    const message = this.#startMessage('assistant')
+    this.emit({ type: 'reasoning-delta', message, text })
+    this.emit({ type: 'message-end', message })
+  }
+
+  closeMessage(): void {
+    if (this.#message === undefined) return
+    this.emit({ type: 'message-end', message: this.#message })
+    this.#message = undefined
+  }
+
+  /** A whole call. */
+  call(wireId: string, name: string, args: JsonText, ext: Ext | undefined): void {
+    this.closeMessage()
+    const { tool } = this.tools.call(wireId, name)
+    const known = parse(args) === undefined ? '{}' : args
+    if (known !== args)
+      this.report({ kind: 'unparsed', item: 'tool-call', field: 'arguments', why: 'unknown', count: 1 })
+    this.emit({ type: 'tool-call', tool, name, args: known, executor: 'agent' }, ext)
+  }
+
+  /** A piece of a call: the first one of its number names it. */
+  callPiece(index: number, id: string | undefined, name: string | undefined, text: string, ext: Ext | undefined): void {
+    this.closeMessage()
+    let call = this.tools.draft(index, id)
+    if (!call) {
+      if (name === undefined) {
+        this.report({ kind: 'unparsed', item: 'tool-args-delta', why: 'unknown', count: 1 })
+        return
+      }
+      call = this.tools.start(index, id ?? this.#ports.newId(), name)
+      this.emit({ type: 'tool-start', tool: call.tool, name, executor: 'agent' }, ext)
+    }
+    if (text === '') return
+    call.pieces += text
+    this.emit({ type: 'tool-args-delta', tool: call.tool, text })
+  }
+
+  /** The round of calls is over: those that came in pieces are whole. */
+  endCalls(): void {
+    for (const { tool, name, pieces } of this.tools.endRound()) {
+      const args = parse(pieces) === undefined ? '{}' : pieces
+      this.emit({ type: 'tool-call', tool, name, args, executor: 'agent' })
+    }
+  }
+
+  /** What a tool shows; false when there is no such call. `json` is its display. */
+  display(wireId: string, status: string, json: JsonText | undefined, ext: Ext | undefined): boolean {
+    this.endCalls()
+    const call = this.tools.shown(wireId)
+    if (!call) return false
+    const { parts, exact } = readDisplay(json)
+    const all = exact ? ext : extFrom([['result_display', json], ...members(ext?.json ?? '{}')])
+    const end = ENDED.get(status.toLowerCase())
+    if (end) {
+      call.ended = true
+      this.emit({ type: 'tool-end', tool: call.tool, status: end, parts }, all)
+    } else if (parts.length > 0) this.emit({ type: 'tool-progress', tool: call.tool, parts }, all)
+    return true
+  }
+
+  /** The usage of one model call. */
+  countCall(usage: Usage | undefined): void {
+    if (!usage) return
+    this.#calls = addUsage(this.#calls, usage)
+    this.emit({ type: 'usage', scope: 'call', usage })
+  }
+
+  /** The usage of the turn, as the agent sums it up. */
+  countTurn(usage: Usage | undefined): void {
+    if (usage) this.#total = usage
+  }
+
+  /** A finish reason that does not end the turn by itself. */
+  reason(reason: string): void {
+    this.#reason = reason
+  }
+
+  /** The transcript was compacted; what the agent says of it is the summary, until a result says more. */
+  compressed(text: string): void {
+    this.#summary ??= text
+  }
+
+  /** Output of a terminal; `json` is the message or annotation that it came with. */
+  terminal(json: JsonText, text: string): void {
+    if (text === '') return
+    const stream = member(json, 'channel') === '"stderr"' ? 'stderr' : 'stdout'
+    this.emit({ type: 'terminal-output', stream, text }, terminalExt(json))
+  }
+
+  /** The turn is over: for this stop, or for that of the last finish reason. */
+  finish(stop: Stop | undefined, ext?: Ext): void {
+    this.closeMessage()
+    if (this.cancelAsked || stop === 'aborted') {
+      // A call whose arguments were still coming was dropped.
+      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, ext)
+      return
+    }
+    this.endCalls()
+    if (!this.#spoke && this.#summary === undefined && this.#reason === undefined && !this.tools.any) {
+      this.fail(fault('protocol-violation', 'The agent ended the turn without any answer.'))
+      return
+    }
+    if (!this.#spoke && this.#task === 'prompt') {
+      const text = 'The agent ended the turn without any text.'
+      this.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text })
+    }
+    const reason = this.#reason === undefined ? 'end' : (REASONS.get(this.#reason) ?? 'end')
+    const summary = this.#task === 'compact' ? this.#summary : undefined
+    this.#end(
+      { type: 'turn-end', outcome: 'completed', stop: stop ?? reason, ...(summary !== undefined && { summary }) },
+      ext,
+    )
+  }
+
+  /** The turn failed, or its process is gone. */
+  fail(reason: Fault): void {
+    this.closeMessage()
+    if (this.cancelAsked || reason.code === 'cancelled') {
+      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, undefined)
+    } else this.#end({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: reason }, undefined)
+  }
+
+  /** The result of a command: a message that is its answer. */
+  commandResult(text: string, ext: Ext | undefined): void {
+    this.closeMessage()
+    this.#spoke = true
+    this.#summary = text
+    if (this.#task === 'compact') return
+    const message = this.#ports.newId()
+    this.emit({ type: 'message-start', message, role: 'assistant' }, ext)
+    const parts: Part[] = [{ type: 'text', text }]
+    this.emit({ type: 'message-end', message, parts })
+  }
+
+  report(loss: Loss): void {
+    this.#ports.report(loss, this.turn)
+  }
+
+  emit(event: WithoutTurn<TurnEvent>, ext?: Ext): void {
+    this.begun ||= event.type !== 'turn-started'
+    const whole = { turn: this.turn, ...event } as TurnEvent
+    this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
+  }
+
+  #startMessage(role: EventOf<'message-start'>['role']): Id {
+    const message = this.#ports.newId()
+    this.emit({ type: 'message-start', message, role })
+    return message
+  }
+
+  #end(end: WithoutTurn<EventOf<'turn-end'>>, ext: Ext | undefined): void {
+    const usage = this.#total ?? this.#calls
+    if (usage) this.emit({ type: 'usage', scope: 'turn', usage })
+    this.ended = true
+    this.emit(end, ext)
+  }
+}

@@ -1,0 +1,184 @@
+import type { FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type Ask,
+  type AskOption,
+  type EventOf,
+  type Ext,
+  type Id,
+  isRecord,
+  type JsonText,
+  member,
+  object,
+  type Part,
+  parse,
+  parseObject,
+  type Question,
+  quote,
+  type Reply,
+} from '../../../src/model/index.ts'
+import { type Entry, extMember } from '../wire.ts'
+import type { Lines } from './lines.ts'
+
+/** Words of a `behavior` that allow; every other one denies. */
+const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
+
+/** How many ids of questions are remembered: those that were used last. */
+const MOST_IDS = 1000
+
+/**
+ * The ids of questions as one client knows them. Agents count theirs anew with every turn: what was a question before
+ * gets a number, so that a late answer to that one is none to this.
+ */
+export class AskIds {
+  readonly #asked = new Map<Id, number>()
+
+  of(ask: Id): string {
+    const times = (this.#asked.get(ask) ?? 0) + 1
+    this.#asked.delete(ask)
+    this.#asked.set(ask, times)
+    const [oldest] = this.#asked.keys()
+    if (this.#asked.size > MOST_IDS) this.#asked.delete(oldest!)
+    return times === 1 ? ask : this.of(`${ask}#${times}`)
+  }
+}
+
+/** The questions of one turn: `control_request` lines and the calls that the client runs. */
+export class FrontAsks {
+  readonly #ports: FrontPorts
+  readonly #lines: Lines
+  readonly #turn: Id
+  readonly #session: Id
+  readonly #ids: AskIds
+  /** By the id that the client knows. */
+  readonly #open = new Map<string, Ask>()
+
+  constructor(ports: FrontPorts, lines: Lines, turn: Id, ids: AskIds) {
+    this.#ids = ids
+    this.#ports = ports
+    this.#lines = lines
+    this.#turn = turn
+    this.#session = lines.place.session
+  }
+
+  /** Puts a question to the client. The call of a client's tool was written before: nothing more is to be said. */
+  ask(ask: EventOf<'ask'>): void {
+    const id = this.#ids.of(ask.ask)
+    this.#open.set(id, ask)
+    const entries = requestOf(ask, ask.ext)
+    if (entries) this.#lines.write('control_request', [['request_id', quote(id)], ...entries], ask.ext)
+  }
+
+  /** The question needs no answer any more. */
+  settled(ask: Id): void {
+    for (const [id, open] of this.#open) if (open.ask === ask) this.#open.delete(id)
+  }
+
+  /** Takes a `control_response` (its raw `response`); false when no question has this id. */
+  answer(request: string, response: JsonText): boolean {
+    const ask = this.#open.get(request)
+    if (!ask || ask.question.kind === 'tool') return false
+    this.#reply(ask.ask, replyOf(ask, response))
+    return true
+  }
+
+  /** Takes the result of a tool that the client ran; false when the turn does not wait for it. */
+  toolResult(tool: string, parts: readonly Part[]): boolean {
+    for (const { ask, question } of this.#open.values()) {
+      if (question.kind !== 'tool' || question.tool !== tool) continue
+      const [only] = parts
+      const reply: Reply =
+        parts.length === 1 && only?.type === 'tool-reply'
+          ? { kind: 'tool', status: only.status, parts: only.parts }
+          : { kind: 'tool', status: 'ok', parts }
+      this.#reply(ask, reply)
+      return true
+    }
+    return false
+  }
+
+  #reply(ask: Id, reply: Reply): void {
+    this.settled(ask)
+    const exchange = this.#ports.newId()
+    const session = { id: this.#session }
+    this.#ports.command({ exchange, session, type: 'ask-reply', target: { turn: this.#turn }, ask, reply })
+  }
+}
+
+/** The members of the `control_request` of a question; undefined when it needs none. */
+function requestOf({ question }: Ask, ext: Ext | undefined): Entry[] | undefined {
+  switch (question.kind) {
+    case 'approval': {
+      const own = extMember(ext, 'metadata')
+      const tool = object([
+        ['id', question.tool === undefined ? undefined : quote(question.tool)],
+        ['name', quote(question.name)],
+        ['arguments', question.args],
+      ])
+      const metadata = object([
+        ['reason', question.description === undefined ? undefined : quote(question.description)],
+        ['options', `[${question.options.map(optionJson).join(',')}]`],
+      ])
+      return [
+        ['subtype', '"can_use_tool"'],
+        ['tool', tool],
+        ['metadata', own ?? metadata],
+      ]
+    }
+    case 'client':
+      return [
+        ['subtype', quote(question.method)],
+        ['payload', question.params],
+      ]
+    default:
+      return undefined
+  }
+}
+
+function optionJson({ id, kind, scope, label }: AskOption): JsonText {
+  return object([
+    ['id', quote(id)],
+    ['kind', quote(kind)],
+    ['scope', quote(scope)],
+    ['label', label === undefined ? undefined : quote(label)],
+  ])
+}
+
+/** What the client's `response` says to a question. An error, and every word that does not allow, is a refusal. */
+function replyOf({ question }: Ask, response: JsonText): Reply {
+  const value = parseObject(response)!
+  const error = member(response, 'error')
+  if (value['subtype'] === 'error' || (error !== undefined && error !== 'null')) {
+    const text = isRecord(value['error']) ? value['error']['message'] : value['error']
+    return refusalOf(question, typeof text === 'string' ? text : undefined, error)
+  }
+  const result = member(response, 'result') ?? 'null'
+  if (question.kind !== 'approval') {
+    return { kind: 'client', result: member(result, 'mcp_response') ?? member(response, 'mcp_response') ?? result }
+  }
+  const { behavior, message, option } = parseObject(result) ?? {}
+  if (!ALLOWING.has(behavior))
+    return refusalOf(question, typeof message === 'string' ? message : undefined, undefined, option)
+  const edited = member(result, 'updated_arguments')
+  return {
+    kind: 'approval',
+    option: optionOf(question.options, 'allow', option),
+    ...(edited?.startsWith('{') && { edited }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
+
+function refusalOf(question: Question, message: string | undefined, error?: JsonText, option?: unknown): Reply {
+  if (question.kind === 'approval') {
+    const denied = optionOf(question.options, 'deny', option)
+    return { kind: 'approval', option: denied, ...(message !== undefined && { message }) }
+  }
+  const said = isRecord(parse(error ?? '')) ? error! : object([['message', quote(message ?? 'Refused.')]])
+  return { kind: 'client', error: said }
+}
+
+/** The option that the client named, if it is of this kind; else the narrowest one of the kind. */
+function optionOf(all: readonly AskOption[], kind: AskOption['kind'], named: unknown): string {
+  const options = all.filter((option) => option.kind === kind)
+  const once = options.find(({ scope }) => scope === 'once') ?? options[0]
+  return options.find(({ id }) => id === named)?.id ?? once?.id ?? kind
+}

@@ -1,0 +1,118 @@
+import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type Id,
+  type JsonText,
+  type LinkEvent,
+  member,
+  object,
+  parse,
+  type QueryWhat,
+  quote,
+} from '../../../src/model/index.ts'
+import type { Instant } from '../schema.ts'
+import { type Entry, extMember, PROTOCOL, seconds } from '../wire.ts'
+import { type Greeting, Lines } from './lines.ts'
+
+/** A hint or heartbeat on its way. */
+interface Asked {
+  kind: 'hint' | 'heartbeat'
+  lines: Lines
+  trigger: string
+}
+
+const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
+
+const NO_HINTS = 'The agent behind this gateway offers no hints.'
+
+/** The requests that are answered with one line at once: hints and heartbeats. */
+export class Instants {
+  readonly #ports: FrontPorts
+  readonly #greeting: () => Greeting
+  readonly #asked = new Map<Id, Asked>()
+
+  constructor(ports: FrontPorts, greeting: () => Greeting) {
+    this.#ports = ports
+    this.#greeting = greeting
+  }
+
+  /** True when nothing waits for an answer. */
+  get idle(): boolean {
+    return this.#asked.size === 0
+  }
+
+  has(exchange: Id): boolean {
+    return this.#asked.has(exchange)
+  }
+
+  /** Asks for the hints of what was typed. `line` is the raw request. */
+  hint(request: Instant, session: string, line: JsonText): void {
+    const trigger = request.trigger ?? (request.text?.startsWith('@') ? 'at' : 'slash')
+    const args = object(['trigger', 'text', 'cursor', 'context'].map((key) => [key, member(line, key)] as const))
+    this.#ask({ kind: 'hint', lines: this.#lines(session, request.prompt_id), trigger }, session, 'hints', args)
+  }
+
+  /** Forgets the hints that were asked for under this prompt. */
+  cancelHint(session: string, prompt: string | undefined): void {
+    for (const [exchange, { kind, lines }] of this.#asked) {
+      if (kind !== 'hint' || lines.place.session !== session || lines.place.prompt !== prompt) continue
+      this.#asked.delete(exchange)
+    }
+  }
+
+  /** Asks whether everything is alive. */
+  heartbeat(request: Instant, session: string): void {
+    this.#ask({ kind: 'heartbeat', lines: this.#lines(session, request.prompt_id), trigger: '' }, session, 'health')
+  }
+
+  /** A sign of life that nobody asked for. `at` is milliseconds since the epoch. */
+  beat(session: string, at: number): void {
+    writeBeat(this.#lines(session, undefined), undefined, at)
+  }
+
+  /** Writes the answer; false when the reply is for something else. */
+  reply(reply: Extract<LinkEvent, { type: 'command-reply' }>, at: number): boolean {
+    const asked = this.#asked.get(reply.exchange)
+    if (!asked) return false
+    this.#asked.delete(reply.exchange)
+    if (asked.kind === 'heartbeat') writeBeat(asked.lines, reply, at)
+    else writeHints(asked.lines, asked.trigger, reply)
+    return true
+  }
+
+  #lines(session: string, prompt: string | null | undefined): Lines {
+    return new Lines(this.#ports, undefined, { session, prompt: prompt ?? undefined }, this.#greeting())
+  }
+
+  #ask(asked: Asked, session: string, what: QueryWhat, args?: JsonText): void {
+    const exchange = this.#ports.newId()
+    this.#asked.set(exchange, asked)
+    const query = { type: 'query', what, ...(args !== undefined && { args }) } as const
+    this.#ports.command({ exchange, session: { id: session }, ...query }, ANSWER)
+  }
+}
+
+type Reply = Extract<LinkEvent, { type: 'command-reply' }>
+
+function writeBeat(lines: Lines, reply: Reply | undefined, at: number): void {
+  const healthy = !reply?.fault && member(reply?.data ?? '{}', 'ok') !== 'false'
+  const entries: Entry[] = [
+    ['status', healthy ? '"ok"' : '"error"'],
+    ['ts', seconds(at)],
+    ['message', reply?.fault ? quote(reply.fault.message) : undefined],
+  ]
+  lines.write('result/heartbeat', entries, reply?.ext)
+}
+
+/** Hints of an agent of this dialect go back as they came; nobody else has any. */
+function writeHints(lines: Lines, trigger: string, { data, fault, ext }: Reply): void {
+  const suggestions = member(data ?? '{}', 'suggestions')
+  const known = !fault && Array.isArray(parse(suggestions ?? ''))
+  const entries: Entry[] = [
+    ['trigger', quote(trigger)],
+    ['status', known ? '"ok"' : '"error"'],
+    ['suggestions', known ? suggestions : '[]'],
+    ['message', known ? undefined : quote(fault?.message ?? NO_HINTS)],
+    ['metadata', ext?.protocol === PROTOCOL ? extMember(ext, 'metadata') : '{"is_perfect_match":false}'],
+  ]
+  lines.write('result/command_hint', entries, ext)
+}

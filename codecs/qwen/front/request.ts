@@ -1,0 +1,209 @@
+import * as v from 'valibot'
+import {
+  type Ext,
+  elements,
+  type Invocation,
+  type JsonText,
+  type Message,
+  member,
+  members,
+  oneLine,
+  type Part,
+  parseObject,
+  quote,
+  rest,
+  type TurnOptions,
+} from '../../../src/model/index.ts'
+import { readConversation } from '../messages.ts'
+import { readParts } from '../parts.ts'
+import { ChatRequest, OpenAiBody } from '../schema.ts'
+import { extFrom } from '../wire.ts'
+
+/** A request for a turn, or for what a command does instead of one. */
+export interface Request {
+  session: string | undefined
+  /** The client's own id of the turn. */
+  prompt: string | undefined
+  input: readonly Part[]
+  options: TurnOptions
+  /** The command that the request declares or its text begins with; `json` is how the answer repeats it. */
+  command?: { invocation: Invocation; json: JsonText }
+  /** The tool call that the request answers. */
+  toolCall?: string
+  history?: readonly Message[]
+  clientTools?: readonly { name: string; schema: JsonText }[]
+  /** A request with messages brings its whole conversation with it. */
+  standalone: boolean
+  ext: Ext | undefined
+}
+
+/** A request, or what is wrong with it. */
+export type Read = { ok: Request } | { wrong: string }
+
+const CHAT_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'session_id',
+  'prompt_id',
+  'model',
+  'tool_call_id',
+  'input',
+  'options',
+  'metadata',
+  'protocol_version',
+])
+const INPUT_KEYS: ReadonlySet<string> = new Set(['origin', 'parts', 'command'])
+const OPTION_KEYS: ReadonlySet<string> = new Set(['temperature', 'tool_overrides', 'model'])
+const COMMAND_KEYS: ReadonlySet<string> = new Set(['kind', 'path', 'args'])
+const BODY_KEYS: ReadonlySet<string> = new Set([
+  'session_id',
+  'prompt_id',
+  'model',
+  'messages',
+  'temperature',
+  'stream',
+  'reasoning_effort',
+  'tools',
+  'metadata',
+  'protocol_version',
+])
+
+/** Reads a Qwen Chat Request. `line` is its raw text, `value` what that parses to. */
+export function readChatRequest(line: JsonText, value: object): Read {
+  const { success, output, issues } = v.safeParse(ChatRequest, value)
+  if (!success) return { wrong: describe(issues[0]) }
+  const origin = output.input.origin ?? 'user'
+  const toolCall = output.tool_call_id || undefined
+  if (origin === 'tool_response' && toolCall === undefined) {
+    return { wrong: 'tool_call_id is required with the origin tool_response.' }
+  }
+  const input = member(line, 'input')!
+  const { parts, exact } = readParts(member(input, 'parts'))
+  const command = commandOf(output, input, parts)
+  const said = command && isBlank(parts) ? [{ type: 'text' as const, text: commandText(command.invocation) }] : parts
+  if (!command && origin !== 'tool_response' && said.length === 0) {
+    return { wrong: 'input has neither parts nor a command.' }
+  }
+  // What the parts cannot say rides along as it came.
+  const whole = !exact || origin === 'system' || rest(input, INPUT_KEYS) !== undefined || !plainCommand(input)
+  return {
+    ok: {
+      session: output.session_id || undefined,
+      prompt: output.prompt_id || undefined,
+      input: said,
+      options: chatOptions(output),
+      ...(command && { command }),
+      ...(origin === 'tool_response' && toolCall !== undefined && { toolCall }),
+      standalone: false,
+      ext: chatExt(line, whole ? input : undefined, origin === 'tool_response'),
+    },
+  }
+}
+
+function chatOptions({ model, options }: ChatRequest): TurnOptions {
+  const named = options?.model || model || undefined
+  return {
+    ...(named !== undefined && { model: named }),
+    ...(options?.temperature != null && { temperature: options.temperature }),
+    ...(options?.tool_overrides && { tools: options.tool_overrides }),
+  }
+}
+
+function chatExt(line: JsonText, input: JsonText | undefined, answers: boolean): Ext | undefined {
+  const options = rest(member(line, 'options') ?? '{}', OPTION_KEYS)
+  return extFrom([
+    ['input', input],
+    ['options', options],
+    ['tool_call_id', answers ? undefined : member(line, 'tool_call_id')],
+    ...members(rest(line, CHAT_KEYS) ?? '{}'),
+  ])
+}
+
+/** The declared command of a request, else the one that a user's text begins with. */
+function commandOf({ input }: ChatRequest, raw: JsonText, parts: readonly Part[]): Request['command'] {
+  if (input.command) {
+    const { kind, path, args } = input.command
+    return { invocation: { kind, path, args: args ?? '' }, json: oneLine(member(raw, 'command')!) }
+  }
+  return (input.origin ?? 'user') === 'user' ? implicitCommand(parts) : undefined
+}
+
+/**
+ * The command that text begins with: `/chat list` names words of a path as far as they look like names (at most two),
+ * `@main.py …` a file, `?` is help.
+ */
+export function implicitCommand(parts: readonly Part[]): Request['command'] {
+  const [first] = parts
+  const text = first?.type === 'text' ? first.text : ''
+  const at = /^@(\S+)\s*([\s\S]*)$/.exec(text)
+  if (at) return declared({ kind: 'at', path: [at[1]!], args: at[2]! })
+  if (text.startsWith('?')) return declared({ kind: 'slash', path: ['help'], args: text.slice(1).trim() })
+  const slash = /^\/([a-z][\w:-]*)(?=\s|$)(?: +([a-z][\w-]*)(?=\s|$))?\s*([\s\S]*)$/i.exec(text)
+  if (!slash) return undefined
+  const [, name, sub, args] = slash
+  return declared({ kind: 'slash', path: sub === undefined ? [name!] : [name!, sub], args: args! })
+}
+
+function declared(invocation: Invocation): Request['command'] {
+  const path = invocation.path.map(quote).join(',')
+  const json = `{"kind":"${invocation.kind}","path":[${path}],"args":${quote(invocation.args)}}`
+  return { invocation, json }
+}
+
+/** A command as its user would have typed it: what agents without commands are told. */
+export function commandText({ kind, path, args }: Invocation): string {
+  return [`${kind === 'slash' ? '/' : '@'}${path.join(' ')}`, args].filter((text) => text !== '').join(' ')
+}
+
+function plainCommand(input: JsonText): boolean {
+  return rest(member(input, 'command') ?? '{}', COMMAND_KEYS) === undefined
+}
+
+function isBlank(parts: readonly Part[]): boolean {
+  return parts.every((part) => part.type === 'text' && part.text.trim() === '')
+}
+
+/** Reads the body of OpenAI's `/chat/completions`. */
+export function readOpenAiBody(line: JsonText, value: object): Read {
+  const { success, output, issues } = v.safeParse(OpenAiBody, value)
+  if (!success) return { wrong: describe(issues[0]) }
+  const messages = member(line, 'messages')!
+  const conversation = readConversation(messages)
+  if (!conversation) return { wrong: 'The last of messages must be one of the user or of a tool, with content.' }
+  const { systemPrompt, history, input, exact } = conversation
+  const command = history.length === 0 ? implicitCommand(input) : undefined
+  return {
+    ok: {
+      session: output.session_id || undefined,
+      prompt: output.prompt_id || undefined,
+      input,
+      options: { ...bodyOptions(output, line), ...(systemPrompt !== undefined && { systemPrompt }) },
+      ...(command && { command }),
+      ...(history.length > 0 && { history }),
+      ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
+      standalone: true,
+      ext: extFrom([['messages', exact ? undefined : messages], ...members(rest(line, BODY_KEYS) ?? '{}')]),
+    },
+  }
+}
+
+function bodyOptions(body: OpenAiBody, line: JsonText): TurnOptions {
+  const schema = member(member(member(line, 'response_format') ?? '', 'json_schema') ?? '', 'schema')
+  return {
+    ...(body.model && { model: body.model }),
+    ...(body.temperature != null && { temperature: body.temperature }),
+    ...(body.stream != null && { streaming: body.stream }),
+    ...(body.reasoning_effort && { effort: body.reasoning_effort }),
+    ...(schema !== undefined && { outputSchema: schema }),
+  }
+}
+
+function readTool(raw: JsonText): { name: string; schema: JsonText } {
+  const inner = member(raw, 'function') ?? '{}'
+  const name = parseObject(inner)?.['name']
+  return { name: typeof name === 'string' ? name : '', schema: member(inner, 'parameters') ?? '{}' }
+}
+
+/** What is wrong with a request, by the path of the field. */
+export function describe(issue: v.BaseIssue<unknown>): string {
+  return `${v.getDotPath(issue)} ${issue.message}.`
+}

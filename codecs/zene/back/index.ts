@@ -1,0 +1,256 @@
+import * as v from 'valibot'
+import {
+  type BackContext,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  type Frame,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Command,
+  type Fault,
+  fault,
+  type Id,
+  isRecord,
+  type Loss,
+  parseObject,
+  shapeOf,
+  type TurnEnd,
+  type TurnStart,
+} from '../../../src/model/index.ts'
+import { ackSchema, eventSchema, type Options } from '../schema.ts'
+import { type AgentAnswer, readAnswer, readError } from './answer.ts'
+import { faultOfExit } from './exit.ts'
+import { cancelLine, closeLine, launch, pingLine, requestOf, runLine, sessionOf } from './request.ts'
+import { SelfTest } from './self-test.ts'
+
+/** Opens the agent side: a process for every turn, or with `mode: stream` one that takes them all. */
+export function openBack(context: BackContext<Options>, ports: BackPorts): BackLink {
+  return new ZeneBack(context, ports)
+}
+
+/** The turn in flight. */
+interface Turn {
+  id: Id
+  request: string
+  session: string
+  started: boolean
+  cancelled: boolean
+  /** The message that its text belongs to, once there is any. */
+  message: Id | undefined
+}
+
+/** A piece of text as it is nearly always written; the members stand as in the text's own example. */
+const PLAIN_DELTA = shapeOf(
+  '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
+)
+
+/** The request id of the first ping, which shows that a persistent process is there. */
+const GREETING = 'turnpike-hello'
+
+/** `zene host` as an agent. */
+class ZeneBack implements BackLink {
+  readonly open?: () => void
+  readonly #ports: BackPorts
+  readonly #stream: boolean
+  /** Lines may be of other runs too: of a process that takes them all, or of one whose client was recorded with it. */
+  readonly #shared: boolean
+  /** The ids are those of a client that is not known. */
+  readonly #unnamed: boolean
+  readonly #args: readonly string[] | undefined
+  #turn: Turn | undefined
+  #selfTest: SelfTest | undefined
+  /** The process has not written a line. */
+  #silent = true
+  #ready = false
+
+  constructor(context: BackContext<Options>, ports: BackPorts) {
+    this.#ports = ports
+    this.#stream = context.options.mode === 'stream'
+    this.#shared = this.#stream || context.recorded === 'both'
+    this.#unnamed = !this.#stream && context.recorded === 'agent'
+    this.#args = context.process?.args
+    if (this.#stream) {
+      this.open = () => {
+        this.#ports.open(launch(true, this.#args))
+        this.#ports.send(pingLine(GREETING))
+      }
+    }
+  }
+
+  encode(command: Command): void {
+    if (command.type === 'turn-start') this.#start(command)
+    else if (command.type === 'turn-cancel') this.#cancel()
+    else if (command.type === 'query') this.#selfTest = new SelfTest(this.#ports, command.exchange, this.#args)
+    else if (command.type === 'session-close' && this.#stream) {
+      const session = command.session?.bound ?? command.session?.id
+      if (session !== undefined) this.#ports.send(closeLine(this.#ports.newId(), session))
+    }
+  }
+
+  decode(frame: Frame): void {
+    const line = frameText(frame)
+    this.#silent = false
+    const plain = PLAIN_DELTA.exec(line)
+    const json = plain ? undefined : parseObject(line)
+    const request = plain ? plain[1] : json?.['request_id']
+    if (!this.#ready && request === GREETING) this.#greeted()
+    const turn = this.#turn
+    if (!turn) return
+    if (!plain && !json) this.#unparsed(turn)
+    else if (!this.#isOf(turn, request)) {
+      if (!this.#shared) this.#unparsed(turn)
+    } else if (json) this.#read(turn, line, json)
+    else this.#delta(turn, plain![3]!)
+  }
+
+  /** Whether a line under this id is of the turn. A process of one run may leave the id out. */
+  #isOf(turn: Turn, id: unknown): boolean {
+    if (id === turn.request || id === 'unknown' || this.#unnamed) return true
+    return !this.#shared && (typeof id !== 'string' || id === '')
+  }
+
+  decodeEnd(end: CallEnd): void {
+    this.#selfTest?.end(end)
+    this.#selfTest = undefined
+    const turn = this.#turn
+    if (!turn) return
+    if (turn.cancelled || end.why === 'cancelled') this.#finish(turn, cancelled)
+    else this.#finish(turn, failed(faultOfExit(end, this.#silent)))
+  }
+
+  #start(start: Command & TurnStart): void {
+    const report = (loss: Loss): void => this.#ports.report(loss, start.turn)
+    const session = sessionOf(start.turn, start.session, report)
+    const line = runLine(start, session, report)
+    const request = requestOf(start)
+    this.#turn = { id: start.turn, request, session, started: false, cancelled: false, message: undefined }
+    if (!this.#stream) {
+      this.#silent = true
+      this.#ports.open(launch(false, this.#args))
+    }
+    this.#ports.send(line)
+  }
+
+  /** A one-shot has no verb for it once its input has ended: the engine stops the process. */
+  #cancel(): void {
+    const turn = this.#turn
+    if (!turn || turn.cancelled) return
+    turn.cancelled = true
+    if (this.#stream) this.#ports.send(cancelLine(this.#ports.newId(), turn.session, turn.request))
+  }
+
+  #greeted(): void {
+    this.#ready = true
+    this.#ports.emit({ turn: null, type: 'agent-ready' })
+  }
+
+  #read(turn: Turn, line: string, json: Record<string, unknown>): void {
+    const report = (loss: Loss): void => this.#ports.report(loss, turn.id)
+    switch (json['type']) {
+      case 'event':
+        this.#event(turn, line, json)
+        break
+      case 'ack':
+        this.#ack(turn, line, json)
+        break
+      case 'error':
+        this.#answered(turn, readError(line, json, report))
+        break
+      case 'final':
+        this.#answered(turn, readAnswer(line, json, report))
+        break
+      default:
+        if ('ok' in json) this.#answered(turn, readAnswer(line, json, report))
+        else this.#foreign(turn, line)
+    }
+  }
+
+  #ack(turn: Turn, line: string, json: Record<string, unknown>): void {
+    const ack = v.safeParse(ackSchema, json)
+    const status = ack.success ? ack.output.status : undefined
+    if (status === undefined) this.#unparsed(turn)
+    else if (status === 'ACCEPTED') this.#started(turn)
+    else if (status !== 'DUPLICATE_IN_PROGRESS') this.#foreign(turn, line)
+    else this.#finish(turn, failed(fault('session-busy', 'The agent is still at this run; try again later.')))
+  }
+
+  #event(turn: Turn, line: string, json: Record<string, unknown>): void {
+    const payload = json['payload']
+    if (json['event_type'] === 'TEXT_DELTA' && isRecord(payload) && typeof payload['delta'] === 'string') {
+      this.#delta(turn, payload['delta'])
+      return
+    }
+    const event = v.safeParse(eventSchema, json)
+    const type = event.success ? event.output.event_type : undefined
+    if (type === undefined) this.#unparsed(turn)
+    else if (type === 'REQUEST_ACCEPTED' || type === 'RUN_STARTED') this.#started(turn)
+    else if (type !== 'RUN_FINISHED') this.#foreign(turn, line)
+  }
+
+  #delta(turn: Turn, text: string): void {
+    const message = this.#message(turn)
+    this.#ports.emit({ turn: turn.id, type: 'text-delta', message, text })
+  }
+
+  #answered(turn: Turn, answer: AgentAnswer): void {
+    const { usage, estimated, ext } = answer
+    if (!answer.fault) {
+      const message = this.#message(turn)
+      const parts = [{ type: 'text', text: answer.text }] as const
+      this.#ports.emit({ turn: turn.id, type: 'message-end', message, parts })
+    } else if (answer.text !== '') {
+      this.#ports.report({ kind: 'dropped', item: 'message-end', field: 'text', why: 'policy', count: 1 }, turn.id)
+    }
+    // Nothing may be shown of a run that is to be tried again.
+    if (usage && !answer.fault?.retry) {
+      this.#started(turn)
+      this.#ports.emit({ turn: turn.id, type: 'usage', scope: 'turn', usage, ...(estimated && { estimated }) })
+    }
+    // What was asked to end, or says so itself, is cancelled in whatever shape it ends.
+    const ending = turn.cancelled || answer.fault?.code === 'cancelled' ? cancelled : completedOr(answer.fault)
+    this.#finish(turn, { ...ending, ...(ext && { ext }) })
+  }
+
+  #started(turn: Turn): void {
+    if (turn.started) return
+    turn.started = true
+    this.#ports.emit({ turn: turn.id, type: 'turn-started' })
+  }
+
+  #message(turn: Turn): Id {
+    if (turn.message === undefined) {
+      this.#started(turn)
+      turn.message = this.#ports.newId()
+      this.#ports.emit({ turn: turn.id, type: 'message-start', message: turn.message, role: 'assistant' })
+    }
+    return turn.message
+  }
+
+  #foreign(turn: Turn, frame: string): void {
+    this.#started(turn)
+    this.#ports.emit({ turn: turn.id, type: 'foreign', protocol: 'zene', frame })
+  }
+
+  #unparsed(turn: Turn): void {
+    this.#ports.report({ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 }, turn.id)
+  }
+
+  #finish(turn: Turn, ending: Ending): void {
+    this.#turn = undefined
+    this.#ports.emit({ turn: turn.id, type: 'turn-end', ...ending })
+  }
+}
+
+type Ending = Pick<TurnEnd, 'outcome' | 'stop' | 'fault' | 'ext'>
+
+const cancelled: Ending = { outcome: 'cancelled', stop: 'aborted' }
+
+function failed(why: Fault): Ending {
+  return { outcome: 'failed', stop: 'error', fault: why }
+}
+
+function completedOr(why: Fault | undefined): Ending {
+  return why ? failed(why) : { outcome: 'completed', stop: 'end' }
+}

@@ -1,0 +1,113 @@
+import {
+  append,
+  type Command,
+  type Id,
+  type JsonText,
+  type Loss,
+  object,
+  quote,
+  type SessionRef,
+  type TurnStart,
+  textOf,
+} from '../../../src/model/index.ts'
+
+type Report = (loss: Loss) => void
+
+/** The arguments that real zene takes: its parser refuses the published line, whose `--single-request` has no value. */
+const ONESHOT_ARGS = ['host', '--protocol', 'v1', '--bridge-compat']
+const STREAM_ARGS = ['host', '--protocol', 'v1', '--single-request', 'false']
+
+/** Between two turns of a persistent process no line comes for long; the program's own limit would end it after 15 s. */
+const STREAM_ENV = { NO_COLOR: '1', ZENE_STDIN_TIMEOUT_MS: '86400000' }
+
+/** The process to start. Configured arguments are kept, but for a bare `--single-request`, which means nothing more than its absence. */
+export function launch(stream: boolean, configured: readonly string[] | undefined) {
+  const bare = (arg: string, next: string | undefined): boolean =>
+    arg === '--single-request' && (next === undefined || next.startsWith('-'))
+  const args = configured?.filter((arg, at) => !bare(arg, configured[at + 1])) ?? (stream ? STREAM_ARGS : ONESHOT_ARGS)
+  return {
+    kind: 'process',
+    args,
+    env: stream ? STREAM_ENV : { NO_COLOR: '1' },
+    stdin: stream ? 'open' : 'end',
+  } as const
+}
+
+/** The session id to name: the agent's own, else the one that the gateway gives it, which is of the conversation too. */
+export function sessionOf(turn: Id, session: SessionRef | undefined, report: Report): string {
+  if (session?.bound !== undefined) return session.bound
+  if (session?.conversation !== undefined) {
+    report({ kind: 'weakened', item: 'session.conversation', field: 'session_id', why: 'no-place', count: 1 })
+  }
+  const named = session?.id ?? session?.conversation
+  if (named !== undefined) return named
+  report({ kind: 'invented', item: 'session.id', field: 'session_id', why: 'required', count: 1 })
+  return turn
+}
+
+/** The id under which the agent knows a turn. */
+export function requestOf(start: TurnStart): string {
+  return start.request ?? start.turn
+}
+
+/** The `run` line of a turn. `timeout_ms` is never 0: real zene ends such a run before it begins. */
+export function runLine(start: Command & TurnStart, session: string, report: Report): string {
+  const { options, ext } = start
+  if (ext && ext.protocol !== 'zene') report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 })
+  const optional = (text: string | undefined): JsonText | undefined => (text === undefined ? undefined : quote(text))
+  const line = object([
+    ['protocol_version', '1'],
+    ['type', '"run"'],
+    ['request_id', quote(requestOf(start))],
+    ['session_id', quote(session)],
+    ['channel_id', optional(start.session?.channel)],
+    ['agent', optional(start.agent)],
+    ['prompt', quote(promptOf(start, report))],
+    ['timeout_ms', options.totalMs === undefined ? undefined : String(milliseconds(options.totalMs))],
+    ['idempotency_key', quote(`turnpike-${start.turn}`)],
+    ['stream', options.streaming === undefined ? undefined : String(options.streaming)],
+  ])
+  return append(line, ext?.protocol === 'zene' ? ext.json : undefined)
+}
+
+function milliseconds(total: number): number {
+  return Math.min(Math.max(1, Math.floor(total)), Number.MAX_SAFE_INTEGER)
+}
+
+function promptOf(start: TurnStart, report: Report): string {
+  const prompt = textOf(start.input).toWellFormed()
+  const { systemPrompt } = start.options
+  if (systemPrompt === undefined) return prompt
+  report({ kind: 'weakened', item: 'option.systemPrompt', field: 'prompt', why: 'no-place', count: 1 })
+  return `System instruction:\n${systemPrompt.toWellFormed()}\n\nUser message:\n${prompt}`
+}
+
+/** The `cancel` line of a running turn. */
+export function cancelLine(request: Id, session: string, target: string): string {
+  return object([
+    ['protocol_version', '1'],
+    ['type', '"cancel"'],
+    ['request_id', quote(request)],
+    ['session_id', quote(session)],
+    ['target_request_id', quote(target)],
+  ])
+}
+
+/** The `session_close` line. */
+export function closeLine(request: Id, session: string): string {
+  return object([
+    ['protocol_version', '1'],
+    ['type', '"session_close"'],
+    ['request_id', quote(request)],
+    ['session_id', quote(session)],
+  ])
+}
+
+/** The `ping` line that a persistent process is greeted with. */
+export function pingLine(request: Id): string {
+  return object([
+    ['protocol_version', '1'],
+    ['type', '"ping"'],
+    ['request_id', quote(request)],
+  ])
+}

@@ -1,0 +1,115 @@
+import { append, type Fault, type JsonText, member, object, quote } from '../../../src/model/index.ts'
+import { errors, safeMessage } from '../errors.ts'
+import type { Shape } from './args.ts'
+import type { Ids } from './request.ts'
+
+type Entries = [string, JsonText | undefined][]
+
+/** How a run ended, ready to be written. `at` and `latency` are milliseconds; `ext` holds members of the agent's own answer. */
+export interface Ending {
+  ids: Ids
+  text: string
+  usage: JsonText
+  fault?: Fault
+  at: number
+  latency: number
+  replayed: boolean
+  ext?: JsonText
+}
+
+/** The usage of an answer that has none to tell. */
+export const NO_USAGE: JsonText = '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}'
+
+const sessionJson = (ids: Ids): JsonText => (ids.session === undefined ? 'null' : quote(ids.session))
+
+/** The members that every line of the protocol shape begins with. */
+function head(type: string, ids: Ids, at: number): Entries {
+  return [
+    ['protocol_version', '1'],
+    ['type', quote(type)],
+    ['request_id', quote(ids.request)],
+    ['session_id', sessionJson(ids)],
+    ['ts_ms', String(at)],
+  ]
+}
+
+/** An `ack` line. `more` holds the members that only this status has, as raw JSON. */
+export function ackLine(ids: Ids, at: number, status: string, more: Entries = []): string {
+  return object([...head('ack', ids, at), ['status', quote(status)], ...more])
+}
+
+/** The beginning of every `event` line of a run up to the value of its `ts_ms`; made once, because deltas are many. */
+export function eventHead(ids: Ids): string {
+  return object(head('event', ids, 0)).slice(0, -2)
+}
+
+/** An `event` line behind `eventHead`. */
+export function eventLine(start: string, at: number, seq: number, type: string, payload: JsonText): string {
+  return `${start}${at},"event_type":"${type}","seq":${seq},"payload":${payload}}`
+}
+
+/** Another Zene agent's `event` line under this run's ids and count; undefined when it is none. */
+export function relayedEvent(frame: string, start: string, at: number, seq: number): string | undefined {
+  if (member(frame, 'type') !== '"event"') return undefined
+  const type = member(frame, 'event_type') ?? 'null'
+  return `${start}${at},"event_type":${type},"seq":${seq},"payload":${member(frame, 'payload') ?? '{}'}}`
+}
+
+/** The `error` object of the protocol shape. */
+function errorObject(fault: Fault): JsonText {
+  const { code, http } = errors[fault.code]
+  const json = object([
+    ['code', quote(code)],
+    ['message', quote(safeMessage(fault))],
+    ['retryable', String(fault.retryable)],
+    ['http_status', code === 'BUSY' ? String(http) : undefined],
+  ])
+  return append(json, fault.ext?.protocol === 'zene' ? fault.ext.json : undefined)
+}
+
+/** The flat answer of the text's section "Response Schema": always text, `""` on errors. */
+function flat(ids: Ids, text: string, usage: JsonText, fault: Fault | undefined): Entries {
+  return [
+    ['ok', String(fault === undefined)],
+    ['request_id', quote(ids.request)],
+    ['session_id', quote(ids.session ?? '')],
+    ['text', quote(fault ? '' : text)],
+    ['error_code', fault ? quote(errors[fault.code].code) : 'null'],
+    ['error_message', fault ? quote(safeMessage(fault)) : 'null'],
+    ['usage', usage],
+  ]
+}
+
+function shaped(shape: Shape, plain: Entries, protocol: Entries): JsonText {
+  if (shape === 'flat') return object(plain)
+  return object(shape === 'protocol' ? protocol : new Map([...protocol, ...plain]))
+}
+
+/** The answer to a request that never ran: flat, or an `error` line. */
+export function errorLine(shape: Shape, ids: Ids, fault: Fault, at: number): string {
+  const protocol: Entries = [...head('error', ids, at), ['error', errorObject(fault)]]
+  return shaped(shape, flat(ids, '', NO_USAGE, fault), protocol)
+}
+
+/** The `status` of a `final` line. */
+export function statusOf(fault: Fault | undefined): string {
+  if (!fault) return 'OK'
+  if (fault.code === 'timeout') return 'TIMEOUT'
+  return fault.code === 'cancelled' ? 'CANCELED' : 'ERROR'
+}
+
+/** The answer to a run: flat, or a `final` line. A cancelled run's `final` has no error. */
+export function finalLine(shape: Shape, ending: Ending): string {
+  const { ids, text, usage, fault, at, latency, replayed, ext } = ending
+  const status = statusOf(fault)
+  const protocol: Entries = [
+    ...head('final', ids, at),
+    ['status', quote(status)],
+    ['text', quote(fault ? '' : text)],
+    ['usage', usage],
+    ['error', fault && status !== 'CANCELED' ? errorObject(fault) : 'null'],
+    ['latency_ms', String(latency)],
+    ['replayed', replayed ? 'true' : undefined],
+  ]
+  return append(shaped(shape, flat(ids, text, usage, fault), protocol), ext)
+}

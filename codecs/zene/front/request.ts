@@ -1,0 +1,121 @@
+import * as v from 'valibot'
+import { type Fault, fault, isRecord, type JsonText, members, object, parse } from '../../../src/model/index.ts'
+import { cancelSchema, closeSchema, runSchema } from '../schema.ts'
+
+/** The ids to answer under: `unknown` and undefined where the request did not say them as strings. */
+export interface Ids {
+  request: string
+  session: string | undefined
+}
+
+/** The ids of what could not be read. */
+export const NO_IDS: Ids = { request: 'unknown', session: undefined }
+
+/** A request to run a prompt. `sentAt` is the client's own time stamp, `ext` what Zene has no name for. */
+export interface RunRequest {
+  type: 'run'
+  session: string
+  prompt: string
+  channel?: string
+  agent?: string
+  totalMs: number
+  key?: string
+  stream?: boolean
+  sentAt?: number
+  ext?: JsonText
+}
+
+/** A request of any type. */
+export type Request =
+  | RunRequest
+  | { type: 'ping' }
+  | { type: 'cancel'; target: string }
+  | { type: 'session_close'; session: string }
+
+/** A request, or why there is none. `unreadable`: it was not even a Zene request (exit code 2). */
+export type Reading = { ids: Ids } & (
+  | { request: Request; fault?: undefined }
+  | { request?: undefined; fault: Fault; unreadable: boolean }
+)
+
+/** The limit of a run that names none, in milliseconds. */
+const DEFAULT_TOTAL_MS = 120_000
+
+/** Members of a run that the model has a place for. */
+const KNOWN: ReadonlySet<string> = new Set([
+  'protocol_version',
+  'type',
+  'request_id',
+  'session_id',
+  'prompt',
+  'channel_id',
+  'agent',
+  'timeout_ms',
+  'idempotency_key',
+  'stream',
+])
+
+/** Named by the protocol, without a meaning for us: null says nothing and is not worth a loss elsewhere. */
+const IDLE: ReadonlySet<string> = new Set(['ts_ms', 'metadata', 'target_request_id', 'cancel_request_id'])
+
+/** Reads one request line (section "Request Schema", with the types that the real program adds). */
+export function readRequest(line: string): Reading {
+  const json = parse(line)
+  if (json === undefined) return unreadable(NO_IDS, 'invalid JSON payload: the request is not valid JSON')
+  if (!isRecord(json)) return unreadable(NO_IDS, 'invalid JSON payload: the request is not a JSON object')
+  const ids: Ids = {
+    request: typeof json['request_id'] === 'string' ? json['request_id'] : NO_IDS.request,
+    session: typeof json['session_id'] === 'string' ? json['session_id'] : undefined,
+  }
+  const version = json['protocol_version'] ?? 1
+  if (version !== 1) {
+    const named = JSON.stringify(version).slice(0, 40)
+    const message = `unsupported protocol_version (expected 1): the request has ${named}; send 1 or leave it out`
+    return { ids, fault: fault('unsupported-version', message), unreadable: true }
+  }
+  switch (json['type'] ?? 'run') {
+    case 'run':
+      return readRun(line, json, ids)
+    case 'ping':
+      return { ids, request: { type: 'ping' } }
+    case 'cancel': {
+      const target = v.safeParse(cancelSchema, json)
+      return target.success ? { ids, request: { type: 'cancel', target: target.output } } : refused(ids, target.issues)
+    }
+    case 'session_close': {
+      const close = v.safeParse(closeSchema, json)
+      if (!close.success) return refused(ids, close.issues)
+      return { ids, request: { type: 'session_close', session: close.output.session_id } }
+    }
+    default:
+      return unreadable(ids, 'unsupported request type')
+  }
+}
+
+function readRun(line: string, json: Record<string, unknown>, ids: Ids): Reading {
+  const read = v.safeParse(runSchema, json)
+  if (!read.success) return refused(ids, read.issues)
+  const { session_id, prompt, channel_id, agent, timeout_ms, idempotency_key, stream } = read.output
+  const request: RunRequest = {
+    type: 'run',
+    session: session_id,
+    prompt,
+    totalMs: timeout_ms == null ? DEFAULT_TOTAL_MS : Math.floor(timeout_ms),
+  }
+  if (channel_id) request.channel = channel_id
+  if (agent) request.agent = agent
+  if (idempotency_key && /\S/.test(idempotency_key)) request.key = idempotency_key
+  if (stream != null) request.stream = stream
+  if (Number.isSafeInteger(json['ts_ms'])) request.sentAt = json['ts_ms'] as number
+  const extra = members(line).filter(([key, value]) => !KNOWN.has(key) && !(IDLE.has(key) && value === 'null'))
+  if (extra.length > 0) request.ext = object(extra)
+  return { ids, request }
+}
+
+function refused(ids: Ids, issues: readonly { message: string }[]): Reading {
+  return { ids, fault: fault('invalid-request', issues[0]!.message), unreadable: false }
+}
+
+function unreadable(ids: Ids, message: string): Reading {
+  return { ids, fault: fault('invalid-request', message), unreadable: true }
+}

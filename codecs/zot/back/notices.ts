@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import type { AgentEvent, Id } from '../../../src/model/index.ts'
+import { Display, Notify } from '../schema.ts'
+import { extOf } from './events.ts'
+
+const NOTIFY = new Set(['type', 'message'])
+const DISPLAY = new Set(['type', 'text'])
+const SEVERITIES: ReadonlyMap<unknown, 'warning' | 'error'> = new Map([
+  ['warn', 'warning'],
+  ['warning', 'warning'],
+  ['error', 'error'],
+])
+
+/**
+ * `ext_notify` and `ext_display`, what an extension of the agent says to its user, as a notice; undefined for another
+ * shape. The extension's name and its own level ride in `ext`. Both may come while no prompt runs.
+ */
+export function noticeOf(turn: Id | null, value: Record<string, unknown>, line: string): AgentEvent | undefined {
+  if (value['type'] === 'ext_display') {
+    if (!v.is(Display, value)) return undefined
+    const ext = extOf(line, value, DISPLAY)
+    return { turn, type: 'notice', severity: 'info', code: 'ext-display', text: value.text, ...(ext && { ext }) }
+  }
+  if (!v.is(Notify, value)) return undefined
+  const severity = SEVERITIES.get(value['level']) ?? 'info'
+  const ext = extOf(line, value, NOTIFY)
+  return { turn, type: 'notice', severity, code: 'ext-notify', text: value.message, ...(ext && { ext }) }
+}
+
+/** An `error` that no prompt owns. */
+export function strayError(value: Record<string, unknown>): AgentEvent | undefined {
+  const text = value['message']
+  if (typeof text !== 'string') return undefined
+  return { turn: null, type: 'notice', severity: 'error', code: 'agent-error', text }
+}

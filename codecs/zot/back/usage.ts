@@ -1,0 +1,41 @@
+import { readCounts } from '../../../src/codec-kit/index.ts'
+import type { Loss, Usage } from '../../../src/model/index.ts'
+
+const NAMES: Readonly<Record<Exclude<keyof Usage, 'total'>, string>> = {
+  input: 'input',
+  output: 'output',
+  reasoning: 'reasoning',
+  cacheRead: 'cache_read',
+  cacheWrite: 'cache_write',
+  costUsd: 'cost_usd',
+}
+
+/** The tokens and the cost of a `usage` message; fields that it does not give are absent. */
+export function usageOf(event: unknown, report: (loss: Loss) => void): Usage {
+  return readCounts(event, NAMES, report)
+}
+
+/** The usage of a turn: the sum over its model calls. What no call told stays absent. */
+export class UsageSum {
+  readonly #total: Usage = {}
+  #known = false
+  #gaps = false
+
+  /** Adds one call; `undefined` is a call whose usage is unknown. */
+  add(usage: Usage | undefined): void {
+    if (usage === undefined) {
+      this.#gaps = true
+      return
+    }
+    this.#known = true
+    for (const key of Object.keys(usage) as (keyof Usage)[]) {
+      this.#total[key] = (this.#total[key] ?? 0) + usage[key]!
+    }
+  }
+
+  /** The total, if any call told its usage; an estimate (a lower bound) when another one did not. */
+  get total(): { usage: Usage; estimated?: true } | undefined {
+    if (!this.#known) return undefined
+    return { usage: { ...this.#total }, ...(this.#gaps && { estimated: true as const }) }
+  }
+}

@@ -1,0 +1,149 @@
+import * as v from 'valibot'
+import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { type Ext, type Fault, fault, isRecord, type JsonText, member, quote } from '../../../src/model/index.ts'
+import { HelloData, type Options, Response } from '../schema.ts'
+import { type Entry, messageLine, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
+
+/** The agent's response to one command, with its `data` as raw JSON; undefined when the process ended without one. */
+export type Reply = (Response & { raw?: JsonText }) | undefined
+
+const REPLACEABLE = new Set(['images'])
+
+/** The process of an agent: its start, the handshake, and the pairs of command and response. */
+export class AgentWire {
+  /** The model that the agent uses, as far as it told. */
+  model: string | undefined
+  /** The session's own: what it was started with or a client set, for the prompts that name none. */
+  own: string | undefined
+  /** The system prompt that the agent's transcript holds already. */
+  system: string | undefined
+  /** Why nothing can be sent any more. */
+  dead: Fault | undefined
+  readonly #context: BackContext<Options>
+  readonly #ports: BackPorts
+  readonly #onBroken: (reason: Fault) => void
+  readonly #requests = new Map<string, { type: string; take: (reply: Reply) => void }>()
+  /** What waits for the answer to hello; undefined once it came. */
+  #waiting: (() => void)[] | undefined = []
+
+  /** `onBroken` is called when the handshake fails, after `dead` is set and before the engine is told. */
+  constructor(context: BackContext<Options>, ports: BackPorts, onBroken: (reason: Fault) => void) {
+    this.#context = context
+    this.#ports = ports
+    this.#onBroken = onBroken
+    if (context.recorded) this.#waiting = undefined
+  }
+
+  /** Starts the process and greets it. */
+  open(): void {
+    const token = this.#token()
+    if (token === undefined) return
+    this.#ports.open({
+      kind: 'process',
+      stdin: 'open',
+      ...(this.#context.process?.args === undefined && { args: ['rpc'] }),
+      // Also without a token: one that the gateway itself was started with must not reach the agent.
+      env: { [TOKEN_VARIABLE]: token },
+    })
+    this.request('hello', [['token', token === '' ? undefined : quote(token)]], (reply) => this.#greeted(reply))
+  }
+
+  /** Runs the step once the agent has answered hello, or has ended. */
+  ready(step: () => void): void {
+    if (this.#waiting) this.#waiting.push(step)
+    else step()
+  }
+
+  /** Sends a command; `then` is called once, with its response. */
+  request(type: string, fields: readonly Entry[], then: (reply: Reply) => void, ext?: Ext): void {
+    if (this.dead) {
+      then(undefined)
+      return
+    }
+    const id = this.#ports.newId()
+    this.#requests.set(id, { type, take: then })
+    this.#ports.send(messageLine([['type', quote(type)], ['id', quote(id)], ...fields], ext, REPLACEABLE))
+  }
+
+  /** Takes a `response`: `stray` when nothing waits for it. */
+  response(value: Record<string, unknown>, line: string): 'taken' | 'stray' | 'misfit' {
+    const { success, output } = v.safeParse(Response, value)
+    if (!success) return 'misfit'
+    const id = this.#requestOf(output)
+    const request = this.#requests.get(id)
+    if (!request) return 'stray'
+    this.#requests.delete(id)
+    const raw = isRecord(output.data) ? member(line, 'data') : undefined
+    request.take(raw === undefined ? output : { ...output, raw })
+    return 'taken'
+  }
+
+  /** Why the end of the process leaves its turn unanswered. */
+  reasonOf(end: CallEnd): Fault {
+    if (end.why !== 'closed' || end.fault || !this.#waiting) return faultOfEnd(end)
+    const text = `The zot agent "${this.#context.agent}" ended before it answered hello: check its arguments and its credentials (its stderr is in the gateway log).`
+    return fault('agent-unavailable', text, { retryable: false })
+  }
+
+  /** Nothing is sent any more; everything that waits for a response learns that there is none. */
+  die(reason: Fault): void {
+    this.dead = reason
+    const requests = [...this.#requests.values()]
+    const waiting = this.#waiting ?? []
+    this.#requests.clear()
+    this.#waiting = undefined
+    for (const { take } of requests) take(undefined)
+    for (const step of waiting) step()
+  }
+
+  /** The id of the request that a response answers: in a recording, of the oldest of its command. */
+  #requestOf({ id, command }: Response): string {
+    if (!this.#context.recorded) return id ?? ''
+    return [...this.#requests].find(([, { type }]) => type === command)?.[0] ?? ''
+  }
+
+  /** The token to say; '' for none, undefined when the configuration names a variable that is not set. */
+  #token(): string | undefined {
+    const token = this.#context.options.token ?? ''
+    if (typeof token === 'string') return token
+    const value = this.#context.env[token.env]
+    if (value) return value
+    this.#break(
+      'agent-unavailable',
+      `The token of agent "${this.#context.agent}" is to come from the environment variable ${token.env}, which is not set: set it for the gateway, or remove \`token\`.`,
+    )
+    return undefined
+  }
+
+  #greeted(reply: Reply): void {
+    if (!reply) return
+    const agent = `The zot agent "${this.#context.agent}"`
+    if (!reply.success) {
+      this.#break('agent-unavailable', `${agent} refused hello: check \`token\` in its configuration.`)
+      return
+    }
+    const { success, output } = v.safeParse(HelloData, reply.data)
+    if (!success || output.protocol_version !== PROTOCOL_VERSION) {
+      const text = `${agent} does not speak protocol version ${PROTOCOL_VERSION}: install a version of zot that does.`
+      this.#break('unsupported-version', text)
+      return
+    }
+    this.model = this.own = output.model ?? undefined
+    this.#ports.emit({
+      turn: null,
+      type: 'agent-ready',
+      ...(output.model && { model: output.model }),
+      ...(output.version && { version: output.version }),
+      json: reply.raw!,
+    })
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    for (const step of waiting ?? []) step()
+  }
+
+  #break(code: 'agent-unavailable' | 'unsupported-version', message: string): void {
+    const reason = fault(code, message, { retryable: false })
+    this.#onBroken(reason)
+    this.#ports.fault(reason)
+  }
+}

@@ -1,0 +1,118 @@
+import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type Command,
+  type Ext,
+  type Fault,
+  type Id,
+  type JsonText,
+  type LinkEvent,
+  type Loss,
+  type QueryWhat,
+  quote,
+} from '../../../src/model/index.ts'
+import { type Entry, messageLine, PROTOCOL } from '../wire.ts'
+import { type ReplyWriter, writeMessages, writeModels, writeState } from './replies.ts'
+
+/** What a response names: the client's command and its id for it. */
+export interface Request {
+  command: string
+  id: string | undefined
+}
+
+/** What the gateway is asked, without its addresses. */
+type Question = { type: 'query'; what: QueryWhat } | { type: 'session-clear' } | { type: 'config-set'; model: string }
+
+/** What becomes of an answer. */
+interface Asked {
+  request: Request
+  /** Reads the answer; undefined is a response without data. */
+  write: ReplyWriter | undefined
+}
+
+/** The commands that are queries, and how their data is written. */
+export const QUERIES: ReadonlyMap<string, { what: QueryWhat; write: ReplyWriter }> = new Map<
+  string,
+  { what: QueryWhat; write: ReplyWriter }
+>([
+  ['get_state', { what: 'state', write: writeState }],
+  ['get_messages', { what: 'messages', write: writeMessages }],
+  ['get_models', { what: 'models', write: writeModels }],
+  ['ping', { what: 'health', write: () => '{"pong":true}' }],
+])
+
+/** The commands that change what the prompts behind them mean. */
+const CHANGES: ReadonlySet<string> = new Set(['set_model', 'clear'])
+
+const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
+
+/** The commands of one client that are answered with one response. */
+export class FrontAsks {
+  readonly #ports: FrontPorts
+  readonly #session: Id
+  readonly #names: () => { provider: string; model: string }
+  readonly #asked = new Map<Id, Asked>()
+
+  /** `names` gives the provider and the model that this client was told. */
+  constructor(ports: FrontPorts, session: Id, names: () => { provider: string; model: string }) {
+    this.#ports = ports
+    this.#session = session
+    this.#names = names
+  }
+
+  /** True when nothing waits for an answer. */
+  get idle(): boolean {
+    return this.#asked.size === 0
+  }
+
+  /** True while a model or a cleared conversation is not answered for: a prompt behind it is to have it. */
+  get changing(): boolean {
+    return [...this.#asked.values()].some(({ request }) => CHANGES.has(request.command))
+  }
+
+  has(exchange: Id): boolean {
+    return this.#asked.has(exchange)
+  }
+
+  /** Asks the gateway; the response is written when it has answered. */
+  ask(request: Request, question: Question, write: ReplyWriter | undefined, ext: Ext | undefined): void {
+    const exchange = this.#ports.newId()
+    this.#asked.set(exchange, { request, write })
+    const command: Command = { exchange, session: { id: this.#session }, ...question, ...(ext && { ext }) }
+    this.#ports.command(command, ANSWER)
+  }
+
+  /** Writes the response that a reply is for. */
+  answer(reply: Extract<LinkEvent, { type: 'command-reply' }>): void {
+    const asked = this.#asked.get(reply.exchange)
+    if (!asked) return
+    this.#asked.delete(reply.exchange)
+    if (reply.fault) {
+      this.#ports.send(refusal(asked.request, reply.fault))
+      return
+    }
+    const report = (loss: Loss): void => this.#ports.report(loss, reply.exchange)
+    const written = (): JsonText | undefined => asked.write?.(reply.data, { ...this.#names(), report })
+    // The agent's own words, when it speaks this protocol.
+    this.#ports.send(success(asked.request, reply.ext?.protocol === PROTOCOL ? reply.ext.json : written()))
+  }
+}
+
+function head({ command, id }: Request): Entry[] {
+  return [
+    ['type', '"response"'],
+    ['id', id === undefined ? undefined : quote(id)],
+    ['command', quote(command)],
+  ]
+}
+
+/** A response that the command was done. */
+export function success(request: Request, data: JsonText | undefined): string {
+  return messageLine([...head(request), ['success', 'true'], ['data', data]])
+}
+
+/** A response that it was not. */
+export function refusal(request: Request, reason: Fault): string {
+  // A client that only asks for models reads the list without looking at the success.
+  const data = request.command === 'get_models' ? '{"models":[]}' : undefined
+  return messageLine([...head(request), ['success', 'false'], ['error', quote(reason.message)], ['data', data]])
+}

@@ -1,0 +1,271 @@
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Ext,
+  type Fault,
+  fault,
+  type Id,
+  isRecord,
+  type JsonText,
+  type LinkEvent,
+  oneLine,
+  parse,
+  quote,
+  rest,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { messageLine, PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
+import { type Arguments, HELP, readArguments } from './args.ts'
+import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
+import { isLines, readPrompt, readSetModel } from './checks.ts'
+import { noticeLine } from './lines.ts'
+import { PromptQueue, type Waiting } from './queue.ts'
+import { modelTable, PROVIDER } from './replies.ts'
+
+/** What `hello` and `--version` call this implementation. */
+const VERSION = '0.0.0-turnpike'
+
+/** One line of the client that names a command. */
+interface Line extends Request {
+  value: Record<string, unknown>
+  json: string
+}
+
+type RefusalCode = 'invalid-request' | 'unauthenticated' | 'overloaded'
+
+const NOBODY: Request = { command: '', id: undefined }
+const BARE: ReadonlySet<string> = new Set(['type', 'id'])
+const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['prompt', new Set(['type', 'id', 'message', 'images'])],
+  ['set_model', new Set(['type', 'id', 'model'])],
+])
+
+/**
+ * A client of `zot rpc`: on stdio for as long as the process lives, over HTTP for the lines of one body. Prompts and
+ * compactions run one after the other in the order they came; everything else is answered at once.
+ */
+export class ZotFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  readonly #arguments: Arguments
+  readonly #token: string
+  readonly #queue: PromptQueue
+  readonly #asks: FrontAsks
+  #trusted: boolean
+  #model: string | undefined
+  /** How the process ends once all is answered, when not by itself: 0 when told to stop, 1 after an unreadable line. */
+  #exitCode: number | undefined
+  /** True once something of the input was answered. */
+  #sawInput = false
+  #ended = false
+  #closed = false
+  /** What a fault that this link finds itself is the response to. */
+  #refused = NOBODY
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#arguments = readArguments(context.argv)
+    this.#token = context.transport === 'http' ? '' : (context.env[TOKEN_VARIABLE] ?? '')
+    this.#trusted = this.#token === ''
+    this.#model = this.#arguments.options.model
+    const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
+    const session = named || this.#arguments.session || ports.newId()
+    const model = () => this.#model
+    this.#queue = new PromptQueue(ports, session, this.#arguments, model, () => this.#asks.changing)
+    this.#asks = new FrontAsks(ports, session, () => ({ provider: this.#provider, model: this.#model ?? '' }))
+  }
+
+  open(): void {
+    for (const text of this.#arguments.warnings) this.#ports.warn(`turnpike as zot: ${text}`)
+    const { refused, print } = this.#arguments
+    if (refused !== undefined) {
+      this.#ports.warn(`zot: ${refused}`)
+      this.#close(1)
+    } else if (print) this.#print(print)
+    else if (this.#context.transport === 'http' && !isLines(this.#context.headers['content-type'])) {
+      const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
+      this.#ports.fault(fault('invalid-request', text), undefined, 415)
+      this.#close(0)
+    }
+  }
+
+  decode(frame: Frame): void {
+    if (this.#closed || this.#arguments.print) return
+    this.#sawInput = true
+    const json = frameText(frame)
+    const value = parse(json)
+    const wrong = whatIsWrong(value)
+    if (wrong !== undefined) {
+      this.#refuse(NOBODY, `malformed json: ${wrong}`)
+      return
+    }
+    const fields = value as Record<string, unknown> & { type?: string | null; id?: string | null }
+    const line: Line = { command: fields.type ?? '', id: fields.id || undefined, value: fields, json }
+    if (line.command === 'hello') this.#hello(line)
+    else if (!this.#trusted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
+    else this.#run(line)
+  }
+
+  decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
+    this.#ended = true
+    if (why === 'signal') {
+      // As the shell tells of a program that SIGTERM ended.
+      this.#exitCode ??= 143
+      this.#queue.drop()
+      this.#queue.cancel(undefined)
+    } else if (this.#context.transport === 'http' && !this.#sawInput) {
+      this.#refuse(NOBODY, 'The body holds no command: send one JSON object a line.')
+    }
+    this.#settle()
+  }
+
+  encode(event: TurnEvent, exchange: Id, turn: TurnView): void {
+    this.#queue.encode(event, exchange, turn)
+    if (event.type === 'turn-end') this.#settle()
+  }
+
+  encodeLink(event: LinkEvent): void {
+    if (event.type === 'command-reply') {
+      if (this.#arguments.print) this.#printModels(event)
+      else {
+        this.#asks.answer(event)
+        this.#queue.resume()
+      }
+      this.#settle()
+    } else if (event.type === 'notice') this.#ports.send(noticeLine(event))
+    else if (event.type === 'foreign' && event.protocol === PROTOCOL) this.#ports.send(oneLine(event.frame))
+  }
+
+  encodeFault(reason: Fault, exchange: Id | undefined): void {
+    if (exchange === undefined) {
+      this.#ports.send(refusal(this.#refused, reason))
+      this.#sawInput = true
+      if (reason.fatal) this.#exitCode = 1
+    } else if (this.#asks.has(exchange)) {
+      this.encodeLink({ turn: null, type: 'command-reply', exchange, fault: reason })
+    } else this.#queue.fail(reason, exchange)
+    this.#settle()
+  }
+
+  #run(line: Line): void {
+    const query = QUERIES.get(line.command)
+    if (query) this.#asks.ask(line, { type: 'query', what: query.what }, query.write, extOf(line))
+    else if (line.command === 'prompt') this.#prompt(line)
+    else if (line.command === 'compact') this.#enqueue({ command: 'compact', id: line.id, input: [], ext: extOf(line) })
+    else if (line.command === 'abort') {
+      this.#ports.send(success(line, undefined))
+      this.#queue.cancel(extOf(line))
+    } else if (line.command === 'clear') this.#asks.ask(line, { type: 'session-clear' }, undefined, extOf(line))
+    else if (line.command === 'set_model') this.#setModel(line)
+    else this.#refuse(line, 'unknown command')
+  }
+
+  #hello(line: Line): void {
+    if (this.#token !== '' && line.value['token'] !== this.#token) {
+      this.#refuse(line, 'invalid token', 'unauthenticated')
+      this.#ports.warn(`turnpike as zot: the token of hello is not that of ${TOKEN_VARIABLE}.`)
+      this.#close(1)
+      return
+    }
+    this.#trusted = true
+    const names = `"provider":${quote(this.#provider)},"model":${quote(this.#model ?? '')}`
+    this.#ports.send(success(line, `{"protocol_version":${PROTOCOL_VERSION},"version":"${VERSION}",${names}}`))
+  }
+
+  #prompt(line: Line): void {
+    const checked = readPrompt(line.value, line.json)
+    if ('wrong' in checked) this.#refuse(line, checked.wrong)
+    else {
+      const { input, images } = checked.ok
+      this.#enqueue({ command: 'prompt', id: line.id, input, ext: extOf(line, images) })
+    }
+  }
+
+  #enqueue(waiting: Waiting): void {
+    if (this.#queue.add(waiting)) return
+    this.#refuse(waiting, 'Too many prompts are waiting: send more when these have ended.', 'overloaded')
+  }
+
+  #setModel(line: Line): void {
+    const checked = readSetModel(line.value)
+    if ('wrong' in checked) {
+      this.#refuse(line, checked.wrong)
+      return
+    }
+    const model = checked.ok
+    const write = (): JsonText => {
+      this.#model = model
+      return `{"model":${quote(model)}}`
+    }
+    this.#asks.ask(line, { type: 'config-set', model }, write, extOf(line))
+  }
+
+  /** The response that a command was not done, by way of the engine, which records the fault. */
+  #refuse(request: Request, message: string, code: RefusalCode = 'invalid-request'): void {
+    this.#refused = request
+    this.#ports.fault(fault(code, message))
+    this.#refused = NOBODY
+  }
+
+  #print(what: 'help' | 'version' | 'models'): void {
+    if (what === 'models') {
+      this.#asks.ask(NOBODY, { type: 'query', what: 'models' }, undefined, undefined)
+      return
+    }
+    for (const text of what === 'help' ? HELP : [`zot ${VERSION}`]) this.#ports.send(text)
+    this.#close(0)
+  }
+
+  #printModels(reply: Extract<LinkEvent, { type: 'command-reply' }>): void {
+    if (reply.fault) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
+    for (const text of modelTable(reply.data, this.#provider)) this.#ports.send(text)
+    this.#close(reply.fault ? 1 : 0)
+  }
+
+  get #provider(): string {
+    return this.#arguments.provider ?? PROVIDER
+  }
+
+  /** The input has ended and all is answered: the engine closes the wire by itself, unless the exit code is ours. */
+  #settle(): void {
+    const over = this.#ended && this.#queue.idle && this.#asks.idle
+    if (over && this.#exitCode !== undefined) this.#close(this.#exitCode)
+  }
+
+  #close(exitCode: number): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#ports.close(exitCode)
+  }
+}
+
+/** Unknown fields of a command, and its `images` when parts cannot say them. */
+function extOf({ command, value, json }: Line, images?: JsonText): Ext | undefined {
+  const known = KNOWN.get(command) ?? BARE
+  let extra: JsonText | undefined
+  for (const key in value) if (!known.has(key)) extra ??= rest(json, known)
+  if (images !== undefined) extra = messageLine([['images', images]], carried(extra))
+  return carried(extra)
+}
+
+function carried(json: JsonText | undefined): Ext | undefined {
+  return json === undefined ? undefined : { protocol: PROTOCOL, json }
+}
+
+/** Why a line is no command at all; undefined when it may be one. */
+function whatIsWrong(value: unknown): string | undefined {
+  if (value === undefined) return 'the line is not JSON'
+  if (!isRecord(value)) return 'the line is not a JSON object'
+  for (const key of ['type', 'id']) {
+    const field = value[key] ?? ''
+    if (typeof field !== 'string') return `${key} is not a string`
+  }
+  return undefined
+}

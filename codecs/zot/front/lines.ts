@@ -1,0 +1,50 @@
+import type { FrontPorts } from '../../../src/contract/index.ts'
+import { type Ext, type Id, type Item, type Loss, quote } from '../../../src/model/index.ts'
+import { type Entry, messageLine } from '../wire.ts'
+
+const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const
+const NOTIFIED = new Set(['extension', 'level'])
+
+/** The messages and the losses of one exchange. */
+export class Lines {
+  readonly #ports: FrontPorts
+  readonly #exchange: Id
+
+  constructor(ports: FrontPorts, exchange: Id) {
+    this.#ports = ports
+    this.#exchange = exchange
+  }
+
+  /** Writes a message of this type. */
+  write(type: string, entries: readonly Entry[], ext?: Ext, replaceable?: ReadonlySet<string>): void {
+    this.#ports.send(messageLine([['type', quote(type)], ...entries], ext, replaceable))
+  }
+
+  /** Writes a whole line. */
+  send(line: string): void {
+    this.#ports.send(line)
+  }
+
+  /** Something has no place on this wire. */
+  drop(item: Item, field?: string): void {
+    this.report({ kind: 'dropped', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
+  }
+
+  report(loss: Loss): void {
+    this.#ports.report(loss, this.#exchange)
+  }
+}
+
+/** A notice as `ext_display` when an agent's extension said it so, else as `ext_notify`. */
+export function noticeLine(notice: { severity: keyof typeof LEVELS; code: string; text: string; ext?: Ext }): string {
+  const extension: Entry = ['extension', '"turnpike"']
+  if (notice.code === 'ext-display') {
+    return messageLine([['type', '"ext_display"'], extension, ['text', quote(notice.text)]], notice.ext, NOTIFIED)
+  }
+  const level: Entry = ['level', quote(LEVELS[notice.severity])]
+  return messageLine(
+    [['type', '"ext_notify"'], extension, level, ['message', quote(notice.text)]],
+    notice.ext,
+    NOTIFIED,
+  )
+}

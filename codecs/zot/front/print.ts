@@ -1,0 +1,126 @@
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import type { Fault, Id, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import { type Arguments, readArguments } from './args.ts'
+import { TurnWriter } from './turn.ts'
+import { UsageWriter } from './usage.ts'
+
+/** The exit code of a program that SIGTERM ended, as the shell has it. */
+const TERMINATED = 143
+
+/**
+ * A run of `zot -p` or `zot --json`: one prompt, from the arguments or else all of stdin. It prints the text of the last
+ * message, or the events as the loop has them. A failure is a line on stderr and exit code 1.
+ */
+export class PrintSession implements FrontLink {
+  readonly #ports: FrontPorts
+  readonly #arguments: Arguments
+  /** Writes the events of the prompt; absent where only its text is printed. */
+  #writer: TurnWriter | undefined
+  #turn: Id | undefined
+  #over = false
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#ports = ports
+    this.#arguments = readArguments(context.argv)
+  }
+
+  open(): void {
+    const { warnings, refused, prompt } = this.#arguments
+    for (const text of warnings) this.#ports.warn(`turnpike as zot: ${text}`)
+    if (refused !== undefined) this.#fail(refused)
+    else if (prompt !== '') this.#start(prompt)
+  }
+
+  decode(frame: Frame): void {
+    const prompt = frameText(frame).trim()
+    if (prompt !== '' && this.#turn === undefined && !this.#over) this.#start(prompt)
+  }
+
+  decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
+    if (this.#over) return
+    if (why === 'signal') this.#stop()
+    else if (this.#turn === undefined) this.#fail(`${this.#arguments.mode} mode requires a prompt (arg or stdin)`)
+  }
+
+  encode(event: TurnEvent, _exchange: Id, view: TurnView): void {
+    this.#writer?.encode(event, view)
+    if (event.type !== 'turn-end') return
+    if (event.outcome === 'cancelled') this.#close(TERMINATED)
+    else if (event.outcome === 'failed') this.#fail(event.fault?.message ?? 'the turn failed')
+    else {
+      if (!this.#writer) this.#print(view)
+      this.#close(0)
+    }
+  }
+
+  encodeFault(found: Fault): void {
+    this.#fail(found.message)
+  }
+
+  #start(prompt: string): void {
+    const { options: asked, session, mode, appended } = this.#arguments
+    const exchange = this.#ports.newId()
+    const turn = this.#ports.newId()
+    const input = [{ type: 'text', text: prompt }] as const
+    const options: TurnOptions = { ...asked }
+    this.#turn = turn
+    if (mode === 'json') {
+      const work = { command: 'prompt', id: undefined, exchange, input, alone: true } as const
+      this.#writer = new TurnWriter(this.#ports, work, new UsageWriter())
+    }
+    this.#ports.command(
+      {
+        exchange,
+        session: { id: session ?? this.#ports.newId() },
+        type: 'turn-start',
+        turn,
+        task: 'prompt',
+        input,
+        options,
+      },
+      this.#writer
+        ? { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
+        : { form: 'whole', framing: 'text', onDisconnect: 'cancel', asks: 'never' },
+    )
+    if (appended) {
+      // Behind the gateway there is no telling where the agent's own system prompt would go on.
+      this.#ports.report(
+        { kind: 'weakened', item: 'option.systemPrompt', field: 'append', why: 'no-place', count: 1 },
+        exchange,
+      )
+    }
+  }
+
+  #stop(): void {
+    if (this.#turn === undefined) this.#close(TERMINATED)
+    else {
+      const target = { turn: this.#turn }
+      this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-cancel', target })
+    }
+  }
+
+  /** The last message of the agent that has a text; an empty answer prints nothing. */
+  #print({ messages }: TurnView): void {
+    const last = messages.findLast(
+      ({ role, lane, text }) => role === 'assistant' && lane === undefined && text.trim() !== '',
+    )
+    if (last) this.#ports.send(last.text.replace(/\n$/, ''))
+  }
+
+  #fail(why: string): void {
+    if (this.#over) return
+    this.#ports.warn(`zot: ${why}`)
+    this.#close(1)
+  }
+
+  #close(exitCode: number): void {
+    this.#over = true
+    this.#ports.close(exitCode)
+  }
+}

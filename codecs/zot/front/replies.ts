@@ -1,0 +1,105 @@
+import {
+  type JsonText,
+  type Loss,
+  type MessagesReply,
+  type ModelInfo,
+  type ModelsReply,
+  parseObject,
+  quote,
+  type StateReply,
+  type Usage,
+} from '../../../src/model/index.ts'
+import { writeContent } from '../content.ts'
+import { numberJson, timeText } from '../wire.ts'
+
+/** What stands in a reply for a provider that the gateway does not know. */
+export const PROVIDER = 'turnpike'
+
+/** What a reply is made with. */
+export interface ReplyContext {
+  /** Defaults of this client: what it said itself. */
+  provider: string
+  model: string
+  report(loss: Loss): void
+}
+
+/** The `data` of a client's query, from the answer's data. */
+export type ReplyWriter = (data: JsonText | undefined, context: ReplyContext) => JsonText
+
+function read<T>(data: JsonText | undefined): Partial<T> {
+  return (parseObject(data ?? '') ?? {}) as Partial<T>
+}
+
+/** `get_state`. */
+export const writeState: ReplyWriter = (data, { provider, model, report }) => {
+  const state = read<StateReply>(data)
+  const invent = (field: string): void =>
+    report({ kind: 'invented', item: 'query.state', field, why: 'required', count: 1 })
+  if (state.cwd === undefined) invent('cwd')
+  if (state.usage?.costUsd === undefined) invent('usage')
+  return (
+    `{"provider":${quote(state.provider ?? provider)},"model":${quote(state.model ?? model)},` +
+    `"cwd":${quote(state.cwd ?? '')},"message_count":${numberJson(state.messageCount ?? 0)},` +
+    `"busy":${state.busy === true},"usage":{${usageMembers(state.usage ?? {})}}}`
+  )
+}
+
+/** `get_messages`. */
+export const writeMessages: ReplyWriter = (data, { report }) => {
+  const messages = (read<MessagesReply>(data).messages ?? []).map((message) => {
+    if (message.at === undefined) {
+      report({ kind: 'invented', item: 'query.messages', field: 'time', why: 'required', count: 1 })
+    }
+    const content = writeContent(message.parts, report)
+    return `{"role":${quote(message.role)},"content":${content},"time":"${timeText(message.at)}"}`
+  })
+  return `{"messages":[${messages.join(',')}]}`
+}
+
+/** `get_models`. Where no agent has said any, the one that the client itself chose is one. */
+export const writeModels: ReplyWriter = (data, { provider, model: chosen, report }) => {
+  const known = read<ModelsReply>(data).models ?? []
+  const told = known.length === 0 && chosen !== '' ? [{ id: chosen }] : known
+  const models = told.map((model: ModelInfo) => {
+    if (model.contextWindow === undefined || model.maxOutput === undefined || model.reasoning === undefined) {
+      report({ kind: 'invented', item: 'query.models', why: 'required', count: 1 })
+    }
+    return (
+      `{"id":${quote(model.id)},"provider":${quote(model.provider ?? provider)},` +
+      `"context_window":${numberJson(model.contextWindow ?? 0)},"max_output":${numberJson(model.maxOutput ?? 0)},` +
+      `"reasoning":${model.reasoning === true}}`
+    )
+  })
+  return `{"models":[${models.join(',')}]}`
+}
+
+/** The lines that `--list-models` prints. */
+export function modelTable(data: JsonText | undefined, provider: string): string[] {
+  const row = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => cell.padEnd(WIDTHS[at]!))
+      .join('')
+      .trimEnd()
+  const rows = (read<ModelsReply>(data).models ?? []).map((model) =>
+    row([
+      model.provider ?? provider,
+      model.id,
+      String(model.contextWindow ?? '-'),
+      String(model.maxOutput ?? '-'),
+      model.reasoning === true ? 'yes' : '',
+    ]),
+  )
+  return [row(['provider', 'model id', 'context', 'max-out', 'reasoning']), ...rows]
+}
+
+const WIDTHS = [12, 32, 10, 10, 10]
+
+/** The members of a usage object; what is unknown is 0, because the wire's readers demand numbers. */
+export function usageMembers(usage: Usage): string {
+  const reasoning = usage.reasoning === undefined ? '' : `,"reasoning":${numberJson(usage.reasoning)}`
+  return (
+    `"input":${numberJson(usage.input ?? 0)},"output":${numberJson(usage.output ?? 0)},` +
+    `"cache_read":${numberJson(usage.cacheRead ?? 0)},"cache_write":${numberJson(usage.cacheWrite ?? 0)},` +
+    `"cost_usd":${numberJson(usage.costUsd ?? 0)}${reasoning}`
+  )
+}

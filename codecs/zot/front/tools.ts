@@ -1,0 +1,104 @@
+import { isDropped } from '../../../src/codec-kit/index.ts'
+import {
+  type Ext,
+  type Id,
+  type JsonText,
+  parse,
+  quote,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { contentOf } from '../content.ts'
+import type { Entry } from '../wire.ts'
+import type { Lines } from './lines.ts'
+
+type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
+
+const CONTENT = new Set(['content'])
+
+/** Writes the tools of one prompt. */
+export class ToolWriter {
+  readonly #lines: Lines
+  /** Calls whose arguments are still being written. */
+  readonly #drafts = new Set<Id>()
+  readonly #called = new Set<Id>()
+
+  constructor(lines: Lines) {
+    this.#lines = lines
+  }
+
+  /** `tool_use_start`. */
+  start(event: Event<'tool-start'>): void {
+    for (const field of ['kind', 'title'] as const)
+      if (event[field] !== undefined) this.#lines.drop('tool-start', field)
+    this.#drafts.add(event.tool)
+    const entries: Entry[] = [
+      ['id', quote(event.tool)],
+      ['name', quote(event.name)],
+    ]
+    this.#lines.write('tool_use_start', entries, event.ext)
+  }
+
+  /** `tool_use_args`. */
+  args(event: Event<'tool-args-delta'>): void {
+    const entries: Entry[] = [
+      ['id', quote(event.tool)],
+      ['delta', quote(event.text)],
+    ]
+    this.#lines.write('tool_use_args', entries, event.ext)
+  }
+
+  /** `tool_use_end` of all calls that are still being written: the model has no event for it. */
+  closeDrafts(): void {
+    for (const tool of this.#drafts) this.#lines.write('tool_use_end', [['id', quote(tool)]])
+    this.#drafts.clear()
+  }
+
+  /** `tool_call`. */
+  call(tool: Id, name: string, args: JsonText, ext?: Ext): void {
+    this.closeDrafts()
+    this.#called.add(tool)
+    const entries: Entry[] = [
+      ['id', quote(tool)],
+      ['name', quote(name)],
+      ['args', args],
+    ]
+    this.#lines.write('tool_call', entries, ext)
+  }
+
+  /** `tool_progress`, one for each text. */
+  progress(event: Event<'tool-progress'>): void {
+    for (const part of event.parts) {
+      if (part.type !== 'text') {
+        this.#lines.drop(`part.${part.type}`, 'tool_progress')
+        continue
+      }
+      const entries: Entry[] = [
+        ['id', quote(event.tool)],
+        ['text', quote(part.text)],
+      ]
+      this.#lines.write('tool_progress', entries, event.ext)
+    }
+  }
+
+  /** `tool_result`; before it the call, if only pieces of its arguments came; nothing for a call that was dropped. What is not JSON is `{}` on this wire. */
+  end(event: Event<'tool-end'>, view: TurnView): void {
+    const tool = view.tool(event.tool)
+    if (tool && isDropped(tool)) {
+      this.closeDrafts()
+      return
+    }
+    if (tool && !this.#called.has(tool.id)) {
+      this.call(tool.id, tool.name, parse(tool.args) === undefined ? '{}' : tool.args)
+    }
+    if (event.status === 'denied' || event.status === 'cancelled') {
+      this.#lines.report({ kind: 'weakened', item: 'tool-end', field: 'status', why: 'too-narrow', count: 1 })
+    }
+    const entries: Entry[] = [
+      ['id', quote(event.tool)],
+      ['is_error', String(event.status !== 'ok')],
+      ['content', contentOf(event.parts, event.ext, (loss) => this.#lines.report(loss))],
+    ]
+    this.#lines.write('tool_result', entries, event.ext, CONTENT)
+  }
+}

@@ -1,0 +1,303 @@
+import type { FrontPorts } from '../../../src/contract/index.ts'
+import {
+  type Ext,
+  type Fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  oneLine,
+  type Part,
+  quote,
+  type Role,
+  type Stop,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { contentOf, textBlock } from '../content.ts'
+import { type Entry, PROTOCOL, timeText } from '../wire.ts'
+import { Lines, noticeLine } from './lines.ts'
+import { ToolWriter } from './tools.ts'
+import type { UsageWriter } from './usage.ts'
+
+/** A prompt or compact of the client. `id` is its own. */
+export interface Work {
+  command: 'prompt' | 'compact'
+  id: string | undefined
+  exchange: Id
+  input: readonly Part[]
+  /** It is all that the program does: nothing responds to a command, and an error is the last line. */
+  alone?: true
+}
+
+type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
+
+const STOPS: Readonly<Record<Stop, string>> = {
+  end: 'end_turn',
+  'stop-sequence': 'end_turn',
+  refusal: 'end_turn',
+  'content-filter': 'end_turn',
+  'tool-use': 'tool_use',
+  'max-tokens': 'length',
+  'max-turns': 'error',
+  error: 'error',
+  aborted: 'aborted',
+}
+/** Stops that the wire has no word of their own for. */
+const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'content-filter', 'max-turns'])
+
+const NARROWED: Loss = { kind: 'weakened', item: 'step-end', field: 'stop', why: 'too-narrow', count: 1 }
+
+const TIMED = new Set(['content', 'time'])
+const STOPPED = new Set(['stop'])
+
+/** Writes one prompt or compact: its response, its events, and exactly one `done`. */
+export class TurnWriter {
+  readonly #lines: Lines
+  readonly #tools: ToolWriter
+  readonly #work: Work
+  readonly #usage: UsageWriter
+  #responded = false
+  #promptShown: boolean
+  /** The assistant message whose deltas come. */
+  #streaming: Id | undefined
+  #step: number | undefined
+  #lastStep = 0
+  #lastStop: Stop | undefined
+  /** True once a single model call was counted. */
+  #counted = false
+
+  constructor(ports: FrontPorts, work: Work, usage: UsageWriter) {
+    this.#lines = new Lines(ports, work.exchange)
+    this.#tools = new ToolWriter(this.#lines)
+    this.#work = work
+    this.#usage = usage
+    this.#promptShown = work.command === 'compact'
+    this.#responded = work.alone === true
+  }
+
+  /** Writes what an event of the turn is on this wire. */
+  encode(event: TurnEvent, view: TurnView): void {
+    if (event.type === 'text-delta' && event.message === this.#streaming && event.ext === undefined) {
+      if (event.text !== '') this.#lines.send(`{"type":"text_delta","delta":${quote(event.text)}}`)
+      return
+    }
+    if (event.type === 'turn-accepted') return
+    this.respond()
+    if (event.ext && event.ext.protocol !== PROTOCOL) this.#lines.drop('ext', event.ext.protocol)
+    // A sub-agent's words would mix into the answer.
+    if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.drop(event.type, 'lane')
+    else this.#write(event, view)
+  }
+
+  /** The response of the command: its turn has started. */
+  respond(): void {
+    if (this.#responded) return
+    this.#responded = true
+    const { id, command } = this.#work
+    this.#lines.write('response', [
+      ['id', id === undefined ? undefined : quote(id)],
+      ['command', quote(command)],
+      ['success', 'true'],
+      ['data', '{"started":true}'],
+    ])
+  }
+
+  /** The command failed without a turn, or its turn cannot be followed any more. Nothing may follow. */
+  fail(fault: Fault): void {
+    this.respond()
+    this.#finish({ outcome: 'failed', fault }, '')
+  }
+
+  #write(event: TurnEvent, view: TurnView): void {
+    switch (event.type) {
+      case 'text-delta':
+        this.#delta(event, view)
+        break
+      case 'message-start':
+        this.#startMessage(event.message, event.role, event.ext, view)
+        break
+      case 'message-end':
+        this.#endMessage(event, view)
+        break
+      case 'message-retract':
+        this.#retract(event, view)
+        break
+      case 'step-start':
+        this.#startStep(event.step, event.ext, view)
+        break
+      case 'step-end':
+        this.#endStep(event.stop, undefined, event.ext)
+        break
+      case 'usage':
+        this.#count(event)
+        break
+      case 'turn-end':
+        this.#showPrompt(view)
+        this.#finish(event, view.text)
+        break
+      default:
+        this.#writeOther(event, view)
+    }
+  }
+
+  #writeOther(
+    event: Exclude<TurnEvent, { type: 'message-start' | 'message-end' | 'usage' | 'turn-end' }>,
+    view: TurnView,
+  ): void {
+    switch (event.type) {
+      case 'tool-start':
+        this.#openStep(view)
+        this.#tools.start(event)
+        break
+      case 'tool-args-delta':
+        this.#tools.args(event)
+        break
+      case 'tool-call':
+        this.#openStep(view)
+        this.#tools.call(event.tool, event.name, event.args, event.ext)
+        break
+      case 'tool-progress':
+        this.#tools.progress(event)
+        break
+      case 'tool-end':
+        this.#tools.end(event, view)
+        break
+      case 'notice':
+        // An empty success needs no words here.
+        if (event.code !== 'empty-answer') this.#lines.send(noticeLine(event))
+        break
+      case 'foreign':
+        if (event.protocol === PROTOCOL) this.#lines.send(oneLine(event.frame))
+        else this.#lines.drop('foreign', event.protocol)
+        break
+      default:
+        silent(event.type)
+    }
+  }
+
+  /** The prompt as it stands in the transcript, if the agent does not say it itself. */
+  #showPrompt(view: TurnView): void {
+    if (this.#promptShown) return
+    this.#promptShown = true
+    this.#message('user_message', this.#content(this.#work.input, '', undefined), view)
+  }
+
+  #delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
+    const message = view.message(event.message)
+    if (message?.role !== 'assistant' || message.lane !== undefined || event.text === '') return
+    this.#lines.write('text_delta', [['delta', quote(event.text)]], event.ext)
+  }
+
+  #startMessage(message: Id, role: Role, ext: Ext | undefined, view: TurnView): void {
+    if (role === 'user') this.#promptShown = true
+    if (role !== 'assistant') return
+    this.#openStep(view)
+    this.#streaming = message
+    this.#lines.write('assistant_start', [], ext)
+  }
+
+  #endMessage(event: Event<'message-end'>, view: TurnView): void {
+    const message = view.message(event.message)
+    if (!message || message.lane !== undefined) return
+    if (message.role === 'user') {
+      this.#message('user_message', this.#content(event.parts, message.text, event.ext), view, event.ext)
+    } else if (message.role === 'assistant') {
+      this.#streaming = undefined
+      this.#tools.closeDrafts()
+      if (!message.streamed && message.text !== '') this.#lines.write('text_delta', [['delta', quote(message.text)]])
+      // A message without a word is not written, as an aborted or empty answer has none.
+      if (event.parts === undefined && message.text === '') return
+      this.#message('assistant_message', this.#content(event.parts, message.text, event.ext), view, event.ext)
+    } else this.#lines.drop('message-end', 'role')
+  }
+
+  #content(parts: readonly Part[] | undefined, text: string, ext: Ext | undefined): JsonText {
+    return parts ? contentOf(parts, ext, (loss) => this.#lines.report(loss)) : `[${textBlock(text)}]`
+  }
+
+  #message(type: string, content: JsonText, view: TurnView, ext?: Ext): void {
+    const entries: Entry[] = [
+      ['content', content],
+      ['time', quote(timeText(view.at))],
+    ]
+    this.#lines.write(type, entries, ext, TIMED)
+  }
+
+  #retract(event: Event<'message-retract'>, view: TurnView): void {
+    if (event.keepText || !view.message(event.message)?.streamed) return
+    this.#lines.report({ kind: 'weakened', item: 'message-retract', why: 'too-narrow', count: 1 })
+  }
+
+  #startStep(step: number, ext: Ext | undefined, view: TurnView): void {
+    this.#showPrompt(view)
+    if (this.#step !== undefined) this.#endStep('end', undefined)
+    this.#step = step
+    this.#lastStep = step
+    this.#lines.write('turn_start', [['step', String(step)]], ext)
+  }
+
+  /** Backs without steps get one around what the agent says. */
+  #openStep(view: TurnView): void {
+    this.#showPrompt(view)
+    if (this.#step === undefined) this.#startStep(this.#lastStep + 1, undefined, view)
+  }
+
+  #endStep(stop: Stop, error: string | undefined, ext?: Ext): void {
+    this.#tools.closeDrafts()
+    this.#step = undefined
+    this.#lastStop = stop
+    if (NARROW.has(stop)) this.#lines.report(NARROWED)
+    const entries: Entry[] = [
+      ['stop', quote(STOPS[stop])],
+      ['error', error === undefined ? undefined : quote(error)],
+    ]
+    this.#lines.write('turn_end', entries, ext, STOPPED)
+  }
+
+  /** Model calls are counted one by one; a backend that knows only the turn's total is counted at its end. */
+  #count(event: Event<'usage'>): void {
+    if (event.scope === 'session') this.#lines.drop('usage', 'session')
+    else if (event.scope === 'call' || !this.#counted) {
+      this.#counted ||= event.scope === 'call'
+      this.#tools.closeDrafts()
+      const line = this.#usage.line(event.usage, event.ext, (loss) => this.#lines.report(loss))
+      if (line !== undefined) this.#lines.send(line)
+    }
+  }
+
+  /** Everything that ends a turn: the open model call, the failure's `error`, the summary, `done`. */
+  #finish(end: Pick<TurnEnd, 'outcome' | 'stop' | 'fault' | 'summary' | 'ext'>, text: string): void {
+    const message = end.fault?.message ?? 'The turn failed.'
+    if (this.#step !== undefined) {
+      const stop = end.outcome === 'completed' ? (end.stop ?? 'end') : end.outcome === 'failed' ? 'error' : 'aborted'
+      this.#endStep(stop, end.outcome === 'failed' ? message : undefined)
+    } else if (end.outcome === 'cancelled' && this.#lastStop !== 'aborted') this.#endStep('aborted', undefined)
+    this.#tools.closeDrafts()
+    const said = end.fault?.ext
+    if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
+    if (end.outcome === 'failed') this.#lines.write('error', [['message', quote(message)]], said)
+    else if (end.outcome === 'completed' && this.#work.command === 'compact') {
+      this.#lines.write('compact_done', [['summary', quote(end.summary ?? text)]])
+    }
+    if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', [], end.ext)
+  }
+}
+
+/** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */
+function silent(
+  _type:
+    | 'text-delta'
+    | 'reasoning-delta'
+    | 'message-retract'
+    | 'step-start'
+    | 'step-end'
+    | 'turn-accepted'
+    | 'turn-started'
+    | 'turn-parked'
+    | 'ask'
+    | 'ask-settled'
+    | 'terminal-output'
+    | 'directive'
+    | 'plan',
+): void {}

@@ -1,0 +1,45 @@
+import { type Ext, type Loss, member, parseObject, type Usage } from '../../../src/model/index.ts'
+import { type Entry, messageLine, PROTOCOL } from '../wire.ts'
+import { usageMembers } from './replies.ts'
+
+const REPLACEABLE = new Set(['cumulative'])
+
+/** Writes `usage` messages of one wire, which has one running total. */
+export class UsageWriter {
+  readonly #total: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, costUsd: 0 }
+
+  /**
+   * A `usage` message; undefined when there is no token in it, since its readers take zeros for facts. `cumulative` is
+   * the agent's own when it brings one that readers can use, else the sum over this wire.
+   */
+  line(usage: Usage, ext: Ext | undefined, report: (loss: Loss) => void): string | undefined {
+    if (usage.input === undefined && usage.output === undefined) {
+      report({ kind: 'dropped', item: 'usage', why: 'no-place', count: 1 })
+      return undefined
+    }
+    for (const field of ['input', 'output', 'costUsd'] as const) {
+      if (usage[field] === undefined) report({ kind: 'invented', item: `usage.${field}`, why: 'required', count: 1 })
+    }
+    for (const key of ['input', 'output', 'cacheRead', 'cacheWrite', 'costUsd'] as const) {
+      this.#total[key]! += usage[key] ?? 0
+    }
+    const own: Entry[] = usageEntries(usage)
+    const entries: Entry[] = [['type', '"usage"'], ...own, ['cumulative', `{${usageMembers(this.#total)}}`]]
+    return messageLine(entries, ext, usable(ext) ? REPLACEABLE : undefined)
+  }
+}
+
+function usageEntries(usage: Usage): Entry[] {
+  const json = `{${usageMembers(usage)}}`
+  return ['input', 'output', 'cache_read', 'cache_write', 'cost_usd', 'reasoning'].map((key) => [
+    key,
+    member(json, key),
+  ])
+}
+
+/** True when the agent's total has the one number that every reader looks at. */
+function usable(ext: Ext | undefined): boolean {
+  if (ext?.protocol !== PROTOCOL) return false
+  const cumulative = parseObject(member(ext.json, 'cumulative') ?? '')
+  return typeof cumulative?.['cost_usd'] === 'number'
+}

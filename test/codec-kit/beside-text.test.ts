@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { loadCodec } from '../../codecs/index.ts'
+import type { TurnEvent } from '../../src/model/index.ts'
+import { driveFront, type FrontDrive, plainTurn } from '../kit/drive.ts'
+
+const turn = 't1'
+const beside: TurnEvent[] = [
+  { type: 'turn-accepted', turn, how: 'new', session: 's1' },
+  { type: 'message-start', turn, message: 'm1', role: 'assistant' },
+  { type: 'reasoning-delta', turn, message: 'm1', text: 'Well.' },
+  { type: 'tool-call', turn, tool: 'c1', name: 'read', args: '{}', executor: 'agent' },
+  { type: 'tool-end', turn, tool: 'c1', status: 'ok', parts: [] },
+  { type: 'notice', turn, severity: 'info', code: 'empty-answer', text: 'The agent said nothing.' },
+  { type: 'notice', turn, severity: 'info', code: 'slow', text: 'It takes its time.' },
+  { type: 'text-delta', turn, message: 'm1', text: 'fine' },
+  { type: 'message-end', turn, message: 'm1' },
+  { type: 'usage', turn, scope: 'turn', usage: { input: 1 } },
+  { type: 'turn-end', turn, outcome: 'completed', stop: 'end' },
+]
+
+const FRONTS: Readonly<Record<string, () => Promise<FrontDrive>>> = {
+  async qwen() {
+    const front = driveFront((await loadCodec('qwen'))!, { argv: ['--output-format', 'text'] })
+    front.feed('hi')
+    front.link.decodeEnd!('eof')
+    return front
+  },
+  async 'qwen-code'() {
+    const front = driveFront((await loadCodec('qwen-code'))!, { argv: ['-p', 'hi'] })
+    front.link.decodeEnd!('eof')
+    return front
+  },
+}
+
+test.each(Object.keys(FRONTS))('an answer of %s that is text alone tells what was beside it', async (name) => {
+  const front = await FRONTS[name]!()
+  expect(front.answers.get(front.commands.at(-1)!.exchange)).toMatchObject({ form: 'whole' })
+  front.play(beside)
+  expect(front.sent).toEqual(['fine'])
+  expect(front.losses).toEqual(
+    ['reasoning-delta', 'tool-call', 'notice', 'usage'].map((item) => ({
+      kind: 'dropped',
+      item,
+      why: 'no-place',
+      count: 1,
+    })),
+  )
+})
+
+test.each(Object.keys(FRONTS))('an answer of %s that was text alone lost nothing', async (name) => {
+  const front = await FRONTS[name]!()
+  front.play(plainTurn('fine').filter(({ type }) => type !== 'usage'))
+  expect([front.sent, front.losses]).toEqual([['fine'], []])
+})
