@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { resolveAgent } from './agents.ts'
+import { CHOICES } from './choices.ts'
 import type { Environment } from './expand.ts'
 import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
 import type { Profile } from './profile.ts'
@@ -9,6 +10,9 @@ import type { FileShape } from './schema.ts'
 import { resolveServer } from './server.ts'
 import type { Source } from './source.ts'
 import type { AgentConfig, CodecInfo, CodecInfos, Config } from './types.ts'
+
+/** The words of closed lists. */
+const CHOSEN = Object.values(CHOICES).flat()
 
 /** What a valid file is resolved with. */
 export interface ResolveContext {
@@ -48,7 +52,7 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
     log: file.log,
     warnings,
     withheld,
-    redact: createRedactor(source.insertedAt([]), new Set([...names, ...protocolWords(codecs)]), keys),
+    redact: createRedactor(source.insertedAt([]), new Set([...names, ...protocolWords(codecs), ...CHOSEN]), keys),
   }
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { CHOICES } from './choices.ts'
 import { parseDuration, parseSize } from './duration.ts'
 import { TEXTS } from './texts.ts'
-import { LOG_LEVELS, OTLP_PROTOCOLS } from './types.ts'
 
 /**
  * The file as people write it, before anything is resolved. Messages are the end of a sentence that begins with the path.
@@ -95,7 +95,7 @@ export const agentSchema = z.looseObject({
     processes: whole(1, 1_000_000).optional(),
     fileSize: size.optional(),
   }).optional(),
-  restore: z.enum(['fresh', 'fail', 'replay']).default('fresh'),
+  restore: z.enum(CHOICES.restore).default('fresh'),
   breaker: table({ failures: whole(1, 1000).default(5), cooldown: time.default(15_000) }).prefault({}),
   health: table({ every: time, timeout: time.default(5_000) }).optional(),
 })
@@ -161,12 +161,12 @@ const route = table({
   }).prefault({}),
   agent: text,
   fallback: z.array(text).default([]),
-  approvals: z.enum(['deny', 'allow']).default('deny'),
-  loss: z.enum(['report', 'strict']).default('report'),
-  journal: z.enum(['full', 'shape']).default('full'),
-  secrets: z.enum(['keep', 'pass']).default('keep'),
-  busy: z.enum(['queue', 'reject', 'steer']).default('queue'),
-  onDisconnect: z.enum(['cancel', 'drain']).optional(),
+  approvals: z.enum(CHOICES.approvals).default('deny'),
+  loss: z.enum(CHOICES.loss).default('report'),
+  journal: z.enum(CHOICES.journal).default('full'),
+  secrets: z.enum(CHOICES.secrets).default('keep'),
+  busy: z.enum(CHOICES.busy).default('queue'),
+  onDisconnect: z.enum(CHOICES.onDisconnect).optional(),
   limits: limits.optional(),
 })
 
@@ -178,7 +178,7 @@ export const fileSchema = table({
   limits: limits.optional(),
   routes: z.array(route).default([]),
   store: table({
-    kind: z.enum(['sqlite']).default('sqlite'),
+    kind: z.enum(CHOICES.store).default('sqlite'),
     path: text.default('./data/turnpike.db'),
     retention: time.default(604_800_000),
   }).prefault({}),
@@ -188,10 +188,10 @@ export const fileSchema = table({
     content: flag.default(false),
     metrics: flag.default(true),
     logs: flag.optional(),
-    protocol: z.enum(OTLP_PROTOCOLS).optional(),
+    protocol: z.enum(CHOICES.otlp).optional(),
     sample: share.optional(),
   }).optional(),
-  log: table({ level: z.enum(LOG_LEVELS).default('info'), pretty: flag.optional() }).prefault({}),
+  log: table({ level: z.enum(CHOICES.level).default('info'), pretty: flag.optional() }).prefault({}),
 })
 
 /** The file after validation. */

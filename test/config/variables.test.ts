@@ -187,6 +187,12 @@ describe('a message about a variable', () => {
     expect(redact('openharness coder-1 hidden-value')).toBe(`openharness coder-1 \${H}`)
   })
 
+  test('of the log keeps the words that a key can choose from', () => {
+    const text = `agents: { a: { protocol: zot, command: x, restore: "\${R}" } }\nroutes: [{ agent: a, loss: "\${L}" }]\n`
+    const { redact } = parse(text, { R: 'replay', L: 'strict' })
+    expect(redact('a strict replay')).toBe('a strict replay')
+  })
+
   test("of the log hides a client's key, whatever it is", () => {
     const config = parse(`server: { keys: [{ name: a, env: K }] }`, { K: 'openharness' })
     expect(config.redact('key openharness')).toBe(`key \${K}`)

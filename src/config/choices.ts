@@ -1,0 +1,15 @@
+import { LOG_LEVELS, OTLP_PROTOCOLS } from './types.ts'
+
+/** The keys of the file whose values are closed lists, with their values; the first is the default where there is one. */
+export const CHOICES = {
+  restore: ['fresh', 'fail', 'replay'],
+  approvals: ['deny', 'allow'],
+  loss: ['report', 'strict'],
+  journal: ['full', 'shape'],
+  secrets: ['keep', 'pass'],
+  busy: ['queue', 'reject', 'steer'],
+  onDisconnect: ['cancel', 'drain'],
+  store: ['sqlite'],
+  otlp: OTLP_PROTOCOLS,
+  level: LOG_LEVELS,
+} as const
