@@ -1,3 +1,4 @@
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import type { Ext, Fault } from '../../src/model/index.ts'
 import { errors } from './errors.ts'
 import { EXT_01 } from './ext.ts'
@@ -10,6 +11,11 @@ export function exitCodeExt(exitCode: number | undefined): Ext | undefined {
 /** True when the error has members that no AgentProc client is told: all but an agent's own exit code. */
 export function isUnsaid(why: Fault | undefined): boolean {
   return why?.ext !== undefined && why.ext.protocol !== EXT_01
+}
+
+/** True when a failure of a provider would be taken for another error: clients know it by its words alone. */
+export function isUntoldCode(why: Fault | undefined): boolean {
+  return why?.code.startsWith('provider-') === true && codeOfProviderText(why.message) !== why.code
 }
 
 /** The exit code of a stand-in: an AgentProc agent's own one when there is one, else that of the error. */

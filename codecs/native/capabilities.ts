@@ -40,7 +40,14 @@ const OTHER_REQUESTS: readonly Item[] = [
 ]
 
 /** What a stream shows and a whole answer, which is a summary of the turn, does not. */
-const STREAM_ALONE: readonly Item[] = ['step-start', 'step-end', 'plan', 'terminal-output']
+const STREAM_ALONE: readonly Item[] = [
+  'step-start',
+  'step-end',
+  'plan',
+  'terminal-output',
+  'tool-progress',
+  'usage.session',
+]
 
 /** A request over HTTP is one turn, or the answer that a parked one waits for. */
 export const httpCapabilities: Capabilities = capabilities({

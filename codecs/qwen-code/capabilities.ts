@@ -25,6 +25,9 @@ const BOTH: readonly Item[] = [
   'usage.cacheRead',
   'usage.total',
   'notice',
+  'notice.code',
+  'fault.code',
+  'reasoning.seal',
   'ask',
   'ask-settled',
   'command-reply',
@@ -54,6 +57,8 @@ export const frontCapabilities = capabilities({
     'tool-start',
     'tool-args-delta',
     'tool-progress',
+    // Of all stops only the limit of model calls.
+    'end.stop',
     // Consent and refusal are all that can be chosen.
     'ask.approval',
     'ask.input',
@@ -76,6 +81,7 @@ export const backCapabilities = capabilities({
     'tool-progress',
     'ask.input',
     'ask.client',
+    'end.stop',
   ],
   partial: ['foreign', 'ext', 'option.systemPrompt', 'part.data'],
 })

@@ -37,6 +37,8 @@ const BOTH: readonly Item[] = [
   'usage.cacheRead',
   'usage.total',
   'notice',
+  'notice.code',
+  'fault.code',
   'ask',
   'ask.approval',
   'ask.client',
@@ -69,12 +71,29 @@ export const frontCapabilities = capabilities({
     'part.diff',
     'message-retract',
     'tool-end',
+    // Only a compaction has one.
+    'end.summary',
+    // Some stops have one name.
+    'end.stop',
+    // A tool of the client waits for its result.
+    'tool.executor',
   ],
 })
 
 /** What an agent of this dialect can be told and can say. */
 export const backCapabilities = capabilities({
-  full: [...BOTH, 'tool-end', 'agent-ready', 'session-bound', 'ask-settled', 'part.image', 'part.audio', 'part.file'],
+  full: [
+    ...BOTH,
+    'end.stop',
+    'end.summary',
+    'tool-end',
+    'agent-ready',
+    'session-bound',
+    'ask-settled',
+    'part.image',
+    'part.audio',
+    'part.file',
+  ],
   partial: [
     'foreign',
     'ext',

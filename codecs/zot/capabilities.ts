@@ -34,6 +34,7 @@ const BOTH: readonly Item[] = [
   'usage.cacheWrite',
   'usage.costUsd',
   'notice',
+  'end.stop',
   'command-reply',
 ]
 
@@ -49,11 +50,23 @@ export const frontCapabilities = capabilities({
     'session.id',
     'turn-accepted',
   ],
-  partial: ['foreign', 'ext', 'part.image', 'part.data', 'message-retract', 'tool-end'],
+  partial: [
+    'foreign',
+    'ext',
+    'part.image',
+    'part.data',
+    'message-retract',
+    'tool-end',
+    // Only a compaction has one.
+    'end.summary',
+    // What the words of a failure or the type of a notice tell.
+    'fault.code',
+    'notice.code',
+  ],
 })
 
 /** What an agent of this protocol can be told and can say. */
 export const backCapabilities = capabilities({
-  full: [...BOTH, 'agent-ready', 'tool-end', 'usage.estimated'],
+  full: [...BOTH, 'agent-ready', 'tool-end', 'usage.estimated', 'end.summary', 'fault.code', 'notice.code'],
   partial: ['foreign', 'ext', 'config-set', 'option.systemPrompt', 'part.image', 'part.data'],
 })

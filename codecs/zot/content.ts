@@ -102,6 +102,9 @@ export function textBlock(text: string): JsonText {
   return `{"type":"text","text":${quote(text)}}`
 }
 
+/** Of an image its type and size are all that a client is shown. */
+const UNSHOWN = ['name', 'url', 'ref', 'base64'] as const
+
 function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefined {
   switch (part.type) {
     case 'text':
@@ -110,6 +113,10 @@ function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefi
       const bytes = part.bytes ?? (part.base64 === undefined ? undefined : base64Bytes(part.base64))
       if (bytes === undefined) {
         report({ kind: 'invented', item: 'part.image', field: 'bytes', why: 'required', count: 1 })
+      }
+      for (const field of UNSHOWN) {
+        if (part[field] !== undefined)
+          report({ kind: 'weakened', item: 'part.image', field, why: 'no-place', count: 1 })
       }
       return `{"type":"image","mime_type":${quote(part.mime ?? '')},"bytes":${numberJson(bytes ?? 0)}}`
     }

@@ -12,6 +12,8 @@ export interface MessageView {
   /** True when text deltas came for it. */
   streamed: boolean
   closed: boolean
+  /** True when it was closed after reasoning had come for it in pieces. */
+  thought?: boolean
   /** Its text: the deltas, or what the agent said at its end. */
   text: string
   reasoning: string
@@ -22,6 +24,9 @@ export interface MessageView {
 export interface ToolView {
   id: Id
   name: string
+  kind: string | undefined
+  title: string | undefined
+  lane: string | undefined
   executor: Executor
   args: JsonText
   /** True once its whole arguments came (`tool-call`). */
@@ -45,8 +50,8 @@ export interface TurnView {
   readonly text: string
   readonly messages: readonly MessageView[]
   readonly tools: readonly ToolView[]
-  readonly directives: readonly { action: string; json: JsonText }[]
-  readonly notices: readonly { severity: string; code: string; text: string }[]
+  readonly directives: readonly { action: string; json: JsonText; lane?: string }[]
+  readonly notices: readonly { severity: string; code: string; text: string; lane?: string }[]
   readonly asks: readonly Ask[]
   readonly usage: Usage | undefined
   readonly usageEstimated: boolean

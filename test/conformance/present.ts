@@ -1,4 +1,5 @@
 import { isBlank, isPlaceholder } from '../../codecs/zene/text.ts'
+import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import type { Capabilities } from '../../src/contract/index.ts'
 import { predictTurn } from '../../src/engine/carry/predict.ts'
 import { type LiveView, viewOf } from '../../src/engine/events/view.ts'
@@ -9,6 +10,7 @@ import {
   type EventOf,
   type Item,
   isRecord,
+  isRetryable,
   type Loss,
   type Part,
   parse,
@@ -104,6 +106,16 @@ function isPlain(options: readonly AskOption[]): boolean {
   )
 }
 
+/** A provider's failure whose words do not tell which it was, to readers that have nothing else. */
+const miscalled: When = ({ view }) => {
+  const fault = view.end?.outcome === 'failed' ? view.end.fault : undefined
+  return fault?.code.startsWith('provider-') === true && codeOfProviderText(fault.message) !== fault.code
+}
+
+/** Its text has not the answer's place alone. */
+const mixed: When = ({ events }) =>
+  events.some((event) => event.type === 'message-start' && event.phase === 'commentary')
+
 const failsAsZene: When = ({ view }) =>
   view.end?.outcome !== 'completed' || isBlank(view.text) || isPlaceholder(view.text)
 
@@ -116,6 +128,24 @@ const uncounted =
     const written = calls.length > 0 ? calls : all.filter(({ scope }) => scope === 'turn')
     return written.some(({ usage }) => Object.values(usage).some((count) => count > 0) && usage[field] === undefined)
   }
+
+/** Notices that readers of zot know by what they are written as; that an answer is empty is not written. */
+const OF_ZOT: ReadonlySet<string> = new Set([
+  'ext-display',
+  'ext-notify',
+  'agent-error',
+  'partial-answer',
+  'empty-answer',
+])
+
+/** Stops that a result of Qwen Code does not tell. */
+const OF_LIMITS: ReadonlySet<string> = new Set([
+  'max-tokens',
+  'max-turns',
+  'refusal',
+  'content-filter',
+  'stop-sequence',
+])
 
 /** Every front that recordings are read by. */
 const READERS: Readonly<Record<string, Reader>> = {
@@ -131,7 +161,15 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'zot@rpc': {
     own: ['zot'],
-    narrow: { 'tool-end': ends('denied', 'cancelled'), 'message-retract': shown },
+    narrow: {
+      'tool-end': ends('denied', 'cancelled'),
+      'message-retract': shown,
+      'fault.code': miscalled,
+      'notice.code': ({ events }) =>
+        events.some((event) => event.type === 'notice' && event.lane === undefined && !OF_ZOT.has(event.code)),
+      // Only compactions have one, which is shown.
+      'end.summary': never,
+    },
     invents: {
       'usage.input': uncounted('input'),
       'usage.output': uncounted('output'),
@@ -158,6 +196,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     withholds: {
       'reasoning-delta': ({ view }) => view.messages.some(({ reasoning }) => reasoning !== ''),
       'tool-call': ({ view }) => view.tools.length > 0,
+      'tool-progress': ({ events }) => events.some(({ type }) => type === 'tool-progress'),
     },
     unasked: true,
   },
@@ -166,6 +205,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     narrow: {
       'part.text': ({ view }) => view.messages.some(({ streamed, text }) => !streamed && text.includes('\r')),
       'message-retract': shown,
+      'fault.code': miscalled,
+      'message.phase': mixed,
     },
     inPieces: true,
   },
@@ -179,11 +220,19 @@ const READERS: Readonly<Record<string, Reader>> = {
       'ask-settled': ({ view, events }) =>
         view.end?.outcome !== 'cancelled' && events.some(({ type }) => type === 'ask-settled'),
       'message-retract': shown,
+      'fault.code': miscalled,
+      'message.phase': mixed,
     },
   },
   'qwen@rfc': {
     own: ['qwen'],
-    narrow: { 'tool-end': ends('denied'), 'message-retract': shown },
+    narrow: {
+      'tool-end': ends('denied'),
+      'message-retract': shown,
+      'end.stop': ({ view }) => ['stop-sequence', 'refusal', 'error'].includes(view.end?.stop ?? ''),
+      'tool.executor': never,
+      'end.summary': never,
+    },
     oneLane: true,
     inPieces: true,
   },
@@ -199,6 +248,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       // Its client wants the pieces.
       'tool-progress': never,
       'step-start': wordless,
+      'end.stop': ({ view }) => view.end?.outcome === 'completed' && OF_LIMITS.has(view.end.stop ?? ''),
       'step-end': ({ events }) =>
         events.some(({ type, ...event }) => type === 'step-end' && 'stop' in event && event.stop === 'max-tokens'),
     },
@@ -269,6 +319,7 @@ function itemsIn(events: readonly AgentEvent[]): ReadonlySet<Item> {
       // That an answer is empty is to be seen without a word.
       if (event.type === 'notice' && event.code === 'empty-answer') continue
       items.add(event.type)
+      for (const item of unusualIn(event)) items.add(item)
       if (event.type === 'text-delta') items.add('part.text')
       else if (event.type === 'ask') items.add(`ask.${event.question.kind}`)
       else if (event.type === 'usage') {
@@ -279,6 +330,40 @@ function itemsIn(events: readonly AgentEvent[]): ReadonlySet<Item> {
     }
   }
   return items
+}
+
+/** The members of an event that only some have, or that have another value than the usual one. */
+function unusualIn(event: TurnEvent): Item[] {
+  const items: (Item | false | undefined)[] = []
+  switch (event.type) {
+    case 'turn-end': {
+      const { outcome, stop, fault, summary, continuation } = event
+      const usual = { completed: 'end', cancelled: 'aborted', failed: 'error' }[outcome]
+      items.push(stop !== undefined && stop !== usual && 'end.stop')
+      items.push(summary !== undefined && 'end.summary', continuation !== undefined && 'end.continuation')
+      if (outcome !== 'failed' || !fault) break
+      items.push('fault.code', fault.retryable !== isRetryable(fault.code) && 'fault.retryable')
+      break
+    }
+    case 'message-start':
+      items.push(event.phase === 'commentary' && 'message.phase')
+      break
+    case 'message-end':
+      items.push(event.parts?.some((part) => part.type === 'reasoning' && part.seal) && 'reasoning.seal')
+      break
+    case 'tool-start':
+      items.push(event.kind !== undefined && 'tool.kind', event.title !== undefined && 'tool.title')
+      break
+    case 'tool-call':
+      items.push(event.executor !== 'agent' && 'tool.executor')
+      break
+    case 'notice':
+      items.push('notice.code')
+      break
+    case 'usage':
+      items.push(event.scope === 'session' && 'usage.session')
+  }
+  return items.filter((item) => typeof item === 'string')
 }
 
 /** The parts of a message that no event of their own tells, and that are not the client's own prompt. */

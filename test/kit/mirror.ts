@@ -6,6 +6,7 @@ import {
   type BackContext,
   type Call,
   type Dialect,
+  type Frame,
   type FrontContext,
 } from '../../src/contract/index.ts'
 import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
@@ -19,6 +20,8 @@ export interface MirrorEar {
   command(command: Exclude<Command, TurnStart>): void
   /** The back half read this. */
   event(event: AgentEvent): void
+  /** The front half wrote this for its client. */
+  read?(frame: Frame): void
   /** Lost by the back half in what it was to ask, or by the front half in what it was to show. */
   asked?(loss: Loss): void
   shown?(loss: Loss): void
@@ -93,6 +96,7 @@ export class Mirror {
         else exchange?.reply({})
       },
       send: (frame) => {
+        this.#ear.read?.(frame)
         if (call.kind === 'http' && !this.#answered) this.agent.head({ status: 200, headers: {} })
         this.#answered = true
         this.agent.decode(frame)

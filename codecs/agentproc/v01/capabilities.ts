@@ -16,6 +16,8 @@ export const backCapabilities = capabilities({
     'message-end',
     'message-retract',
     'notice',
+    'notice.code',
+    'fault.code',
     'session-bound',
   ],
   partial: ['option.systemPrompt', 'part.image', 'part.audio', 'part.file', 'ext'],
@@ -37,5 +39,16 @@ export const frontCapabilities = capabilities({
     'message-end',
     'session-bound',
   ],
-  partial: ['part.text', 'part.image', 'part.audio', 'part.file', 'message-retract', 'ext'],
+  partial: [
+    'part.text',
+    'part.image',
+    'part.audio',
+    'part.file',
+    'message-retract',
+    'ext',
+    // Over HTTP the status tells it, else the exit code tells some.
+    'fault.code',
+    // Only an answer in one piece leaves out what was said beside it.
+    'message.phase',
+  ],
 })

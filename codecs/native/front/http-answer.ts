@@ -65,8 +65,8 @@ function messageOf({ id, role, lane, text, reasoning, parts }: MessageView): obj
   return { id, role, lane, text, reasoning: reasoning || undefined, parts }
 }
 
-function toolOf({ id, name, executor, args, status, parts }: ToolView): object {
-  return { id, name, executor, args: args || undefined, status, parts }
+function toolOf({ id, name, kind, title, lane, executor, args, status, parts }: ToolView): object {
+  return { id, name, kind, title, lane, executor, args: args || undefined, status, parts }
 }
 
 function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {

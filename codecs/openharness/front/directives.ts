@@ -48,6 +48,11 @@ export function directiveJson(action: string, json: JsonText, report: Report): J
   return undefined
 }
 
+/** A directive is the engine's own object: whose it was has no place in it. */
+export function reportLane(lane: string | undefined, report: Report): void {
+  if (lane !== undefined) report({ kind: 'weakened', item: 'directive', field: 'lane', why: 'no-place', count: 1 })
+}
+
 /** What the turn has to show, in order: the engine's own list where it told one, else the text and then the directives. */
 export function shownDirectives(view: TurnView, own: JsonText | undefined, report: Report): JsonText[] {
   const list = at(own, 'response', 'action_directives')
@@ -57,7 +62,10 @@ export function shownDirectives(view: TurnView, own: JsonText | undefined, repor
     const inAnswer = message.role === 'assistant' && message.lane === undefined
     if (inAnswer) attachments.push(...partReferences(message.parts ?? [], view, report))
   }
-  const directives = view.directives.flatMap(({ action, json }) => directiveJson(action, json, report) ?? [])
+  const directives = view.directives.flatMap(({ action, json, lane }) => {
+    reportLane(lane, report)
+    return directiveJson(action, json, report) ?? []
+  })
   if (view.text === '' && attachments.length === 0) return directives
   return [messageDirective(view.text, attachments), ...directives]
 }

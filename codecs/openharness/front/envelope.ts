@@ -77,6 +77,10 @@ export function reportUnshown(view: TurnView, report: Report): void {
   // Nested text is reported by the engine, as of every answer in one piece.
   const nested = view.messages.filter(({ lane, text }) => lane !== undefined && text === '').length
   if (nested > 0) report({ kind: 'dropped', item: 'message-end', field: 'lane', why: 'no-place', count: nested })
+  for (const field of ['kind', 'title'] as const) {
+    const count = view.tools.filter((tool) => tool[field] !== undefined).length
+    if (count > 0) report({ kind: 'dropped', item: `tool.${field}`, why: 'no-place', count })
+  }
   const tools = view.tools.filter((tool) => !isDropped(tool)).length
   if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })
 }
@@ -88,7 +92,9 @@ export function turnJson(
   end: TurnEnd | undefined,
   replayed: boolean,
 ): JsonText {
-  const notices = view.notices.map(({ severity, code, text: said }) => JSON.stringify({ severity, code, text: said }))
+  const notices = view.notices.map(({ severity, code, text: said, lane }) =>
+    JSON.stringify({ severity, code, text: said, lane }),
+  )
   return object([
     ['turn', quote(view.turn)],
     ['session', quote(view.session)],

@@ -13,7 +13,7 @@ import {
 import { attachmentJson, isReference } from '../attachments.ts'
 import { usageJson } from '../usage.ts'
 import { at, oneLine, PROTOCOL, text } from '../wire.ts'
-import { directiveJson, partReferences, type Report } from './directives.ts'
+import { directiveJson, partReferences, type Report, reportLane } from './directives.ts'
 
 type Of<T extends TurnEvent['type']> = TurnEvent & { type: T }
 
@@ -93,7 +93,8 @@ const ENCODERS: Encoders = {
       ['parts', partsJson(parts, report)],
       ['lane', text(lane)],
     ]),
-  directive: ({ action, json }, _view, report) => {
+  directive: ({ action, json, lane }, _view, report) => {
+    reportLane(lane, report)
     const directive = directiveJson(action, json, report)
     return directive === undefined ? undefined : ['directive', directive]
   },
@@ -147,6 +148,8 @@ function deltaFrame(event: Delta): Frame {
 function messageEnd({ message, parts, lane }: Of<'message-end'>, view: TurnView, report: Report): Shown {
   const known = view.message(message)
   const attachments = partReferences(parts ?? [], view, report)
+  const thoughts = known?.thought ? 0 : (parts ?? []).filter(({ type }) => type === 'reasoning').length
+  if (thoughts > 0) report({ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: thoughts })
   return shown('message_end', [
     ['message', quote(message)],
     ['text', known?.streamed && attachments.length === 0 ? undefined : text(known?.text || undefined)],

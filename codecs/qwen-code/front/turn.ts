@@ -120,16 +120,16 @@ export class StreamWriter {
         this.#retract(event, view)
         break
       case 'step-start':
-        if (event.lane !== undefined) break
+        if (event.lane !== undefined) {
+          this.#lines.drop('step-start', 'lane')
+          break
+        }
         this.#answer.end(view)
         this.#unsaid.stepStart(this.#answer.answers)
         break
       case 'step-end':
         if (event.lane === undefined) this.#answer.end(view)
         this.#unsaid.stepEnd(event, this.#answer.answers)
-        break
-      case 'tool-start':
-        this.#unsaid.toolStart(event)
         break
       case 'tool-call':
         this.#tools.call(event, view, extra)
@@ -155,7 +155,6 @@ export class StreamWriter {
         | 'message-retract'
         | 'step-start'
         | 'step-end'
-        | 'tool-start'
         | 'tool-call'
         | 'tool-progress'
         | 'tool-end'
@@ -226,6 +225,7 @@ export class StreamWriter {
       this.#lines.system(subtype, [['data', member(extra!, 'data')]])
       return
     }
+    if (event.lane !== undefined) this.#unsaid.lane('notice')
     const data = object([
       ['severity', quote(event.severity)],
       ['code', quote(event.code)],
@@ -238,6 +238,7 @@ export class StreamWriter {
     this.#answer.end(view)
     this.#state.usage = addUsage(this.#state.usage, view.usage)
     this.#faultExt(event.fault?.ext)
+    this.#unsaid.turnEnd(event)
     this.#result(event, lastText(view), view.at - view.startedAt, extra)
   }
 
@@ -267,6 +268,7 @@ function silent(
   _type:
     | 'turn-started'
     | 'message-start'
+    | 'tool-start'
     | 'tool-args-delta'
     | 'turn-parked'
     | 'terminal-output'

@@ -25,12 +25,19 @@ export class Unsaid {
   stepEnd({ stop, lane }: Event<'step-end'>, answers: number): void {
     if (lane === undefined && this.#before === answers) this.#weakened('step-start')
     if (lane === undefined) this.#before = undefined
+    if (lane !== undefined) this.#weakened('step-end', 'lane')
     if (UNTOLD.has(stop)) this.#weakened('step-end', 'stop')
   }
 
-  toolStart({ kind, title }: Event<'tool-start'>): void {
-    if (kind !== undefined) this.#weakened('tool-start', 'kind')
-    if (title !== undefined) this.#weakened('tool-start', 'title')
+  /** A `result` tells the limit of model calls alone, of a turn that failed. */
+  turnEnd({ stop, outcome }: Event<'turn-end'>): void {
+    const told = outcome === 'failed' && stop === 'max-turns'
+    if (stop !== undefined && UNTOLD.has(stop) && !told) this.#weakened('end.stop')
+  }
+
+  /** It is told as if the main agent had said it. */
+  lane(item: Item): void {
+    this.#weakened(item, 'lane')
   }
 
   /** A client that wants no pieces is shown none of what a tool says while it runs. */

@@ -31,6 +31,9 @@ const ENDS: Readonly<Record<Stop, Ended>> = {
   aborted: { reason: undefined, event: 'USER_CANCELLED', message: 'The turn was cancelled.' },
 }
 
+/** Stops that have the name of another one. */
+const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'error'])
+
 /** The members of a session event that says a notice. */
 export function noticeMembers({
   severity,
@@ -99,7 +102,9 @@ export class EndWriter {
       return
     }
     if (end.outcome === 'completed') this.#compacted(end, view)
+    if (end.summary !== undefined && !this.#compaction) this.#lines.drop('end.summary')
     const stop = end.outcome === 'cancelled' ? 'aborted' : (end.stop ?? 'end')
+    if (NARROW.has(stop)) this.#lines.report({ kind: 'weakened', item: 'end.stop', why: 'too-narrow', count: 1 })
     const { reason, event } = ENDS[stop]
     const usage = view.usage && writeUsage(view.usage)
     if (this.#lines.chunked) {

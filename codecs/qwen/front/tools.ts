@@ -19,8 +19,6 @@ export class ToolWriter {
 
   /** A call begins: shown where answers come in pieces. */
   start(event: EventOf<'tool-start'>, view: TurnView): void {
-    for (const field of ['kind', 'title'] as const)
-      if (event[field] !== undefined) this.#lines.drop('tool-start', field)
     this.#answer.toolStart(event, view)
   }
 

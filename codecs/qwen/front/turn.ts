@@ -272,8 +272,7 @@ export class TurnWriter {
   }
 
   #count({ scope, usage }: EventOf<'usage'>): void {
-    if (scope === 'session') this.#lines.drop('usage', 'session')
-    else if (scope === 'call') this.#answer.usage(usage)
+    if (scope === 'call') this.#answer.usage(usage)
   }
 
   #notice(event: EventOf<'notice'>, view: TurnView): void {

@@ -16,5 +16,8 @@ export const clawrunCapabilities = capabilities({
     'text-delta',
     'message-end',
     'message-retract',
+    // The status of the answer tells it.
+    'fault.code',
+    'message.phase',
   ],
 })

@@ -30,6 +30,11 @@ export class Lines {
     this.report({ kind: 'dropped', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
   }
 
+  /** What it belongs to is told without it. */
+  weaken(item: Item): void {
+    this.report({ kind: 'weakened', item, why: 'no-place', count: 1 })
+  }
+
   report(loss: Loss): void {
     this.#ports.report(loss, this.#exchange)
   }

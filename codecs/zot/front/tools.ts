@@ -29,8 +29,6 @@ export class ToolWriter {
 
   /** `tool_use_start`. */
   start(event: Event<'tool-start'>): void {
-    for (const field of ['kind', 'title'] as const)
-      if (event[field] !== undefined) this.#lines.drop('tool-start', field)
     this.#drafts.add(event.tool)
     const entries: Entry[] = [
       ['id', quote(event.tool)],

@@ -15,6 +15,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { contentOf, textBlock } from '../content.ts'
+import { faultOfText } from '../errors.ts'
 import { type Entry, PROTOCOL, timeText } from '../wire.ts'
 import { Lines, noticeLine } from './lines.ts'
 import { ToolWriter } from './tools.ts'
@@ -47,6 +48,9 @@ const STOPS: Readonly<Record<Stop, string>> = {
 const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'content-filter', 'max-turns'])
 
 const NARROWED: Loss = { kind: 'weakened', item: 'step-end', field: 'stop', why: 'too-narrow', count: 1 }
+
+/** Notices that a reader of this wire knows by what they stand for. */
+const OWN_NOTICES: ReadonlySet<string> = new Set(['ext-display', 'ext-notify', 'agent-error', 'partial-answer'])
 
 const TIMED = new Set(['content', 'time'])
 const STOPPED = new Set(['stop'])
@@ -165,7 +169,9 @@ export class TurnWriter {
         break
       case 'notice':
         // An empty success needs no words here.
-        if (event.code !== 'empty-answer') this.#lines.send(noticeLine(event))
+        if (event.code === 'empty-answer') break
+        if (!OWN_NOTICES.has(event.code)) this.#lines.weaken('notice.code')
+        this.#lines.send(noticeLine(event))
         break
       case 'foreign':
         if (event.protocol === PROTOCOL) this.#lines.send(oneLine(event.frame))
@@ -180,7 +186,7 @@ export class TurnWriter {
   #showPrompt(view: TurnView): void {
     if (this.#promptShown) return
     this.#promptShown = true
-    this.#message('user_message', this.#content(this.#work.input, '', undefined), view)
+    this.#message('user_message', contentOf(this.#work.input, undefined, unreported), view)
   }
 
   #delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
@@ -201,7 +207,8 @@ export class TurnWriter {
     const message = view.message(event.message)
     if (!message || message.lane !== undefined) return
     if (message.role === 'user') {
-      this.#message('user_message', this.#content(event.parts, message.text, event.ext), view, event.ext)
+      const content = event.parts ? contentOf(event.parts, event.ext, unreported) : `[${textBlock(message.text)}]`
+      this.#message('user_message', content, view, event.ext)
     } else if (message.role === 'assistant') {
       this.#streaming = undefined
       this.#tools.closeDrafts()
@@ -257,8 +264,7 @@ export class TurnWriter {
 
   /** Model calls are counted one by one; a backend that knows only the turn's total is counted at its end. */
   #count(event: Event<'usage'>): void {
-    if (event.scope === 'session') this.#lines.drop('usage', 'session')
-    else if (event.scope === 'call' || !this.#counted) {
+    if (event.scope === 'call' || !this.#counted) {
       this.#counted ||= event.scope === 'call'
       this.#tools.closeDrafts()
       const line = this.#usage.line(event.usage, event.ext, (loss) => this.#lines.report(loss))
@@ -276,12 +282,25 @@ export class TurnWriter {
     this.#tools.closeDrafts()
     const said = end.fault?.ext
     if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
+    if (end.summary !== undefined && this.#work.command !== 'compact') this.#lines.drop('end.summary')
+    if (end.outcome === 'failed' && isUntold(end.fault)) this.#lines.weaken('fault.code')
     if (end.outcome === 'failed') this.#lines.write('error', [['message', quote(message)]], said)
     else if (end.outcome === 'completed' && this.#work.command === 'compact') {
       this.#lines.write('compact_done', [['summary', quote(end.summary ?? text)]])
     }
     if (end.outcome !== 'failed' || this.#work.alone !== true) this.#lines.write('done', [], end.ext)
   }
+}
+
+/** A client knows its own prompt: what its repetition has no place for is no loss. */
+function unreported(): void {}
+
+/**
+ * True when a failure of a provider would be taken for another error: its words are all that this wire has, and readers
+ * know it by them. The gateway's own failures say in their words what they are.
+ */
+function isUntold(why: Fault | undefined): boolean {
+  return why?.code.startsWith('provider-') === true && faultOfText(why.message).code !== why.code
 }
 
 /** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */

@@ -1,7 +1,8 @@
 import type { Capabilities } from '../../contract/index.ts'
-import type { EventOf, Item, Part, TurnEvent } from '../../model/index.ts'
+import type { EventOf, Fault, Item, Part, TurnEvent } from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
 import { carriesEvent, dropped, type ReportLoss } from './carry.ts'
+import { carryMembers, reportMembers } from './carry-members.ts'
 
 /** What reaches every front in the view, even where its wire has no event for it. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
@@ -16,6 +17,7 @@ const NOT_IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set([
   'terminal-output',
   'step-start',
   'step-end',
+  'tool-progress',
 ])
 
 /** Events that are taken to pieces: some of what they hold may have no place. */
@@ -39,19 +41,22 @@ export function carryEvent(
   }
   if (!carriesEvent(capabilities, event)) {
     if (!isSeen(event)) report(dropped(lostItem(capabilities, event)))
+    reportMembers(capabilities, event, report)
     return undefined
   }
-  const carried = isComposed(event) ? carryComposed(capabilities, event, view, report) : event
+  const composed = isComposed(event) ? carryComposed(capabilities, event, view, report) : event
+  const carried = composed && carryMembers(capabilities, composed, report)
   if (!whole) return carried && withoutExt(capabilities, carried, report)
   if (!event.type.startsWith('turn-')) {
     if (NOT_IN_VIEW.has(event.type)) report(dropped(event.type))
+    if (carried?.type === 'usage' && carried.scope === 'session') report(dropped('usage.session'))
     if (event.ext) report({ ...dropped('ext'), field: event.ext.protocol })
     return undefined
   }
   if (event.type === 'turn-end' || event.type === 'turn-parked') {
     if (view.asides > 0) report({ ...dropped('text-delta', view.asides), field: 'aside' })
   }
-  return withoutExt(capabilities, event, report)
+  return withoutExt(capabilities, carried ?? event, report)
 }
 
 /** What every front is told all the same. */
@@ -123,6 +128,10 @@ function carryUsage(
   event: EventOf<'usage'>,
   report: ReportLoss,
 ): EventOf<'usage'> | undefined {
+  if (event.scope === 'session' && capabilities['usage.session'] === 'none') {
+    report(dropped('usage.session'))
+    return undefined
+  }
   const fields = Object.keys(event.usage) as (keyof typeof event.usage)[]
   const lost = fields.filter((field) => event.usage[field] !== undefined && capabilities[`usage.${field}`] === 'none')
   const guessed = event.estimated === true && capabilities['usage.estimated'] === 'none'
@@ -139,8 +148,15 @@ function carryUsage(
 }
 
 function withoutExt(capabilities: Capabilities, event: TurnEvent, report: ReportLoss): TurnEvent {
-  if (event.ext === undefined || capabilities.ext !== 'none') return event
-  const { ext, ...rest } = event
+  if (capabilities.ext !== 'none') return event
+  const end = event.type === 'turn-end' && event.fault?.ext ? { ...event, fault: withoutFaultExt(event.fault) } : event
+  if (event.type === 'turn-end' && event.fault?.ext) report({ ...dropped('ext'), field: event.fault.ext.protocol })
+  if (end.ext === undefined) return end
+  const { ext, ...rest } = end
   report({ ...dropped('ext'), field: ext.protocol })
   return rest
+}
+
+function withoutFaultExt({ ext, ...fault }: Fault): Fault {
+  return fault
 }

@@ -1,6 +1,7 @@
 import type { Capabilities, Level } from '../../contract/index.ts'
 import { type Command, type Fault, fault, ITEMS, type Item, type Loss, type TurnStart } from '../../model/index.ts'
 import { dropped, isServedHere, startItems } from './carry.ts'
+import { holderOf, isWeakening } from './carry-members.ts'
 
 /**
  * How an item gets from one side of a pair to the other. `served`: the gateway itself honours it. `absent`: the side
@@ -22,6 +23,12 @@ const SOURCE_OF_GROUP: Readonly<Record<string, Source>> = {
   part: 'both',
   usage: 'back',
   ask: 'back',
+  end: 'back',
+  fault: 'back',
+  message: 'back',
+  tool: 'back',
+  notice: 'back',
+  reasoning: 'back',
 }
 
 const SOURCES: Readonly<Record<Item, Source>> = Object.fromEntries(
@@ -79,7 +86,7 @@ export function predictPair(front: Capabilities, back: Capabilities, same = fals
       case 'front':
         return ways.front()
       case 'back':
-        return beside(item, front, back) ?? ways.back()
+        return beside(item, front, back) ?? memberWay(item, front, ways.back())
       case 'gateway':
         return shaped(item, front)
       case 'both':
@@ -102,6 +109,13 @@ function carried(source: Level, target: Level, same: boolean): Carriage {
   if (source === 'none') return 'absent'
   if (target === 'none') return 'lost'
   return !same && (source === 'partial' || target === 'partial') ? 'weakened' : 'kept'
+}
+
+/** A member is gone with what holds it; else what it stands in is told without it. */
+function memberWay(item: Item, front: Capabilities, way: Carriage): Carriage {
+  if (way !== 'lost' || !isWeakening(item)) return way
+  const holder = holderOf(item)
+  return holder !== undefined && front[holder] === 'none' ? way : 'weakened'
 }
 
 /** What is said beside turns: the gateway takes it in itself, and only who has asked something waits for an answer. */
@@ -178,7 +192,9 @@ function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
     // What is gone with the event that it is in is not lost twice.
     if (item.startsWith('usage.') && lost('usage')) return []
     if ((item.startsWith('ask.') || item === 'ask-settled') && lost('ask')) return []
-    const way = carried(back[item], front[item], false)
+    const holder = holderOf(item)
+    if (holder !== undefined && lost(holder)) return []
+    const way = memberWay(item, front, carried(back[item], front[item], false))
     if (way === 'lost') return dropped(item)
     return way === 'weakened' ? weakened(item, 1) : []
   })

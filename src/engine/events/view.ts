@@ -16,8 +16,6 @@ import {
 /** A message view that the fold may write to. `commentary` is text beside the answer. */
 interface LiveMessage extends MessageView {
   commentary: boolean
-  /** True when it was closed after reasoning had come for it in pieces. */
-  thought?: boolean
   /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
   told?: string
 }
@@ -30,8 +28,8 @@ export class LiveView implements TurnView {
   readonly startedAt: number
   readonly messages: LiveMessage[] = []
   readonly tools: ToolView[] = []
-  readonly directives: { action: string; json: JsonText }[] = []
-  readonly notices: { severity: string; code: string; text: string }[] = []
+  readonly directives: { action: string; json: JsonText; lane?: string }[] = []
+  readonly notices: { severity: string; code: string; text: string; lane?: string }[] = []
   readonly #ledger: LossLedger
   readonly #messageById = new Map<Id, LiveMessage>()
   readonly #toolById = new Map<Id, ToolView>()
@@ -190,10 +188,10 @@ export class LiveView implements TurnView {
         return
       }
       case 'directive':
-        this.directives.push({ action: event.action, json: event.json })
+        this.directives.push({ action: event.action, json: event.json, ...laneOf(event) })
         return
       case 'notice':
-        this.notices.push({ severity: event.severity, code: event.code, text: event.text })
+        this.notices.push({ severity: event.severity, code: event.code, text: event.text, ...laneOf(event) })
         return
       case 'ask':
         this.#asks.set(event.ask, event)
@@ -221,6 +219,9 @@ export class LiveView implements TurnView {
     const tool: ToolView = {
       id: event.tool,
       name: event.name,
+      kind: event.type === 'tool-start' ? event.kind : undefined,
+      title: event.type === 'tool-start' ? event.title : undefined,
+      lane: event.lane,
       executor: event.executor,
       args,
       called,
@@ -230,6 +231,10 @@ export class LiveView implements TurnView {
     this.tools.push(tool)
     this.#toolById.set(event.tool, tool)
   }
+}
+
+function laneOf({ lane }: TurnEvent): { lane?: string } {
+  return lane === undefined ? {} : { lane }
 }
 
 function joined(parts: readonly Part[], type: 'text' | 'reasoning'): string {

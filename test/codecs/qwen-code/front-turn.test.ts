@@ -657,21 +657,34 @@ describe('what this wire has no line for is told', () => {
     ])
     expect(losses([step('step-start'), step('step-end', { stop: 'end' })])).toEqual([loss('step-start')])
     expect(losses([step('step-start', { lane: 'l' }), step('step-end', { stop: 'refusal', lane: 'l' })])).toEqual([
+      { ...loss('step-start', 'lane'), kind: 'dropped' },
+      loss('step-end', 'lane'),
       loss('step-end', 'stop'),
     ])
   })
 
-  test('of tools: their kind and title, and what they say while they run when nobody wants pieces', () => {
+  test('of turns: a limit that a result does not tell, and whose notice it was', () => {
+    const ends = (stop: string, outcome = 'completed') =>
+      shown([{ type: 'turn-started' }, { ...end, outcome, stop }]).losses.filter(({ kind }) => kind !== 'invented')
+    expect(ends('end')).toEqual([])
+    expect(ends('max-tokens')).toEqual([loss('end.stop')])
+    expect(ends('max-turns')).toEqual([loss('end.stop')])
+    expect(ends('max-turns', 'failed')).toEqual([])
+    const notice = { type: 'notice', severity: 'info', code: 'c', text: 'T' }
+    expect(losses([notice])).toEqual([])
+    expect(losses([{ ...notice, lane: 'l' }])).toEqual([loss('notice', 'lane')])
+  })
+
+  test('of tools: what they say while they run when nobody wants pieces', () => {
     const tool = { tool: 'c', name: 'look', executor: 'agent' }
     const events = [
-      { type: 'tool-start', ...tool, kind: 'read', title: 'Look' },
+      { type: 'tool-start', ...tool },
       { type: 'tool-call', ...tool, args: '{}' },
       { type: 'tool-progress', tool: 'c', parts: [{ type: 'text', text: 'half' }] },
       { type: 'tool-end', tool: 'c', status: 'ok', parts: [] },
     ]
-    const always = [loss('tool-start', 'kind'), loss('tool-start', 'title')]
-    expect(losses(events)).toEqual([...always, loss('tool-progress', undefined, 'policy')])
-    expect(losses(events, '--include-partial-messages')).toEqual(always)
+    expect(losses(events)).toEqual([loss('tool-progress', undefined, 'policy')])
+    expect(losses(events, '--include-partial-messages')).toEqual([])
   })
 
   test('a call of a sub-agent of which only pieces came is written before its result, once', () => {

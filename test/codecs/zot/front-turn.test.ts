@@ -360,13 +360,13 @@ describe('usage', () => {
     ])
     expect(sentLines(drive).filter((line) => line['type'] === 'usage')).toHaveLength(2)
     expect(drive.losses).toEqual([
-      { kind: 'dropped', item: 'usage', field: 'session', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'usage', why: 'no-place', count: 1 },
       { kind: 'invented', item: 'usage.input', why: 'required', count: 1 },
       { kind: 'dropped', item: 'ext', field: 'qwen', why: 'no-place', count: 1 },
       { kind: 'invented', item: 'usage.output', why: 'required', count: 1 },
     ])
     expect(drive.dropped).toEqual([
+      { kind: 'dropped', item: 'usage.session', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'usage.estimated', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'usage.total', why: 'no-place', count: 1 },
     ])
@@ -399,7 +399,10 @@ test('notices and unknown messages', () => {
     '{"type":"ext_display","extension":"probe","text":"T"}',
     '{"type":"thinking","delta":"\\u2029"}',
   ])
-  expect(drive.losses).toEqual([{ kind: 'dropped', item: 'foreign', field: 'qwen', why: 'no-place', count: 1 }])
+  expect(drive.losses).toEqual([
+    { kind: 'weakened', item: 'notice.code', why: 'no-place', count: 1 },
+    { kind: 'dropped', item: 'foreign', field: 'qwen', why: 'no-place', count: 1 },
+  ])
   const idle = front()
   idle.link.encodeLink!({ turn: null, type: 'notice', severity: 'info', code: 'ext-notify', text: 'T' })
   idle.link.encodeLink!({ turn: null, type: 'foreign', protocol: 'zot', frame: '{"type":"x"}' })
@@ -466,15 +469,16 @@ test('what this wire has no place for is reported', () => {
     loss('dropped', 'text-delta', 'lane'),
     loss('dropped', 'message-end', 'role'),
     loss('weakened', 'message-retract', undefined, 'too-narrow'),
-    loss('dropped', 'tool-start', 'kind'),
-    loss('dropped', 'tool-start', 'title'),
     loss('dropped', 'part.data', 'tool_progress'),
     loss('weakened', 'tool-end', 'status', 'too-narrow'),
     loss('weakened', 'tool-end', 'status', 'too-narrow'),
     loss('weakened', 'part.data', undefined),
     loss('invented', 'part.image', 'bytes', 'required'),
+    loss('weakened', 'part.image', 'url'),
   ])
   expect(drive.dropped).toEqual([
+    loss('dropped', 'tool.kind', undefined),
+    loss('dropped', 'tool.title', undefined),
     loss('dropped', 'part.audio', undefined),
     loss('dropped', 'part.reasoning', undefined),
     loss('dropped', 'part.file', undefined),

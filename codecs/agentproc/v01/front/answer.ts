@@ -1,7 +1,7 @@
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
-import { isUnsaid } from '../../exit-code.ts'
+import { isUnsaid, isUntoldCode } from '../../exit-code.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
@@ -29,7 +29,8 @@ export class AnswerWriter {
   /** One event of the turn. */
   write(event: TurnEvent, exchange: Id, view: TurnView): void {
     if (event.ext) this.#drop('ext', exchange)
-    if (event.type === 'text-delta') this.#delta(event, exchange, view)
+    if (event.type === 'message-start') this.#messageStart(event, exchange)
+    else if (event.type === 'text-delta') this.#delta(event, exchange, view)
     else if (event.type === 'message-end') this.#messageEnd(event, exchange, view)
     else if (event.type === 'message-retract') this.#retract(event, exchange, view)
     else if (event.type === 'turn-accepted') this.#session = event.session
@@ -47,6 +48,11 @@ export class AnswerWriter {
   #end(end: TurnEnd, exchange: Id, view: TurnView): void {
     if (end.outcome === 'completed') this.#completed(exchange, view)
     else this.#failed(end, exchange, view)
+  }
+
+  /** Partials are one text: what is said beside the answer stands in it. */
+  #messageStart({ phase }: EventOf<'message-start'>, exchange: Id): void {
+    if (phase === 'commentary') this.#weakened('message.phase', exchange)
   }
 
   #messageEnd(event: EventOf<'message-end'>, exchange: Id, view: TurnView): void {
@@ -81,6 +87,7 @@ export class AnswerWriter {
     this.#bodyAsPartials(view)
     if (this.#form === 'whole' && view.text !== '') this.#drop('message-end', exchange)
     if (isUnsaid(end.fault)) this.#drop('ext', exchange)
+    if (end.outcome === 'failed' && isUntoldCode(end.fault)) this.#weakened('fault.code', exchange)
     this.#send(errorLine(reasonOf(end)))
   }
 
@@ -116,6 +123,10 @@ export class AnswerWriter {
 
   #dropParts(message: MessageView, exchange: Id): void {
     for (const part of message.parts ?? []) if (isBytes(part)) this.#drop(`part.${part.type}`, exchange)
+  }
+
+  #weakened(item: Item, exchange: Id): void {
+    this.#ports.report({ kind: 'weakened', item, why: 'no-place', count: 1 }, exchange)
   }
 
   #drop(item: Item, exchange: Id): void {

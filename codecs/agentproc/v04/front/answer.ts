@@ -13,7 +13,7 @@ import {
   type TurnView,
 } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
-import { isUnsaid } from '../../exit-code.ts'
+import { isUnsaid, isUntoldCode } from '../../exit-code.ts'
 import { EXT_04 } from '../../ext.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { wireSession } from '../session.ts'
@@ -52,7 +52,8 @@ export class AnswerWriter {
   /** One event of the turn. */
   write(event: TurnEvent, exchange: Id, view: TurnView): void {
     if (event.ext && event.ext.protocol !== EXT_04) this.#drop('ext', exchange)
-    if (event.type === 'text-delta' || event.type === 'reasoning-delta') this.#delta(event, exchange, view)
+    if (event.type === 'message-start') this.#messageStart(event, exchange)
+    else if (event.type === 'text-delta' || event.type === 'reasoning-delta') this.#delta(event, exchange, view)
     else if (event.type === 'message-end') this.#messageEnd(event, exchange, view)
     else if (event.type === 'message-retract') this.#retract(event, exchange, view)
     else if (event.type === 'ask') this.#ask(event, exchange)
@@ -72,6 +73,11 @@ export class AnswerWriter {
       this.#thought.add(event.message)
       this.#thinking(event.text, event.ext)
     }
+  }
+
+  /** Partials are one text: what is said beside the answer stands in it. */
+  #messageStart({ phase }: EventOf<'message-start'>, exchange: Id): void {
+    if (phase === 'commentary') this.#weakened('message.phase', exchange)
   }
 
   #messageEnd(event: EventOf<'message-end'>, exchange: Id, view: TurnView): void {
@@ -105,6 +111,7 @@ export class AnswerWriter {
       return
     }
     if (isUnsaid(end.fault)) this.#drop('ext', exchange)
+    if (end.outcome === 'failed' && isUntoldCode(end.fault)) this.#weakened('fault.code', exchange)
     const session = this.#version === '0.4' ? this.#session : this.#stamp()
     this.#ports.send(errorLine(reasonOf(end), usage, { session, ext: end.ext }))
   }
@@ -153,6 +160,10 @@ export class AnswerWriter {
 
   #dropParts(message: MessageView, exchange: Id): void {
     for (const part of message.parts ?? []) if (isBytes(part)) this.#drop(`part.${part.type}`, exchange)
+  }
+
+  #weakened(item: Item, exchange: Id): void {
+    this.#ports.report({ kind: 'weakened', item, why: 'no-place', count: 1 }, exchange)
   }
 
   #drop(item: Item, exchange: Id): void {
