@@ -43,7 +43,7 @@ const LOSSES: Readonly<Record<string, { losses: readonly string[]; why: string }
     why: 'an error takes back a body that was shown, and makes what stands behind it a diagnostic',
   },
   'agentproc/v01/samples/odd-lines.wire': { losses: ['dropped notice'], why: 'our remark on an id that is not valid' },
-  'qwen/code/samples/approval.wire': {
+  'qwen-code/samples/approval.wire': {
     losses: ['invented turn-started model'],
     why: 'an `init` names a model, and this recording has none',
   },
@@ -55,10 +55,6 @@ const LOSSES: Readonly<Record<string, { losses: readonly string[]; why: string }
   'agentproc/v04/samples/odd-lines.wire': {
     losses: ['unparsed foreign', 'dropped notice'],
     why: 'lines that are no events, and our remark on them',
-  },
-  'agentproc/v04/samples/other-result.wire': {
-    losses: ['dropped message-end result', 'dropped notice'],
-    why: 'a second result, and our remark on it',
   },
   'agentproc/v04/samples/permission.wire': {
     losses: ['weakened ask-settled'],
