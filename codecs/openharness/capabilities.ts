@@ -44,12 +44,13 @@ export const frontCapabilities = capabilities({
     'end.continuation',
     'fault.code',
     'fault.retryable',
-    'message.phase',
     'ask',
     'ask.approval',
     'ask-settled',
   ],
   partial: [
+    // A whole answer leaves out what is said beside it.
+    'message.phase',
     'foreign',
     'ext',
     'part.image',

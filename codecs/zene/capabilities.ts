@@ -27,10 +27,10 @@ export const frontCapabilities = capabilities({
     'usage.total',
     'usage.estimated',
     'fault.code',
-    'message.phase',
     'command-reply',
   ],
-  partial: ['foreign', 'ext', 'part.text', 'message-retract'],
+  // What is said beside the answer is left out.
+  partial: ['foreign', 'ext', 'part.text', 'message-retract', 'message.phase'],
 })
 
 /** What a Zene agent takes and tells. */

@@ -145,7 +145,7 @@ const AMONG: { readonly [T in TurnEvent['type']]: (given: Told) => readonly Told
   'message-start': (start) => [start, SAY, CLOSE],
   'text-delta': (delta) => [OPEN, delta, CLOSE],
   'reasoning-delta': (delta) => [OPEN, delta, SAY, CLOSE],
-  'message-end': (end) => [OPEN, end],
+  'message-end': ({ streamed, ...end }) => [OPEN, ...(streamed ? [{ ...SAY, text: 'done' }] : []), end as Told],
   'message-retract': (retract) => [OPEN, SAY, retract, CLOSE],
   'tool-start': (start) => [start, { ...CALL, name: start['name'], executor: start['executor'] }, DONE],
   'tool-args-delta': (delta) => [START, delta, { ...CALL, args: delta['text'] }, DONE],
@@ -304,18 +304,28 @@ const USUAL_PARTS: Partial<Record<Part['type'], object>> = {
 
 const OF_PARTS = Object.entries(PARTS).flatMap(([part, members]) =>
   Object.entries(members as Record<string, Row>).flatMap(([member, row]) =>
-    (['message-end', 'tool-end'] as const)
-      .filter((type) => type === 'message-end' || part !== 'reasoning')
-      .map((type): Case => {
+    (['message-end', 'streamed message-end', 'tool-end'] as const)
+      .filter(
+        (where) =>
+          (where !== 'tool-end' || part !== 'reasoning') && (where !== 'streamed message-end' || part !== 'text'),
+      )
+      .map((where): Case => {
+        const type = where === 'tool-end' ? where : 'message-end'
+        const streamed = where === 'streamed message-end' ? true : undefined
         const held = (value: unknown) => ({
           type: part,
           ...USUAL_PARTS[part as Part['type']],
           ...row.beside,
           [member]: value,
         })
-        const event = (value: unknown): Told => ({ ...USUAL[type], type, parts: [TEXT, without(held(value))] })
+        const event = (value: unknown): Told => ({
+          ...USUAL[type],
+          type,
+          streamed,
+          parts: [TEXT, without(held(value))],
+        })
         return {
-          name: `${type}: part.${part}.${member}`,
+          name: `${where}: part.${part}.${member}`,
           row,
           within: [
             type,

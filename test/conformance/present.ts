@@ -38,10 +38,17 @@ interface Turn {
 
 type When = (turn: Turn) => boolean
 
+/** Where a part stands. */
+type Place = 'message-end' | 'tool-progress' | 'tool-end'
+/** What becomes of a part that a front has a place for in part. */
+type PartWay = (part: Part, place: Place) => 'dropped' | 'weakened' | undefined
+
 /** What a front makes of what it carries in part. */
 interface Reader {
   /** Whose extensions it writes; absent: all. */
   own?: readonly string[]
+  /** What becomes of parts that it carries in part; absent: they are kept. */
+  parts?: PartWay
   /** What of an item does not fit; an item that is carried in part and not named here never fits whole. */
   narrow?: Partial<Record<Item, When>>
   /** What it makes up. */
@@ -161,6 +168,11 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'zot@rpc': {
     own: ['zot'],
+    parts: (part, place) => {
+      if (place === 'tool-progress') return 'dropped'
+      if (part.type !== 'image') return 'weakened'
+      return (part.url ?? part.ref ?? part.base64 ?? part.name) === undefined ? undefined : 'weakened'
+    },
     narrow: {
       'tool-end': ends('denied', 'cancelled'),
       'message-retract': shown,
@@ -179,6 +191,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'openharness@v1': {
     own: ['openharness'],
+    // A whole answer shows no tools, and of messages what can be a reference.
+    parts: (part, place) =>
+      place !== 'message-end' || ('url' in part && part.url !== undefined) ? undefined : 'dropped',
     // A whole answer shows neither thoughts nor tools; each tool is one loss.
     narrow: Object.fromEntries(
       (
@@ -202,6 +217,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'agentproc@0.1': {
     own: ['agentproc'],
+    parts: () => 'dropped',
     narrow: {
       'part.text': ({ view }) => view.messages.some(({ streamed, text }) => !streamed && text.includes('\r')),
       'message-retract': shown,
@@ -212,6 +228,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'agentproc@0.4': {
     own: ['agentproc@0.4', 'agentproc'],
+    parts: () => 'dropped',
     narrow: {
       // What is lost of a question is told by its kind.
       ask: never,
@@ -226,6 +243,13 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'qwen@rfc': {
     own: ['qwen'],
+    parts: (part, place) => {
+      if (place === 'message-end') return 'dropped'
+      if (part.type === 'diff') return undefined
+      if (part.type !== 'data') return 'dropped'
+      const shown = parse(part.json)
+      return isRecord(shown) && typeof shown['kind'] === 'string' ? undefined : 'weakened'
+    },
     narrow: {
       'tool-end': ends('denied'),
       'message-retract': shown,
@@ -238,6 +262,11 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'qwen-code@code': {
     own: ['qwen-code'],
+    parts: (part, place) => {
+      if (place === 'message-end') return 'dropped'
+      if (place === 'tool-end') return 'weakened'
+      return part.type === 'data' ? undefined : 'dropped'
+    },
     narrow: {
       'ask.approval': beyondYesAndNo,
       'tool-call': ({ view }) => view.tools.some(({ args }) => !isRecord(parse(args))),
@@ -276,9 +305,10 @@ export function losses(reader: string, front: Capabilities, back: Capabilities, 
     for (const [item, holds] of Object.entries(when)) if (turns.some(holds)) found.add(`${kind} ${item}`)
   }
   for (const loss of predictTurn(front, back, NOTHING, false)) {
-    if (!items.has(loss.item) || (unasked && loss.item.startsWith('ask'))) continue
+    if (isHeld(loss.item) || !items.has(loss.item) || (unasked && loss.item.startsWith('ask'))) continue
     if (loss.kind === 'dropped' || turns.some(narrow?.[loss.item] ?? (() => true))) found.add(nameOf(loss))
   }
+  for (const name of partLosses(held.events, front, READERS[reader]!.parts)) found.add(name)
   if (own && protocolsIn(held.events, 'ext').some((protocol) => !own.includes(protocol))) found.add('dropped ext')
   if (own && protocolsIn(held.events, 'foreign').some((protocol) => !own.includes(protocol)))
     found.add('dropped foreign')
@@ -290,6 +320,29 @@ export function losses(reader: string, front: Capabilities, back: Capabilities, 
   some(invents, 'invented')
   some(withholds, 'dropped')
   return found
+}
+
+/** Parts that are in messages and tools as what they are. Text and thoughts have events of their own. */
+function isHeld(item: Item): boolean {
+  return /^part\.(?:image|audio|file|data|diff)$/.test(item)
+}
+
+/** What is lost of parts where they stand: one whose event has no place goes with it. */
+function partLosses(events: readonly AgentEvent[], front: Capabilities, way: PartWay = () => undefined): string[] {
+  return turnsOf(events).flatMap(({ view, events: all }) =>
+    all.flatMap((event) => {
+      if (event.type !== 'message-end' && event.type !== 'tool-end' && event.type !== 'tool-progress') return []
+      if (event.lane !== undefined || (event.type !== 'message-end' && front[event.type] === 'none')) return []
+      const parts = event.type === 'message-end' ? untold(event, view) : event.parts
+      return parts
+        .filter(({ type }) => isHeld(`part.${type}`))
+        .flatMap((part) => {
+          const level = front[`part.${part.type}`]
+          const lost = level === 'none' ? 'dropped' : level === 'partial' ? way(part, event.type) : undefined
+          return lost === undefined ? [] : [`${lost} part.${part.type}`]
+        })
+    }),
+  )
 }
 
 /** A loss without its field and count. */

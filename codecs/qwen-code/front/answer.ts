@@ -72,8 +72,9 @@ export class AnswerWriter {
     if (event.revised && !open && message?.text) {
       this.#whole('text', message.text, textBlock(message.text), event.message, undefined)
     }
-    if (message?.streamed === true || event.parts === undefined) return
-    for (const part of event.parts) this.#part(part, event.message, extra)
+    // Its text was shown in pieces; what else it holds was not.
+    const rest = message?.streamed === true ? event.parts?.filter(({ type }) => type !== 'text') : event.parts
+    for (const part of rest ?? []) this.#part(part, event.message, extra)
   }
 
   /** The tokens of the model call whose last line comes next. */

@@ -18,6 +18,6 @@ export const clawrunCapabilities = capabilities({
     'message-retract',
     // The status of the answer tells it.
     'fault.code',
-    'message.phase',
   ],
+  partial: ['message.phase'],
 })

@@ -54,7 +54,9 @@ export function carryEvent(
     return undefined
   }
   if (event.type === 'turn-end' || event.type === 'turn-parked') {
-    if (view.asides > 0) report({ ...dropped('text-delta', view.asides), field: 'aside' })
+    // Who is shown every message with its phase is shown what was said beside the answer.
+    if (view.asides > 0 && capabilities['message.phase'] !== 'full')
+      report({ ...dropped('text-delta', view.asides), field: 'aside' })
   }
   return withoutExt(capabilities, carried ?? event, report)
 }
