@@ -60,7 +60,8 @@ class SqliteStore implements Store {
   readonly #sql: Statements
   readonly #brief: boolean
   readonly #writes: Writes
-  readonly #queue: RetryQueue
+  /** What is tried again waits in it; a store that is not brief has none. */
+  readonly #queue: RetryQueue | undefined
 
   constructor(db: DatabaseSync, path: string, { failed = () => {}, brief = false }: SqliteOptions) {
     this.#db = db
@@ -70,7 +71,7 @@ class SqliteStore implements Store {
     this.#writes = brief
       ? new ShortTransactions(db)
       : new TickTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
-    this.#queue = new RetryQueue(brief ? isLocked : () => false, BRIEF_PATIENCE_MS)
+    if (brief) this.#queue = new RetryQueue(isLocked, BRIEF_PATIENCE_MS)
   }
 
   commit(): Awaitable<void> {
@@ -277,14 +278,15 @@ class SqliteStore implements Store {
 
   /** `once`: it is not tried again, whatever is in the way. */
   #do<T>(work: () => T, once?: 'once'): Awaitable<T> {
-    const told = (): T => {
-      try {
-        return work()
-      } catch (error) {
-        throw storeError(error, this.#path)
-      }
+    return this.#queue ? this.#queue.run(() => this.#now(work), once) : this.#now(work)
+  }
+
+  #now<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw storeError(error, this.#path)
     }
-    return this.#queue.run(told, once)
   }
 
   #write<T>(work: () => T): Awaitable<T> {
