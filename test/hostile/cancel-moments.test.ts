@@ -19,8 +19,8 @@ const MOMENTS = {
   'in-a-tool': { back: 'zot', ending: 'cancelled' },
   asking: { back: 'agentproc', ending: 'cancelled' },
   queued: { back: 'zot', ending: 'cancelled' },
-  // Its answer is whole only when the process has ended well.
-  'before-exit': { back: 'agentproc', ending: 'cancelled' },
+  // The result is the end, whatever its process does then.
+  'before-exit': { back: 'agentproc', ending: 'completed' },
   // The answer line is the end: what comes later changes nothing.
   answered: { back: 'zene', ending: 'completed' },
 } as const
@@ -119,7 +119,7 @@ ${agents.join('\n')}
     await until(() => existsSync(join(gateway.folder, `${name}.reached`)))
     const client = moment === 'queued' ? new StandInClient(gateway.url, front, name, asked) : first
     if (moment === 'queued') await until(() => open(name) === 2)
-    if (moment === 'answered') await until(() => open(name) === 0)
+    if (moment === 'answered' || moment === 'before-exit') await until(() => open(name) === 0)
     stop(client, how)
     // The end of the wire is the end of a success in AgentProc 0.1.
     let closed = false
