@@ -12,11 +12,12 @@ import {
 } from '../src/contract/index.ts'
 import type { ClientLink } from '../src/engine/index.ts'
 import { fault } from '../src/model/index.ts'
+import { watchHalfClose } from './half-close.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
 import { frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
-import { type Patience, watchBody } from './patience.ts'
+import { watchBody } from './patience.ts'
 
 /** Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. */
 export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
@@ -84,20 +85,21 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
     if (barred) client.refuse(barred)
     else if (unreadable) client.refuse(unreadable, 415)
   }
-  connect(client, c.env, parts.patience(), route.endpoint.input !== 'body')
+  connect(client, c.env, parts, route.endpoint.input !== 'body')
   return RESPONSE_ALREADY_SENT
 }
 
 const LATE = fault('timeout', 'The body of the request did not come in time; send it again, faster.')
 
-function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, patience: Patience, lines: boolean): void {
+function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, parts: HttpParts, lines: boolean): void {
   outgoing.on('close', () => client.disconnect())
+  watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, () => client.probe())
   client.open()
   incoming.setEncoding('utf8')
   incoming.on('data', (text: string) => client.push(text))
   incoming.on('end', () => client.end('eof'))
   incoming.on('error', () => client.disconnect())
-  watchBody(incoming, patience, lines, () => client.refuse(LATE, 408))
+  watchBody(incoming, parts.patience(), lines, () => client.refuse(LATE, 408))
 }
 
 function carrierOf(headers: Readonly<Record<string, string>>): Carrier {

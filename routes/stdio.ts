@@ -5,6 +5,7 @@ import type { Carrier, ClientSink } from '../src/contract/index.ts'
 import { StandIn } from '../src/engine/index.ts'
 import { frameDecoder } from '../src/framing/index.ts'
 import { isRecord, parse } from '../src/model/index.ts'
+import { watchHalfClose } from './half-close.ts'
 import { type Caller, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
@@ -77,7 +78,14 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Re
   outgoing.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' })
   outgoing.flushHeaders()
   outgoing.on('drain', () => standIn?.drained())
-  outgoing.on('close', () => standIn?.disconnect())
+  // An empty line is skipped; what is between the two would cut a wire that is silent for long.
+  const stayAlive = (): void => void (outgoing.destroyed || outgoing.writableEnded || outgoing.write('\n'))
+  const heartbeat = setInterval(stayAlive, parts.engine.keepAliveMs)
+  watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, stayAlive)
+  outgoing.on('close', () => {
+    clearInterval(heartbeat)
+    standIn?.disconnect()
+  })
   incoming.setEncoding('utf8')
   watchBody(incoming, parts.patience(), true, () => outgoing.destroy())
   incoming.on('data', (text: string) => decoder.push(text))

@@ -127,6 +127,8 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     outgoing.writeHead(417).end()
   })
   server.maxConnections = limits.connections
+  // Who closes the sending side behind a whole request still gets the answer: `watchHalfClose` tells who has left.
+  Object.assign(server, { httpAllowHalfOpen: true })
   return server
 }
 

@@ -37,6 +37,10 @@ class BodyFront implements FrontLink {
     this.#chosen('').encodeFault(found, exchange)
   }
 
+  keepAlive(): void {
+    this.#link?.keepAlive?.()
+  }
+
   #chosen(body: string): FrontLink {
     if (this.#link) return this.#link
     const version = wireOfTurn(body)

@@ -61,7 +61,10 @@ export interface FrontLink {
   encodeLink?(event: LinkEvent): void
   /** A failure that no turn owns: of this exchange, or of the wire when it has none. `fault.fatal`: no more frames can be read; `decodeEnd` follows. */
   encodeFault(fault: Fault, exchange: Id | undefined): void
-  /** Called when the answer was silent for a while; may send a comment or a heartbeat. */
+  /**
+   * Called when the wire has been silent for a while: sends the protocol's heartbeat, or else what its readers skip, where
+   * the answer is a stream over HTTP. What is between the two cuts it otherwise.
+   */
   keepAlive?(): void
 }
 

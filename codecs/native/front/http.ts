@@ -68,7 +68,9 @@ export class HttpFront implements FrontLink {
   }
 
   keepAlive(): void {
-    if (this.#streaming && this.#answer!.framing === 'sse') this.#ports.send({ event: 'ping', data: '{}' })
+    if (!this.#streaming) return
+    // Readers of lines skip empty ones.
+    this.#ports.send(this.#answer!.framing === 'sse' ? { event: 'ping', data: '{}' } : '')
   }
 
   /** The turn was taken: all that this request is told of it, and where to ask for more. */

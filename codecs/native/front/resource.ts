@@ -150,7 +150,9 @@ export class ResourceFront implements FrontLink {
   }
 
   keepAlive(): void {
-    if (this.#streaming && this.#framing === 'sse') this.#ports.send({ event: 'ping', data: '{}' })
+    if (!this.#streaming) return
+    // Readers of lines skip empty ones.
+    this.#ports.send(this.#framing === 'sse' ? { event: 'ping', data: '{}' } : '')
   }
 
   /** Turns that have got further. */

@@ -84,6 +84,11 @@ export class QwenCodeFront implements FrontLink {
     if (!this.#lines && this.#args.prompt !== undefined) this.idleMs = MORE_MS
   }
 
+  /** Readers of lines skip empty ones. */
+  keepAlive(): void {
+    if (this.#http && this.#lines) this.#ports.send('')
+  }
+
   open(): void {
     const { warnings, refusal, print, prompt } = this.#args
     for (const text of warnings) this.#ports.warn(`turnpike as qwen: ${text}`)

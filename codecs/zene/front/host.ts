@@ -111,6 +111,11 @@ export class HostFront implements FrontLink {
     }
   }
 
+  /** Readers of lines skip empty ones. */
+  keepAlive(): void {
+    if (this.#http && this.#lines) this.#ports.send('')
+  }
+
   #serve(ids: Ids, request: Request): void {
     switch (request.type) {
       case 'run':

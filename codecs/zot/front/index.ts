@@ -143,6 +143,11 @@ export class ZotFront implements FrontLink {
     else if (event.type === 'foreign' && event.protocol === PROTOCOL) this.#ports.send(oneLine(event.frame))
   }
 
+  /** Readers of lines skip empty ones. */
+  keepAlive(): void {
+    if (this.#context.transport === 'http') this.#ports.send('')
+  }
+
   encodeFault(reason: Fault, exchange: Id | undefined): void {
     if (exchange === undefined) {
       this.#ports.send(refusal(this.#refused, reason))

@@ -190,7 +190,8 @@ export class ClientLink implements ExchangeHost {
     const exchange = answer && new Exchange(command, answer, this)
     if (exchange) {
       this.#exchanges.set(exchange.id, exchange)
-      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#owner.keepAliveMs)
+      // Twice as often, so that silence since the last look is at most as long as it may be.
+      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#owner.keepAliveMs / 2)
     }
     this.#owner.dispatch(this, command, exchange)
   }
@@ -248,10 +249,16 @@ export class ClientLink implements ExchangeHost {
     this.scope.end({ status: this.#output.status, exitCode: code })
   }
 
+  /** Says something on a streamed wire, by which it shows whether its client is still there. */
+  probe(): void {
+    const [exchange] = this.#exchanges.values()
+    if (this.#finished || !(exchange || this.#output.begun)) return
+    this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
+  }
+
   /** What is between us and the client may cut a wire that is silent for long. */
   #stayAlive(): void {
-    const [exchange] = this.#exchanges.values()
-    if (exchange && this.#output.wasSilent()) this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
+    if (this.#output.wasSilent()) this.probe()
   }
 
   /** Codecs throw nothing; one that does all the same takes down its own client's wire, not the gateway. */

@@ -73,6 +73,11 @@ export class ClientOutput {
     this.#schedule()
   }
 
+  /** True once the head of the answer is decided. */
+  get begun(): boolean {
+    return this.#framing !== undefined
+  }
+
   /** True when nothing was sent since this was last asked. */
   wasSilent(): boolean {
     const silent = !this.#spoke

@@ -16,6 +16,6 @@ export interface EngineParts {
   hooks: Hooks
   log: EngineLog
   now?: () => number
-  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
+  /** How long a streamed answer may be silent at most, in milliseconds: then its wire is kept alive (15 s when absent). */
   keepAliveMs?: number
 }

@@ -302,6 +302,7 @@ describe('a stream', () => {
     expect(drive.sent).toEqual([
       '{"type":"turn-accepted","turn":"f2","seq":1,"how":"new","session":"s1"}',
       '{"type":"turn-started","turn":"f2","seq":2}',
+      '',
     ])
   })
 })

@@ -151,9 +151,9 @@ describe('a followed turn', () => {
     const [accepted, , , , , , end] = plainTurn('hi')
     drive.play([accepted!])
     drive.link.keepAlive!()
-    expect(drive.sent).toEqual(['{"type":"turn-accepted","turn":"t1","seq":1,"how":"new","session":"s1"}'])
+    expect(drive.sent).toEqual(['{"type":"turn-accepted","turn":"t1","seq":1,"how":"new","session":"s1"}', ''])
     drive.play([end!])
-    expect(JSON.parse(String(drive.sent[1]))).toEqual({
+    expect(JSON.parse(String(drive.sent[2]))).toEqual({
       type: 'turn-end',
       turn: 't1',
       seq: 2,

@@ -12,7 +12,7 @@ import { EXT_01 } from '../../ext.ts'
 import { refusedVariables, wireOfTurn } from '../../versions.ts'
 import { AnswerWriter } from './answer.ts'
 import { variablesOf } from './body.ts'
-import { errorLine } from './lines.ts'
+import { errorLine, partialLine } from './lines.ts'
 import { inputOf, sessionOf, unplaced, type Variables } from './request.ts'
 
 /** How long a stand-in without AGENT_MESSAGE waits for the message on its stdin, in milliseconds. */
@@ -40,6 +40,7 @@ class V01Front implements FrontLink {
   /** Lines of stdin while the message is expected there. */
   #stdin: string[] | undefined
   #writer: AnswerWriter | undefined
+  #streaming = false
   idleMs?: number
 
   constructor(context: FrontContext, ports: FrontPorts) {
@@ -77,6 +78,11 @@ class V01Front implements FrontLink {
     if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
   }
 
+  /** A partial without a text shows nothing. */
+  keepAlive(): void {
+    if (this.#context.transport === 'http' && this.#streaming) this.#ports.send(partialLine(''))
+  }
+
   encodeFault(found: Fault): void {
     this.#ports.send(errorLine(found.message))
     this.#ports.close(exitCodeOf(found))
@@ -103,6 +109,7 @@ class V01Front implements FrontLink {
       return
     }
     const streaming = variables['AGENT_STREAMING'] === '1'
+    this.#streaming = streaming
     const ext = unplaced(variables)
     this.#writer = new AnswerWriter(streaming ? 'stream' : 'whole', this.#ports)
     this.#ports.command(

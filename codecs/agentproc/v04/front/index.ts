@@ -10,7 +10,7 @@ import { exitCodeOf } from '../../exit-code.ts'
 import { refusedTurn, type TypedVersion } from '../../versions.ts'
 import { AnswerWriter } from './answer.ts'
 import { Asks } from './asks.ts'
-import { errorLine } from './lines.ts'
+import { errorLine, partialLine } from './lines.ts'
 import { extOf, inputOf, readTurn, sessionOf } from './request.ts'
 
 const HEADERS = { 'content-type': 'application/x-ndjson; charset=utf-8' }
@@ -47,6 +47,12 @@ class V04Front implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#writer.write(event, exchange, view)
     if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
+  }
+
+  /** A partial without a text shows nothing; an empty line would be malformed. */
+  keepAlive(): void {
+    if (this.#context.transport !== 'http') return
+    this.#ports.send(partialLine('', undefined, { session: undefined, ext: undefined }))
   }
 
   encodeFault(found: Fault): void {
