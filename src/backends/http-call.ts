@@ -11,6 +11,10 @@ export interface HttpCallOptions {
   /** Host and port, for messages. */
   where: string
   sink: CallSink
+  /** Called with the headers of the answer, names in lower case. */
+  onHead(headers: Readonly<Record<string, string>>): void
+  /** Whether the connection may be one that was used before. */
+  mayBeKept(): boolean
   /** Called once, after the sink's `end`. */
   onEnd(call: HttpCall): void
 }
@@ -79,7 +83,9 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
     if (this.#settled || status < 200) return
     this.#answered = true
     if (this.#paused) controller.pause()
-    this.#options.sink.head?.({ ...this.#name(), status, headers: joined(headers) })
+    const head = joined(headers)
+    this.#options.onHead(head)
+    this.#options.sink.head?.({ ...this.#name(), status, headers: head })
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -96,7 +102,8 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
     if (this.#settled) return
-    this.#settle({ why: 'failed', fault: httpFault(error, this.#options.where, this.#answered) })
+    const { where, mayBeKept } = this.#options
+    this.#settle({ why: 'failed', fault: httpFault(error, where, this.#answered, mayBeKept()) })
   }
 
   /** The end comes a step later, so that it never comes from inside `open` or `stop`. */

@@ -34,10 +34,14 @@ interface Request {
   origin: string
   path: string
   headers: Record<string, string>
+  /** The connection is closed after the answer. */
+  reset?: boolean
 }
 
 /**
- * A backend of HTTP calls over one pool of connections. A body is sent with its `Content-Length`; redirects are not
+ * A backend of HTTP calls. A connection is used again only while the server says for how long it keeps it (`Keep-Alive`
+ * with a `timeout`): one that closes when it likes may do so as a request is on its way, which is then lost, and nobody
+ * can tell whether it was read. Other servers get a connection for each call. A body is sent with its `Content-Length`; redirects are not
  * followed, so that credentials stay with the host they are for; there is no time limit but the one for connecting.
  */
 export function httpBackend(config: HttpConfig): Backend {
@@ -45,6 +49,16 @@ export function httpBackend(config: HttpConfig): Backend {
   const idle: (() => void)[] = []
   let agent: Agent | undefined
   let closed = false
+  /** The server keeps connections; undefined until it has answered. */
+  let keeps: boolean | undefined
+  const onHead = (headers: Readonly<Record<string, string>>): void => {
+    if (keeps === false) return
+    keeps = /timeout=\d/.test(headers['keep-alive'] ?? '')
+    if (keeps) return
+    // Its calls go on to their end.
+    void agent?.close()
+    agent = undefined
+  }
   const onEnd = (call: HttpCall) => {
     const at = running.indexOf(call)
     if (at >= 0) running.splice(at, 1)
@@ -67,9 +81,16 @@ export function httpBackend(config: HttpConfig): Backend {
       if (closed) return failedCall(CLOSED, sink, call.call)
       const url = urlOf(config.url, call.path)
       if (!url) return failedCall(BAD_URL, sink, call.call)
-      const handle = new HttpCall({ call: call.call, where: hostAndPort(url), sink, onEnd })
+      const handle = new HttpCall({
+        call: call.call,
+        where: hostAndPort(url),
+        sink,
+        onHead,
+        mayBeKept: () => keeps === true,
+        onEnd,
+      })
       running.push(handle)
-      const request = requestOf(url, config.headers, call, trace)
+      const request = { ...requestOf(url, config.headers, call, trace), reset: keeps === false }
       if (agent) dispatch(agent, handle, request, call)
       else
         load().then(

@@ -184,4 +184,14 @@ describe('a call that fails says why and what to do, and nothing private', () =>
       retryable: true,
     })
   })
+
+  test.each(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])('%s, on a connection that may have been used before', (code) => {
+    expect(httpFault(Object.assign(new Error('secret'), { code }), 'host:1', false, true)).toStrictEqual({
+      code: 'agent-crashed',
+      message:
+        `The agent at host:1 closed the connection as a request was on its way (${code}), maybe one that it had kept; ` +
+        'whether it has read the request is not known, so it was not sent again. Try again.',
+      retryable: true,
+    })
+  })
 })

@@ -77,9 +77,16 @@ describe('the request', () => {
     ])
   })
 
-  test('connections are used again', async () => {
+  test.each([
+    ['used again', true, 1],
+    ['used once where the server does not say for how long it keeps them', false, 3],
+  ])('connections are %s', async (_, says, wanted) => {
     let connections = 0
-    const server = createServer((_request, response) => void response.end('ok'))
+    const server = createServer((_request, response) => {
+      // Without one of these Node says for how long.
+      if (!says) response.setHeader('connection', 'keep-alive')
+      response.end('ok')
+    })
     server.on('connection', () => {
       connections += 1
     })
@@ -89,7 +96,7 @@ describe('the request', () => {
       // The client takes its connection back after it has told of the end.
       await new Promise((next) => setImmediate(next))
     }
-    expect(connections).toBe(1)
+    expect(connections).toBe(wanted)
   })
 })
 

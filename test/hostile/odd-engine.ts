@@ -117,7 +117,8 @@ export async function startOddEngine(): Promise<OddEngine> {
     const server = await listen((socket, { accept, json }, before) => {
       const form = accept.includes('text/event-stream') ? 'streamed' : 'whole'
       if (before > 0 && reused) reused(socket)
-      else reply({ socket, ...soundAnswer(form, json.request_id!) })
+      // It says that it keeps the connection, and does not.
+      else reply({ socket, ...soundAnswer(form, json.request_id!) }, { headers: ['keep-alive: timeout=60'] })
     })
     if (connect) server.on('connection', connect)
     ports[behaviour] = portOf(server)
