@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** How often a half-closed connection is probed by TCP itself, in milliseconds. */
-const TCP_PROBE_MS = 1000
+/** When something more is written after the first time, in milliseconds: a reset shows by the next write alone. */
+const AGAIN_MS = [50, 500, 2000]
 
 /**
  * A client may close its sending side after a whole request and wait for the answer. One that has left looks the same
- * until something is written to it, which its system then answers with a reset. So something is written at once, and
- * every `everyMs` milliseconds: `probe` says something on an answer that streams; before the head of an answer an interim
- * response does (RFC 9110, section 15.2). HTTP/1.0 has none: there only TCP finds out, after a minute or so.
+ * until something is written to it, which its system then answers with a reset. So something is written at once, soon
+ * again, and every `everyMs` milliseconds: `probe` says something on an answer that streams; before the head of an answer
+ * an interim response does (RFC 9110, section 15.2). HTTP/1.0 has none: who left there is noticed by the answer.
  */
 export function watchHalfClose(
   incoming: IncomingMessage,
@@ -16,20 +16,19 @@ export function watchHalfClose(
   probe: () => void,
 ): void {
   const { socket } = incoming
-  let timer: NodeJS.Timeout | undefined
+  const timers: NodeJS.Timeout[] = []
   const ask = (): void => {
     if (outgoing.headersSent) probe()
     else if (incoming.httpVersion !== '1.0') outgoing.writeProcessing()
   }
   const halfClosed = (): void => {
-    socket.setKeepAlive(true, TCP_PROBE_MS)
     ask()
-    timer = setInterval(ask, everyMs)
+    timers.push(...AGAIN_MS.map((ms) => setTimeout(ask, ms)), setInterval(ask, everyMs))
   }
   if (socket.readableEnded) halfClosed()
   else socket.once('end', halfClosed)
   outgoing.once('close', () => {
     socket.off('end', halfClosed)
-    clearInterval(timer)
+    for (const timer of timers) clearTimeout(timer)
   })
 }

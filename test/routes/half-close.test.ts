@@ -12,7 +12,7 @@ describe('a client that closes its sending side behind a whole request', () => {
     const roster = `command: ${process.execPath}, args: [${KIT}/roster.mjs], env: { ROSTER: "\${TEST_FOLDER}/roster" }`
     gateway = await startGateway(
       `default: native\nlimits: { grace: 300ms }\nagents: { native: { protocol: native, ${roster} } }`,
-      { keepAliveMs: 50 },
+      { keepAliveMs: 60_000 },
     )
   })
   afterAll(() => gateway.close())

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -8,6 +8,10 @@ import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
+
+/** Notes its message, and waits for a word when it is the first. */
+const HELD =
+  'echo "begin $AGENT_MESSAGE" >>"$DIARY"; [ "$AGENT_MESSAGE" != u0 ] || until [ -e "$DIARY.go" ]; do sleep 0.02; done; echo done'
 
 /** The most that had come and not gone at any moment. */
 function atOnce(lines: readonly string[], come: string, go: string): number {
@@ -36,7 +40,7 @@ default: two
 limits: { grace: 1s }
 agents:
   each: { protocol: agentproc, command: ${KIT}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/each" }, pool: { max: 2 } }
-  single: { protocol: agentproc, command: ${KIT}/diary.sh, args: [], env: { DIARY: "\${TEST_FOLDER}/single" }, pool: { max: 1 } }
+  single: { protocol: agentproc, command: /bin/sh, args: [-c, ${JSON.stringify(HELD)}], env: { DIARY: "\${TEST_FOLDER}/single" }, pool: { max: 1 } }
 ${roster('two', 'pool: { max: 2 }')}
 ${roster('warm', 'pool: { max: 2, warm: 2 }')}
 ${roster('one', 'pool: { max: 1 }')}
@@ -107,9 +111,12 @@ routes:
   test('that are one for a turn serve turns in their order, and a cancelled one not at all', async () => {
     const first = await come('single', 'u0')
     const gone = new AbortController()
-    const cancelled = (await come('single', 'u1', 'u1', gone.signal)).answer.catch(() => 'gone')
+    const second = await come('single', 'u1', 'u1', gone.signal)
+    const cancelled = second.answer.catch(() => 'gone')
     const others = [await come('single', 'u2'), await come('single', 'u3')]
     gone.abort()
+    await until(() => second.turn.ended)
+    writeFileSync(`${gateway.folder}/single.go`, '')
     await Promise.all([cancelled, first.answer, ...others.map(({ answer }) => answer)])
     expect(notes('single').filter((line) => line.startsWith('begin'))).toEqual(['begin u0', 'begin u2', 'begin u3'])
   })
