@@ -1,5 +1,12 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+
+const CODER = join(ROOT, 'examples/agents/coder.mjs')
+const FOLDER = mkdtempSync(join(tmpdir(), 'turnpike-controls-'))
+const STARTS = join(FOLDER, 'starts')
 
 let gateway: TestGateway
 
@@ -8,9 +15,15 @@ beforeAll(async () => {
 agents:${EXAMPLE_AGENTS}
   named: { protocol: zot, command: zot, args: [rpc, --model, big] }
   plain: { protocol: zot, command: zot, args: [rpc] }
+  fresh: { protocol: zot, command: ${process.execPath}, args: [${CODER}, rpc] }
+  full: { protocol: zot, command: ${process.execPath}, args: [${CODER}, rpc], pool: { max: 1 } }
+  once: { protocol: zot, command: /bin/sh, args: [-c, 'echo started >> "$1"; exec "$2" "$3" rpc', sh, "${STARTS}", ${process.execPath}, ${CODER}] }
 `)
 })
-afterAll(() => gateway.close())
+afterAll(async () => {
+  await gateway.close()
+  rmSync(FOLDER, { recursive: true, force: true })
+})
 
 /** Commands of one zot client, and the answers to them. */
 async function zot(agent: string, session: string, ...commands: object[]): Promise<Record<string, unknown>[]> {
@@ -58,7 +71,43 @@ test.each([
 test('what model an agent works with is known in a new session as soon as a process of it has said so', async () => {
   await zot('coder', 'of-another', { id: '1', type: 'prompt', message: 'hello' })
   const asked = await zot('coder', 'brand-new', { id: '1', type: 'get_models' }, { id: '2', type: 'get_state' })
-  expect(told(asked)).toEqual([['example-1'], ['turnpike', 'example-1', 0]])
+  expect(told(asked)).toEqual([['example-1'], ['example', 'example-1', 0]])
+})
+
+/** What each query of a session that nobody has used is answered by: the agent where its protocol can, else the gateway. */
+const GATEWAY = { models: [], state: ['turnpike', '', 0], messages: [] }
+const AGENT = { models: [{ id: 'example-1', provider: 'example' }], state: ['example', 'example-1', 0], messages: [] }
+
+test.each([
+  ['coder', AGENT],
+  ['fresh', AGENT],
+  ['full', { ...GATEWAY, models: [] }],
+  ['helper', GATEWAY],
+  ['writer', GATEWAY],
+  ['planner', GATEWAY],
+])('queries before any turn, of %s', async (agent, expected) => {
+  if (agent === 'full') await zot(agent, 'holds-the-place', { id: '1', type: 'prompt', message: 'hello' })
+  const asked = ['get_models', 'get_state', 'get_messages', 'ping'].map((type, at) => ({ id: `${at}`, type }))
+  const answers = await zot(agent, `asks-${agent}`, ...asked)
+  const data = Object.fromEntries(answers.map(({ command, data: found }) => [command, found])) as Record<string, never>
+  const { provider, model, message_count } = data['get_state'] as unknown as Record<string, unknown>
+  expect(data['get_messages']).toEqual({ messages: expected.messages })
+  expect(data['ping']).toEqual({ pong: true })
+  if (agent === 'full') {
+    // Its one process is idle in another session, which can tell the models; it says nothing of this session's state.
+    expect(data['get_models']).toMatchObject({ models: AGENT.models })
+    expect([provider, model, message_count]).toEqual(['turnpike', 'example-1', 0])
+    return
+  }
+  expect(data['get_models']).toMatchObject({ models: expected.models })
+  expect([provider, model, message_count]).toEqual(expected.state)
+})
+
+test('a process that a query has started serves the next session', async () => {
+  await zot('once', 'asks', { id: '1', type: 'get_models' })
+  const [answer] = await zot('once', 'prompts', { id: '1', type: 'prompt', message: 'hello' })
+  expect(answer).toMatchObject({ success: true })
+  expect(readFileSync(STARTS, 'utf8')).toBe('started\n')
 })
 
 test('clear begins the conversation anew', async () => {

@@ -230,7 +230,7 @@ export class ZotFront implements FrontLink {
 
   #printModels(reply: Extract<LinkEvent, { type: 'command-reply' }>): void {
     if (reply.fault) this.#ports.warn(`turnpike as zot: ${reply.fault.message}`)
-    for (const text of modelTable(reply.data, this.#provider)) this.#ports.send(text)
+    for (const text of modelTable(reply.data)) this.#ports.send(text)
     this.#close(reply.fault ? 1 : 0)
   }
 

@@ -56,8 +56,8 @@ export const writeMessages: ReplyWriter = (data, { report }) => {
   return `{"messages":[${messages.join(',')}]}`
 }
 
-/** `get_models`. Where no agent has said any, the one that the client itself chose is one. */
-export const writeModels: ReplyWriter = (data, { provider, model: chosen, report }) => {
+/** `get_models`. Where no agent has said any, the one that the client itself chose is one; without the agent's word the provider is ours. */
+export const writeModels: ReplyWriter = (data, { model: chosen, report }) => {
   const known = read<ModelsReply>(data).models ?? []
   const told = known.length === 0 && chosen !== '' ? [{ id: chosen }] : known
   const models = told.map((model: ModelInfo) => {
@@ -65,7 +65,7 @@ export const writeModels: ReplyWriter = (data, { provider, model: chosen, report
       report({ kind: 'invented', item: 'query.models', why: 'required', count: 1 })
     }
     return (
-      `{"id":${quote(model.id)},"provider":${quote(model.provider ?? provider)},` +
+      `{"id":${quote(model.id)},"provider":${quote(model.provider ?? PROVIDER)},` +
       `"context_window":${numberJson(model.contextWindow ?? 0)},"max_output":${numberJson(model.maxOutput ?? 0)},` +
       `"reasoning":${model.reasoning === true}}`
     )
@@ -74,7 +74,7 @@ export const writeModels: ReplyWriter = (data, { provider, model: chosen, report
 }
 
 /** The lines that `--list-models` prints. */
-export function modelTable(data: JsonText | undefined, provider: string): string[] {
+export function modelTable(data: JsonText | undefined): string[] {
   const row = (cells: readonly string[]): string =>
     cells
       .map((cell, at) => cell.padEnd(WIDTHS[at]!))
@@ -82,7 +82,7 @@ export function modelTable(data: JsonText | undefined, provider: string): string
       .trimEnd()
   const rows = (read<ModelsReply>(data).models ?? []).map((model) =>
     row([
-      model.provider ?? provider,
+      model.provider ?? PROVIDER,
       model.id,
       String(model.contextWindow ?? '-'),
       String(model.maxOutput ?? '-'),

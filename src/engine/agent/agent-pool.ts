@@ -1,7 +1,8 @@
 import type { Memory, TurnScope } from '../../contract/index.ts'
-import { type Fault, fault } from '../../model/index.ts'
+import { type CommandOf, type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
+import { type CommandReply, IdleLink } from './idle-link.ts'
 import { Places, type Waiting } from './places.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
@@ -28,7 +29,7 @@ export class AgentPool {
   readonly #places: Places
   /** The links whose process lives over turns, until it has exited. */
   readonly #live = new Set<AgentLink>()
-  readonly #warm: AgentLink[] = []
+  readonly #warm: IdleLink[] = []
   /** Its agent is no longer configured like this. */
   retired = false
   /** What a process that is gone had said. */
@@ -100,19 +101,29 @@ export class AgentPool {
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     while (!this.retired && this.#warm.length < this.agent.pool.warm && this.#places.take()) {
-      const link = this.#start(this.#ahead(), { idleEvent() {}, callFailed() {} })
-      if (!link.persistent) {
-        this.vacate()
-        return
-      }
-      this.#warm.push(link)
+      if (!this.#startIdle()) return
     }
+  }
+
+  /**
+   * Asks a process that no session has. Without one it is started, when a place is free, and stays for the next session
+   * as long as an idle one may. Undefined when there is none, or no answer in `timeMs`.
+   */
+  ask(question: CommandOf<'query'>, timeMs: number): Promise<CommandReply | undefined> {
+    const known = this.#warm.find(({ link }) => !link.dead)
+    const idle = known ?? (!this.retired && this.#places.take() ? this.#startIdle() : undefined)
+    if (!idle) return Promise.resolve(undefined)
+    if (!known) {
+      idle.surplus = setTimeout(() => this.#dismiss(idle), this.agent.pool.idle)
+      idle.surplus.unref()
+    }
+    return idle.ask(question, timeMs)
   }
 
   /** Starts nothing ahead any more, and ends what was. */
   retire(): void {
     this.retired = true
-    for (const link of this.#warm.splice(0)) this.release(link)
+    for (const idle of [...this.#warm]) this.#dismiss(idle)
   }
 
   /** Ends a link; its place is free when its process has exited. */
@@ -148,14 +159,37 @@ export class AgentPool {
   #exited(link: AgentLink): void {
     this.#lastModel = link.model ?? this.#lastModel
     this.#live.delete(link)
-    const at = this.#warm.indexOf(link)
-    if (at >= 0) this.#warm.splice(at, 1)
+    const idle = this.#warm.find((one) => one.link === link)
+    if (idle) this.#forget(idle)
     this.vacate()
   }
 
   #takeWarm(): AgentLink | undefined {
-    const at = this.#warm.findIndex(({ dead }) => !dead)
-    return at < 0 ? undefined : this.#warm.splice(at, 1)[0]
+    const idle = this.#warm.find(({ link }) => !link.dead)
+    if (idle) this.#forget(idle)
+    return idle?.link
+  }
+
+  /** Starts a process on a place that was taken for it; gives the place back where there is none to wait for. */
+  #startIdle(): IdleLink | undefined {
+    const idle = new IdleLink((owner) => this.#start(this.#ahead(), owner))
+    if (!idle.link.persistent) {
+      this.vacate()
+      return undefined
+    }
+    this.#warm.push(idle)
+    return idle
+  }
+
+  /** No session has wanted it. */
+  #dismiss(idle: IdleLink): void {
+    this.#forget(idle)
+    this.release(idle.link)
+  }
+
+  #forget(idle: IdleLink): void {
+    this.#warm.splice(this.#warm.indexOf(idle), 1)
+    idle.leave()
   }
 }
 

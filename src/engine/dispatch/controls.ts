@@ -2,6 +2,7 @@ import type { Awaitable, SessionRecord, Store } from '../../contract/index.ts'
 import type { Item } from '../../model/index.ts'
 import {
   type Command,
+  type CommandOf,
   type Fault,
   fault,
   type Id,
@@ -9,6 +10,7 @@ import {
   type LinkEvent,
   members,
   object,
+  type QueryWhat,
   quote,
   type TurnStart,
 } from '../../model/index.ts'
@@ -52,8 +54,9 @@ interface Waiting {
 const AS_IT_IS = (data: JsonText): JsonText => data
 
 /**
- * The commands beside turns: handed to the session's live agent where its protocol has them, else served by the
- * gateway where it can, else refused. Each ends its exchange with one `command-reply`.
+ * The commands beside turns: handed to the session's live agent where its protocol has them; what is asked of the agent
+ * itself to another process of it, started for that where there is room. Else they are served by the gateway where it
+ * can, else refused. Each ends its exchange with one `command-reply`.
  */
 export class Controls {
   readonly #store: Store
@@ -77,7 +80,23 @@ export class Controls {
     const record = id === undefined ? undefined : await this.#record(id, command, context)
     const live = record && this.#sessions.get(record.id)
     if (live && this.#handOver(command, context, live, exchange)) return
+    if (exchange && command.type === 'query' && isOfAgent(command, context.agent, record)) {
+      if (await this.#askAgent(command, context, exchange)) return
+    }
     await this.#serve(command, context, record, live, exchange)
+  }
+
+  /** Asks any process of the agent; true when it answers. It is not told which session is meant: it knows none. */
+  async #askAgent(command: CommandOf<'query'>, context: ControlContext, exchange: Exchange): Promise<boolean> {
+    const { session, ...question } = command
+    const other = command.what === 'models' ? this.#sessions.idle(context.agent) : undefined
+    if (other && this.#handOver(question, context, other, exchange)) return true
+    const reply = await this.#sessions.ask(context.agent, question, ANSWER_MS)
+    if (!reply || reply.fault) return false
+    const { data } = reply
+    const isState = data !== undefined && command.what === 'state'
+    exchange.reply(isState ? { ...reply, data: inClientsWords(data, session?.id ?? '') } : reply)
+    return true
   }
 
   /** The agent answered a command that was handed to it. */
@@ -204,9 +223,21 @@ export class Controls {
   }
 }
 
-/** Some questions are about the gateway or the agent: they make no session. */
+/** Questions that the session's agent answers, where it lives. */
+const OF_SESSIONS: ReadonlySet<QueryWhat> = new Set(['messages', 'state', 'models', 'hints'])
+
+/** Other questions are about the gateway: they need no session. */
 function needsSession(command: ControlCommand): boolean {
-  return command.type !== 'query' || command.what === 'messages' || command.what === 'state'
+  return command.type !== 'query' || OF_SESSIONS.has(command.what)
+}
+
+/**
+ * True for what a process without a conversation knows: its models and hints, and the state of a session that has not
+ * begun. Of one that has, the gateway's record knows more.
+ */
+function isOfAgent({ what }: CommandOf<'query'>, agent: AgentSettings, record: SessionRecord | undefined): boolean {
+  if (agent.target.kind !== 'process' || agent.dialect.back.capabilities[`query.${what}`] === 'none') return false
+  return what === 'models' || what === 'hints' || (what === 'state' && record === undefined)
 }
 
 /** A state that an agent told of its session, under the name that the client has for it. */

@@ -1,6 +1,6 @@
 import type { Hooks, SessionKey, SessionRecord } from '../../contract/index.ts'
-import type { Id } from '../../model/index.ts'
-import { AgentPool, SILENT_SCOPE } from '../agent/index.ts'
+import type { CommandOf, Id } from '../../model/index.ts'
+import { AgentPool, type CommandReply, SILENT_SCOPE } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { LiveSession, type SessionOwner } from './live-session.ts'
 
@@ -55,6 +55,20 @@ export class Sessions {
   /** The model that an agent works with when nobody chose another one, as a process of it has said, or as it is configured. */
   modelOf(agent: AgentSettings): string | undefined {
     return this.#pools.get(agent.name)?.model ?? agent.dialect.back.configuredModel?.(agent.context)
+  }
+
+  /** Asks a process of the agent that no session has, started for it where the pool has room; undefined without an answer. */
+  ask(agent: AgentSettings, question: CommandOf<'query'>, timeMs: number): Promise<CommandReply | undefined> {
+    return this.#pool(agent).ask(question, timeMs)
+  }
+
+  /** A session of the agent whose process is ready and has no turn. */
+  idle(agent: AgentSettings): LiveSession | undefined {
+    for (const session of this.#live.values()) {
+      const { link } = session
+      if (session.pool.agent === agent && !session.occupied && link?.persistent && link.ready) return session
+    }
+    return undefined
   }
 
   /** Gives up a session's link and forgets it; its record stays. */

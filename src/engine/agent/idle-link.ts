@@ -1,0 +1,50 @@
+import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
+import type { AgentLink, LinkOwner } from './agent-link.ts'
+
+type Query = CommandOf<'query'>
+/** What an agent answered to a command. */
+export type CommandReply = Extract<LinkEvent, { type: 'command-reply' }>
+
+interface Asked {
+  question: Query
+  answered(reply: CommandReply | undefined): void
+}
+
+/** A link that no session has yet. What is asked of the agent itself may be asked on it. */
+export class IdleLink implements LinkOwner {
+  readonly link: AgentLink
+  readonly #asked = new Map<Id, Asked>()
+  /** Ends a link that was started for a question and that no session has taken. */
+  surplus: NodeJS.Timeout | undefined
+
+  constructor(start: (owner: LinkOwner) => AgentLink) {
+    this.link = start(this)
+  }
+
+  /** Asks the agent, as soon as it is ready; undefined without an answer in this time, in milliseconds. */
+  ask(question: Query, timeMs: number): Promise<CommandReply | undefined> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => answered(undefined), timeMs)
+      const answered = (reply: CommandReply | undefined): void => {
+        clearTimeout(timer)
+        this.#asked.delete(question.exchange)
+        resolve(reply)
+      }
+      this.#asked.set(question.exchange, { question, answered })
+      if (this.link.ready) this.link.send(question)
+    })
+  }
+
+  /** A session takes the link, or it is gone: what was asked has no answer. */
+  leave(): void {
+    clearTimeout(this.surplus)
+    for (const { answered } of [...this.#asked.values()]) answered(undefined)
+  }
+
+  idleEvent(event: LinkEvent): void {
+    if (event.type === 'agent-ready') for (const { question } of this.#asked.values()) this.link.send(question)
+    else if (event.type === 'command-reply') this.#asked.get(event.exchange)?.answered(event)
+  }
+
+  callFailed(): void {}
+}
