@@ -22,6 +22,8 @@ export interface MirrorEar {
   event(event: AgentEvent): void
   /** The front half wrote this for its client. */
   read?(frame: Frame): void
+  /** The back half wrote this to its agent, or started this call. */
+  wrote?(told: Frame | Call): void
   /** Lost by the back half in what it was to ask, or by the front half in what it was to show. */
   asked?(loss: Loss): void
   shown?(loss: Loss): void
@@ -55,8 +57,12 @@ export class Mirror {
       loss: (loss, direction) => {
         if (direction === 'asked') ear.asked?.(loss)
       },
-      call: (call) => this.#open(call),
+      call: (call) => {
+        ear.wrote?.(call)
+        this.#open(call)
+      },
       send: (frame) => {
+        ear.wrote?.(frame)
         this.client?.decode(frame)
       },
       endInput: () => this.client?.end(),
