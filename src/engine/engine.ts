@@ -211,7 +211,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return agents.find((agent) => this.breakers.admit(agent))
   }
 
-  spare(agent: AgentSettings): void {
+  releaseProbe(agent: AgentSettings): void {
     this.breakers.release(agent)
   }
 

@@ -26,3 +26,8 @@ export interface EngineSettings {
   /** How many turns of a tenant may run or wait at the same time; any number of one that is not here. */
   turnLimits?: ReadonlyMap<string, number>
 }
+
+/** The limits of a turn: those of its agent, with its route's laid over them. */
+export function limitsOf(agent: AgentSettings, route: Route): Limits {
+  return { ...agent.limits, ...route.limits }
+}

@@ -3,7 +3,7 @@ import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from
 import type { Breakers } from '../agent/index.ts'
 import { steeringLosses, unfit } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
-import { type AgentSettings, type EngineSettings, steadyFrom, UNWRITABLE } from '../common/index.ts'
+import { type AgentSettings, type EngineSettings, limitsOf, steadyFrom, UNWRITABLE } from '../common/index.ts'
 import { cancelledTurn } from '../events/index.ts'
 import {
   Idempotency,
@@ -15,7 +15,7 @@ import {
   tellUnrecorded,
 } from '../record/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
-import { limitsOf, Turn, TurnClock, type TurnOwner } from '../turn/index.ts'
+import { Turn, TurnClock, type TurnOwner } from '../turn/index.ts'
 import { mayUse, type RouteChoice } from './router.ts'
 
 const CONFLICT = fault(

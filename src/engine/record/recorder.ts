@@ -119,7 +119,7 @@ export class Recorder {
       measures: {
         ...turn.scope.measures,
         ...(!keepsContent(turn) && { shape: true }),
-        ...(turn.toClient.list.length > 0 && { toClient: turn.toClient.list }),
+        ...(turn.clientLosses.list.length > 0 && { toClient: turn.clientLosses.list }),
       },
     })
   }

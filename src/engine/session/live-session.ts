@@ -1,8 +1,8 @@
 import type { CallEnd, SessionRecord } from '../../contract/index.ts'
 import { type Fault, fault, type LinkEvent, type Message } from '../../model/index.ts'
 import type { AgentLink, AgentPool, LinkFor, LinkOwner, Waiting } from '../agent/index.ts'
-import { elapsed, type SessionNames, sessionNames } from '../common/index.ts'
-import { type AgentSession, limitsOf, type Turn } from '../turn/index.ts'
+import { elapsed, limitsOf, type SessionNames, sessionNames } from '../common/index.ts'
+import type { AgentSession, Turn } from '../turn/index.ts'
 
 /** What a live session tells the engine. */
 export interface SessionOwner {

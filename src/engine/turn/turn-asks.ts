@@ -1,40 +1,8 @@
 import type { Route } from '../../contract/index.ts'
-import type { Ask, Command, CommandOf, EventOf, Id, Loss, Question, Reply, TurnEvent } from '../../model/index.ts'
+import type { Ask, CommandOf, EventOf, Id, Question, Reply } from '../../model/index.ts'
 import { randomId } from '../common/index.ts'
-import type { Audience } from './audience.ts'
-
-/** What the asks of a turn need of it. */
-export interface AskHost {
-  readonly turn: Id
-  readonly exchange: Id
-  readonly audience: Audience
-  readonly policy: Route['approvals']
-  /** How long a question waits for its answer, in milliseconds. */
-  askMs(): number
-  /** How long the turn may go on at most, in milliseconds. */
-  leftMs(): number
-  /** The time, in milliseconds since the epoch. */
-  now(): number
-  /** Hands a command to the agent. */
-  send(command: Command): void
-  /** Says something to the clients and the journal; gives the number of the event. */
-  take(event: TurnEvent): number
-  /** A question did not reach a client. */
-  loss(loss: Loss): void
-  /** A question has its answer: for the audit log. */
-  audit(entry: AskAudit): void
-  /** Whether somebody is waited for has changed. */
-  changed(): void
-}
-
-/** Who answered a question, and how. Nothing in it is content but the tool's name. */
-export interface AskAudit {
-  ask: Id
-  about: string
-  how: 'answered' | 'timeout' | 'cancelled'
-  option?: string
-  by: string
-}
+import type { AskAudit } from './ask-audit.ts'
+import type { TurnState } from './turn-state.ts'
 
 /** What became of an answer: it was taken, nothing waits for it, or it is none to this question (which stays open). */
 export type AskAnswered = 'taken' | 'gone' | { unfit: string }
@@ -57,15 +25,15 @@ interface OpenAsk {
  * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
  */
 export class TurnAsks {
-  readonly #host: AskHost
+  readonly #turn: TurnState
   readonly #open = new Map<Id, OpenAsk>()
   #parking = false
   #cancelled = false
   #continuation: string | undefined
   #parkedAt = 0
 
-  constructor(host: AskHost) {
-    this.#host = host
+  constructor(turn: TurnState) {
+    this.#turn = turn
   }
 
   /** The agent waits for somebody: its silence is not its fault. */
@@ -85,7 +53,7 @@ export class TurnAsks {
 
   /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
   asked(event: EventOf<'ask'>): boolean {
-    const { audience } = this.#host
+    const { audience } = this.#turn
     if (this.#open.has(event.ask)) return false
     if (this.#cancelled) {
       queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
@@ -124,31 +92,31 @@ export class TurnAsks {
 
   /** A client has left: where only a next request can bring the answers from here on, the turn is parked until then. */
   left(): void {
-    const { audience, turn } = this.#host
-    const events = [...this.#open.values()].map(({ ask }) => ({ type: 'ask', turn, ...ask }) as const)
+    const { audience, id } = this.#turn
+    const events = [...this.#open.values()].map(({ ask }) => ({ type: 'ask', turn: id, ...ask }) as const)
     const waits = events.some((event) => !audience.canBeAsked(event) && audience.canAnswerLater(event))
     if (waits && this.#continuation === undefined) this.#park()
-    this.#host.changed()
+    this.#turn.valve()
   }
 
   /** The input of a client has ended: the policy answers at once what nobody can answer any more. */
   onInputClosed(): void {
-    const { audience, turn, policy } = this.#host
+    const { audience, id, route } = this.#turn
     if (this.#continuation !== undefined) return
     for (const { ask } of [...this.#open.values()]) {
-      const event = { type: 'ask', turn, ...ask } as const
+      const event = { type: 'ask', turn: id, ...ask } as const
       if (audience.canBeAsked(event) || audience.canAnswerLater(event)) continue
-      const reply = policyReply(ask.question, policy)
+      const reply = policyReply(ask.question, route.approvals)
       this.#settle(ask.ask, 'answered', 'policy', reply)
       this.#send(ask.ask, reply)
     }
-    this.#host.changed()
+    this.#turn.valve()
   }
 
   /** The agent says that a question is settled: it took it back. False when it only confirms what is known. */
   settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): boolean {
     const known = this.#close(ask)
-    if (known) this.#host.audit({ ask, about: describe(known.question), how, by })
+    if (known) this.#audit({ ask, about: describe(known.question), how, by })
     return known !== undefined
   }
 
@@ -159,12 +127,14 @@ export class TurnAsks {
   }
 
   #wait(ask: EventOf<'ask'>): void {
-    const now = this.#host.now()
-    const ms = Math.max(0, Math.min(this.#host.askMs(), (ask.deadline ?? Number.POSITIVE_INFINITY) - now))
+    this.#turn.beforeEnd(() => this.cancel())
+    const now = this.#turn.scope.now()
+    const ms = Math.max(0, Math.min(this.#turn.limits.ask, (ask.deadline ?? Number.POSITIVE_INFINITY) - now))
     const timer = setTimeout(() => this.#expire(ask.ask), ms)
     const { question } = ask
-    const deadline = now + Math.min(ms, this.#host.leftMs())
+    const deadline = now + Math.min(ms, this.#turn.timer.leftMs)
     this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline }, timer })
+    this.#turn.waitsForReply = true
   }
 
   /** The question as its clients are shown it: by a deadline of the agent's they are told the earliest that holds. */
@@ -181,10 +151,11 @@ export class TurnAsks {
       this.#parking = false
       if (!this.waiting) return
       const asks = [...this.#open.values()].map(({ ask }) => ask)
-      this.#continuation = `${this.#host.turn}.${randomId(18)}`
-      this.#parkedAt = this.#host.take({
+      this.#continuation = `${this.#turn.id}.${randomId(18)}`
+      this.#turn.scope.note('parked')
+      this.#parkedAt = this.#turn.take({
         type: 'turn-parked',
-        turn: this.#host.turn,
+        turn: this.#turn.id,
         asks,
         continuation: this.#continuation,
         deadline: Math.min(...asks.map(({ deadline }) => deadline!)),
@@ -197,17 +168,18 @@ export class TurnAsks {
     const reply = policyReply(question, 'deny')
     this.#settle(ask, 'timeout', 'policy', reply)
     this.#send(ask, reply)
-    this.#host.changed()
+    this.#turn.valve()
   }
 
   #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
-    const { policy, turn } = this.#host
+    const { id: turn } = this.#turn
+    const { approvals: policy } = this.#turn.route
     const reply = policyReply(question, policy)
     // Not from within the agent's own event: its link is in the middle of a frame.
     queueMicrotask(() => this.#send(ask, reply))
-    this.#host.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
-    this.#host.audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
-    this.#host.take({
+    this.#turn.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
+    this.#audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
+    this.#turn.take({
       type: 'notice',
       turn,
       severity: 'warning',
@@ -218,22 +190,28 @@ export class TurnAsks {
 
   #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: Reply | undefined): void {
     const known = this.#close(ask)!
-    this.#host.audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
+    this.#audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
     const option = how === 'answered' && reply ? optionOf(reply) : {}
-    this.#host.take({ type: 'ask-settled', turn: this.#host.turn, ask, how, by, ...option })
+    this.#turn.take({ type: 'ask-settled', turn: this.#turn.id, ask, how, by, ...option })
   }
 
   #close(ask: Id): Ask | undefined {
     const open = this.#open.get(ask)
     clearTimeout(open?.timer)
     this.#open.delete(ask)
+    this.#turn.waitsForReply = this.waiting
     if (!this.waiting) this.#continuation = undefined
     return open?.ask
   }
 
   #send(ask: Id, reply: Reply): void {
-    const { turn, exchange } = this.#host
-    this.#host.send({ exchange, type: 'ask-reply', target: { turn }, ask, reply })
+    const { id: turn, command, link } = this.#turn
+    link?.send({ exchange: command.exchange, type: 'ask-reply', target: { turn }, ask, reply })
+  }
+
+  #audit(entry: AskAudit): void {
+    this.#turn.scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
+    this.#turn.owner.audit(this.#turn, entry)
   }
 }
 

@@ -3,13 +3,14 @@ import type { Command, ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent, TurnStar
 import { type AgentLink, LINGER_MS } from '../agent/index.ts'
 import { carryStart, withHistory, withoutSecret } from '../carry/index.ts'
 import type { AgentSettings, SessionNames } from '../common/index.ts'
-import { cancelledTurn, failedTurn, turnLaws } from '../events/index.ts'
-import type { Turn } from './turn.ts'
-import type { AgentSession, TurnOwner } from './turn-init.ts'
-import type { TurnTimer } from './turn-timer.ts'
+import { cancelledTurn, failedTurn, redacted, turnLaws } from '../events/index.ts'
+import type { AgentSession } from './agent-session.ts'
+import type { TurnAsks } from './turn-asks.ts'
+import type { TurnState } from './turn-state.ts'
+import { TurnStop } from './turn-stop.ts'
 
 /** What another agent may help against, as long as the client was shown nothing. */
-const MOVES_ON: ReadonlySet<ErrorCode> = new Set([
+const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
   'agent-unavailable',
   'agent-crashed',
   'overloaded',
@@ -17,31 +18,14 @@ const MOVES_ON: ReadonlySet<ErrorCode> = new Set([
   'provider-rate-limit',
 ])
 
-/** What running a turn needs of it. */
-export interface RunHost {
-  readonly turn: Turn
-  /** The agents that may take the turn when its own cannot, in order. */
-  readonly others: readonly AgentSettings[]
-  readonly timer: TurnTimer
-  readonly owner: TurnOwner
-  /** An event for the clients. */
-  event(event: TurnEvent): void
-  /** The end, where no agent runs that could bring it. */
-  end(end: TurnEnd): void
-  grace(): number
-  cancelled(): boolean
-  /** The agent is done. */
-  settled(): void
-  /** What it was not told is told anew. */
-  untold(): void
-}
-
 /**
  * A turn on its agent's link: under the laws, tried once more where the agent's session was lost, given to another
  * agent where this one could not be used; both only while the client was shown nothing.
  */
 export class TurnRun {
-  readonly #host: RunHost
+  readonly #turn: TurnState
+  readonly #asks: TurnAsks
+  readonly #stop: TurnStop
   #others: readonly AgentSettings[]
   #abort: ((end: TurnEnd) => void) | undefined
   #shown = false
@@ -52,59 +36,72 @@ export class TurnRun {
   #movingTo: AgentSettings | undefined
   /** Why the turn is out of time. */
   #late: Fault | undefined
-  /** The link that it runs on; absent while it waits for one. */
-  link: AgentLink | undefined
 
-  constructor(host: RunHost) {
-    this.#host = host
-    this.#others = host.others
+  /** `others` are the agents that may take the turn when its own cannot, in order. */
+  constructor(turn: TurnState, asks: TurnAsks, others: readonly AgentSettings[]) {
+    this.#turn = turn
+    this.#asks = asks
+    this.#others = others
+    this.#stop = new TurnStop(turn, () => this.finish(cancelledTurn(turn.id)))
+  }
+
+  /** Ends the turn with an end from outside, or has another agent take it. */
+  finish(end: TurnEnd): void {
+    if (!this.#turn.ended && !this.#abortWith(end)) this.#turn.take(end)
+  }
+
+  /** Asks the agent on its link to stop the turn. */
+  stop(link: AgentLink): void {
+    this.#stop.begin(link)
   }
 
   /** Runs the turn; resolves when the agent is done with it. */
   async on(link: AgentLink, session: AgentSession): Promise<void> {
-    const { turn, timer, owner, cancelled } = this.#host
-    this.link = link
+    const turn = this.#turn
+    const { timer, owner } = turn
+    turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
-    if (await this.#misses(link, session)) return this.#host.settled()
+    if (await this.#misses(link, session)) return this.#stop.done()
     timer.enter(link.ready ? this.#silencePhase : 'start')
     await this.#attempt(link, session)
-    if (this.#sessionLost && !turn.ended && this.link === link && !cancelled()) {
+    if (this.#sessionLost && !turn.ended && turn.link === link && !turn.cancelled) {
       const again = await session.lost()
-      if ('code' in again) this.#host.end(failedTurn(turn.id, again))
+      if ('code' in again) turn.take(failedTurn(turn.id, again))
       else {
-        this.#host.untold()
+        turn.resetLosses()
         await this.#attempt(link, again)
       }
-    } else if (this.#retrying && !turn.ended && this.link === link && !cancelled()) {
+    } else if (this.#retrying && !turn.ended && turn.link === link && !turn.cancelled) {
       turn.scope.note('retry')
-      this.#host.untold()
+      turn.resetLosses()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
       await this.#attempt(link, { ...session, bound: owner.freshSession(turn) })
     }
     const other = this.#movingTo
-    if (!turn.ended && this.link === link) {
-      if (cancelled()) this.#host.end(cancelledTurn(turn.id))
+    if (!turn.ended && turn.link === link) {
+      if (turn.cancelled) turn.take(cancelledTurn(turn.id))
       else if (other) return this.#moveOn(other)
     }
-    if (other) owner.spare(other)
+    if (other) owner.releaseProbe(other)
   }
 
   /** Sets the agent to the mode that the client has set. True when the turn is not to run without it, or has its end. */
   async #misses(link: AgentLink, { settings: { mode }, names, bound }: AgentSession): Promise<boolean> {
     if (mode === undefined || link.mode === mode) return false
-    const { turn, timer, cancelled, end } = this.#host
+    const turn = this.#turn
+    const { timer } = turn
     timer.enter('start')
     const session = { ...names, ...(bound !== undefined && { bound }) }
     const why = await link.setMode({ type: 'config-set', exchange: `${turn.id}-mode`, session, mode })
-    if (turn.ended || this.link !== link) return true
-    if (cancelled()) end(cancelledTurn(turn.id))
-    else if (why) end(failedTurn(turn.id, why))
+    if (turn.ended || turn.link !== link) return true
+    if (turn.cancelled) turn.take(cancelledTurn(turn.id))
+    else if (why) turn.take(failedTurn(turn.id, why))
     return turn.ended
   }
 
-  /** Ends the turn from outside, or has another agent take it. False when it does not run: its end is the caller's. */
-  abort(end: TurnEnd): boolean {
+  /** Ends the run, or has another agent take the turn. False when it does not run: its end is the caller's. */
+  #abortWith(end: TurnEnd): boolean {
     if (this.#abort) {
       this.#abort(end)
       return true
@@ -120,27 +117,28 @@ export class TurnRun {
    * False when it does not run.
    */
   expire(why: Fault): boolean {
-    if (!this.link || !this.#abort) return false
+    const { link, id } = this.#turn
+    if (!link || !this.#abort) return false
     this.#late = why
-    this.link.expire(why)
-    this.#abort?.(failedTurn(this.#host.turn.id, why))
+    link.expire(why)
+    this.#abort?.(failedTurn(id, why))
     return true
   }
 
   /** No other agent is to take it. */
-  stay(): void {
+  disableFailover(): void {
     this.#others = []
   }
 
   /** Only agents that speak while they work can be told from dead ones by their silence. */
   get #silencePhase(): 'firstEvent' | 'waiting' {
-    return this.#host.turn.agent.dialect.back.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
+    return this.#turn.agent.dialect.back.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
   }
 
   /** One try; resolves when the agent is done with it. */
   #attempt(link: AgentLink, session: AgentSession): Promise<void> {
     const { bound, history, settings, names } = session
-    const { turn, cancelled } = this.#host
+    const turn = this.#turn
     const { capabilities } = turn.agent.dialect.back
     const report = turn.loss.bind(turn)
     const told = withoutSecret(withSession(turn.command, settings, names), turn.agent, turn.route, report)
@@ -153,7 +151,7 @@ export class TurnRun {
         turn: turn.id,
         link: (event) => this.#linkEvent(event),
         missingEnd: () => link.missingEnd,
-        cancelled,
+        cancelled: () => turn.cancelled,
         abortable: (abort) => {
           this.#abort = abort
         },
@@ -167,23 +165,34 @@ export class TurnRun {
   /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
   #streams(what: 'head' | 'frame'): void {
     if (this.#silencePhase === 'firstEvent') return
-    if (what === 'head') this.#host.timer.enter('firstEvent')
-    else this.#host.timer.touch()
+    if (what === 'head') this.#turn.timer.enter('firstEvent')
+    else this.#turn.timer.touch()
   }
 
   #fromAgent(said: TurnEvent): void {
-    const { turn, timer } = this.#host
+    const turn = this.#turn
     const event = this.#judge(said)
     if (event.type === 'turn-started') {
       if (this.#announced) return
       this.#announced = true
     } else {
-      if (this.#silencePhase === 'firstEvent') timer.touch()
+      if (this.#silencePhase === 'firstEvent') turn.timer.touch()
       if (!this.#shown) turn.scope.firstEvent(event)
-      if (event.type === 'turn-end' && this.#goesOn(event)) return
+      if (event.type === 'turn-end' && this.#shouldRetry(event)) return
       this.#shown = true
     }
-    this.#host.event(event)
+    this.#show(event)
+  }
+
+  /** An event for the clients: questions go through those that ask them. */
+  #show(event: TurnEvent): void {
+    const { scope, agent } = this.#turn
+    if (event.type === 'tool-start' || event.type === 'tool-call' || event.type === 'tool-end') scope.tool(event)
+    if (event.type === 'ask') scope.note('asked', event.question.kind)
+    if (event.type === 'ask' && !this.#asks.asked(event)) return
+    if (event.type === 'ask-settled' && !this.#asks.settled(event)) return
+    this.#turn.take(redacted(event.type === 'ask' ? this.#asks.shown(event) : event, agent.redact))
+    if (event.type === 'ask') this.#turn.valve()
   }
 
   /** What was cut off by a time limit failed for that, whatever it looks like. */
@@ -193,8 +202,8 @@ export class TurnRun {
   }
 
   /** An end that is none: the turn is tried again, or by another agent. */
-  #goesOn(end: TurnEnd): boolean {
-    if (this.#shown || this.#host.cancelled()) return false
+  #shouldRetry(end: TurnEnd): boolean {
+    if (this.#shown || this.#turn.cancelled) return false
     if (end.fault?.code === 'session-not-found' && end.fault.retry && !this.#sessionLost) {
       this.#sessionLost = true
       this.#abort = undefined
@@ -212,39 +221,40 @@ export class TurnRun {
 
   /** The agent that takes over after such an end, if one may. */
   #otherAgent({ fault }: TurnEnd): AgentSettings | undefined {
-    if (this.#shown || this.#host.cancelled() || !fault || !MOVES_ON.has(fault.code)) return undefined
-    const other = this.#host.owner.usable(this.#others)
+    if (this.#shown || this.#turn.cancelled || !fault || !FAILOVER_CODES.has(fault.code)) return undefined
+    const other = this.#turn.owner.usable(this.#others)
     if (other) this.#failed(fault)
     return other
   }
 
   #failed(fault: Fault): void {
-    const { owner, turn } = this.#host
-    owner.failed(turn.agent, fault)
+    const { owner, agent } = this.#turn
+    owner.failed(agent, fault)
   }
 
   #moveOn(other: AgentSettings): void {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
-    this.link = this.#abort = this.#movingTo = this.#late = undefined
+    this.#abort = this.#movingTo = this.#late = undefined
+    this.#turn.link = undefined
     this.#retrying = this.#sessionLost = this.#announced = false
-    this.#host.turn.moveTo(other)
+    this.#turn.moveTo(other)
   }
 
   #linkEvent(event: LinkEvent): void {
-    if (event.type === 'agent-ready') this.#host.timer.enter(this.#silencePhase)
-    this.#host.owner.linkEvent(this.#host.turn, event)
+    if (event.type === 'agent-ready') this.#turn.timer.enter(this.#silencePhase)
+    this.#turn.owner.linkEvent(this.#turn, event)
   }
 
   /** After the answer an agent's own process may leave by itself for a moment; then it is told to. */
   async #settle(link: AgentLink): Promise<void> {
-    this.#host.settled()
+    this.#stop.done()
     if (link.persistent && !link.dead) return
-    const wait = this.#host.cancelled() ? 0 : LINGER_MS
-    const linger = setTimeout(() => void link.stop('closed', this.#host.grace()), wait)
+    const wait = this.#turn.cancelled ? 0 : LINGER_MS
+    const linger = setTimeout(() => void link.stop('closed', this.#turn.limits.grace), wait)
     await link.quiet()
     clearTimeout(linger)
     // A turn without an end may have been cancelled meanwhile: its agent is stopped now, and the link's next turn is not meant.
-    this.#host.settled()
+    this.#stop.done()
   }
 }
 
