@@ -35,7 +35,8 @@ export class Run {
   /** What the client's program would exit with, once its front closed the wire. */
   exitCode: number | undefined
   readonly #known: readonly string[]
-  #commands = 0
+  /** How many commands the client has given; undefined while its arguments give them, which no line of the wire answers. */
+  #commands: number | undefined
   #unasked = 0
   /** An agent's link is in the middle of a frame: what its client asks meanwhile waits until it is through. */
   #speaking = false
@@ -63,6 +64,7 @@ export class Run {
     const { framing } = frontOf(this.#how.from)
     if (this.#answered) this.#openAgent()
     this.#client?.open()
+    this.#commands = 0
     const client = this.#decoder(framing, (frame) => this.#asked(frame))
     if (!steps.some(({ who }) => who === 'client')) this.#endClient(client)
     let agent: FrameDecoder | undefined
@@ -172,13 +174,19 @@ export class Run {
       this.#later.push(() => this.#command(command, exchange))
       return
     }
-    this.#commands += 1
+    const reading = this.#commands !== undefined
+    if (this.#commands !== undefined) this.#commands += 1
     const named = turnOf(command)
     if (named !== undefined) this.#turns.add(named)
     if (exchange && this.#followers?.add(command, exchange)) return
     if (command.type === 'turn-start') {
       while (!this.#answered && this.#finish()) {}
       this.#start(command, exchange)
+      return
+    }
+    if (!reading) {
+      this.#target.send(command)
+      exchange?.reply(insteadOf(command))
       return
     }
     if (exchange && !this.#answeredAtOnce(command)) this.#exchanges.set(exchange.id, exchange)

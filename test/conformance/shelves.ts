@@ -115,8 +115,6 @@ export const SHELVES: readonly Shelf[] = [
       'max-session-turns': 'a limit of the arguments is the agent’s to keep: a stand-in refuses it',
       'max-tool-calls': 'a limit of the arguments is the agent’s to keep: a stand-in refuses it',
       'p-then-control': 'the CLI reads no control requests beside a prompt in its arguments; here they are answered',
-      'plan-mode':
-        'a mode that the client sets is set at the agent before its turn, which no recording has an answer to',
       'rfc-in-can-use-tool-in': 'the CLI allows whatever its own client asks it to allow; here that is refused',
       'rfc-in-chat-': 'the CLI dies of a line without a type, and says nothing; here it is answered',
       'session-3-continue': 'a stand-in refuses --continue: it has no last session of its own',

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { openStore, StoreError } from '../../src/store/index.ts'
-import { SCHEMA_VERSION } from '../../src/store/schema.ts'
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/schema.ts'
 import { storeContract } from './contract.ts'
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
@@ -99,6 +99,38 @@ describe('the files', () => {
     const next = open(path)
     expect(await next.findSession(key)).toMatchObject({ id: 'S' })
     await next.close()
+  })
+
+  it('of an older version keep what agents know of their sessions, and say where they know it by another name', async () => {
+    const path = newPath()
+    const old = new DatabaseSync(path)
+    for (const script of MIGRATIONS.slice(0, 3)) old.exec(script)
+    old.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 3`)
+    const insert = old.prepare("INSERT INTO sessions VALUES (?, ?, 'a', ?, ?, ?, 1, 1, NULL)")
+    for (const row of [
+      ['S1', 'local', 's', '', 's'],
+      ['S2', 'alice', 's', '', 's'],
+      ['S3', 'alice', 's', 'c', 's/c'],
+      ['S4', 'alice', 't', '', 'own-id'],
+      ['S5', 'local', 't', 'c', null],
+    ] as const) {
+      insert.run(...row)
+    }
+    old.close()
+    const store = open(path)
+    const read = async (id: string) => {
+      const { bound, renamed, epoch } = (await store.readSession(id))!
+      return { bound, renamed, epoch }
+    }
+    const told = { renamed: true, epoch: undefined }
+    expect(await read('S1')).toEqual({ bound: 's', renamed: undefined, epoch: undefined })
+    expect(await read('S2')).toEqual({ ...told, bound: undefined })
+    expect(await read('S3')).toEqual({ ...told, bound: undefined })
+    expect(await read('S4')).toEqual({ ...told, bound: 'own-id' })
+    expect(await read('S5')).toEqual({ ...told, bound: undefined })
+    await store.bindSession('S5', undefined)
+    expect((await store.readSession('S5'))?.renamed).toBeUndefined()
+    await store.close()
   })
 
   it('leave nothing of a memory store', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { dialect } from '../../../codecs/qwen-code/dialect.ts'
 import { FLAGS } from '../../../codecs/qwen-code/front/args.ts'
 import { driveFront } from '../../kit/drive.ts'
-import { codec, control, SESSION, STREAM, say } from './kit.ts'
+import { codec, control, SESSION, STREAM, say, settled } from './kit.ts'
 
 const context = (argv: string[]) => ({
   transport: 'stdio' as const,
@@ -125,7 +125,10 @@ describe('arguments', () => {
   test.each(Object.entries(HONOURED))('%s is taken', (flag, value) => {
     const front = started(flag, ...(value === undefined ? [] : [value]))
     expect(front.warned).toEqual([])
-    expect(front.commands).toMatchObject([{ type: 'turn-start' }])
+    // The mode of the arguments is set before the first turn.
+    if (flag === '--approval-mode') settled(front)
+    expect(front.commands.at(-1)).toMatchObject({ type: 'turn-start' })
+    expect(front.commands).toHaveLength(flag === '--approval-mode' ? 2 : 1)
   })
 
   test.each(FLAGS.hollow)('$flag', ({ flag, why, value, changes }) => {
