@@ -120,7 +120,9 @@ test('a prompt beside the loop is told', () => {
   expect(started('rpc', 'hi').warned).toEqual([
     'turnpike as zot: A prompt among the arguments is ignored in this mode.',
   ])
-  expect(started('-p', 'rpc').commands).toMatchObject([{ input: [{ text: 'rpc' }] }])
+  for (const flag of ['-p', '--print']) {
+    expect(started(flag, 'rpc').commands).toMatchObject([{ input: [{ text: 'rpc' }] }])
+  }
 })
 
 describe('zot -p', () => {
