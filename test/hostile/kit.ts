@@ -65,7 +65,8 @@ export function endsTold(front: ClientName, raw: string): number {
     native: (line) => 'outcome' in (JSON.parse(line) as object) || 'fault' in (JSON.parse(line) as object),
     // The end of a success is the end of the wire.
     agentproc: (line, at) => line.startsWith('AGENT_ERROR:') || at === lines.length - 1,
-    'agentproc@0.3': (line) => ['text', 'error'].includes((JSON.parse(line) as { type: string }).type),
+    'agentproc@0.3': (line, at) =>
+      at === lines.length - 1 || ['text', 'error'].includes((JSON.parse(line) as { type: string }).type),
     'agentproc@0.4': (line) => ['result', 'error'].includes((JSON.parse(line) as { type: string }).type),
   }
   const ends = lines.filter((line, at) => isEnd[front](line, at))

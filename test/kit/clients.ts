@@ -166,7 +166,9 @@ export const CLIENTS = {
       const events = jsonLines(raw)
       const last = events.at(-1)
       const bound = events.findLast(({ type }) => type === 'session')?.['id']
-      return { ok: last?.['type'] === 'text', text: String(last?.['text']), session: String(bound ?? session) }
+      // An empty answer is the end of the wire without a text.
+      const text = last?.['type'] === 'text' ? String(last['text']) : ''
+      return { ok: last?.['type'] !== 'error', text, session: String(bound ?? session) }
     },
   },
   'agentproc@0.4': {
