@@ -1,4 +1,4 @@
-import { readCounts } from '../../src/codec-kit/index.ts'
+import { readCounts, UnaskedOutput } from '../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -27,6 +27,9 @@ import { commandLine } from './lines.ts'
 import { type ReadLine, readLine } from './read.ts'
 import { modelData, PROTOCOL } from './wire.ts'
 
+/** How many turns are remembered once they are over. */
+const REMEMBERED = 100
+
 /** An agent that speaks the model itself: one process for a session, one turn at a time. */
 export class NativeBack implements BackLink {
   readonly #ports: BackPorts
@@ -43,6 +46,10 @@ export class NativeBack implements BackLink {
   /** Questions for messages that are not answered yet. */
   readonly #telling = new Set<Id>()
   #dead: Fault | undefined
+  /** A turn that the agent began itself. */
+  #unasked: UnaskedOutput | undefined
+  /** The newest turns that the agent was given: what still comes of them is late. */
+  readonly #over = new Set<Id>()
 
   constructor({ recorded, turns }: BackContext<unknown>, ports: BackPorts) {
     this.#ports = ports
@@ -56,13 +63,20 @@ export class NativeBack implements BackLink {
   }
 
   encode(command: Command): void {
-    if (command.type === 'turn-start') this.#running = command
+    if (command.type === 'turn-start') this.#begin(command)
     else if (this.#recorded) this.#unanswered.push(command.exchange)
     if (command.type === 'query' && command.what === 'messages') this.#telling.add(command.exchange)
     if (this.#dead) this.#endRun(this.#dead)
     else if (this.#ready) this.#send(command)
     else if (command.type === 'turn-cancel') this.#forget()
     else this.#waiting.push(command)
+  }
+
+  #begin(command: CommandOf<'turn-start'>): void {
+    this.#endUnasked()
+    this.#running = command
+    this.#over.add(command.turn)
+    if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
   }
 
   decode(frame: Frame): void {
@@ -78,6 +92,7 @@ export class NativeBack implements BackLink {
 
   decodeEnd(end: CallEnd): void {
     this.#dead ??= faultOfEnd(end)
+    this.#endUnasked()
     this.#endRun(this.#dead)
   }
 
@@ -111,7 +126,20 @@ export class NativeBack implements BackLink {
   #event(event: AgentEvent, line: string, losses: readonly Loss[]): void {
     if (event.turn === null) this.#link(event, line)
     else if (this.#isOurs(event.turn)) this.#turnEvent(event, losses)
-    else this.#unparsed(event.type)
+    else if (this.#running || this.#recorded || this.#over.has(event.turn)) this.#unparsed(event.type)
+    else this.#unaskedEvent(event)
+  }
+
+  /** What the agent says while no turn of ours runs: a job that it finished by itself, say. */
+  #unaskedEvent(event: TurnEvent): void {
+    this.#unasked ??= new UnaskedOutput(this.#ports)
+    this.#unasked.ports.emit(event)
+    if (event.type === 'turn-end') this.#endUnasked()
+  }
+
+  #endUnasked(): void {
+    this.#unasked?.tell()
+    this.#unasked = undefined
   }
 
   #turnEvent(event: TurnEvent, losses: readonly Loss[]): void {

@@ -7,6 +7,7 @@ import {
   type LinkEvent,
   type Message,
   type TurnEvent,
+  UNASKED_OUTPUT,
 } from '../model/index.ts'
 import { Breakers } from './agent/index.ts'
 import { ClientLink, type ClientOptions, type ClientOwner, type Exchange, Outbox } from './client/index.ts'
@@ -183,7 +184,25 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   idleEvent(session: LiveSession, event: LinkEvent): void {
     if (event.type === 'session-bound') this.bound(session, event.agentSession)
     else if (event.type === 'command-reply') this.#controls.reply(event)
+    else if (event.type === 'notice' && session.isBetweenTurns(event)) this.#spoke(session, event)
     else session.running?.tell(event)
+  }
+
+  /** An agent said something that no turn asked for: it is kept with the session, and its next turn tells it. */
+  #spoke(session: LiveSession, event: LinkEvent & { type: 'notice' }): void {
+    const { record, pool, between } = session
+    const { name, redact } = pool.agent
+    const notice = { ...event, text: redact(event.text) }
+    const { severity, code, text } = notice
+    const fits = session.tellLater(notice)
+    this.#log.info('an agent spoke between turns', {
+      agent: name,
+      session: record.id,
+      severity,
+      code,
+      characters: text.length,
+    })
+    if (fits && code === UNASKED_OUTPUT && between.mayBeKept) this.#recorder.unasked(record.id, text, this.now())
   }
 
   ended(turn: Turn): void {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -67,6 +68,10 @@ export class QwenCodeBack implements BackLink {
   /** What it hears was said to another client. */
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
+  /** A turn that the agent began itself, while none of ours runs. */
+  #unasked: { decoder: TurnDecoder; output: UnaskedOutput } | undefined
+  /** What waits until that is over. */
+  #afterUnasked: (() => void) | undefined
   #bound: string | undefined
   #heard = false
   /** The agent could not go on with its session, and no turn has been told. */
@@ -123,6 +128,7 @@ export class QwenCodeBack implements BackLink {
 
   #die(dead: Death): void {
     this.#fail(dead)
+    this.#endUnasked()
     this.#wire.die(dead)
   }
 
@@ -151,8 +157,9 @@ export class QwenCodeBack implements BackLink {
     } else if (type === 'result') this.#result(line, turn)
     else if (type === 'system') this.#system(line, turn)
     else if (turn) this.#content(line, turn)
-    // What belongs to a turn and comes while none runs is the rest of one that is over.
     else if (!LINES.has(type)) this.#foreign(line)
+    // Before the greeting an agent has nothing to say.
+    else if (this.#wire.greeted) this.#content(line, this.#openUnasked())
   }
 
   #content(line: Line, turn: TurnDecoder): void {
@@ -206,6 +213,8 @@ export class QwenCodeBack implements BackLink {
     if (!turn) {
       // An agent that cannot start says why in a result, before it ends.
       if (!this.#wire.greeted && output.is_error) this.#wire.refusal = faultOfText(output.error?.message)
+      this.#unasked?.decoder.result(output, this.#wire.version, undefined)
+      this.#endUnasked()
       return
     }
     turn.started()
@@ -213,6 +222,23 @@ export class QwenCodeBack implements BackLink {
     this.#asks.turnEnds(turn)
     this.#work = undefined
     turn.result(output, this.#wire.version, unknownMembers(json, value, RESULT))
+  }
+
+  /** What the agent says while no message of ours is answered: a job that it finished by itself, say. */
+  #openUnasked(): TurnDecoder {
+    if (!this.#unasked) {
+      const output = new UnaskedOutput(this.#ports)
+      this.#unasked = { output, decoder: new TurnDecoder(output.ports, '', this.#wire.meter) }
+    }
+    return this.#unasked.decoder
+  }
+
+  #endUnasked(): void {
+    this.#unasked?.output.tell()
+    this.#unasked = undefined
+    const next = this.#afterUnasked
+    this.#afterUnasked = undefined
+    next?.()
   }
 
   #start(start: CommandOf<'turn-start'>): void {
@@ -227,7 +253,11 @@ export class QwenCodeBack implements BackLink {
     }
     this.#lost = false
     if (!this.#wire.dead && this.#wire.isElsewhere(bound)) this.#wire.restart(bound ?? this.#wire.session)
-    this.#wire.ready(() => this.#configure(work))
+    this.#wire.ready(() => {
+      // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
+      this.#afterUnasked = () => this.#configure(work)
+      if (!this.#unasked?.output.spoke) this.#endUnasked()
+    })
   }
 
   /** A message cannot name a model or an effort: others than the agent's are set first, and the session's own again. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -70,6 +71,8 @@ export class QwenBack implements BackLink {
   /** The ids of turns that have ended: what still comes for them is late. */
   readonly #over = new Set<string>()
   #work: Work | undefined
+  /** A turn that the agent began itself, while none of ours runs. */
+  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; prompt: unknown } | undefined
   /** The agent's own id of the session. */
   #session: string | undefined
   /** The system prompt that the agent knows already. */
@@ -148,6 +151,7 @@ export class QwenBack implements BackLink {
     const reader = READERS.get(value['object'] ?? value['type'])
     const decoder = this.#work?.decoder
     if (!decoder) {
+      if (reader && this.#decodeUnasked(reader, value, line)) return
       if (isEnd(value)) this.#late = false
       else if (value['type'] === 'x-qwen-session-event') this.#notice(value, line)
       else if (!reader) this.#ports.emit({ turn: null, type: 'foreign', protocol: PROTOCOL, frame: line })
@@ -159,6 +163,33 @@ export class QwenBack implements BackLink {
     else if (outcome === 'stray') decoder.emit({ type: 'foreign', protocol: PROTOCOL, frame: line })
     else if (outcome !== 'read') this.#break(outcome)
     if (decoder.ended) this.#ended()
+  }
+
+  /** What the agent says while no request of ours is answered; false for the rest of a turn that has ended, and for what is no answer. */
+  #decodeUnasked(reader: Reader, value: Record<string, unknown>, line: JsonText): boolean {
+    const prompt = value['prompt_id']
+    if (typeof prompt === 'string' ? this.#over.has(prompt) : this.#late) return false
+    if (!this.#unasked && value['choices'] === undefined) return false
+    const output = this.#unasked?.output ?? new UnaskedOutput(this.#ports)
+    this.#unasked ??= { output, decoder: new TurnDecoder(output.ports, '', 'prompt'), prompt }
+    reader.read(this.#unasked.decoder, value, line)
+    if (this.#unasked.decoder.ended || isLastChunk(value)) this.#endUnasked()
+    return true
+  }
+
+  /** What still comes of it is late. */
+  #endUnasked(): void {
+    if (!this.#unasked) return
+    const { output, prompt } = this.#unasked
+    this.#unasked = undefined
+    output.tell()
+    if (typeof prompt === 'string') this.#end(prompt)
+  }
+
+  /** Remembers that a turn has ended. */
+  #end(prompt: string): void {
+    this.#over.add(prompt)
+    if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
   }
 
   /** True for a line of a turn that has ended: by its id, or because it can only be the end of the one before. */
@@ -206,6 +237,7 @@ export class QwenBack implements BackLink {
       decoder.fail(this.#dead)
       return
     }
+    this.#endUnasked()
     this.#turns += 1
     const session = this.#sessionFor(start)
     const owner = session === NEW_SESSION ? (start.session?.id ?? 'turnpike') : session
@@ -244,8 +276,7 @@ export class QwenBack implements BackLink {
   #ended(): void {
     const work = this.#work
     if (!work?.decoder.ended) return
-    this.#over.add(work.where.prompt)
-    if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
+    this.#end(work.where.prompt)
     this.#late = true
     this.#asks.clear()
     this.#work = undefined
@@ -264,6 +295,7 @@ export class QwenBack implements BackLink {
   }
 
   #die(reason: Fault): void {
+    this.#endUnasked()
     this.#dead = reason
     this.#queries.die(reason)
   }

@@ -18,6 +18,7 @@ import {
   shapeOf,
   type TurnEnd,
   type TurnStart,
+  UNASKED_OUTPUT,
 } from '../../../src/model/index.ts'
 import { ackSchema, eventSchema, type Options } from '../schema.ts'
 import { type AgentAnswer, readAnswer, readError } from './answer.ts'
@@ -49,6 +50,12 @@ const PLAIN_DELTA = shapeOf(
 /** The request id of the first ping, which shows that a persistent process is there. */
 const GREETING = 'turnpike-hello'
 
+/** How many runs are remembered once they are over. */
+const REMEMBERED = 100
+
+/** How much of a run that nobody asked for is kept, in UTF-16 units. */
+const UNASKED_LENGTH = 16_384
+
 /** `zene host` as an agent. */
 class ZeneBack implements BackLink {
   readonly open?: () => void
@@ -59,6 +66,10 @@ class ZeneBack implements BackLink {
   /** The ids are those of a client that is not known. */
   readonly #unnamed: boolean
   readonly #args: readonly string[] | undefined
+  /** A process of many runs, none of which was another client's. */
+  readonly #mayBeUnasked: boolean
+  /** The newest runs that the agent was given. */
+  readonly #over = new Set<string>()
   #turn: Turn | undefined
   #selfTest: SelfTest | undefined
   /** The process has not written a line. */
@@ -70,6 +81,7 @@ class ZeneBack implements BackLink {
     this.#stream = context.options.mode === 'stream'
     this.#shared = this.#stream || context.recorded === 'both'
     this.#unnamed = !this.#stream && context.recorded === 'agent'
+    this.#mayBeUnasked = this.#stream && !context.recorded
     this.#args = context.process?.args
     if (this.#stream) {
       this.open = () => {
@@ -97,6 +109,8 @@ class ZeneBack implements BackLink {
     const request = plain ? plain[1] : json?.['request_id']
     if (!this.#ready && request === GREETING) this.#greeted()
     const turn = this.#turn
+    if (json && this.#mayBeUnasked && !this.#over.has(String(request)) && request !== 'unknown')
+      this.#unasked(line, json)
     if (!turn) return
     if (!plain && !json) this.#unparsed(turn)
     else if (!this.#isOf(turn, request)) {
@@ -109,6 +123,14 @@ class ZeneBack implements BackLink {
   #isOf(turn: Turn, id: unknown): boolean {
     if (id === turn.request || id === 'unknown' || this.#unnamed) return true
     return !this.#shared && (typeof id !== 'string' || id === '')
+  }
+
+  /** The end of a run that nobody asked for has its whole text: a job that the agent finished by itself, say. */
+  #unasked(line: string, json: Record<string, unknown>): void {
+    const said = json['type'] === 'final' ? readAnswer(line, json, () => {}) : undefined
+    if (!said || said.fault) return
+    const text = said.text.slice(0, UNASKED_LENGTH)
+    this.#ports.emit({ turn: null, type: 'notice', severity: 'info', code: UNASKED_OUTPUT, text })
   }
 
   decodeEnd(end: CallEnd): void {
@@ -125,6 +147,8 @@ class ZeneBack implements BackLink {
     const session = sessionOf(start.turn, start.session, report)
     const line = runLine(start, session, report)
     const request = requestOf(start)
+    this.#over.add(request)
+    if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
     this.#turn = { id: start.turn, request, session, started: false, cancelled: false, message: undefined }
     if (!this.#stream) {
       this.#silent = true

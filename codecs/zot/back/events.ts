@@ -5,7 +5,7 @@ import { PROTOCOL } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
 /** How one event of the wire is read. */
-interface Reader {
+export interface Reader {
   /** What is lost when the event has not the shape of its type. */
   item: Item
   /** True for events that only a running prompt or compact has, so that one implies that it runs. */

@@ -1,3 +1,4 @@
+import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -21,7 +22,7 @@ import {
 import type { Options } from '../schema.ts'
 import { PROTOCOL } from '../wire.ts'
 import { Asks } from './asks.ts'
-import { extOf, READERS } from './events.ts'
+import { extOf, READERS, type Reader } from './events.ts'
 import { noticeOf, strayError } from './notices.ts'
 import { promptFields } from './prompt.ts'
 import { TurnDecoder } from './turn.ts'
@@ -51,6 +52,10 @@ export class ZotBack implements BackLink {
   /** What it hears was said to another client. */
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
+  /** A turn that the agent began itself, while none of ours runs. */
+  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
+  /** What waits until that is over. */
+  #afterUnasked: (() => void) | undefined
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
@@ -122,14 +127,39 @@ export class ZotBack implements BackLink {
     // What only a running prompt has tells that it runs, wherever its response is.
     if (work?.stage === 'sent' && reader.starts) this.#running(work)
     if (work?.stage !== 'running') {
-      const notice = type === 'error' ? strayError(value) : undefined
-      if (notice) this.#ports.emit(notice)
+      this.#decodeUnasked(reader, type, value, line)
       return
     }
     const outcome = reader.read(work.decoder, value, line)
     if (outcome === 'misfit') this.#unparsed(reader.item)
     else if (outcome === 'stray') this.#foreign(line)
     if (work.decoder.ended) this.#work = undefined
+  }
+
+  /** What the agent says while no prompt of ours runs: a job that it finished by itself, say. */
+  #decodeUnasked(reader: Reader, type: string, value: Record<string, unknown>, line: string): void {
+    // Before the greeting an agent has nothing to say.
+    if (!this.#unasked && reader.starts && this.#wire.greeted) {
+      const output = new UnaskedOutput(this.#ports)
+      this.#unasked = { decoder: new TurnDecoder(output.ports, '', 'prompt'), output, began: false }
+    }
+    const unasked = this.#unasked
+    if (!unasked) {
+      const notice = type === 'error' ? strayError(value) : undefined
+      if (notice) this.#ports.emit(notice)
+      return
+    }
+    unasked.began ||= type === 'turn_start'
+    reader.read(unasked.decoder, value, line)
+    if (unasked.decoder.ended || (!unasked.began && type === 'assistant_message')) this.#endUnasked()
+  }
+
+  #endUnasked(): void {
+    this.#unasked?.output.tell()
+    this.#unasked = undefined
+    const next = this.#afterUnasked
+    this.#afterUnasked = undefined
+    next?.()
   }
 
   #start(start: CommandOf<'turn-start'>): void {
@@ -140,7 +170,11 @@ export class ZotBack implements BackLink {
     }
     const work: Work = { decoder, start, stage: 'waiting', aborting: false }
     this.#work = work
-    this.#wire.ready(() => this.#setModel(work))
+    this.#wire.ready(() => {
+      // Events name no prompt: those of a turn that the agent began itself would be taken for those of this one.
+      this.#afterUnasked = () => this.#setModel(work)
+      if (!this.#unasked?.began) this.#endUnasked()
+    })
   }
 
   /** A prompt cannot name a model: another one than its own, or the session's, is set first (in a recording it was, or was not needed). */
@@ -245,6 +279,7 @@ export class ZotBack implements BackLink {
   #die(reason: Fault, cancelled: boolean): void {
     const work = this.#work
     this.#work = undefined
+    this.#endUnasked()
     if (cancelled) work?.decoder.cancelled()
     else work?.decoder.fail(reason)
     this.#wire.die(reason)

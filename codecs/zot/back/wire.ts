@@ -48,6 +48,11 @@ export class AgentWire {
     this.request('hello', [['token', token === '' ? undefined : quote(token)]], (reply) => this.#greeted(reply))
   }
 
+  /** The agent has answered hello, or has ended. */
+  get greeted(): boolean {
+    return this.#waiting === undefined
+  }
+
   /** Runs the step once the agent has answered hello, or has ended. */
   ready(step: () => void): void {
     if (this.#waiting) this.#waiting.push(step)

@@ -1,7 +1,7 @@
 import type { JournalEntry, Store } from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { shapeOf } from '../events/index.ts'
-import type { Turn } from '../turn/index.ts'
+import { keepsContent, type Turn } from '../turn/index.ts'
 import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
 import type { StoreWatch } from './store-watch.ts'
@@ -64,6 +64,17 @@ export class Recorder {
     this.#keep(this.#end(turn, session))
   }
 
+  /** What an agent said between two turns is part of the session, behind the turns that have ended. */
+  unasked(session: Id, text: string, at: number): void {
+    const before = [...this.#pending]
+    const append = async (): Promise<void> => {
+      await Promise.all(before)
+      if (!this.#watch.writable) return
+      await this.#store.appendMessages(session, [{ role: 'assistant', parts: [{ type: 'text', text }], at }])
+    }
+    this.#keep(append())
+  }
+
   /** A client holds the whole answer. Marked a little later: a crash until then has it given once more, not lost. */
   delivered(turn: Id): void {
     this.#delivered.push(turn)
@@ -123,11 +134,6 @@ export class Recorder {
       },
     })
   }
-}
-
-/** Whether what is said in a turn may be written down: its route says so, and its client does not call it secret. */
-function keepsContent({ route, command }: Turn): boolean {
-  return route.journal === 'full' && command.environment?.privacy !== 'secret'
 }
 
 /** What a turn adds to its session's transcript: the prompt, and what the agent said, as far as it came. */

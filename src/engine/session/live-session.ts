@@ -1,8 +1,9 @@
 import type { CallEnd, SessionRecord } from '../../contract/index.ts'
-import { type Fault, fault, type LinkEvent, type Message } from '../../model/index.ts'
+import { type Fault, fault, type LinkEvent, type Message, UNASKED_OUTPUT } from '../../model/index.ts'
 import type { AgentLink, AgentPool, LinkFor, LinkOwner, Waiting } from '../agent/index.ts'
 import { elapsed, limitsOf, type SessionNames, sessionNames } from '../common/index.ts'
-import type { AgentSession, Turn } from '../turn/index.ts'
+import { type AgentSession, keepsContent, type Turn } from '../turn/index.ts'
+import { BetweenTurns, type Notice } from './between-turns.ts'
 
 /** What a live session tells the engine. */
 export interface SessionOwner {
@@ -37,6 +38,8 @@ export class LiveSession implements LinkOwner {
   idleSince = elapsed()
   /** The conversation has had turns before. */
   used: boolean
+  /** What its agent said while no turn ran. */
+  readonly between = new BetweenTurns()
 
   constructor(record: SessionRecord, pool: AgentPool, used: boolean, owner: SessionOwner) {
     this.record = record
@@ -124,6 +127,20 @@ export class LiveSession implements LinkOwner {
     this.#owner.idleEvent(this, event)
   }
 
+  /** No turn runs that this is about: none has begun, or it is what the agent said before that. */
+  isBetweenTurns({ code }: Notice): boolean {
+    return this.#current?.ended !== false || code === UNASKED_OUTPUT
+  }
+
+  /** Has the turn that waits for the agent tell it, or the next one; false when too much is kept already. */
+  tellLater(notice: Notice): boolean {
+    const running = this.#current
+    if (running?.ended !== false) return this.between.add(notice)
+    const { severity, code, text } = this.between.hidden(notice)
+    running.notice(severity, code, text)
+    return true
+  }
+
   callFailed(end: CallEnd): void {
     this.#owner.callFailed(this, end)
   }
@@ -180,6 +197,8 @@ export class LiveSession implements LinkOwner {
       turn.fail(why)
       return
     }
+    this.between.tell(turn)
+    this.between.mayBeKept = keepsContent(turn)
     await turn.run(link, await this.#forAgent(turn, lost))
     link.rest()
     // An agent that was never ready has heard of nothing.

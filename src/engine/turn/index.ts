@@ -1,5 +1,6 @@
 export type { AgentSession } from './agent-session.ts'
 export type { AskAudit } from './ask-audit.ts'
+export { keepsContent } from './privacy.ts'
 export { Turn } from './turn.ts'
 export type { AskAnswered } from './turn-asks.ts'
 export { TurnClock } from './turn-clock.ts'

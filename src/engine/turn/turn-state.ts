@@ -134,7 +134,7 @@ export class TurnState {
   }
 
   /** Says something to the client that the agent did not. */
-  notice(severity: 'info' | 'warning', code: string, text: string): void {
+  notice(severity: 'info' | 'warning' | 'error', code: string, text: string): void {
     if (!this.ended) this.take({ type: 'notice', turn: this.id, severity, code, text })
   }
 

@@ -595,11 +595,12 @@ describe('a cancel', () => {
 })
 
 describe('between turns', () => {
-  test('only what belongs to no turn is passed on', () => {
+  test('what belongs to no turn is passed on, and what nobody asked for', () => {
     const drive = greeted()
     drive.feed(assistant([{ type: 'text', text: 'late' }]), user('late'), success('late'), init({ model: 'm' }))
     drive.feed(system('session_end', {}), '{"type":"keep_alive"}', 'noise')
     expect(drive.events.slice(1)).toEqual([
+      { turn: null, type: 'notice', severity: 'info', code: 'unasked-output', text: 'late' },
       { turn: null, type: 'session-bound', agentSession: SESSION },
       { turn: null, type: 'foreign', protocol: 'qwen-code', frame: system('session_end', {}) },
       { turn: null, type: 'foreign', protocol: 'qwen-code', frame: '{"type":"keep_alive"}' },

@@ -385,7 +385,7 @@ describe('late lines', () => {
 })
 
 describe('while nothing runs', () => {
-  test('notices and unknown messages belong to the session, the rest is late', () => {
+  test('notices, unknown messages and what nobody asked for belong to the session', () => {
     const drive = driveBack(codec)
     drive.link.open!()
     drive.events.length = 0
@@ -418,6 +418,7 @@ describe('while nothing runs', () => {
         ext: { protocol: 'qwen', json: '{"event":"Auth"}' },
       },
       { turn: null, type: 'foreign', protocol: 'qwen', frame: '{"type":"x-qwen-new"}' },
+      { turn: null, type: 'notice', severity: 'info', code: 'unasked-output', text: 'x\n\nx' },
     ])
     expect(drive.losses).toEqual([])
   })

@@ -330,6 +330,7 @@ describe('notices of extensions', () => {
         ...ext('{"extension":"probe","level":"warn"}'),
       },
       { turn: null, type: 'notice', severity: 'error', code: 'agent-error', text: 'late' },
+      { turn: null, type: 'notice', severity: 'info', code: 'unasked-output', text: 'late' },
       { turn: null, type: 'foreign', protocol: 'zot', frame: '{"type":"later_event"}' },
     ])
     expect(endsOf(drive.events)).toHaveLength(1)
