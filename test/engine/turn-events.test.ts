@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { acceptedTurn, cancelledTurn, failedTurn, redacted } from '../../src/engine/events/turn-events.ts'
+import { fault, type TurnEvent } from '../../src/model/index.ts'
+
+const redact = (text: string): string => text.replaceAll('KEY', '***')
+
+test('a turn ends failed with its reason, or cancelled', () => {
+  const why = fault('timeout', 'late')
+  expect(failedTurn('t', why)).toEqual({ type: 'turn-end', turn: 't', outcome: 'failed', stop: 'error', fault: why })
+  expect(cancelledTurn('t')).toEqual({
+    type: 'turn-end',
+    turn: 't',
+    outcome: 'cancelled',
+    stop: 'aborted',
+    fault: fault('cancelled', 'The turn was cancelled.'),
+  })
+})
+
+test('a turn is accepted under the request of its client, where it named one', () => {
+  expect(acceptedTurn('t', 'new', 's', 'r')).toEqual({
+    type: 'turn-accepted',
+    turn: 't',
+    how: 'new',
+    session: 's',
+    request: 'r',
+  })
+  expect(acceptedTurn('t', 'joined', 's', undefined)).toEqual({
+    type: 'turn-accepted',
+    turn: 't',
+    how: 'joined',
+    session: 's',
+  })
+})
+
+test('a notice and a failure lose the secrets in their words, their own members too', () => {
+  const ext = { protocol: 'zot', json: '"KEY"' }
+  const clean = { protocol: 'zot', json: '"***"' }
+  const notice = { type: 'notice', turn: 't', severity: 'info', code: 'c', text: 'KEY KEY' } as TurnEvent
+  expect(redacted(notice, redact)).toEqual({ ...notice, text: '*** ***' })
+  const why = fault('agent-crashed', 'bad KEY')
+  expect(redacted({ ...failedTurn('t', { ...why, ext }), ext }, redact)).toEqual({
+    ...failedTurn('t', { ...fault('agent-crashed', 'bad ***'), ext: clean }),
+    ext: clean,
+  })
+  expect(redacted(failedTurn('t', why), redact)).toEqual(failedTurn('t', fault('agent-crashed', 'bad ***')))
+})
+
+test('an answer is not touched', () => {
+  const text: TurnEvent = { type: 'text-delta', turn: 't', message: 'm', text: 'KEY' }
+  const end: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed', summary: 'KEY' }
+  expect(redacted(text, redact)).toBe(text)
+  expect(redacted(end, redact)).toBe(end)
+})

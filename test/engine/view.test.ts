@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LiveView, viewOf } from '../../src/engine/events/view.ts'
+import { LossLedger, type TurnEvent } from '../../src/model/index.ts'
+
+const of = { turn: 't', session: 's', agent: 'a', startedAt: 5 }
+
+const fresh = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 5, ledger: new LossLedger() })
+
+const message = (id: string, more: Partial<Extract<TurnEvent, { type: 'message-start' }>> = {}): TurnEvent => ({
+  type: 'message-start',
+  turn: 't',
+  message: id,
+  role: 'assistant',
+  ...more,
+})
+const text = (id: string, said: string): TurnEvent => ({ type: 'text-delta', turn: 't', message: id, text: said })
+const thought = (id: string, said: string): TurnEvent => ({
+  type: 'reasoning-delta',
+  turn: 't',
+  message: id,
+  text: said,
+})
+const end = (id: string, parts?: Extract<TurnEvent, { type: 'message-end' }>['parts']): TurnEvent => ({
+  type: 'message-end',
+  turn: 't',
+  message: id,
+  ...(parts && { parts }),
+})
+const ask = {
+  type: 'ask',
+  turn: 't',
+  ask: 'q',
+  question: { kind: 'client', method: 'm', params: '{}' },
+} as const satisfies TurnEvent
+
+describe('the text of a turn', () => {
+  test('is what its answers say, in order, with a blank line between two', () => {
+    const view = viewOf(of, [
+      message('u', { role: 'user' }),
+      text('u', 'asked'),
+      message('1'),
+      text('1', 'on'),
+      text('1', 'e'),
+      end('1'),
+      message('2'),
+      end('2', [{ type: 'text', text: 'two' }]),
+      message('3'),
+    ])
+    expect(view.text).toBe('one\n\ntwo')
+    expect(view.asides).toBe(0)
+  })
+
+  test('leaves out sub-agents and commentary, which are counted as asides', () => {
+    const view = viewOf(of, [
+      message('1', { phase: 'commentary' }),
+      text('1', 'let me see'),
+      message('2', { lane: 'sub' }),
+      text('2', 'from below'),
+      message('3'),
+      text('3', 'done'),
+    ])
+    expect(view.text).toBe('done')
+    expect(view.asides).toBe(2)
+  })
+
+  test('is the commentary where nothing else was said', () => {
+    const view = viewOf(of, [message('1', { phase: 'commentary' }), text('1', 'only this')])
+    expect(view.text).toBe('only this')
+    expect(view.asides).toBe(0)
+  })
+
+  test('is what the end of a message says where that differs from its pieces', () => {
+    expect(viewOf(of, [message('1'), text('1', 'draft'), end('1', [{ type: 'text', text: 'final' }])]).text).toBe(
+      'final',
+    )
+  })
+
+  test('loses what is retracted, unless the text stays', () => {
+    const retract = (keepText: boolean): TurnEvent =>
+      ({ type: 'message-retract', turn: 't', message: '1', ...(keepText && { keepText }) }) as TurnEvent
+    expect(viewOf(of, [message('1'), text('1', 'x'), retract(false)]).text).toBe('')
+    expect(viewOf(of, [message('1'), text('1', 'x'), retract(true)]).text).toBe('x')
+  })
+
+  test('law: pieces of any cut add up to the whole', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (pieces) => {
+        const view = viewOf(of, [message('1'), ...pieces.map((piece) => text('1', piece)), end('1')])
+        expect(view.text).toBe(pieces.join(''))
+        expect(view.message('1')?.streamed).toBe(pieces.length > 0)
+        expect(view.seq).toBe(pieces.length + 2)
+      }),
+    )
+  })
+})
+
+describe('a message', () => {
+  test('has its reasoning from its pieces, or from its end', () => {
+    const streamed = viewOf(of, [message('1'), thought('1', 'hm'), end('1', [{ type: 'text', text: 'x' }])])
+    expect(streamed.message('1')).toMatchObject({ reasoning: 'hm', thought: true, closed: true })
+    const whole = viewOf(of, [message('1'), end('1', [{ type: 'reasoning', text: 'hm' }])])
+    expect(whole.message('1')).toMatchObject({ reasoning: 'hm', thought: false, text: '' })
+  })
+
+  test('that was never opened is nowhere', () => {
+    const view = viewOf(of, [text('no', 'x'), thought('no', 'x'), end('no', [])])
+    expect(view.messages).toEqual([])
+    expect(view.message('no')).toBeUndefined()
+  })
+})
+
+describe('a tool', () => {
+  const start: TurnEvent = {
+    type: 'tool-start',
+    turn: 't',
+    tool: 'x',
+    name: 'read',
+    kind: 'read',
+    title: 'T',
+  } as TurnEvent
+  const piece = (said: string): TurnEvent => ({ type: 'tool-args-delta', turn: 't', tool: 'x', text: said })
+  const call = (args: string): TurnEvent => ({
+    type: 'tool-call',
+    turn: 't',
+    tool: 'x',
+    name: 'read',
+    args,
+    executor: 'agent',
+  })
+  const over: TurnEvent = { type: 'tool-end', turn: 't', tool: 'x', status: 'ok', parts: [] } as TurnEvent
+
+  test('collects its arguments until the call says them whole', () => {
+    const view = viewOf(of, [start, piece('{"a"'), piece(':1}')])
+    expect(view.tool('x')).toMatchObject({
+      name: 'read',
+      title: 'T',
+      args: '{"a":1}',
+      called: false,
+      status: undefined,
+    })
+    view.apply(call('{"a":2}'), 9)
+    view.apply(over, 9)
+    expect(view.tools).toHaveLength(1)
+    expect(view.tool('x')).toMatchObject({ args: '{"a":2}', called: true, status: 'ok' })
+  })
+
+  test('whose call has ended is another one when its id comes again', () => {
+    const view = viewOf(of, [call('1'), over, call('2')])
+    expect(view.tools.map(({ args, status }) => [args, status])).toEqual([
+      ['1', 'ok'],
+      ['2', undefined],
+    ])
+  })
+
+  test('that is not known takes no arguments and no end', () => {
+    expect(viewOf(of, [piece('x'), over]).tools).toEqual([])
+  })
+})
+
+test('a view keeps notices, directives, questions, usage of the turn and its end', () => {
+  const view = fresh()
+  const events: TurnEvent[] = [
+    { type: 'notice', turn: 't', severity: 'warning', code: 'c', text: 'n', lane: 'l' } as TurnEvent,
+    { type: 'directive', turn: 't', action: 'go', json: '{}' } as TurnEvent,
+    ask,
+    { type: 'usage', turn: 't', scope: 'session', usage: { input: 9 } } as TurnEvent,
+    { type: 'usage', turn: 't', scope: 'turn', usage: { input: 1 }, estimated: true } as TurnEvent,
+  ]
+  for (const event of events) view.apply(event, 7)
+  expect(view.notices).toEqual([{ severity: 'warning', code: 'c', text: 'n', lane: 'l' }])
+  expect(view.directives).toEqual([{ action: 'go', json: '{}' }])
+  expect(view.asks).toEqual([ask])
+  expect([view.usage, view.usageEstimated, view.at, view.startedAt, view.seq]).toEqual([{ input: 1 }, true, 7, 5, 5])
+  view.apply({ type: 'ask-settled', turn: 't', ask: 'q' } as TurnEvent, 8)
+  expect(view.asks).toEqual([])
+  view.apply({ type: 'turn-end', turn: 't', outcome: 'completed' }, 8, 40)
+  expect([view.end?.outcome, view.seq]).toEqual(['completed', 40])
+})
+
+test('losses are those of the ledger that the view was given', () => {
+  const ledger = new LossLedger()
+  const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0, ledger })
+  ledger.add({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 })
+  expect(view.losses).toEqual([{ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 }])
+})
+
+describe('a view that continues another', () => {
+  const earlier = (): LiveView =>
+    viewOf(of, [
+      message('1'),
+      text('1', 'shown'),
+      end('1'),
+      message('2'),
+      text('2', 'half'),
+      { type: 'tool-call', turn: 't', tool: 'x', name: 'read', args: '{}', executor: 'agent' },
+      ask,
+    ])
+
+  test('has what is open there, without what was said of it, and goes on counting', () => {
+    const view = fresh()
+    view.continue(earlier())
+    expect(view.messages.map(({ id, text: said }) => [id, said])).toEqual([['2', '']])
+    expect(view.tools.map(({ id }) => id)).toEqual(['x'])
+    expect(view.asks).toEqual([ask])
+    view.apply(text('2', ' more'), 6)
+    expect([view.text, view.seq]).toEqual([' more', 8])
+  })
+
+  test.each([
+    ['half and more', ' and more'],
+    ['another', 'another'],
+  ])('has of a whole message %j what was not shown yet', (whole, rest) => {
+    const view = fresh()
+    view.continue(earlier())
+    view.apply(end('2', [{ type: 'text', text: whole }]), 6)
+    expect(view.text).toBe(rest)
+  })
+
+  test('does not change the one that it continues', () => {
+    const old = earlier()
+    const view = fresh()
+    view.continue(old)
+    view.apply(text('2', 'x'), 6)
+    view.apply({ type: 'tool-end', turn: 't', tool: 'x', status: 'ok', parts: [] } as TurnEvent, 6)
+    expect(old.text).toBe('shown\n\nhalf')
+    expect(old.tool('x')?.status).toBeUndefined()
+  })
+})
