@@ -26,7 +26,12 @@ const GONE = 'The gateway went away before it had answered; send the request aga
  * that is open. Returns the exit code.
  */
 export async function sayLastWords(options: ThinOptions, heard: Wiretap, { stdout, stderr }: Streams): Promise<number> {
-  const { out, exitCode } = await wordsOf(options, heard, 'agent-unavailable', GONE)
+  const { out, exitCode } = await wordsOf(options, heard, {
+    code: 'agent-unavailable',
+    message: GONE,
+    written: true,
+    now: Date.now(),
+  })
   stdout.write(out)
   if (exitCode === undefined) stderr.write(`turnpike: ${GONE}\n`)
   return exitCode ?? 1
@@ -46,24 +51,33 @@ export async function refuse(
   const patienceMs = oneShot ? PATIENCE_MS : SHORT_PATIENCE_MS
   // Who keeps a process may wait for it to say something first; clients of one request compare this with the answer.
   if (!oneShot) streams.stderr.write(`turnpike: ${detail}\n`)
-  const { out, exitCode } = await answerOne(options, message, streams, patienceMs)
-  streams.stdout.write(out)
+  const { exitCode } = await answerOne(options, message, streams, patienceMs)
   if (oneShot) streams.stderr.write(`${message}\n`)
   return exit?.configuration ?? exitCode ?? 3
 }
 
-/** Reads until there is a request, and answers it; without one in time nothing is said. */
-function answerOne(options: ThinOptions, message: string, { stdin }: Streams, patienceMs: number): Promise<LastWords> {
+/**
+ * Says what the client's front says by itself, and answers the first request that needs more. Resolves then, or when
+ * there is none in time.
+ */
+function answerOne(
+  options: ThinOptions,
+  message: string,
+  { stdin, stdout }: Streams,
+  patienceMs: number,
+): Promise<LastWords> {
   const heard = new Wiretap()
+  const began = Date.now()
+  let said = 0
   return new Promise((resolve) => {
-    const done = (words: LastWords): void => {
+    const look = async (over: boolean): Promise<void> => {
+      const words = await wordsOf(options, heard, { code: 'internal', message, written: false, now: began })
+      stdout.write(words.out.slice(said))
+      said = words.out.length
+      if (!over && !words.ended) return
       clearTimeout(patience)
       clearTimeout(peek)
       resolve(words)
-    }
-    const look = async (over: boolean): Promise<void> => {
-      const words = await wordsOf(options, heard, 'internal', message)
-      if (over || words.out !== '') done(words)
     }
     const peek = setTimeout(() => void look(false), PEEK_MS)
     const end = (): void => {
@@ -82,15 +96,24 @@ function answerOne(options: ThinOptions, message: string, { stdin }: Streams, pa
   })
 }
 
+/** How a wire is ended. */
+interface Ending {
+  code: 'agent-unavailable' | 'internal'
+  message: string
+  /** The client has what was written until now. */
+  written: boolean
+  /** The time, in milliseconds since the epoch. */
+  now: number
+}
+
 /** What is to be said; nothing when the code for it is not there any more, or too much was said before. */
 async function wordsOf(
   { protocol, argv, env }: ThinOptions,
   { steps, link }: Wiretap,
-  code: 'agent-unavailable' | 'internal',
-  message: string,
+  { code, message, ...how }: Ending,
 ): Promise<LastWords> {
   const codec = await loadCodec(protocol)
   const checked = await codec?.options.schema['~standard'].validate({})
-  if (!codec || !steps || !checked || checked.issues) return { out: '' }
-  return lastWords({ codec, options: checked.value, argv, env, steps, link, now: Date.now() }, code, message)
+  if (!codec || !steps || !checked || checked.issues) return { out: '', ended: false }
+  return lastWords({ codec, options: checked.value, argv, env, steps, link, ...how }, code, message)
 }

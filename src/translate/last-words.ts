@@ -18,11 +18,15 @@ export interface Orphan extends Started {
   link: string
   /** The time, in milliseconds since the epoch. */
   now: number
+  /** The client has what its front wrote until then; else that is part of what is still to be said. */
+  written: boolean
 }
 
 /** What is still to be said. `exitCode` is absent when the protocol leaves the wire open. */
 export interface LastWords {
   out: string
+  /** Something that the client asked had no end yet, and has it now. */
+  ended: boolean
   exitCode?: number
 }
 
@@ -32,13 +36,13 @@ export interface LastWords {
  * client wrote, and its back half what the client was told, so that both stand where the gateway stood.
  */
 export function lastWords(
-  { codec, options, argv, env, steps, link, now }: Orphan,
+  { codec, options, argv, env, steps, link, now, written }: Orphan,
   code: ErrorCode,
   message: string,
 ): LastWords {
   const why = fault(code, message)
   const party = partyOf(codec, options, steps, { argv, env })
-  if (!party) return { out: '' }
+  if (!party) return { out: '', ended: false }
   const known = stdioContext(frontOf(party), { argv, env }).env
   const wire: Wire = { http: undefined, argv, env: known, steps, end: { why: 'failed', fault: why } }
   const how: Translation = { from: party, to: party, of: 'agent' }
@@ -46,9 +50,10 @@ export function lastWords(
   before.play()
   const output = new Output()
   let ids = 0
-  const run = new Run(wire, how, output, before.sessions, { fault: why, now, newId: () => `${link}-${++ids}` })
-  run.play()
-  return { out: output.out, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }
+  const broken = { fault: why, written, now, newId: () => `${link}-${++ids}` }
+  const run = new Run(wire, how, output, before.sessions, broken)
+  const ended = run.play()
+  return { out: output.out, ended, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }
 }
 
 /** Who the client spoke to; undefined when nobody can say what it was told. */

@@ -1,7 +1,7 @@
 import type { BackContext, CallEnd, Frame, Framing } from '../contract/index.ts'
 import { acceptedTurn, type Exchange, RecordedAgent, RecordedClient } from '../engine/replay/index.ts'
 import { type FrameDecoder, frameDecoder } from '../framing/index.ts'
-import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
+import type { Command, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
 import { Flow } from './flow.ts'
 import { Followers, turnOf } from './followers.ts'
 import { framingOfAnswer, framingOfText } from './framing.ts'
@@ -59,7 +59,8 @@ export class Run {
     if (broken) this.#followers = new Followers(backOf(from), this.#agentContext)
   }
 
-  play(): void {
+  /** Plays the wire. True when something was open at its end that the break of the wire has ended. */
+  play(): boolean {
     const { steps, end } = this.#wire
     const { framing } = frontOf(this.#how.from)
     if (this.#answered) this.#openAgent()
@@ -81,8 +82,9 @@ export class Run {
       }
     }
     agent?.end()
-    if (this.#broken) this.#breakOff(this.#broken.fault)
-    else this.#runOut(end)
+    if (this.#broken) return this.#breakOff(this.#broken)
+    this.#runOut(end)
+    return false
   }
 
   /** The recording is over, and with it the agent. */
@@ -96,16 +98,16 @@ export class Run {
   }
 
   /** Nothing more is heard of the agent: all that is open ends, and only what its client reads of that is told. */
-  #breakOff(fault: Fault): void {
-    this.#output.out = ''
+  #breakOff({ fault, written }: BrokenOff): boolean {
+    if (written) this.#output.out = ''
     this.#cut = true
     this.#followers?.fail(fault)
-    for (;;) {
+    for (let ended = false; ; ended = true) {
       const asked = [...this.#exchanges.values()].find(({ ended }) => !ended)
       const flow = this.#flows.find(({ ended }) => !ended)
       if (asked) asked.reply({ fault })
       else if (flow) this.#speak(() => flow.fail(fault))
-      else return
+      else return ended
     }
   }
 

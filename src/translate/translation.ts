@@ -15,6 +15,8 @@ export interface Translation {
 /** A wire whose gateway went away in the middle of it: what is open ends with `fault`. */
 export interface BrokenOff {
   fault: Fault
+  /** The client has what was written until then; else it is part of what is still to be written. */
+  written: boolean
   /** The time, in milliseconds since the epoch. */
   now: number
   /** Gives the ids that the gateway gave, in their order. */

@@ -105,9 +105,14 @@ describe('exit codes of stand-ins', () => {
     expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })
   })
 
-  test('zene, 3: without a request there is nothing to answer', async () => {
+  test('zene, 3: without a request the answer is that of the protocol', async () => {
     const ran = await run(['zene', '--config', bad], '', { ends: true })
-    expect(ran).toEqual({ stdout: '', stderr: `${UNUSABLE}\n`, code: 3 })
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      ok: false,
+      error_code: 'INVALID_REQUEST',
+      error_message: 'stdin ended before a request came',
+    })
+    expect(ran).toMatchObject({ stderr: `${UNUSABLE}\n`, code: 3 })
   })
 
   test('zene, 2: arguments that cannot be read', async () => {
@@ -251,6 +256,28 @@ describe('exit codes of stand-ins', () => {
       const ran = await run([protocol, '--token=secret'], input, { cwd: empty, ends: protocol === 'openharness' })
       expect(ran).toMatchObject({ stderr: `${why}\n`, code })
       expect(ran.stdout).toContain(JSON.stringify(why).slice(1, -1))
+    })
+
+    test('what needs no agent is answered', async () => {
+      const env = { TURNPIKE_CONFIG: '', TURNPIKE_URL: '' }
+      const close = '{"protocol_version":1,"type":"session_close","request_id":"z1"}\n'
+      const closed = await run(['zene', 'host', '--protocol', 'v1', '--single-request=false'], close, {
+        cwd: empty,
+        env,
+        ends: true,
+      })
+      expect(JSON.parse(closed.stdout)).toMatchObject({ type: 'ack', request_id: 'z1', status: 'SESSION_CLOSED' })
+      expect(closed).toMatchObject({ stderr: `${NONE}\n`, code: 3 })
+      const hello = '{"id":"1","type":"hello"}\n{"id":"2","type":"prompt","message":"hi"}\n'
+      const asked = await run(['zot', 'rpc'], hello, { cwd: empty, env })
+      const lines = asked.stdout.trimEnd().split('\n')
+      expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+        { id: '1', command: 'hello', success: true },
+        { id: '2', command: 'prompt', success: true },
+        { type: 'user_message' },
+        { type: 'error', message: NONE },
+        { type: 'done' },
+      ])
     })
 
     test('agentproc 0.1, which is asked by its environment', async () => {

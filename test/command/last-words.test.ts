@@ -18,7 +18,7 @@ function saidAfter(protocol: string, argv: readonly string[], ...wire: string[])
     else heard.client(text === '' ? undefined : `${text}\n`)
   }
   const codec = codecs[protocol]!
-  const wireId = { link: 'wire', now: 1_767_225_600_000 }
+  const wireId = { link: 'wire', now: 1_767_225_600_000, written: true }
   return lastWords(
     { codec, options: optionsOf(codec), argv, env: {}, steps: heard.steps!, ...wireId },
     'agent-unavailable',
@@ -85,9 +85,13 @@ describe('zene', () => {
   })
 
   test('one request ends with its answer, and with the exit code of that', () => {
-    expect(saidAfter('zene', ['host'], RUN)).toMatchObject({ out: expect.stringContaining(WHY), exitCode: 0 })
+    expect(saidAfter('zene', ['host'], RUN)).toMatchObject({
+      out: expect.stringContaining(WHY),
+      ended: true,
+      exitCode: 0,
+    })
     const told = '>{"ok":true,"request_id":"r1","session_id":"s1","text":"x","error_code":null,"error_message":null}'
-    expect(saidAfter('zene', ['host'], RUN, told)).toEqual({ out: '', exitCode: 0 })
+    expect(saidAfter('zene', ['host'], RUN, told)).toEqual({ out: '', ended: false, exitCode: 0 })
   })
 })
 
