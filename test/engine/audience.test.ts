@@ -1,0 +1,166 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Answer, capabilities } from '../../src/contract/index.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import { LiveView } from '../../src/engine/events/view.ts'
+import { Audience } from '../../src/engine/turn/audience.ts'
+import { type Command, type EventOf, ITEMS, LossLedger, type TurnEvent } from '../../src/model/index.ts'
+import { ANSWER, PlainHost, start } from '../kit/plain.ts'
+
+const view = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 0, ledger: new LossLedger() })
+const exchange = (host: PlainHost, answer: Partial<Answer> = {}, command: Command = start()): Exchange =>
+  new Exchange(command, { ...ANSWER, ...answer }, host)
+const follow: Command = { exchange: 'f', type: 'turn-follow', target: { turn: 't' } }
+const open: TurnEvent = { type: 'message-start', turn: 't', message: 'm', role: 'assistant' }
+const text = (said: string): TurnEvent => ({ type: 'text-delta', turn: 't', message: 'm', text: said })
+const ask: EventOf<'ask'> = {
+  type: 'ask',
+  turn: 't',
+  ask: 'q',
+  question: { kind: 'client', method: 'm', params: '{}' },
+}
+
+/** An audience whose first exchange shares the turn's view. */
+function turn() {
+  const audience = new Audience()
+  const host = new PlainHost()
+  const own = view()
+  const first = exchange(host)
+  audience.add(first, own)
+  const happens = (event: TurnEvent): void => {
+    own.apply(event, 1)
+    audience.deliver(event, own, 1)
+  }
+  return { audience, host, own, first, happens }
+}
+
+test('everybody is shown an event once, in a view of their own', () => {
+  const { audience, happens, host, own } = turn()
+  happens(open)
+  happens(text('a'))
+  const other = new PlainHost()
+  const later = view()
+  later.continue(own)
+  audience.add(exchange(other, {}, follow), later)
+  happens(text('b'))
+  expect([host.types, other.types]).toEqual([['message-start', 'text-delta', 'text-delta'], ['text-delta']])
+  expect([own.text, later.text, later.seq]).toEqual(['ab', 'b', 3])
+})
+
+test('law: who comes late sees what was recorded and what happens meanwhile, each event once and in order', () => {
+  fc.assert(
+    fc.property(fc.nat(6), fc.nat(6), fc.nat(12), (before, meanwhile, recorded) => {
+      const { audience, happens } = turn()
+      const all = [open, ...Array.from({ length: before + meanwhile }, (_, n) => text(`${n}`))]
+      for (const event of all.slice(0, before + 1)) happens(event)
+      const host = new PlainHost()
+      const late = view()
+      const catchUp = audience.addLate(exchange(host, {}, follow), late, () => 2)
+      for (const event of all.slice(before + 1)) happens(event)
+      expect(host.events).toEqual([])
+      const written = Math.min(all.length, before + 1 + recorded)
+      catchUp(all.slice(0, written).map((event, at) => ({ seq: at + 1, event })))
+      expect(host.events).toEqual(all)
+      happens(text('end'))
+      expect(host.events).toEqual([...all, text('end')])
+      expect(late.seq).toBe(all.length + 1)
+    }),
+  )
+})
+
+test('who has left is shown nothing more', () => {
+  const { audience, happens, host, first } = turn()
+  audience.remove(first)
+  happens(open)
+  expect([host.events, audience.deserted]).toEqual([[], true])
+})
+
+test('it is deserted when every exchange has its end, and clogged when one that has none is', () => {
+  const { audience, host, first } = turn()
+  const slow = new PlainHost()
+  const second = exchange(slow)
+  audience.add(second, view())
+  expect([audience.deserted, audience.clogged]).toEqual([false, false])
+  slow.clogged = true
+  expect(audience.clogged).toBe(true)
+  second.drop()
+  expect([audience.deserted, audience.clogged]).toEqual([false, false])
+  first.drop()
+  expect([audience.deserted, host.ended]).toEqual([true, [first]])
+})
+
+describe('a turn goes on when an exchange leaves', () => {
+  test.each<[boolean, Partial<Answer>, Partial<Answer>, Command, Answer['onDisconnect'] | undefined]>([
+    [false, {}, {}, start(), undefined],
+    [true, {}, { onDisconnect: 'drain' }, start(), undefined],
+    [true, { onDisconnect: 'drain' }, {}, start(), undefined],
+    [true, {}, {}, start(), 'drain'],
+    [false, { onDisconnect: 'drain' }, { onDisconnect: 'drain' }, start(), 'cancel'],
+    [true, {}, {}, follow, 'cancel'],
+    [true, { form: 'accepted' }, {}, start(), 'cancel'],
+  ])('%s: the first is %j, the one that leaves %j', (outlived, of, leaving, command, policy) => {
+    const audience = new Audience()
+    const first = exchange(new PlainHost(), of)
+    audience.add(first, view())
+    const second = exchange(new PlainHost(), leaving, command)
+    audience.add(second, view())
+    expect(audience.isFirst(second)).toBe(false)
+    expect(audience.isOutlived(second, policy)).toBe(outlived)
+  })
+})
+
+describe('a question', () => {
+  const able = (...not: string[]) => capabilities({ full: ITEMS.filter((item) => !not.includes(item)) })
+
+  test.each<[string, PlainHost, Partial<Answer>, boolean, boolean]>([
+    ['is answered inline', new PlainHost(), { asks: 'inline' }, true, false],
+    ['is answered by the next request', new PlainHost(), { asks: 'next-request' }, false, true],
+    ['is answered by nobody', new PlainHost(), { asks: 'never' }, false, false],
+    ['is shown to nobody who has no place for it', new PlainHost(able('ask')), { asks: 'inline' }, false, false],
+    ['is shown to nobody without its kind', new PlainHost(able('ask.client')), { asks: 'next-request' }, false, false],
+    [
+      'is answered by a link that needs no client',
+      Object.assign(new PlainHost(), { inputClosed: true }),
+      { asks: 'always' },
+      true,
+      false,
+    ],
+    [
+      'is answered by nobody whose input has ended',
+      Object.assign(new PlainHost(), { inputClosed: true }),
+      { asks: 'inline' },
+      false,
+      false,
+    ],
+  ])('%s', (_how, host, answer, now, later) => {
+    const audience = new Audience()
+    audience.add(exchange(host, answer), view())
+    expect([audience.canBeAsked(ask), audience.canAnswerLater(ask)]).toEqual([now, later])
+  })
+
+  test('of a turn that was accepted can be answered later than its exchange', () => {
+    const audience = new Audience()
+    const gone = exchange(new PlainHost(), { asks: 'next-request', form: 'accepted' })
+    audience.add(gone, view())
+    gone.drop()
+    expect(audience.canAnswerLater(ask)).toBe(true)
+  })
+})
+
+test('losses reach every exchange, and go with the agent that lost them', () => {
+  const { audience, first, own } = turn()
+  const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
+  audience.report(loss)
+  expect(first.ledger.list).toEqual([loss])
+  audience.moved('b', [loss])
+  expect([first.ledger.list, own.agent]).toEqual([[], 'b'])
+})
+
+test('what no turn owns is told to those who still listen', () => {
+  const { audience, host, first } = turn()
+  const event = { turn: null, type: 'agent-ready' } as const
+  audience.tell(event)
+  first.drop()
+  audience.tell(event)
+  expect(host.replies).toEqual([event])
+})

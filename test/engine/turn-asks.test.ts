@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { AskAudit } from '../../src/engine/turn/ask-audit.ts'
+import { type AskAnswered, TurnAsks } from '../../src/engine/turn/turn-asks.ts'
+import type { EventOf, Question, Reply, TurnEvent } from '../../src/model/index.ts'
+import { type PlainTurn, plainTurn } from '../kit/plain.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const APPROVAL: Question = {
+  kind: 'approval',
+  name: 'rm',
+  args: '{}',
+  options: [
+    { id: 'yes!', kind: 'allow', scope: 'always' },
+    { id: 'yes', kind: 'allow', scope: 'once' },
+    { id: 'no', kind: 'deny', scope: 'once' },
+  ],
+}
+const ask = (id: string, question: Question = APPROVAL, deadline?: number): EventOf<'ask'> => ({
+  type: 'ask',
+  turn: 't',
+  ask: id,
+  question,
+  ...(deadline !== undefined && { deadline }),
+})
+const pick = (option: string): Reply => ({ kind: 'approval', option })
+
+/** A turn that asks, with what its agent was answered. */
+function asking(how: PlainTurn = {}) {
+  const parts = plainTurn(how)
+  const { turn } = parts
+  const sent: unknown[] = []
+  Object.assign(turn, { link: { send: (command: unknown) => sent.push(command), pause() {} } })
+  const asks = turn.asks
+  /** The agent asks: what its clients are shown is taken as a run does it. */
+  const asked = (event: EventOf<'ask'>): void => {
+    if (asks.asked(event)) turn.take(asks.shown(event))
+  }
+  const answer = (id: string | undefined, reply: Reply, continuation?: string): AskAnswered =>
+    asks.answer(
+      {
+        exchange: 'y',
+        type: 'ask-reply',
+        target: continuation === undefined ? { turn: 't' } : { continuation },
+        reply,
+        ...(id !== undefined && { ask: id }),
+      },
+      'client me',
+    )
+  const replies = (): unknown[] => sent.map((command) => (command as { ask: string; reply: Reply }).reply)
+  const audits = (): unknown[] =>
+    parts.told.flatMap(([what, about]) => (what === 'audit' ? [(about as AskAudit).by] : []))
+  return { ...parts, asks, asked, answer, replies, audits }
+}
+
+const settledOf = (events: readonly TurnEvent[]) =>
+  events.flatMap((event) => (event.type === 'ask-settled' ? [[event.ask, event.how, event.by, event.option]] : []))
+
+describe('a client that can be asked', () => {
+  test('is asked once, and its first answer counts', () => {
+    const { asked, answer, asks, host, replies, turn } = asking()
+    asked(ask('q'))
+    asked(ask('q'))
+    expect(host.types).toEqual(['ask'])
+    expect([asks.waiting, turn.waitsForReply]).toEqual([true, true])
+    expect(answer('q', pick('yes'))).toBe('taken')
+    expect(answer('q', pick('no'))).toBe('gone')
+    expect(replies()).toEqual([pick('yes')])
+    expect(settledOf(host.events)).toEqual([['q', 'answered', 'client me', 'yes']])
+    expect([asks.waiting, turn.waitsForReply]).toEqual([false, false])
+  })
+
+  test('need not name the only question, but one of several', () => {
+    const { asked, answer } = asking()
+    asked(ask('q'))
+    expect(answer(undefined, pick('yes'))).toBe('taken')
+    asked(ask('q2'))
+    asked(ask('q3'))
+    expect(answer(undefined, pick('yes'))).toBe('gone')
+  })
+
+  test.each<[Question, Reply, AskAnswered]>([
+    [APPROVAL, { kind: 'input', values: '{}' }, { unfit: 'The question wants an answer of the kind "approval".' }],
+    [APPROVAL, pick('maybe'), { unfit: 'The question has no such option; choose one of: yes!, yes, no.' }],
+    [APPROVAL, pick('deny'), { unfit: 'The question has no such option; choose one of: yes!, yes, no.' }],
+    [{ ...APPROVAL, options: [{ id: 'go', kind: 'allow', scope: 'once' }] }, pick('deny'), 'taken'],
+    [{ kind: 'input', message: 'm' }, { kind: 'input', values: '{}' }, 'taken'],
+  ])('%j is answered by %j: %j', (question, reply, became) => {
+    const { asked, answer, asks } = asking()
+    asked(ask('q', question))
+    expect(answer('q', reply)).toEqual(became)
+    expect(asks.waiting).toBe(became !== 'taken')
+  })
+
+  test('that does not answer in time has said no', () => {
+    const { asked, host, replies, audits } = asking()
+    asked(ask('q'))
+    vi.advanceTimersByTime(4999)
+    expect(settledOf(host.events)).toEqual([])
+    vi.advanceTimersByTime(1)
+    expect(settledOf(host.events)).toEqual([['q', 'timeout', 'policy', undefined]])
+    expect([replies(), audits()]).toEqual([[pick('no')], ['policy']])
+  })
+
+  test.each([
+    [2000, 2000],
+    [1e9, 5005],
+    [0, 5],
+  ])('is told of the deadline %i the earliest that holds: %i', (deadline, shown) => {
+    const { asked, host } = asking()
+    asked(ask('q', APPROVAL, deadline))
+    expect(host.events.map((event) => event.type === 'ask' && event.deadline)).toEqual([shown])
+  })
+
+  test('is told when the agent takes a question back, not when it confirms an answer', () => {
+    const { asked, asks, answer } = asking()
+    const settled = (id: string): EventOf<'ask-settled'> => ({
+      type: 'ask-settled',
+      turn: 't',
+      ask: id,
+      how: 'cancelled',
+    })
+    asked(ask('q'))
+    expect(asks.settled(settled('q'))).toBe(true)
+    asked(ask('q2'))
+    answer('q2', pick('yes'))
+    expect(asks.settled(settled('q2'))).toBe(false)
+  })
+})
+
+describe('a client that cannot be asked', () => {
+  test.each<[Question, 'allow' | 'deny', Reply]>([
+    [APPROVAL, 'allow', pick('yes')],
+    [APPROVAL, 'deny', pick('no')],
+    [{ ...APPROVAL, options: [] }, 'allow', pick('allow')],
+    [{ kind: 'input', message: 'm' }, 'allow', { kind: 'input', values: '{}' }],
+    [
+      { kind: 'client', method: 'm', params: '{}' },
+      'allow',
+      { kind: 'client', error: '{"message":"There is no client that could do this."}' },
+    ],
+    [{ kind: 'tool', tool: 'x' }, 'deny', { kind: 'tool', status: 'denied', parts: [] }],
+  ])('has %j answered by the policy %s: %j', async (question, approvals, reply) => {
+    const { asked, replies, host, audits } = asking({ answer: { asks: 'never' }, route: { approvals } })
+    asked(ask('q', question))
+    expect(replies()).toEqual([])
+    await Promise.resolve()
+    expect([replies(), host.types, audits()]).toEqual([[reply], ['notice'], ['policy']])
+  })
+
+  test('any more, as its input has ended, has its open questions answered by the policy', () => {
+    const { asked, asks, host, replies } = asking()
+    asked(ask('q'))
+    host.inputClosed = true
+    asks.onInputClosed()
+    expect(replies()).toEqual([pick('no')])
+    expect(settledOf(host.events)).toEqual([['q', 'answered', 'policy', 'no']])
+  })
+})
+
+describe('a client whose next request can answer', () => {
+  const parkable: PlainTurn = { answer: { asks: 'next-request', form: 'accepted' } }
+
+  test('has the turn parked once, with all that was asked together', async () => {
+    const { asked, asks, turn, told } = asking(parkable)
+    asked(ask('q'))
+    asked(ask('q2'))
+    expect(asks.parked).toBeUndefined()
+    await Promise.resolve()
+    expect(asks.parked?.continuation).toMatch(/^t\.[\w-]{24}$/)
+    expect(asks.parked?.asks.map((open) => open.ask)).toEqual(['q', 'q2'])
+    expect(asks.parked?.seq).toBe(turn.view.seq)
+    expect(told.filter(([what, type]) => what === 'record' && type === 'turn-parked')).toHaveLength(1)
+  })
+
+  test('is asked again for what is open, and under a new token after each answer', async () => {
+    const { asked, asks, answer, replies } = asking(parkable)
+    asked(ask('q'))
+    asked(ask('q2'))
+    await Promise.resolve()
+    const first = asks.parked!.continuation
+    expect(answer('q', pick('maybe'), first)).toHaveProperty('unfit')
+    await Promise.resolve()
+    const second = asks.parked!.continuation
+    expect(second).not.toBe(first)
+    expect(answer(undefined, pick('yes'), second)).toBe('taken')
+    await Promise.resolve()
+    expect(asks.parked?.asks.map((open) => open.ask)).toEqual(['q2'])
+    expect(answer('q2', pick('no'), asks.parked!.continuation)).toBe('taken')
+    expect([asks.parked, replies()]).toEqual([undefined, [pick('yes'), pick('no')]])
+  })
+})
+
+test('a turn that ends settles what is open, and refuses what is asked after that', async () => {
+  const { asked, host, turn, replies, asks } = asking()
+  asked(ask('q'))
+  turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+  expect(host.types).toEqual(['ask', 'ask-settled', 'turn-end'])
+  expect(settledOf(host.events)).toEqual([['q', 'cancelled', 'turn', undefined]])
+  expect(asks.asked(ask('q2'))).toBe(false)
+  await Promise.resolve()
+  expect(replies()).toEqual([pick('no')])
+  expect(asks).toBeInstanceOf(TurnAsks)
+})
