@@ -84,7 +84,7 @@ export function say(event: object): string {
 
 /** The script of an agent that is ready, and does this for each command; `$line` is the command. */
 export function serving(each: string, model = 'm1'): string {
-  return `${say({ turn: null, type: 'agent-ready', model })}; while read -r line; do ${each}; done`
+  return `${say({ turn: null, type: 'agent-ready', model })}; while read -r line; do ${each || ':'}; done`
 }
 
 /** A completed turn `t`. */

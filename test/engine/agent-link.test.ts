@@ -1,0 +1,307 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { httpBackend } from '../../src/backends/index.ts'
+import { type BackDialect, type CallEnd, capabilities, frameText } from '../../src/contract/index.ts'
+import { AgentLink, type LinkOwner, type LinkRun } from '../../src/engine/agent/agent-link.ts'
+import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
+import type { AgentSettings } from '../../src/engine/common/index.ts'
+import { type AgentEvent, type Command, ITEMS, type LinkEvent } from '../../src/model/index.ts'
+import { ALL, DONE, LIMITS, type PlainBack, plainAgent, say, serving, start } from '../kit/plain.ts'
+
+/** An owner that notes what it hears; `heard` resolves with the next event between turns. */
+class Owner implements LinkOwner {
+  readonly ends: CallEnd[] = []
+  readonly #idle: LinkEvent[] = []
+  #waiting: ((event: LinkEvent) => void) | undefined
+
+  idleEvent(event: LinkEvent): void {
+    if (this.#waiting) this.#waiting(event)
+    else this.#idle.push(event)
+    this.#waiting = undefined
+  }
+
+  callFailed(end: CallEnd): void {
+    this.ends.push(end)
+  }
+
+  heard(): Promise<LinkEvent> {
+    const known = this.#idle.shift()
+    if (known) return Promise.resolve(known)
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
+  }
+}
+
+/** The link of an agent. */
+function linked(agent: AgentSettings) {
+  const owner = new Owner()
+  return { link: new AgentLink(agent, SILENT_SCOPE, owner), owner }
+}
+
+const script = (text: string, back: PlainBack = {}, more: Partial<AgentSettings> = {}) =>
+  linked(plainAgent(text, more, back))
+
+const runOf = (command: Command): LinkRun => ({ command, scope: SILENT_SCOPE, loss() {}, streams() {} })
+
+/** All events of one turn, until its end or that of the wire. */
+function turnOf(link: AgentLink, command: Command = start()): Promise<AgentEvent[]> {
+  return new Promise((resolve) => {
+    const events: AgentEvent[] = []
+    const done = (): void => {
+      subscription.unsubscribe()
+      resolve(events)
+    }
+    const subscription = link.run(runOf(command)).subscribe({
+      next: (event) => {
+        events.push(event)
+        if (event.type === 'turn-end') queueMicrotask(done)
+      },
+      complete: () => queueMicrotask(done),
+    })
+  })
+}
+
+const types = (events: readonly AgentEvent[]): string[] => events.map(({ type }) => type)
+const TEXT = say({ turn: 't', type: 'text-delta', message: 'm', text: 'hi' })
+
+describe('an agent of one process a turn', () => {
+  test('gets the command, answers, and leaves a link for the next turn', async () => {
+    const { link, owner } = script(`read -r line; ${TEXT}; echo "$line" | grep -q turn-start && ${DONE}`)
+    expect([link.persistent, link.ready, link.process]).toEqual([false, true, undefined])
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(types(await turnOf(link))).toEqual(['text-delta', 'turn-end'])
+      await link.quiet()
+    }
+    expect([link.dead, owner.ends]).toEqual([false, []])
+  })
+
+  test('that exits without an end completes the turn, and the link knows why', async () => {
+    const { link, owner } = script(`echo oops >&2; ${TEXT}; exit 3`)
+    expect(types(await turnOf(link))).toEqual(['text-delta'])
+    await link.quiet()
+    expect(link.missingEnd).toMatchObject({
+      code: 'agent-crashed',
+      message: expect.stringContaining('exited with code 3'),
+    })
+    expect(owner.ends).toMatchObject([{ why: 'closed', exitCode: 3, stderr: 'oops\n' }])
+  })
+
+  test('whose program is not there ends its turn as unavailable', async () => {
+    const { link, owner } = linked(plainAgent('', { dialect: starting('/no/such/program') }))
+    expect(await turnOf(link)).toEqual([])
+    expect([link.missingEnd.code, owner.ends.length]).toEqual(['agent-unavailable', 1])
+  })
+
+  test('that is stopped is no failure of its own', async () => {
+    const { link, owner } = script(`${TEXT}; read -r never; read -r never`)
+    const events = turnOf(link)
+    await link.stop('cancelled', 50)
+    expect(types(await events).filter((type) => type !== 'text-delta')).toEqual([])
+    expect([link.missingEnd.code, owner.ends]).toEqual(['cancelled', []])
+  })
+
+  test('whose line is longer than its limit has broken the protocol', async () => {
+    const limits = { ...LIMITS, line: 64 }
+    const { link } = script(`read -r line; printf '%0100d\\n' 1; ${DONE}`, {}, { limits })
+    expect(await turnOf(link)).toEqual([])
+    expect(link.missingEnd.code).toBe('protocol-violation')
+    await link.quiet()
+  })
+
+  test('whose codec throws ends its own turn alone', async () => {
+    const { link, owner } = script('read -r line; echo not json')
+    expect(await turnOf(link)).toEqual([])
+    expect(link.missingEnd).toMatchObject({ code: 'internal', message: expect.stringContaining('could not be read') })
+    expect([link.dead, owner.ends[0]?.fault?.code]).toEqual([true, 'internal'])
+    await link.quiet()
+  })
+
+  test('that is out of time has what it said read to its end', async () => {
+    const half = say({ turn: 't', type: 'text-delta', message: 'm', text: 'half' }).replace('echo', "printf '%s'")
+    const { link } = script(`${TEXT}; ${half}; read -r line; read -r never`)
+    const events: AgentEvent[] = []
+    await new Promise<void>((resolve) => {
+      link.run(runOf(start())).subscribe({
+        next: (event) => {
+          // Its last line has no end yet; what came with this chunk is in hand when the time is over.
+          if (events.push(event) === 1)
+            setImmediate(() => link.expire({ code: 'timeout', message: 'x', retryable: true }))
+        },
+        complete: resolve,
+      })
+    })
+    expect(link.missingEnd.code).toBe('timeout')
+    await link.stop('closed', 0)
+  })
+})
+
+/** The plain protocol of a program that the codec names. */
+function starting(command: string): BackDialect {
+  const { dialect } = plainAgent('')
+  return {
+    ...dialect,
+    back: {
+      ...dialect.back,
+      open: (_context, ports) => ({
+        encode: () => ports.open({ kind: 'process', command, stdin: 'end' }),
+        decode() {},
+        decodeEnd() {},
+      }),
+    },
+  }
+}
+
+describe('an agent whose process lives over turns', () => {
+  const persistent = { persistent: true }
+
+  test('is ready when it says so, and serves turn after turn in one process', async () => {
+    const { link, owner } = script(serving(DONE), persistent)
+    expect([link.persistent, link.ready]).toEqual([true, false])
+    expect((await owner.heard()).type).toBe('agent-ready')
+    expect([link.ready, link.model]).toEqual([true, 'm1'])
+    const { pid } = link.process!
+    expect(types(await turnOf(link))).toEqual(['turn-end'])
+    link.rest()
+    expect(types(await turnOf(link))).toEqual(['turn-end'])
+    expect(link.process!.pid).toBe(pid)
+    await link.stop('closed', 50)
+    expect([link.dead, link.process, owner.ends]).toEqual([true, undefined, []])
+  })
+
+  test('whose link is dead completes a turn at once', async () => {
+    const { link } = script(serving(DONE), persistent)
+    await link.stop('closed', 50)
+    expect(await turnOf(link)).toEqual([])
+  })
+
+  test('that exits between turns is dead, and its owner hears how', async () => {
+    const { link, owner } = script('exit 4', persistent)
+    await link.quiet()
+    expect([link.dead, owner.ends.map(({ exitCode }) => exitCode)]).toEqual([true, [4]])
+  })
+
+  test('is read no further while it is paused', async () => {
+    const { link, owner } = script(serving(DONE), persistent)
+    await owner.heard()
+    link.pause(true)
+    link.pause(true)
+    const events = turnOf(link)
+    link.pause(false)
+    expect(types(await events)).toEqual(['turn-end'])
+    await link.stop('closed', 50)
+  })
+
+  const mode = { type: 'config-set', exchange: 'mode', mode: 'plan' } as const
+  const replying = (more: object) => serving(say({ turn: null, type: 'command-reply', exchange: 'mode', ...more }))
+
+  test('is set to a mode, which it keeps', async () => {
+    const { link, owner } = script(replying({}), persistent)
+    await owner.heard()
+    expect(await link.setMode(mode)).toBeUndefined()
+    expect(link.mode).toBe('plan')
+    await link.stop('closed', 50)
+  })
+
+  test.each([
+    [
+      'that it refuses',
+      replying({ fault: { code: 'invalid-request', message: 'unknown', retryable: false } }),
+      ALL,
+      'The agent "plain" cannot be set to the mode "plan" that its client has set (unknown); set another mode.',
+    ],
+    [
+      'that its protocol has no word for',
+      serving(''),
+      capabilities({ full: ITEMS.filter((item) => item !== 'config-set') }),
+      'The agent "plain" cannot be set to the mode "plan" that its client has set; set another mode.',
+    ],
+  ])('is not set to a mode %s', async (_which, text, able, message) => {
+    const { link, owner } = script(text, { persistent: true, able })
+    await owner.heard()
+    expect(await link.setMode(mode)).toMatchObject({ code: 'invalid-request', message })
+    expect(link.mode).toBeUndefined()
+    await link.stop('closed', 50)
+  })
+
+  test('that goes while it is set to a mode leaves that to the next turn', async () => {
+    const { link, owner } = script(serving('exit 0'), persistent)
+    await owner.heard()
+    expect(await link.setMode(mode)).toBeUndefined()
+    expect([link.mode, link.dead]).toEqual([undefined, true])
+    expect(await link.setMode(mode)).toBeUndefined()
+    await link.quiet()
+  })
+
+  test('has its questions between turns answered under their own exchange', async () => {
+    const { link, owner } = script(
+      serving(say({ turn: null, type: 'command-reply', exchange: 'e', data: '1' })),
+      persistent,
+    )
+    await owner.heard()
+    link.send({ type: 'query', what: 'models', exchange: 'e' })
+    expect(await owner.heard()).toEqual({ turn: null, type: 'command-reply', exchange: 'e', data: '1' })
+    await link.stop('closed', 50)
+  })
+})
+
+describe('an agent behind a URL', () => {
+  /** A dialect that posts each turn, whose answer is events a line or as a stream. */
+  const dialect: BackDialect = {
+    wireVersion: '1',
+    framing: 'ndjson',
+    back: {
+      capabilities: ALL,
+      memory: () => 'named',
+      open: (_context, ports) => ({
+        encode: (command) =>
+          ports.open({ kind: 'http', method: 'POST', body: JSON.stringify(command), answer: 'ndjson' }),
+        decode: (frame) => ports.emit(JSON.parse(frameText(frame))),
+        decodeEnd() {},
+      }),
+    },
+  }
+
+  async function served(answer: Parameters<typeof createServer>[1]) {
+    const server: Server = createServer(answer as never)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const backend = httpBackend({ url, headers: {} })
+    const { link, owner } = linked(plainAgent('', { dialect, backend, target: { kind: 'http', url } }))
+    const close = async (): Promise<void> => {
+      await backend.close(0)
+      await new Promise((resolve) => server.close(resolve))
+    }
+    return { link, owner, close }
+  }
+
+  const event = JSON.stringify({ turn: 't', type: 'turn-end', outcome: 'completed' })
+
+  test.each([
+    ['application/x-ndjson', `${event}\n`, []],
+    ['text/event-stream', `data: ${event}\n\n`, ['head', 'frame']],
+  ])('answers as %s', async (type, body, streamed) => {
+    const { link, close } = await served((_request, response) => {
+      response.setHeader('content-type', type)
+      response.end(body)
+    })
+    const streams: string[] = []
+    const events: AgentEvent[] = []
+    await new Promise<void>((resolve) =>
+      link
+        .run({ ...runOf(start()), streams: (what) => streams.push(what) })
+        .subscribe({ next: (each) => events.push(each), complete: resolve }),
+    )
+    expect([types(events), streams]).toEqual([['turn-end'], streamed])
+    await link.quiet()
+    await close()
+  })
+
+  test('that breaks off is not available', async () => {
+    const { link, owner, close } = await served((request) => request.socket.destroy())
+    expect(await turnOf(link)).toEqual([])
+    expect([link.missingEnd.code, owner.ends.map(({ why }) => why)]).toEqual(['agent-unavailable', ['failed']])
+    await close()
+  })
+})
