@@ -1,7 +1,7 @@
 import { codeOfProviderText } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import { type ErrorCode, type Fault, fault, type JsonText, object, parseObject, quote } from '../../src/model/index.ts'
-import { at, extOf, ownExt, text, unknownMembers } from './wire.ts'
+import { at, entriesExt, otherMembers, ownExt, text } from './wire.ts'
 
 /** OpenHarness's code of every error (section 13), and the HTTP status of its endpoints. */
 export const errors: Codec['errors'] = {
@@ -89,10 +89,10 @@ export function faultOfError(error: JsonText | undefined, status: number): Fault
   const ownCode = errors[canonical].code === code ? undefined : text(code)
   if (code === BRIDGE_ERROR) {
     const message = 'The engine reported a fault of its own (bridge_error); its log says more.'
-    return fault(canonical, message, { ext: extOf([['code', ownCode]]) })
+    return fault(canonical, message, { ext: entriesExt([['code', ownCode]]) })
   }
   const message = typeof wire['message'] === 'string' ? wire['message'] : silentMessage(code, status)
-  const ext = extOf([['code', ownCode], ...unknownMembers(error, ERROR_KEYS)])
+  const ext = entriesExt([['code', ownCode], ...otherMembers(error, ERROR_KEYS)])
   return fault(canonical, message, {
     ...(typeof wire['retryable'] === 'boolean' && { retryable: wire['retryable'] }),
     ...(ext && { ext }),
@@ -113,12 +113,12 @@ export function errorJson(found: Fault): JsonText {
     ['message', quote(found.message)],
     ['retryable', String(found.retryable)],
     ['details', details?.startsWith('{') ? details : undefined],
-    ...unknownMembers(own, new Set([...ERROR_KEYS, 'details'])),
+    ...otherMembers(own, new Set([...ERROR_KEYS, 'details'])),
   ])
 }
 
 /** A refusal of a request, naming the field in `error.details.field`. */
 export function invalidRequest(message: string, field?: string): Fault {
-  const ext = extOf([['details', field === undefined ? undefined : object([['field', quote(field)]])]])
+  const ext = entriesExt([['details', field === undefined ? undefined : object([['field', quote(field)]])]])
   return fault('invalid-request', message, ext && { ext })
 }

@@ -1,13 +1,11 @@
+import { extensions } from '../../src/codec-kit/index.ts'
 import {
-  type Ext,
   oneLine as escaped,
   hasLineEnd,
   type JsonText,
   type Member,
   member,
   members,
-  object,
-  parseObject,
   quote,
 } from '../../src/model/index.ts'
 
@@ -48,16 +46,7 @@ export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
   return Number(major) === 1 ? 'same' : 'other'
 }
 
-/** The fields of an `ext` of this protocol, as the text of a JSON object; undefined for every other `ext`. */
-export function ownExt(ext: Ext | undefined): JsonText | undefined {
-  return ext?.protocol === PROTOCOL && parseObject(ext.json) ? ext.json : undefined
-}
-
-/** An `ext` of this protocol with these members, or undefined when none of them is set. */
-export function extOf(entries: Iterable<readonly [string, JsonText | undefined]>): Ext | undefined {
-  const json = object(entries)
-  return json === '{}' ? undefined : { protocol: PROTOCOL, json }
-}
+export const { ownExt, entriesExt } = extensions(PROTOCOL)
 
 /** The raw value at a path of keys, or undefined where there is none. */
 export function at(json: JsonText | undefined, ...path: readonly string[]): JsonText | undefined {
@@ -95,6 +84,6 @@ export function idHeaders(ids: { request?: string; correlation?: string }): Reco
 }
 
 /** The members of a raw JSON object whose keys are not `known`; none for undefined. */
-export function unknownMembers(json: JsonText | undefined, known: ReadonlySet<string>): Member[] {
+export function otherMembers(json: JsonText | undefined, known: ReadonlySet<string>): Member[] {
   return json === undefined ? [] : members(json).filter(([key]) => !known.has(key))
 }

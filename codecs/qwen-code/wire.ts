@@ -1,14 +1,5 @@
-import {
-  append,
-  type Ext,
-  isRecord,
-  type JsonText,
-  members,
-  object,
-  oneLine,
-  parse,
-  rest,
-} from '../../src/model/index.ts'
+import { extensions, unknownMembers } from '../../src/codec-kit/index.ts'
+import { append, isRecord, type JsonText, members, object, parse, rest } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
@@ -19,41 +10,21 @@ export const CONTINUE = 'continue_last_turn'
 /** What the CLI says of a turn that was stopped. */
 export const CANCELLED_TEXT = 'Operation cancelled.'
 
-/** One member of a message to write; an undefined value leaves it out. */
-export type Entry = readonly [key: string, json: JsonText | undefined]
-
-/** A message as one line; members of `extra` whose keys the message does not have itself are added behind. */
-export function messageLine(entries: readonly Entry[], extra?: JsonText): string {
-  if (extra === undefined) return oneLine(object(entries))
-  const own = new Set(entries.flatMap(([key, json]) => (json === undefined ? [] : [key])))
-  return oneLine(append(object(entries), rest(extra, own)))
-}
-
-/** The unknown members of a message as they travel; undefined when there are none. */
-export function carried(json: JsonText | undefined): Ext | undefined {
-  return json === undefined ? undefined : { protocol: PROTOCOL, json }
-}
-
-/** The members of an event's own unknown fields; undefined when it has none, or only those of another protocol. */
-export function ownExt(ext: Ext | undefined): JsonText | undefined {
-  return ext?.protocol === PROTOCOL ? ext.json : undefined
-}
+export const { ownExt, toExt } = extensions(PROTOCOL)
 
 /**
- * The members of a line that are not in `known`, and those of its object `inner` that are not in `innerKnown` (under the
+ * Returns the members of a line that are not in `known`, and those of its object `inner` that are not in `innerKnown` (under the
  * same name), as one object; undefined when there are none.
  */
-export function unknownMembers(
+export function unknownWithin(
   line: string,
   value: Record<string, unknown>,
   known: ReadonlySet<string>,
-  inner?: { key: string; known: ReadonlySet<string> },
+  inner: { key: string; known: ReadonlySet<string> },
 ): JsonText | undefined {
-  const held = inner && value[inner.key]
-  const innerStrange = inner && isRecord(held) && Object.keys(held).some((key) => !inner.known.has(key))
-  if (!innerStrange && Object.keys(value).every((key) => known.has(key))) return undefined
-  const outer = rest(line, known)
-  if (!innerStrange) return outer
+  const outer = unknownMembers(line, value, known)
+  const held = value[inner.key]
+  if (!isRecord(held) || Object.keys(held).every((key) => inner.known.has(key))) return outer
   const raw = members(line).findLast(([key]) => key === inner.key)![1]
   return append(outer ?? '{}', object([[inner.key, rest(raw, inner.known)]]))
 }

@@ -10,7 +10,7 @@ import {
   quote,
 } from '../../src/model/index.ts'
 import { errors } from '../qwen-code/index.ts'
-import { extFrom, extMember } from './wire.ts'
+import { entriesExt, ownMember } from './wire.ts'
 
 /** `error.type` of every error, in the words of the OpenAI error object. */
 const TYPES: Readonly<Record<ErrorCode, string>> = {
@@ -62,9 +62,9 @@ const BY_TYPE: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
 export function errorJson(found: Fault, healthy: boolean): JsonText {
   return object([
     ['message', quote(found.message)],
-    ['type', extMember(found.ext, 'type') ?? quote(TYPES[found.code])],
-    ['param', extMember(found.ext, 'param') ?? 'null'],
-    ['code', extMember(found.ext, 'code') ?? quote(errors[found.code].code)],
+    ['type', ownMember(found.ext, 'type') ?? quote(TYPES[found.code])],
+    ['param', ownMember(found.ext, 'param') ?? 'null'],
+    ['code', ownMember(found.ext, 'code') ?? quote(errors[found.code].code)],
     ['retryable', healthy ? String(found.retryable) : undefined],
   ])
 }
@@ -78,7 +78,7 @@ export function faultOfError(json: JsonText): Fault {
   const byType = typeof type === 'string' ? BY_TYPE.get(type) : undefined
   const canonical = known ?? byType ?? codeOfProviderText(`${code ?? type ?? ''}: ${text}`) ?? 'internal'
   const param = member(json, 'param')
-  const ext = extFrom([
+  const ext = entriesExt([
     ['code', known === undefined ? member(json, 'code') : undefined],
     ['type', type === TYPES[canonical] ? undefined : member(json, 'type')],
     ['param', param === 'null' ? undefined : param],

@@ -10,7 +10,7 @@ import {
   parseObject,
   quote,
 } from '../../src/model/index.ts'
-import { base64Bytes, numberJson, PROTOCOL } from './wire.ts'
+import { base64Bytes, numberJson, ownMember } from './wire.ts'
 
 /** Content blocks of the wire read as parts. `exact` is false when a block held more than its part can say. */
 export interface Content {
@@ -93,8 +93,7 @@ export function writeContent(parts: readonly Part[], report: (loss: Loss) => voi
 
 /** The content of a message or a result of a tool: as the wire itself had it, where that is known, else from its parts. */
 export function contentOf(parts: readonly Part[], ext: Ext | undefined, report: (loss: Loss) => void): JsonText {
-  const own = ext?.protocol === PROTOCOL ? member(ext.json, 'content') : undefined
-  return own ?? writeContent(parts, report)
+  return ownMember(ext, 'content') ?? writeContent(parts, report)
 }
 
 /** One text block. */

@@ -1,4 +1,5 @@
-import { type Ext, type JsonText, members, object, oneLine } from '../../src/model/index.ts'
+import { extensions } from '../../src/codec-kit/index.ts'
+import type { JsonText } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this protocol travel. */
 export const PROTOCOL = 'zot'
@@ -12,26 +13,7 @@ export const TOKEN_VARIABLE = 'ZOTCORE_RPC_TOKEN'
 /** The time of a message that has none, as the original writes it. */
 export const NO_TIME = '0001-01-01T00:00:00Z'
 
-/** One member of a message to write; an undefined value leaves it out. */
-export type Entry = readonly [key: string, json: JsonText | undefined]
-
-const NOTHING: ReadonlySet<string> = new Set()
-
-/**
- * A message as one line. Unknown fields of this protocol are added behind the known ones; of the known ones only those
- * in `replaceable` give way to a field of `ext`, so that a client cannot turn one message into another.
- */
-export function messageLine(
-  entries: readonly Entry[],
-  ext?: Ext | undefined,
-  replaceable: ReadonlySet<string> = NOTHING,
-): string {
-  if (ext?.protocol !== PROTOCOL) return oneLine(object(entries))
-  const merged = new Map<string, JsonText>()
-  for (const [key, json] of entries) if (json !== undefined) merged.set(key, json)
-  for (const [key, json] of members(ext.json)) if (!merged.has(key) || replaceable.has(key)) merged.set(key, json)
-  return oneLine(object(merged))
-}
+export const { ownExt, ownMember, toExt, unknownExt } = extensions(PROTOCOL)
 
 /** A number as JSON; what JSON cannot say is 0. */
 export function numberJson(value: number): JsonText {

@@ -1,6 +1,8 @@
 export { askOf } from './ask-ids.ts'
 export { besideText } from './beside-text.ts'
 export { isUncounted, readCounts } from './counts.ts'
+export { extensions, unknownMembers } from './extensions.ts'
+export { type Entry, messageLine } from './lines.ts'
 export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'
 export { isDropped } from './tools.ts'
 export { UnaskedOutput } from './unasked.ts'

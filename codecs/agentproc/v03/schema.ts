@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parse } from '../../../src/model/index.ts'
-import { type AgentLine, extOf, type ReadLine, readLine as readLine04, unpadded } from '../v04/schema.ts'
+import { unknownExt } from '../ext.ts'
+import { type AgentLine, type ReadLine, readLine as readLine04, unpadded } from '../v04/schema.ts'
 
 const text = v.fallback(v.string(), '')
 const bodySchema = v.variant('type', [
@@ -25,5 +26,5 @@ export function readLine(line: string): ReadLine03 | undefined {
   if (read) return read.event.type === 'result' ? undefined : { event: read.event, ext: read.ext }
   const json = unpadded(line)
   const { success, output } = v.safeParse(bodySchema, parse(json))
-  return success ? { event: output, ext: extOf(json, output, KNOWN[output.type]) } : undefined
+  return success ? { event: output, ext: unknownExt(json, output, KNOWN[output.type]) } : undefined
 }

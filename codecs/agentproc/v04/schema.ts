@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { type Ext, isRecord, type JsonText, parse, rest, shapeOf } from '../../../src/model/index.ts'
-import { EXT_04 } from '../ext.ts'
+import { type Ext, isRecord, type JsonText, parse, shapeOf } from '../../../src/model/index.ts'
+import { unknownExt } from '../ext.ts'
 import { versionSchema } from '../versions.ts'
 
 /** A string, or as good as absent. */
@@ -49,10 +49,10 @@ export function readLine(line: string): ReadLine | undefined {
   if (!isRecord(value)) return undefined
   if (value['type'] === 'partial') {
     const event = partial(value)
-    return { event, ext: extOf(json, value, ROLES.has(event.role) ? KNOWN.partial : PARTIAL_BUT_ROLE) }
+    return { event, ext: unknownExt(json, value, ROLES.has(event.role) ? KNOWN.partial : PARTIAL_BUT_ROLE) }
   }
   const { success, output } = v.safeParse(eventSchema, value)
-  return success ? { event: output, ext: extOf(json, value, KNOWN[output.type]) } : undefined
+  return success ? { event: output, ext: unknownExt(json, value, KNOWN[output.type]) } : undefined
 }
 
 /** True for a line that begins as an object and is none: what is left of an event whose writer was stopped. */
@@ -88,12 +88,6 @@ const KNOWN: Readonly<Record<AgentLine['type'], ReadonlySet<string>>> = {
 /** Roles with a place in the model; another one is output, and travels along. */
 const ROLES: ReadonlySet<string | undefined> = new Set([undefined, 'output', 'thinking'])
 const PARTIAL_BUT_ROLE: ReadonlySet<string> = new Set(['type', 'text', 'session_id'])
-
-/** The members of an event beside these, as an `ext`; undefined when there are none. */
-export function extOf(json: JsonText, value: Record<string, unknown>, known: ReadonlySet<string>): Ext | undefined {
-  if (Object.keys(value).every((key) => known.has(key))) return undefined
-  return { protocol: EXT_04, json: rest(json, known)! }
-}
 
 /** True for a session id that an agent may announce: no path, no control character. */
 export function isSessionId(id: string): boolean {

@@ -1,15 +1,6 @@
 import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import {
-  type Ext,
-  isRecord,
-  type JsonText,
-  type Loss,
-  object,
-  parse,
-  rest,
-  type Usage,
-} from '../../../src/model/index.ts'
-import { EXT_04 } from '../ext.ts'
+import { type Ext, isRecord, type JsonText, type Loss, object, parse, type Usage } from '../../../src/model/index.ts'
+import { unknownExt } from '../ext.ts'
 
 /** The wire's name of every count. */
 const NAMES: Readonly<Record<keyof Usage, string>> = {
@@ -30,8 +21,8 @@ export function readUsage(json: JsonText, report: (loss: Loss) => void): { usage
   if (!isRecord(value)) return undefined
   const usage = readCounts(value, NAMES, report)
   if (isUncounted(usage)) return undefined
-  const others = rest(json, KNOWN)
-  return others === undefined ? { usage } : { usage, ext: { protocol: EXT_04, json: others } }
+  const ext = unknownExt(json, value, KNOWN)
+  return ext ? { usage, ext } : { usage }
 }
 
 /** The members of a usage object for what is known; an estimate says so. */

@@ -23,7 +23,7 @@ import {
   type TurnExtension,
   turnExtension,
 } from '../schema.ts'
-import { at, extOf, STREAMING, TURN_EXTENSION, unknownMembers, unlessEmpty, versionLine } from '../wire.ts'
+import { at, entriesExt, otherMembers, STREAMING, TURN_EXTENSION, unlessEmpty, versionLine } from '../wire.ts'
 
 type Approval = Extract<Ask['question'], { kind: 'approval' }>
 
@@ -160,25 +160,25 @@ const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'e
  * it back. Our own ids, versions and latency take the place of the engine's.
  */
 export function answerExt({ json, response }: EngineAnswer, keepList: boolean): Ext | undefined {
-  const extensions = extOf(unknownMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
-  const inner = extOf([
+  const extensions = entriesExt(otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])))
+  const inner = entriesExt([
     ['action_directives', keepList ? at(response, 'action_directives') : undefined],
     ['extensions', extensions?.json],
-    ...unknownMembers(response, RESPONSE),
+    ...otherMembers(response, RESPONSE),
   ])
-  return extOf([...capabilityMembers(json), ['response', inner?.json], ...unknownMembers(json, TOP)])
+  return entriesExt([...capabilityMembers(json), ['response', inner?.json], ...otherMembers(json, TOP)])
 }
 
 /** The part of `answerExt` that an answer before the end of the turn needs: what was said of capabilities. */
 export function capabilityExt(json: JsonText): Ext | undefined {
-  return extOf(capabilityMembers(json))
+  return entriesExt(capabilityMembers(json))
 }
 
 /** Whether this wire streams is between the gateway and the engine. */
 function capabilityMembers(json: JsonText): [string, JsonText | undefined][] {
   const denials = at(json, 'capability_denials') ?? ''
   return [
-    ['supported_capabilities', unlessEmpty(object(unknownMembers(at(json, 'supported_capabilities'), HOP)))],
+    ['supported_capabilities', unlessEmpty(object(otherMembers(at(json, 'supported_capabilities'), HOP)))],
     ['capability_denials', elements(denials).length === 0 ? undefined : denials],
   ]
 }

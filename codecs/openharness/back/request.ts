@@ -15,10 +15,10 @@ import {
   APPROVAL_EXTENSION,
   at,
   oneLine,
+  otherMembers,
   ownExt,
   STREAMING,
   text,
-  unknownMembers,
   unlessEmpty,
   VERSION,
 } from '../wire.ts'
@@ -64,7 +64,7 @@ export function requestBody(parts: RequestParts): string {
     ['auth', auth],
     ['context', resume ? resumedContext(parts, resume, own) : firstContext(parts, own)],
     ['extensions', at(own, 'request', 'extensions')],
-    ...unknownMembers(at(own, 'request'), REQUEST),
+    ...otherMembers(at(own, 'request'), REQUEST),
   ])
   const json = object([
     ['protocol_version', quote(VERSION)],
@@ -72,7 +72,7 @@ export function requestBody(parts: RequestParts): string {
     ['correlation_id', at(own, 'correlation_id')],
     ['capabilities', capabilitiesOf(start, options, own)],
     ['request', request],
-    ...unknownMembers(own, TOP),
+    ...otherMembers(own, TOP),
   ])
   return oneLine(json)
 }
@@ -99,7 +99,7 @@ function firstContext(parts: RequestParts, own: JsonText | undefined): JsonText 
     ['attachments', at(context, 'attachments') ?? attachmentsOf(start, report)],
     ['shell', shellOf(parts, context)],
     ['extensions', at(context, 'extensions')],
-    ...unknownMembers(context, CONTEXT),
+    ...otherMembers(context, CONTEXT),
   ])
 }
 
@@ -119,7 +119,7 @@ function resumedContext(parts: RequestParts, resume: Resume, own: JsonText | und
     ['user_intent', quote(option)],
     ['continuation', resume.continuation],
     ['shell', shellOf(parts, context)],
-    ['extensions', object([[APPROVAL_EXTENSION, approval], ...unknownMembers(at(context, 'extensions'), APPROVAL)])],
+    ['extensions', object([[APPROVAL_EXTENSION, approval], ...otherMembers(at(context, 'extensions'), APPROVAL)])],
   ])
 }
 
@@ -141,7 +141,7 @@ function intentOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Lo
 /** The tier that the gateway read is written: a tier that is not in the list would make the message invalid. */
 function environmentOf({ environment }: Start): JsonText | undefined {
   if (!environment) return undefined
-  const state = unknownMembers(environment.json, new Set(['privacy_tier']))
+  const state = otherMembers(environment.json, new Set(['privacy_tier']))
   return object([['privacy_tier', quote(environment.privacy)], ...state])
 }
 
@@ -159,6 +159,6 @@ function shellOf({ start, options }: RequestParts, context: JsonText | undefined
   return object([
     ['shell_kind', at(shell, 'shell_kind') ?? quote(options.shell_kind ?? 'turnpike')],
     ['locale', text(start.options.locale)],
-    ...unknownMembers(shell, new Set(['shell_kind'])),
+    ...otherMembers(shell, new Set(['shell_kind'])),
   ])
 }

@@ -1,5 +1,5 @@
 import { type Denial, elements, type JsonText, object, parseObject, quote } from '../../../src/model/index.ts'
-import { at, STREAMING, unknownMembers } from '../wire.ts'
+import { at, otherMembers, STREAMING } from '../wire.ts'
 
 const GATEWAY: ReadonlySet<string> = new Set([STREAMING, 'openharness.attachments.upload', 'openharness.ui.approval'])
 /** What one envelope in and one out on stdio cannot have: events, and a next request that answers a question. */
@@ -21,7 +21,7 @@ export interface CapabilityFacts {
  * what nobody offers with a denial. Without a question and without an answer of the engine there are no such members.
  */
 export function capabilityMembers({ asked, http, denied, own }: CapabilityFacts): [string, JsonText][] {
-  const offered = new Map(unknownMembers(at(own, 'supported_capabilities'), GATEWAY))
+  const offered = new Map(otherMembers(at(own, 'supported_capabilities'), GATEWAY))
   const denials = new Map<string, JsonText>()
   for (const json of elements(at(own, 'capability_denials') ?? '')) {
     const name = parseObject(json)?.['capability']
@@ -53,6 +53,6 @@ function denialJson(capability: string, json: JsonText): JsonText {
   return object([
     ['capability', quote(capability)],
     ...texts.filter(([, raw]) => raw?.startsWith('"')),
-    ...unknownMembers(json, new Set(['capability', 'code', 'message'])),
+    ...otherMembers(json, new Set(['capability', 'code', 'message'])),
   ])
 }

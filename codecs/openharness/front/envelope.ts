@@ -10,7 +10,7 @@ import {
 } from '../../../src/model/index.ts'
 import { errorJson } from '../errors.ts'
 import { usageJson } from '../usage.ts'
-import { at, oneLine, TURN_EXTENSION, text, unknownMembers, unlessEmpty, VERSION } from '../wire.ts'
+import { at, oneLine, otherMembers, TURN_EXTENSION, text, unlessEmpty, VERSION } from '../wire.ts'
 import type { Report } from './directives.ts'
 import type { Ids } from './request.ts'
 
@@ -46,7 +46,7 @@ export function envelope(parts: AnswerParts): string {
   const response = at(own, 'response')
   const extensions = object([
     [TURN_EXTENSION, parts.turn],
-    ...unknownMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])),
+    ...otherMembers(at(response, 'extensions'), new Set([TURN_EXTENSION])),
   ])
   const json = object([
     ['protocol_version', quote(VERSION)],
@@ -62,10 +62,10 @@ export function envelope(parts: AnswerParts): string {
         ['action_directives', fault && parts.directives.length === 0 ? undefined : `[${parts.directives.join(',')}]`],
         ['error', fault && errorJson(fault)],
         ['extensions', unlessEmpty(extensions)],
-        ...unknownMembers(response, RESPONSE),
+        ...otherMembers(response, RESPONSE),
       ]),
     ],
-    ...unknownMembers(own, TOP),
+    ...otherMembers(own, TOP),
   ])
   return oneLine(json)
 }

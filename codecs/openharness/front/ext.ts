@@ -2,7 +2,7 @@ import type { Ext, JsonText } from '../../../src/model/index.ts'
 import { object } from '../../../src/model/index.ts'
 import { heldByPart } from '../attachments.ts'
 import type { RequestMessage } from '../schema.ts'
-import { APPROVAL_EXTENSION, at, extOf, unknownMembers, unlessEmpty } from '../wire.ts'
+import { APPROVAL_EXTENSION, at, entriesExt, otherMembers, unlessEmpty } from '../wire.ts'
 
 const TOP = new Set(['protocol_version', 'request_id', 'correlation_id', 'capabilities', 'request'])
 const REQUEST = new Set(['auth', 'context', 'extensions'])
@@ -42,22 +42,22 @@ export function requestExt(body: string, message: RequestMessage, answered: bool
     ['attachments', attachments.every(heldByPart) ? undefined : at(raw, 'attachments')],
     ['shell', without(at(raw, 'shell'), LOCALE)],
     ['extensions', without(at(raw, 'extensions'), answered ? APPROVAL : new Set())],
-    ...unknownMembers(raw, CONTEXT),
+    ...otherMembers(raw, CONTEXT),
   ])
   const inner = object([
     ['extensions', unlessEmpty(at(body, 'request', 'extensions'))],
     ['context', unlessEmpty(context)],
-    ...unknownMembers(at(body, 'request'), REQUEST),
+    ...otherMembers(at(body, 'request'), REQUEST),
   ])
   const plain = Object.values(capabilities ?? {}).every((value) => value === true)
-  return extOf([
+  return entriesExt([
     ['correlation_id', message.correlation_id === undefined ? undefined : at(body, 'correlation_id')],
     ['capabilities', plain ? undefined : at(body, 'capabilities')],
     ['request', unlessEmpty(inner)],
-    ...unknownMembers(body, TOP),
+    ...otherMembers(body, TOP),
   ])
 }
 
 function without(json: JsonText | undefined, keys: ReadonlySet<string>): JsonText | undefined {
-  return unlessEmpty(object(unknownMembers(json, keys)))
+  return unlessEmpty(object(otherMembers(json, keys)))
 }

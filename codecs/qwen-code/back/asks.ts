@@ -15,7 +15,7 @@ import {
   type Reply,
 } from '../../../src/model/index.ts'
 import { CanUseTool, ControlRequest, Questions } from '../schema.ts'
-import { carried, sameJson } from '../wire.ts'
+import { sameJson, toExt } from '../wire.ts'
 import type { Line, Reading } from './lines.ts'
 import type { TurnDecoder } from './turn.ts'
 import type { AgentWire } from './wire.ts'
@@ -132,7 +132,7 @@ export class Asks {
   ): void {
     const ask = askOf(request, this.#open)
     this.#open.set(ask, { request, tool, answer })
-    const ext = carried(extra)
+    const ext = toExt(extra)
     this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question, ...(ext && { ext }) })
   }
 

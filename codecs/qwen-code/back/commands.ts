@@ -12,7 +12,7 @@ import {
   replyData,
 } from '../../../src/model/index.ts'
 import { AvailableModels } from '../schema.ts'
-import { carried, PROTOCOL } from '../wire.ts'
+import { PROTOCOL, toExt } from '../wire.ts'
 import type { AgentWire, Reply, Step } from './wire.ts'
 
 type Asked = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
@@ -98,7 +98,7 @@ export class Commands {
   }
 
   #done(exchange: Id, { data, fault, raw }: { data?: JsonText; fault?: Fault; raw?: JsonText }): void {
-    const ext = carried(raw)
+    const ext = toExt(raw)
     this.#ports.emit({
       turn: null,
       type: 'command-reply',

@@ -1,6 +1,6 @@
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Id, Item, JsonText, TurnEvent } from '../../../src/model/index.ts'
-import { carried } from '../wire.ts'
+import { toExt } from '../wire.ts'
 
 /** An event without its address. */
 export type Bare<E = TurnEvent> = E extends unknown ? Omit<E, 'turn' | 'lane' | 'ext'> : never
@@ -25,7 +25,7 @@ export class Emitter {
 
   /** Any event; `extra` are the unknown members of its line. */
   emit(event: Bare, extra?: JsonText): void {
-    const ext = carried(extra)
+    const ext = toExt(extra)
     const address = this.lane === undefined ? { turn: this.turn } : { turn: this.turn, lane: this.lane }
     this.#ports.emit({ ...address, ...event, ...(ext && { ext }) } as TurnEvent)
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
+import { UnaskedOutput, unknownMembers } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -19,7 +19,7 @@ import {
   parse,
 } from '../../../src/model/index.ts'
 import { Result, SystemInit } from '../schema.ts'
-import { CONTINUE, ownExt, PROTOCOL, unknownMembers } from '../wire.ts'
+import { CONTINUE, ownExt, PROTOCOL } from '../wire.ts'
 import { Asks } from './asks.ts'
 import { Commands, effortStep, modelStep } from './commands.ts'
 import { faultOfText } from './errors.ts'

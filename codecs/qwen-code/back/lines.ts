@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { elements, type Item, isRecord, type JsonText, member } from '../../../src/model/index.ts'
 import * as schema from '../schema.ts'
-import { unknownMembers } from '../wire.ts'
+import { unknownWithin } from '../wire.ts'
 import type { Words } from './answer.ts'
 import { resultParts } from './tools.ts'
 import type { Lane, TurnDecoder } from './turn.ts'
@@ -71,7 +71,7 @@ function readAssistant(turn: TurnDecoder, { value, json }: Line): Reading {
   if (!success) return 'misfit'
   const lane = turn.lane(value['parent_tool_use_id'])
   const { id, content, usage } = output.message
-  const extra = unknownMembers(json, value, LINE, { key: 'message', known: ASSISTANT })
+  const extra = unknownWithin(json, value, LINE, { key: 'message', known: ASSISTANT })
   turn.count(lane, usage)
   const raw = elements(member(member(json, 'message')!, 'content')!)
   const words: Words[] = []
@@ -100,7 +100,7 @@ function readUser(turn: TurnDecoder, { value, json }: Line): Reading {
   if (!success) return 'misfit'
   const lane = turn.lane(value['parent_tool_use_id'])
   const { content } = output.message
-  const extra = unknownMembers(json, value, LINE, { key: 'message', known: USER })
+  const extra = unknownWithin(json, value, LINE, { key: 'message', known: USER })
   lane.answer.between()
   if (typeof content === 'string') {
     inject(lane, content, extra)
@@ -182,7 +182,7 @@ function readDelta(
   { index, delta }: Extract<schema.StreamEvent, { type: 'content_block_delta' }>,
   { value, json }: Line,
 ): Reading {
-  const extra = unknownMembers(json, value, EVENT_LINE, { key: 'event', known: DELTA_EVENT })
+  const extra = unknownWithin(json, value, EVENT_LINE, { key: 'event', known: DELTA_EVENT })
   if (delta.type === 'text_delta') answer.text(delta.text, extra)
   else if (delta.type === 'thinking_delta') answer.thinking(delta.thinking, extra)
   else if (!turn.tools.args(out, index, delta.partial_json)) return 'foreign'

@@ -1,5 +1,5 @@
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import { type Invocation, type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
-import { messageLine } from '../wire.ts'
 
 /** A prompt as the CLI is to read it. */
 export interface Prompt {

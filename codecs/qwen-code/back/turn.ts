@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '../../../src/model/index.ts'
 import type { Result } from '../schema.ts'
-import { CANCELLED_TEXT, carried, saysErrorsAsText } from '../wire.ts'
+import { CANCELLED_TEXT, saysErrorsAsText, toExt } from '../wire.ts'
 import { Answer } from './answer.ts'
 import { Emitter } from './emit.ts'
 import { faultOfText, isErrorText, isSameError } from './errors.ts'
@@ -126,7 +126,7 @@ export class TurnDecoder {
     for (const { answer } of [...this.#lanes.values(), this.main]) answer.end(false)
     if (usage) this.#ports.emit({ turn: this.turn, type: 'usage', scope: 'turn', usage })
     this.ended = true
-    const ext = carried(extra)
+    const ext = toExt(extra)
     this.#ports.emit({ turn: this.turn, type: 'turn-end', ...end, ...(ext && { ext }) })
   }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import { argumentOf, type BackContext, type BackPorts, type CallEnd, type Frame } from '../../../src/contract/index.ts'
 import {
   type Fault,
@@ -12,7 +13,6 @@ import {
   type Stop,
 } from '../../../src/model/index.ts'
 import { ControlResponse, Initialized } from '../schema.ts'
-import { type Entry, messageLine } from '../wire.ts'
 import { pinsSession, processArgs, resumesSession } from './args.ts'
 import { reasonOfExit } from './errors.ts'
 import { UsageMeter } from './usage.ts'

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
@@ -20,7 +21,7 @@ import {
   type Target,
 } from '../../../src/model/index.ts'
 import { ControlResponse, Verdict } from '../schema.ts'
-import { messageLine, ownExt, sameJson } from '../wire.ts'
+import { ownExt, sameJson } from '../wire.ts'
 import type { Mode } from './args.ts'
 import type { ClientState } from './state.ts'
 

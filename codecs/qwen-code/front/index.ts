@@ -1,3 +1,4 @@
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -15,7 +16,6 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { messageLine } from '../wire.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks } from './asks.ts'
 import { FrontControls } from './controls.ts'

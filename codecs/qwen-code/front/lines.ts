@@ -1,3 +1,4 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   append,
@@ -11,7 +12,6 @@ import {
   rest,
   type Usage,
 } from '../../../src/model/index.ts'
-import { type Entry, messageLine } from '../wire.ts'
 import type { Ids } from './ids.ts'
 
 /** What an `assistant` line holds beside its blocks. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { unknownMembers } from '../../../src/codec-kit/index.ts'
 import { elements, isRecord, type JsonText, member, type Part } from '../../../src/model/index.ts'
 import { ClientMessage } from '../schema.ts'
-import { carried, unknownMembers } from '../wire.ts'
+import { toExt } from '../wire.ts'
 import type { Waiting } from './queue.ts'
 
 const LINE = new Set(['type', 'uuid', 'session_id', 'parent_tool_use_id', 'message'])
@@ -13,7 +14,7 @@ export function readMessage(value: Record<string, unknown>, line: JsonText): Wai
   if (!read.success) return 'empty'
   const { content } = read.output
   const input = typeof content === 'string' ? textParts(content) : blockParts(content, line)
-  return input.length === 0 ? 'empty' : { input, ext: carried(unknownMembers(line, value, LINE)) }
+  return input.length === 0 ? 'empty' : { input, ext: toExt(unknownMembers(line, value, LINE)) }
 }
 
 function textParts(text: string): Part[] {

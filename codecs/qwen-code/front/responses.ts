@@ -1,6 +1,6 @@
+import { messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type JsonText, object, quote } from '../../../src/model/index.ts'
-import { messageLine } from '../wire.ts'
 
 /** Answers a control request of the client with this payload. */
 export function writeSuccess(ports: FrontPorts, id: string, payload: JsonText): void {

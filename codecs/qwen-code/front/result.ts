@@ -1,3 +1,4 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type JsonText,
@@ -9,7 +10,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { errors } from '../errors.ts'
-import { CANCELLED_TEXT, type Entry } from '../wire.ts'
+import { CANCELLED_TEXT } from '../wire.ts'
 import { usageJson } from './lines.ts'
 import type { ClientState, Refused } from './state.ts'
 

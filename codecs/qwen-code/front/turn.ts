@@ -1,3 +1,4 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type Fault,
@@ -8,7 +9,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { type Entry, ownExt, PROTOCOL } from '../wire.ts'
+import { ownExt, PROTOCOL } from '../wire.ts'
 import { AnswerWriter, textBlock, thinkingBlock } from './answer.ts'
 import type { Lines } from './lines.ts'
 import { type Ending, lastText, resultEntries } from './result.ts'

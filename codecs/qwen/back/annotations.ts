@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { elements, type JsonText, member, members, parseObject, rest } from '../../../src/model/index.ts'
 import { Terminal, Thought, ToolDisplay } from '../schema.ts'
-import { extFrom } from '../wire.ts'
+import { entriesExt } from '../wire.ts'
 import { readSessionEvent } from './session-events.ts'
 import type { TurnDecoder } from './turn.ts'
 import type { Outcome } from './wire.ts'
@@ -66,7 +66,7 @@ export function readToolDisplay(turn: TurnDecoder, value: object, json: JsonText
   const { success, output } = v.safeParse(ToolDisplay, value)
   if (!success) return 'misfit'
   const confirmation = member(json, 'confirmation')
-  const ext = extFrom([
+  const ext = entriesExt([
     ...members(rest(json, DISPLAY) ?? '{}'),
     ['confirmation', confirmation === 'null' ? undefined : confirmation],
   ])

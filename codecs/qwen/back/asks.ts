@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { askOf } from '../../../src/codec-kit/index.ts'
+import { askOf, messageLine } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
@@ -15,7 +15,7 @@ import {
   type Reply,
 } from '../../../src/model/index.ts'
 import { ControlRequest } from '../schema.ts'
-import { extFrom, messageLine } from '../wire.ts'
+import { entriesExt } from '../wire.ts'
 
 /** The choices of an approval that names none. */
 const OPTIONS: readonly AskOption[] = [
@@ -64,7 +64,7 @@ export class BackAsks {
     const ask = askOf(request, this.#open)
     this.#open.set(ask, { request, question, subtype, named })
     const metadata = member(line, 'metadata')
-    const ext = extFrom([['metadata', subtype === 'can_use_tool' ? metadata : undefined]])
+    const ext = entriesExt([['metadata', subtype === 'can_use_tool' ? metadata : undefined]])
     const event: Ask = { ask, question }
     this.#ports.emit({ turn, type: 'ask', ...event, ...(ext && { ext }) })
     return true

@@ -15,7 +15,7 @@ import { faultOfError } from '../error-object.ts'
 import { argumentsText } from '../messages.ts'
 import { Chunk, Completion, Metadata } from '../schema.ts'
 import { readUsage } from '../usage.ts'
-import { extFrom, MESSAGE_GAP, objectText, PROTOCOL_VERSION } from '../wire.ts'
+import { entriesExt, MESSAGE_GAP, objectText, PROTOCOL_VERSION } from '../wire.ts'
 import { readAnnotations } from './annotations.ts'
 import type { TurnDecoder } from './turn.ts'
 import type { Outcome } from './wire.ts'
@@ -184,7 +184,7 @@ function extOfCompletion(
   key: 'message' | 'delta',
   annotations: readonly JsonText[],
 ): Ext | undefined {
-  return extFrom([
+  return entriesExt([
     ...members(rest(line, TOP) ?? '{}'),
     ['metadata', rest(member(line, 'metadata') ?? '{}', NEGOTIATED)],
     ['annotations', annotations.length === 0 ? undefined : `[${annotations.join(',')}]`],
@@ -198,7 +198,7 @@ function readCalls(turn: TurnDecoder, message: JsonText, ext: Ext | undefined): 
     const said: unknown = JSON.parse(member(raw, 'id') ?? 'null')
     const id = said === null ? '' : String(said)
     const name = JSON.parse(member(inner, 'name')!) as string
-    const all = extFrom([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
+    const all = entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
     turn.call(id, name, argumentsText(member(inner, 'arguments')), all)
   }
 }
@@ -207,7 +207,7 @@ function readPieces(turn: TurnDecoder, output: Chunk, delta: JsonText, ext: Ext 
   const raws = elements(member(delta, 'tool_calls') ?? '')
   for (const [at, piece] of (output.choices?.[0]?.delta?.tool_calls ?? []).entries()) {
     const { index, id, function: inner } = piece
-    const all = extFrom([...members(ext?.json ?? '{}'), ['call', rest(raws[at]!, CALL)]])
+    const all = entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raws[at]!, CALL)]])
     turn.callPiece(
       index ?? at,
       id == null || id === '' ? undefined : String(id),

@@ -10,7 +10,7 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
-import { extOf } from '../wire.ts'
+import { unknownExt } from '../wire.ts'
 import { hintLine } from './request.ts'
 
 /** A command that is answered with one `command-reply`. */
@@ -75,7 +75,7 @@ export class BackQueries {
       return true
     }
     const data = object([['suggestions', member(line, 'suggestions') ?? '[]']])
-    const ext = extOf(line, parseObject(line)!, HINT)
+    const ext = unknownExt(line, parseObject(line)!, HINT)
     this.#ports.emit({ turn: null, type: 'command-reply', exchange, data, ...(ext && { ext }) })
     return true
   }
@@ -91,7 +91,7 @@ export class BackQueries {
   #beat({ status }: Status, line: JsonText): boolean {
     const waiting = this.#beats
     this.#beats = []
-    const ext = extOf(line, parseObject(line)!, BEAT)
+    const ext = unknownExt(line, parseObject(line)!, BEAT)
     for (const exchange of waiting) {
       const data = `{"ok":${status === 'ok'}}`
       this.#ports.emit({ turn: null, type: 'command-reply', exchange, data, ...(ext && { ext }) })

@@ -1,3 +1,4 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
   type JsonText,
@@ -12,7 +13,7 @@ import {
 } from '../../../src/model/index.ts'
 import { writeConversation } from '../messages.ts'
 import { textPart, writeParts } from '../parts.ts'
-import { type Entry, extMember, messageLine, PROTOCOL } from '../wire.ts'
+import { addedMembers, ownMember, PROTOCOL } from '../wire.ts'
 
 /** Where a request belongs, in the agent's own words. */
 export interface Where {
@@ -41,10 +42,9 @@ export function requestLine(start: Start, where: Where, system: string | undefin
     ['prompt_id', quote(where.prompt)],
     ['model', start.options.model === undefined ? undefined : quote(start.options.model)],
   ]
-  const extra = start.ext?.protocol === PROTOCOL ? rest(start.ext.json, INNER) : undefined
-  const ext = extra === undefined ? undefined : { protocol: PROTOCOL, json: extra }
+  const added = addedMembers(start.ext)
   const body = start.history ? conversationMembers(start, system, report) : chatMembers(start, system, report)
-  return messageLine([...head, ...body], ext)
+  return messageLine([...head, ...body], added && rest(added, INNER))
 }
 
 function conversationMembers(start: Start, system: string | undefined, report: Report): Entry[] {
@@ -53,9 +53,9 @@ function conversationMembers(start: Start, system: string | undefined, report: R
   const written = writeConversation(system, start.history!, start.input, report)
   const schema = outputSchema && `{"type":"json_schema","json_schema":{"name":"answer","schema":${outputSchema}}}`
   return [
-    ['messages', extMember(start.ext, 'messages') ?? written],
+    ['messages', ownMember(start.ext, 'messages') ?? written],
     ['temperature', temperature === undefined ? undefined : String(temperature)],
-    ['response_format', extMember(start.ext, 'response_format') ?? schema],
+    ['response_format', ownMember(start.ext, 'response_format') ?? schema],
   ]
 }
 
@@ -66,8 +66,8 @@ function chatMembers(start: Start, system: string | undefined, report: Report): 
     ['temperature', temperature === undefined ? undefined : String(temperature)],
     ['tool_overrides', tools && `[${tools.map(quote).join(',')}]`],
   ]
-  const options = object([...own, ...members(extMember(start.ext, 'options') ?? '{}')])
-  const verbatim = system === undefined ? extMember(start.ext, 'input') : undefined
+  const options = object([...own, ...members(ownMember(start.ext, 'options') ?? '{}')])
+  const verbatim = system === undefined ? ownMember(start.ext, 'input') : undefined
   const reply = start.input.find((part) => part.type === 'tool-reply')
   return [
     ['tool_call_id', reply && quote(reply.tool)],

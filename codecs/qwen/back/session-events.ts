@@ -4,7 +4,7 @@ import type { EventOf, Ext, JsonText, Stop } from '../../../src/model/index.ts'
 import { member, members } from '../../../src/model/index.ts'
 import { CommandResult, SessionEvent } from '../schema.ts'
 import { readUsage } from '../usage.ts'
-import { extFrom, extOf } from '../wire.ts'
+import { entriesExt, unknownExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 import type { Outcome } from './wire.ts'
 
@@ -27,7 +27,7 @@ export function isEnd(value: Record<string, unknown>): boolean {
 export function readSessionEvent(turn: TurnDecoder, value: Record<string, unknown>, json: JsonText): Outcome {
   const { success, output } = v.safeParse(SessionEvent, value)
   if (!success) return 'misfit'
-  const unknown = extOf(json, value, KNOWN)
+  const unknown = unknownExt(json, value, KNOWN)
   if (!isEnd(value)) {
     const notice = noticeOf(value, json)
     if (plain(output.event) === 'chatcompressed') turn.compressed(output.message ?? '')
@@ -37,7 +37,7 @@ export function readSessionEvent(turn: TurnDecoder, value: Record<string, unknow
   const usage = readUsage(output.metrics, (loss) => turn.report(loss))
   turn.countTurn(usage)
   const metrics = usage ? undefined : member(json, 'metrics')
-  const ext = extFrom([...members(unknown?.json ?? '{}'), ['metrics', metrics === 'null' ? undefined : metrics]])
+  const ext = entriesExt([...members(unknown?.json ?? '{}'), ['metrics', metrics === 'null' ? undefined : metrics]])
   turn.finish(ENDS.get(plain(output.event)), ext)
   return 'read'
 }
@@ -54,10 +54,10 @@ export function noticeOf(value: Record<string, unknown>, json: JsonText): { even
     code: kebab(wordOf(value['event'])),
     text: typeof message === 'string' ? message : '',
   }
-  const unknown = extOf(json, value, KNOWN)
+  const unknown = unknownExt(json, value, KNOWN)
   return {
     event,
-    ext: extFrom([
+    ext: entriesExt([
       ...members(unknown?.json ?? '{}'),
       ['event', member(json, 'event')],
       ['metrics', member(json, 'metrics')],
@@ -86,7 +86,7 @@ export function readCommandResult(turn: TurnDecoder, value: Record<string, unkno
   const { success, output } = v.safeParse(CommandResult, value)
   if (!success) return 'misfit'
   const { type, content, level } = output.result
-  const ext = extOf(json, value, RESULT)
+  const ext = unknownExt(json, value, RESULT)
   const text = typeof content === 'string' ? content : member(json, 'result')!
   if (type === 'submit_prompt' || type === 'tool') {
     const severity = level === 'error' || level === 'warning' ? level : 'info'

@@ -17,7 +17,7 @@ import {
 } from '../../../src/model/index.ts'
 import { ENDED, readDisplay } from '../display.ts'
 import { addUsage } from '../usage.ts'
-import { extFrom } from '../wire.ts'
+import { entriesExt } from '../wire.ts'
 import { ToolCalls } from './tools.ts'
 import { terminalExt } from './wire.ts'
 
@@ -139,7 +139,7 @@ export class TurnDecoder {
     const call = this.tools.shown(wireId)
     if (!call) return false
     const { parts, exact } = readDisplay(json)
-    const all = exact ? ext : extFrom([['result_display', json], ...members(ext?.json ?? '{}')])
+    const all = exact ? ext : entriesExt([['result_display', json], ...members(ext?.json ?? '{}')])
     const end = ENDED.get(status.toLowerCase())
     if (end) {
       call.ended = true

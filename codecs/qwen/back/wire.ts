@@ -1,6 +1,6 @@
 import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, isRecord, type JsonText, parseObject } from '../../../src/model/index.ts'
-import { extOf } from '../wire.ts'
+import { unknownExt } from '../wire.ts'
 
 /** An agent's arguments with the formats that its configuration leaves open. */
 export function agentArguments(configured: readonly string[], output: string): string[] {
@@ -53,6 +53,6 @@ export type Outcome = 'read' | 'misfit' | 'stray' | Fault
 const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
 
 /** What else a terminal message says, beside its text. */
-export function terminalExt(json: JsonText): ReturnType<typeof extOf> {
-  return extOf(json, parseObject(json)!, TERMINAL)
+export function terminalExt(json: JsonText): ReturnType<typeof unknownExt> {
+  return unknownExt(json, parseObject(json)!, TERMINAL)
 }

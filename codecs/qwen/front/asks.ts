@@ -1,3 +1,4 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
@@ -16,7 +17,7 @@ import {
   quote,
   type Reply,
 } from '../../../src/model/index.ts'
-import { type Entry, extMember } from '../wire.ts'
+import { ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
 
 /** Words of a `behavior` that allow; every other one denies. */
@@ -108,7 +109,7 @@ export class FrontAsks {
 function requestOf({ question }: Ask, ext: Ext | undefined): Entry[] | undefined {
   switch (question.kind) {
     case 'approval': {
-      const own = extMember(ext, 'metadata')
+      const own = ownMember(ext, 'metadata')
       const tool = object([
         ['id', question.tool === undefined ? undefined : quote(question.tool)],
         ['name', quote(question.name)],

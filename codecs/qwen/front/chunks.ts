@@ -11,7 +11,7 @@ import {
 } from '../../../src/model/index.ts'
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
-import { extMember, MESSAGE_GAP } from '../wire.ts'
+import { MESSAGE_GAP, ownMember } from '../wire.ts'
 import { type AnswerWriter, type Call, type Delta, type Ending, isAnswer } from './answer.ts'
 import type { Lines } from './lines.ts'
 
@@ -121,7 +121,7 @@ export class ChunksWriter implements AnswerWriter {
       this.#chunk(`{"role":"assistant","content":${quote(MESSAGE_GAP)}}`, view)
     }
     this.#message = message
-    const delta = append(`{"content":${quote(text)}}`, extMember(ext, 'delta'))
+    const delta = append(`{"content":${quote(text)}}`, ownMember(ext, 'delta'))
     this.#chunk(delta, view, ext)
   }
 
@@ -132,8 +132,8 @@ export class ChunksWriter implements AnswerWriter {
   #piecesOfCall(tool: Id, members: string, ext: Ext | undefined, view: TurnView): void {
     this.#round.add(tool)
     const { index } = this.#calls.get(tool)!
-    const call = append(`{"index":${index},${members}}`, extMember(ext, 'call'))
-    this.#chunk(append(`{"tool_calls":[${call}]}`, extMember(ext, 'delta')), view, ext)
+    const call = append(`{"index":${index},${members}}`, ownMember(ext, 'call'))
+    this.#chunk(append(`{"tool_calls":[${call}]}`, ownMember(ext, 'delta')), view, ext)
   }
 
   #chunk(delta: JsonText, view: TurnView, ext?: Ext): void {

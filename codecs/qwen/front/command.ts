@@ -1,5 +1,5 @@
 import { type Ext, type JsonText, quote } from '../../../src/model/index.ts'
-import { extMember } from '../wire.ts'
+import { ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
 
 const NO_CONTROL = 'This wire has no control channel: what needs an approval follows the route of the gateway.'
@@ -29,9 +29,9 @@ export class CommandWriter {
 
   /** The result that an agent of this dialect gave, verbatim; false when the event brings none. */
   verbatim(ext: Ext | undefined): boolean {
-    const result = extMember(ext, 'result')
+    const result = ownMember(ext, 'result')
     if (result === undefined) return false
-    this.#write(result, extMember(ext, 'command') ?? this.#command, ext)
+    this.#write(result, ownMember(ext, 'command') ?? this.#command, ext)
     return true
   }
 

@@ -1,7 +1,7 @@
 import { append, type EventOf, type Ext, type Id, quote, type TurnView, type Usage } from '../../../src/model/index.ts'
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
-import { extMember } from '../wire.ts'
+import { ownMember } from '../wire.ts'
 import { type AnswerWriter, type Call, type Ending, isAnswer } from './answer.ts'
 import type { Lines } from './lines.ts'
 
@@ -56,9 +56,9 @@ export class CompletionsWriter implements AnswerWriter {
 
   toolCall({ tool, name, args, ext }: Call, view: TurnView): void {
     this.before(view)
-    const call = append(toolCallJson(tool, name, args), extMember(ext, 'call'))
+    const call = append(toolCallJson(tool, name, args), ownMember(ext, 'call'))
     const message = `{"role":"assistant","content":null,"tool_calls":[${call}]}`
-    const choice = `{"index":0,"message":${append(message, extMember(ext, 'message'))},"finish_reason":"tool_calls"}`
+    const choice = `{"index":0,"message":${append(message, ownMember(ext, 'message'))},"finish_reason":"tool_calls"}`
     this.#lines.completion(choice, { at: view.at, usage: this.#takeUsage(), ext })
   }
 
@@ -87,7 +87,7 @@ export class CompletionsWriter implements AnswerWriter {
   #message(text: string, reason: string | null, ext: Ext | undefined, usage: string | undefined, view: TurnView): void {
     const message = `{"role":"assistant","content":${quote(text)},"tool_calls":null}`
     const finish = reason === null ? 'null' : quote(reason)
-    const choice = `{"index":0,"message":${append(message, extMember(ext, 'message'))},"finish_reason":${finish}}`
+    const choice = `{"index":0,"message":${append(message, ownMember(ext, 'message'))},"finish_reason":${finish}}`
     this.#lines.completion(choice, { at: view.at, usage, ext })
   }
 }

@@ -1,6 +1,7 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import { type EventOf, fault, type JsonText, quote, type Stop, type TurnView } from '../../../src/model/index.ts'
 import { writeUsage } from '../usage.ts'
-import { type Entry, extMember, PROTOCOL } from '../wire.ts'
+import { ownMember, PROTOCOL } from '../wire.ts'
 import type { AnswerWriter } from './answer.ts'
 import type { CommandWriter } from './command.ts'
 import type { Lines } from './lines.ts'
@@ -42,7 +43,7 @@ export function noticeMembers({
   ext,
 }: Pick<EventOf<'notice'>, 'severity' | 'code' | 'text' | 'ext'>): Entry[] {
   return [
-    ['event', extMember(ext, 'event') ?? quote(code)],
+    ['event', ownMember(ext, 'event') ?? quote(code)],
     ['message', quote(text)],
     ['level', quote(severity)],
   ]

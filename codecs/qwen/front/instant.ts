@@ -1,3 +1,4 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Id,
@@ -10,7 +11,7 @@ import {
   quote,
 } from '../../../src/model/index.ts'
 import type { Instant } from '../schema.ts'
-import { type Entry, extMember, PROTOCOL, seconds } from '../wire.ts'
+import { ownMember, PROTOCOL, seconds } from '../wire.ts'
 import { type Greeting, Lines } from './lines.ts'
 
 /** A hint or heartbeat on its way. */
@@ -112,7 +113,7 @@ function writeHints(lines: Lines, trigger: string, { data, fault, ext }: Reply):
     ['status', known ? '"ok"' : '"error"'],
     ['suggestions', known ? suggestions : '[]'],
     ['message', known ? undefined : quote(fault?.message ?? NO_HINTS)],
-    ['metadata', ext?.protocol === PROTOCOL ? extMember(ext, 'metadata') : '{"is_perfect_match":false}'],
+    ['metadata', ext?.protocol === PROTOCOL ? ownMember(ext, 'metadata') : '{"is_perfect_match":false}'],
   ]
   lines.write('result/command_hint', entries, ext)
 }

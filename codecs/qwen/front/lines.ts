@@ -1,7 +1,8 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type Ext, type Fault, type Id, type Item, type JsonText, type Loss, quote } from '../../../src/model/index.ts'
 import { errorJson } from '../error-object.ts'
-import { type Entry, type Format, messageLine, PROTOCOL_VERSION, seconds } from '../wire.ts'
+import { addedMembers, type Format, PROTOCOL_VERSION, seconds } from '../wire.ts'
 
 /** What this implementation can be asked for, as the first completion lists it. */
 export const ABILITIES = ['commands', 'command_hint', 'heartbeat', 'cancel', 'annotations'] as const
@@ -81,7 +82,7 @@ export class Lines {
 
   /** Writes a line of this type, with where it belongs. */
   write(type: string, entries: readonly Entry[], ext?: Ext): void {
-    this.send(messageLine([['type', quote(type)], ...this.where(), ...entries], ext))
+    this.send(messageLine([['type', quote(type)], ...this.where(), ...entries], addedMembers(ext)))
   }
 
   /** Writes a completion or a chunk with this choice. */
@@ -95,7 +96,7 @@ export class Lines {
       ['usage', usage],
       ['metadata', all.length === 0 ? undefined : `{${members}}`],
     ]
-    this.send(messageLine(entries, ext))
+    this.send(messageLine(entries, addedMembers(ext)))
   }
 
   /** The members that every completion of a turn begins with. */

@@ -17,7 +17,7 @@ import {
 import { readConversation } from '../messages.ts'
 import { readParts } from '../parts.ts'
 import { ChatRequest, OpenAiBody } from '../schema.ts'
-import { extFrom } from '../wire.ts'
+import { entriesExt } from '../wire.ts'
 
 /** A request for a turn, or for what a command does instead of one. */
 export interface Request {
@@ -110,7 +110,7 @@ function chatOptions({ model, options }: ChatRequest): TurnOptions {
 
 function chatExt(line: JsonText, input: JsonText | undefined, answers: boolean): Ext | undefined {
   const options = rest(member(line, 'options') ?? '{}', OPTION_KEYS)
-  return extFrom([
+  return entriesExt([
     ['input', input],
     ['options', options],
     ['tool_call_id', answers ? undefined : member(line, 'tool_call_id')],
@@ -181,7 +181,7 @@ export function readOpenAiBody(line: JsonText, value: object): Read {
       ...(history.length > 0 && { history }),
       ...(output.tools?.length && { clientTools: elements(member(line, 'tools')!).map(readTool) }),
       standalone: true,
-      ext: extFrom([['messages', exact ? undefined : messages], ...members(rest(line, BODY_KEYS) ?? '{}')]),
+      ext: entriesExt([['messages', exact ? undefined : messages], ...members(rest(line, BODY_KEYS) ?? '{}')]),
     },
   }
 }

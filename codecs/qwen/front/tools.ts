@@ -1,6 +1,7 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import { type EventOf, type Id, type JsonText, parse, quote, type TurnView } from '../../../src/model/index.ts'
 import { STATUS, writeDisplays } from '../display.ts'
-import { type Entry, extMember, seconds } from '../wire.ts'
+import { ownMember, seconds } from '../wire.ts'
 import type { AnswerWriter } from './answer.ts'
 import type { Lines } from './lines.ts'
 
@@ -57,7 +58,7 @@ export class ToolWriter {
 
   /** The result of a tool as displays: verbatim when the agent speaks this dialect. */
   #displays(event: EventOf<'tool-end'> | EventOf<'tool-progress'>): JsonText[] {
-    const own = extMember(event.ext, 'result_display')
+    const own = ownMember(event.ext, 'result_display')
     return own === undefined ? writeDisplays(event.parts, (loss) => this.#lines.report(loss)) : [own]
   }
 
@@ -72,9 +73,9 @@ export class ToolWriter {
       ['tool_call_id', quote(tool)],
       ['status', quote(status)],
       ['result_display', shown],
-      ['confirmation', extMember(ext, 'confirmation') ?? 'null'],
+      ['confirmation', ownMember(ext, 'confirmation') ?? 'null'],
       ['pending', String(pending)],
-      ['timestamp', extMember(ext, 'timestamp') ?? seconds(view.at)],
+      ['timestamp', ownMember(ext, 'timestamp') ?? seconds(view.at)],
     ]
     this.#lines.write('x-qwen-tool-display', entries, ext)
   }

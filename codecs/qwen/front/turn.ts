@@ -1,4 +1,4 @@
-import { isDropped } from '../../../src/codec-kit/index.ts'
+import { type Entry, isDropped } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -11,7 +11,7 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { type Entry, extMember, PROTOCOL } from '../wire.ts'
+import { ownMember, PROTOCOL } from '../wire.ts'
 import { type AnswerWriter, type Delta, IN_MESSAGE } from './answer.ts'
 import { type AskIds, FrontAsks } from './asks.ts'
 import { ChunksWriter } from './chunks.ts'
@@ -220,7 +220,7 @@ export class TurnWriter {
   }
 
   #startMessage(event: EventOf<'message-start'>, view: TurnView): void {
-    if (extMember(event.ext, 'result') !== undefined) {
+    if (ownMember(event.ext, 'result') !== undefined) {
       this.#answer.before(view)
       this.#command.verbatim(event.ext)
       this.#inResult.add(event.message)
@@ -264,9 +264,9 @@ export class TurnWriter {
     const level = stream === 'stderr' ? '"error"' : '"info"'
     const entries: Entry[] = [
       ['channel', quote(stream)],
-      ['source', extMember(ext, 'source') ?? '"system"'],
+      ['source', ownMember(ext, 'source') ?? '"system"'],
       ['text', quote(text)],
-      ['console_level', extMember(ext, 'console_level') ?? level],
+      ['console_level', ownMember(ext, 'console_level') ?? level],
     ]
     this.#lines.write('x-qwen-terminal', entries, ext)
   }
@@ -277,7 +277,7 @@ export class TurnWriter {
 
   #notice(event: EventOf<'notice'>, view: TurnView): void {
     if (event.code === 'empty-answer') return
-    if (extMember(event.ext, 'result') === undefined) this.#before(view)
+    if (ownMember(event.ext, 'result') === undefined) this.#before(view)
     else this.#answer.before(view)
     if (!this.#command.verbatim(event.ext)) {
       this.#lines.write('x-qwen-session-event', noticeMembers(event), event.ext)

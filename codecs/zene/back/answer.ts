@@ -17,6 +17,7 @@ import {
 import { canonicalCode } from '../errors.ts'
 import { errorSchema, finalSchema, flatSchema } from '../schema.ts'
 import { haltReason, isBlank, isPlaceholder } from '../text.ts'
+import { toExt } from '../wire.ts'
 
 /** How the agent says a run ended, whichever shape it said it in. */
 export interface AgentAnswer {
@@ -115,10 +116,10 @@ function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   const told = error.message ?? ''
   // INTERNAL is what an agent says of everything that the protocol has no word for, its provider's failures among them.
   const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')
-  const extra = json && rest(json, ERROR_KEYS)
+  const ext = toExt(json && rest(json, ERROR_KEYS))
   return fault(code, error.message?.slice(0, MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
     ...(typeof error.retryable === 'boolean' && { retryable: error.retryable }),
-    ...(extra && { ext: { protocol: 'zene', json: extra } }),
+    ...(ext && { ext }),
   })
 }
 
@@ -161,7 +162,6 @@ function answerExt(line: string): Ext | undefined {
   const top = rest(line, ANSWER_KEYS)
   const raw = member(line, 'usage')
   const usage = raw && rest(raw, USAGE_KEYS)
-  if (!top && !usage) return undefined
   const inner = usage && object([['usage', usage]])
-  return { protocol: 'zene', json: top ? append(top, inner) : inner! }
+  return toExt(top ? append(top, inner) : inner)
 }

@@ -21,6 +21,7 @@ import {
   UNASKED_OUTPUT,
 } from '../../../src/model/index.ts'
 import { ackSchema, eventSchema, type Options } from '../schema.ts'
+import { PROTOCOL } from '../wire.ts'
 import { type AgentAnswer, readAnswer, readError } from './answer.ts'
 import { faultOfExit } from './exit.ts'
 import { cancelLine, closeLine, launch, pingLine, requestOf, runLine, sessionOf } from './request.ts'
@@ -254,7 +255,7 @@ class ZeneBack implements BackLink {
 
   #foreign(turn: Turn, frame: string): void {
     this.#started(turn)
-    this.#ports.emit({ turn: turn.id, type: 'foreign', protocol: 'zene', frame })
+    this.#ports.emit({ turn: turn.id, type: 'foreign', protocol: PROTOCOL, frame })
   }
 
   #unparsed(turn: Turn): void {

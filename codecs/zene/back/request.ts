@@ -10,6 +10,7 @@ import {
   type TurnStart,
   textOf,
 } from '../../../src/model/index.ts'
+import { ownExt, PROTOCOL } from '../wire.ts'
 
 type Report = (loss: Loss) => void
 
@@ -53,7 +54,7 @@ export function requestOf(start: TurnStart): string {
 /** The `run` line of a turn. `timeout_ms` is never 0: real zene ends such a run before it begins. */
 export function runLine(start: Command & TurnStart, session: string, report: Report): string {
   const { options, ext } = start
-  if (ext && ext.protocol !== 'zene') report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 })
+  if (ext && ext.protocol !== PROTOCOL) report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 })
   const optional = (text: string | undefined): JsonText | undefined => (text === undefined ? undefined : quote(text))
   const line = object([
     ['protocol_version', '1'],
@@ -67,7 +68,7 @@ export function runLine(start: Command & TurnStart, session: string, report: Rep
     ['idempotency_key', quote(`turnpike-${start.turn}`)],
     ['stream', options.streaming === undefined ? undefined : String(options.streaming)],
   ])
-  return append(line, ext?.protocol === 'zene' ? ext.json : undefined)
+  return append(line, ownExt(ext))
 }
 
 function milliseconds(total: number): number {

@@ -1,6 +1,5 @@
 import {
   append,
-  type Ext,
   type Fault,
   fault,
   type JsonText,
@@ -12,6 +11,7 @@ import {
   type Usage,
 } from '../../../src/model/index.ts'
 import { isBlank, isPlaceholder } from '../text.ts'
+import { ownExt, PROTOCOL } from '../wire.ts'
 import type { Shape } from './args.ts'
 import { type Ending, NO_USAGE } from './lines.ts'
 import type { Ids } from './request.ts'
@@ -51,8 +51,9 @@ export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, 
   if (!failed && text !== view.text) {
     report({ kind: 'weakened', item: 'part.text', field: 'text', why: 'too-narrow', count: 1 })
   }
-  if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== 'zene')) report(lostExt)
-  const ext = ownExt(view.end?.ext, report)
+  if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)
+  if (view.end?.ext && view.end.ext.protocol !== PROTOCOL) report(lostExt)
+  const ext = ownExt(view.end?.ext)
   const usage = usageOf(view, run.promptLength, text, failed, report)
   return {
     ids: run.ids,
@@ -68,11 +69,6 @@ export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, 
 
 /** Members of an event that this protocol has no place for. */
 export const lostExt: Loss = { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }
-
-function ownExt(ext: Ext | undefined, report: (loss: Loss) => void): JsonText | undefined {
-  if (ext && ext.protocol !== 'zene') report(lostExt)
-  return ext?.protocol === 'zene' ? ext.json : undefined
-}
 
 /** The `usage` object. A success must name at least one token: what the agent did not count is estimated and says so. */
 function usageOf(

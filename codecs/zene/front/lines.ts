@@ -1,5 +1,6 @@
 import { append, type Fault, type JsonText, member, object, quote } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
+import { ownExt } from '../wire.ts'
 import type { Shape } from './args.ts'
 import type { Ids } from './request.ts'
 
@@ -64,7 +65,7 @@ function errorObject(fault: Fault): JsonText {
     ['retryable', String(fault.retryable)],
     ['http_status', code === 'BUSY' ? String(http) : undefined],
   ])
-  return append(json, fault.ext?.protocol === 'zene' ? fault.ext.json : undefined)
+  return append(json, ownExt(fault.ext))
 }
 
 /** The flat answer of the text's section "Response Schema": always text, `""` on errors. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { type Fault, fault, isRecord, type JsonText, members, object, parse } from '../../../src/model/index.ts'
+import { type Ext, type Fault, fault, isRecord, members, parse } from '../../../src/model/index.ts'
 import { cancelSchema, closeSchema, runSchema } from '../schema.ts'
+import { entriesExt } from '../wire.ts'
 
 /** The ids to answer under: `unknown` and undefined where the request did not say them as strings. */
 export interface Ids {
@@ -22,7 +23,7 @@ export interface RunRequest {
   key?: string
   stream?: boolean
   sentAt?: number
-  ext?: JsonText
+  ext?: Ext | undefined
 }
 
 /** A request of any type. */
@@ -108,7 +109,7 @@ function readRun(line: string, json: Record<string, unknown>, ids: Ids): Reading
   if (stream != null) request.stream = stream
   if (Number.isSafeInteger(json['ts_ms'])) request.sentAt = json['ts_ms'] as number
   const extra = members(line).filter(([key, value]) => !KNOWN.has(key) && !(IDLE.has(key) && value === 'null'))
-  if (extra.length > 0) request.ext = object(extra)
+  request.ext = entriesExt(extra)
   return { ids, request }
 }
 

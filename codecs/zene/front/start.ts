@@ -16,7 +16,7 @@ export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, 
     // When a run was sent is no part of what it asks for.
     ...(once && { once: run.sentAt === undefined ? once : { ...once, incidental: ['ts_ms'] } }),
     session: { id: run.session, ...(run.channel !== undefined && { channel: run.channel }) },
-    ...(run.ext !== undefined && { ext: { protocol: 'zene', json: run.ext } }),
+    ...(run.ext && { ext: run.ext }),
   }
 }
 

@@ -1,6 +1,7 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Command, type CommandOf, type Fault, fault, quote, replyData } from '../../../src/model/index.ts'
-import { type Entry, PROTOCOL } from '../wire.ts'
+import { PROTOCOL } from '../wire.ts'
 import { QUERIES } from './replies.ts'
 import type { AgentWire, Reply } from './wire.ts'
 

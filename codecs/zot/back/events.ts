@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { type Ext, type Item, rest } from '../../../src/model/index.ts'
+import type { Ext, Item } from '../../../src/model/index.ts'
 import * as schema from '../schema.ts'
-import { PROTOCOL } from '../wire.ts'
+import { unknownExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
 /** How one event of the wire is read. */
@@ -15,14 +15,6 @@ export interface Reader {
 }
 
 type Loose = v.GenericSchema & { entries: Record<string, unknown> }
-
-/** Unknown members of a message, raw; undefined when there are none. `known` must hold `type`. */
-export function extOf(line: string, value: Record<string, unknown>, known: ReadonlySet<string>): Ext | undefined {
-  for (const key in value) {
-    if (!known.has(key)) return { protocol: PROTOCOL, json: rest(line, known)! }
-  }
-  return undefined
-}
 
 function reader<S extends Loose>(
   shape: S,
@@ -38,7 +30,7 @@ function reader<S extends Loose>(
     read(turn, value, line) {
       const { success, output } = v.safeParse(shape, value)
       if (!success) return 'misfit'
-      const ext = extOf(line, value, known)
+      const ext = unknownExt(line, value, known)
       return handle(turn, output as v.InferOutput<S>, ext, line) === false ? 'stray' : 'read'
     },
   }

@@ -20,9 +20,9 @@ import {
   shapeOf,
 } from '../../../src/model/index.ts'
 import type { Options } from '../schema.ts'
-import { PROTOCOL } from '../wire.ts'
+import { PROTOCOL, unknownExt } from '../wire.ts'
 import { Asks } from './asks.ts'
-import { extOf, READERS, type Reader } from './events.ts'
+import { READERS, type Reader } from './events.ts'
 import { noticeOf, strayError } from './notices.ts'
 import { promptFields } from './prompt.ts'
 import { TurnDecoder } from './turn.ts'
@@ -94,7 +94,7 @@ export class ZotBack implements BackLink {
       return
     }
     if (value['type'] === 'text_delta' && work?.stage === 'running' && typeof value['delta'] === 'string') {
-      work.decoder.text(value['delta'], extOf(line, value, DELTA))
+      work.decoder.text(value['delta'], unknownExt(line, value, DELTA))
     } else this.#decodeOther(value, line)
   }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { AgentEvent, Id } from '../../../src/model/index.ts'
 import { Display, Notify } from '../schema.ts'
-import { extOf } from './events.ts'
+import { unknownExt } from '../wire.ts'
 
 const NOTIFY = new Set(['type', 'message'])
 const DISPLAY = new Set(['type', 'text'])
@@ -18,12 +18,12 @@ const SEVERITIES: ReadonlyMap<unknown, 'warning' | 'error'> = new Map([
 export function noticeOf(turn: Id | null, value: Record<string, unknown>, line: string): AgentEvent | undefined {
   if (value['type'] === 'ext_display') {
     if (!v.is(Display, value)) return undefined
-    const ext = extOf(line, value, DISPLAY)
+    const ext = unknownExt(line, value, DISPLAY)
     return { turn, type: 'notice', severity: 'info', code: 'ext-display', text: value.text, ...(ext && { ext }) }
   }
   if (!v.is(Notify, value)) return undefined
   const severity = SEVERITIES.get(value['level']) ?? 'info'
-  const ext = extOf(line, value, NOTIFY)
+  const ext = unknownExt(line, value, NOTIFY)
   return { turn, type: 'notice', severity, code: 'ext-notify', text: value.message, ...(ext && { ext }) }
 }
 

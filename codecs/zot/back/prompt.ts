@@ -1,6 +1,6 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { JsonText, Loss, Part, TurnStart } from '../../../src/model/index.ts'
 import { object, quote } from '../../../src/model/index.ts'
-import type { Entry } from '../wire.ts'
 
 /** The fields of a `prompt` from a turn's input; `report` gets what it cannot hold. `system` is folded in when given. */
 export function promptFields(start: TurnStart, system: string | undefined, report: (loss: Loss) => void): Entry[] {

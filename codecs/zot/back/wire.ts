@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
 import { type Ext, type Fault, fault, isRecord, type JsonText, member, quote } from '../../../src/model/index.ts'
 import { HelloData, type Options, Response } from '../schema.ts'
-import { type Entry, messageLine, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
+import { ownExt, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
 
 /** The agent's response to one command, with its `data` as raw JSON; undefined when the process ended without one. */
 export type Reply = (Response & { raw?: JsonText }) | undefined
@@ -67,7 +68,7 @@ export class AgentWire {
     }
     const id = this.#ports.newId()
     this.#requests.set(id, { type, take: then })
-    this.#ports.send(messageLine([['type', quote(type)], ['id', quote(id)], ...fields], ext, REPLACEABLE))
+    this.#ports.send(messageLine([['type', quote(type)], ['id', quote(id)], ...fields], ownExt(ext), REPLACEABLE))
   }
 
   /** Takes a `response`: `stray` when nothing waits for it. */

@@ -1,3 +1,4 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -10,7 +11,7 @@ import {
   type QueryWhat,
   quote,
 } from '../../../src/model/index.ts'
-import { type Entry, messageLine, PROTOCOL } from '../wire.ts'
+import { ownExt } from '../wire.ts'
 import { type ReplyWriter, writeMessages, writeModels, writeState } from './replies.ts'
 
 /** What a response names: the client's command and its id for it. */
@@ -93,7 +94,7 @@ export class FrontAsks {
     const report = (loss: Loss): void => this.#ports.report(loss, reply.exchange)
     const written = (): JsonText | undefined => asked.write?.(reply.data, { ...this.#names(), report })
     // The agent's own words, when it speaks this protocol.
-    this.#ports.send(success(asked.request, reply.ext?.protocol === PROTOCOL ? reply.ext.json : written()))
+    this.#ports.send(success(asked.request, ownExt(reply.ext) ?? written()))
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageLine, unknownMembers } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -16,11 +17,10 @@ import {
   oneLine,
   parse,
   quote,
-  rest,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { messageLine, PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
+import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE, toExt } from '../wire.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
 import { isLines, readPrompt, readSetModel } from './checks.ts'
@@ -161,13 +161,14 @@ export class ZotFront implements FrontLink {
 
   #run(line: Line): void {
     const query = QUERIES.get(line.command)
-    if (query) this.#asks.ask(line, { type: 'query', what: query.what }, query.write, extOf(line))
+    if (query) this.#asks.ask(line, { type: 'query', what: query.what }, query.write, commandExt(line))
     else if (line.command === 'prompt') this.#prompt(line)
-    else if (line.command === 'compact') this.#enqueue({ command: 'compact', id: line.id, input: [], ext: extOf(line) })
+    else if (line.command === 'compact')
+      this.#enqueue({ command: 'compact', id: line.id, input: [], ext: commandExt(line) })
     else if (line.command === 'abort') {
       this.#ports.send(success(line, undefined))
-      this.#queue.cancel(extOf(line))
-    } else if (line.command === 'clear') this.#asks.ask(line, { type: 'session-clear' }, undefined, extOf(line))
+      this.#queue.cancel(commandExt(line))
+    } else if (line.command === 'clear') this.#asks.ask(line, { type: 'session-clear' }, undefined, commandExt(line))
     else if (line.command === 'set_model') this.#setModel(line)
     else this.#refuse(line, 'unknown command')
   }
@@ -189,7 +190,7 @@ export class ZotFront implements FrontLink {
     if ('wrong' in checked) this.#refuse(line, checked.wrong)
     else {
       const { input, images } = checked.ok
-      this.#enqueue({ command: 'prompt', id: line.id, input, ext: extOf(line, images) })
+      this.#enqueue({ command: 'prompt', id: line.id, input, ext: commandExt(line, images) })
     }
   }
 
@@ -209,7 +210,7 @@ export class ZotFront implements FrontLink {
       this.#model = model
       return `{"model":${quote(model)}}`
     }
-    this.#asks.ask(line, { type: 'config-set', model }, write, extOf(line))
+    this.#asks.ask(line, { type: 'config-set', model }, write, commandExt(line))
   }
 
   /** The response that a command was not done, by way of the engine, which records the fault. */
@@ -252,16 +253,10 @@ export class ZotFront implements FrontLink {
 }
 
 /** Unknown fields of a command, and its `images` when parts cannot say them. */
-function extOf({ command, value, json }: Line, images?: JsonText): Ext | undefined {
+function commandExt({ command, value, json }: Line, images?: JsonText): Ext | undefined {
   const known = KNOWN.get(command) ?? BARE
-  let extra: JsonText | undefined
-  for (const key in value) if (!known.has(key)) extra ??= rest(json, known)
-  if (images !== undefined) extra = messageLine([['images', images]], carried(extra))
-  return carried(extra)
-}
-
-function carried(json: JsonText | undefined): Ext | undefined {
-  return json === undefined ? undefined : { protocol: PROTOCOL, json }
+  const unknown = unknownMembers(json, value, known)
+  return toExt(images === undefined ? unknown : messageLine([['images', images]], unknown))
 }
 
 /** Why a line is no command at all; undefined when it may be one. */

@@ -1,6 +1,7 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type Ext, type Id, type Item, type Loss, quote } from '../../../src/model/index.ts'
-import { type Entry, messageLine } from '../wire.ts'
+import { ownExt } from '../wire.ts'
 
 const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const
 const NOTIFIED = new Set(['extension', 'level'])
@@ -17,7 +18,7 @@ export class Lines {
 
   /** Writes a message of this type. */
   write(type: string, entries: readonly Entry[], ext?: Ext, replaceable?: ReadonlySet<string>): void {
-    this.#ports.send(messageLine([['type', quote(type)], ...entries], ext, replaceable))
+    this.#ports.send(messageLine([['type', quote(type)], ...entries], ownExt(ext), replaceable))
   }
 
   /** Writes a whole line. */
@@ -44,12 +45,16 @@ export class Lines {
 export function noticeLine(notice: { severity: keyof typeof LEVELS; code: string; text: string; ext?: Ext }): string {
   const extension: Entry = ['extension', '"turnpike"']
   if (notice.code === 'ext-display') {
-    return messageLine([['type', '"ext_display"'], extension, ['text', quote(notice.text)]], notice.ext, NOTIFIED)
+    return messageLine(
+      [['type', '"ext_display"'], extension, ['text', quote(notice.text)]],
+      ownExt(notice.ext),
+      NOTIFIED,
+    )
   }
   const level: Entry = ['level', quote(LEVELS[notice.severity])]
   return messageLine(
     [['type', '"ext_notify"'], extension, level, ['message', quote(notice.text)]],
-    notice.ext,
+    ownExt(notice.ext),
     NOTIFIED,
   )
 }

@@ -1,4 +1,4 @@
-import { isDropped } from '../../../src/codec-kit/index.ts'
+import { type Entry, isDropped } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type Id,
@@ -9,7 +9,6 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { contentOf } from '../content.ts'
-import type { Entry } from '../wire.ts'
 import type { Lines } from './lines.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>

@@ -1,3 +1,4 @@
+import type { Entry } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -16,7 +17,7 @@ import {
 } from '../../../src/model/index.ts'
 import { contentOf, textBlock } from '../content.ts'
 import { faultOfText } from '../errors.ts'
-import { type Entry, PROTOCOL, timeText } from '../wire.ts'
+import { PROTOCOL, timeText } from '../wire.ts'
 import { Lines, noticeLine } from './lines.ts'
 import { ToolWriter } from './tools.ts'
 import type { UsageWriter } from './usage.ts'

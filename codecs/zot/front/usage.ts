@@ -1,5 +1,6 @@
+import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
 import { type Ext, type Loss, member, parseObject, type Usage } from '../../../src/model/index.ts'
-import { type Entry, messageLine, PROTOCOL } from '../wire.ts'
+import { ownExt, ownMember } from '../wire.ts'
 import { usageMembers } from './replies.ts'
 
 const REPLACEABLE = new Set(['cumulative'])
@@ -25,7 +26,7 @@ export class UsageWriter {
     }
     const own: Entry[] = usageEntries(usage)
     const entries: Entry[] = [['type', '"usage"'], ...own, ['cumulative', `{${usageMembers(this.#total)}}`]]
-    return messageLine(entries, ext, usable(ext) ? REPLACEABLE : undefined)
+    return messageLine(entries, ownExt(ext), usable(ext) ? REPLACEABLE : undefined)
   }
 }
 
@@ -39,7 +40,6 @@ function usageEntries(usage: Usage): Entry[] {
 
 /** True when the agent's total has the one number that every reader looks at. */
 function usable(ext: Ext | undefined): boolean {
-  if (ext?.protocol !== PROTOCOL) return false
-  const cumulative = parseObject(member(ext.json, 'cumulative') ?? '')
+  const cumulative = parseObject(ownMember(ext, 'cumulative') ?? '')
   return typeof cumulative?.['cost_usd'] === 'number'
 }

@@ -14,12 +14,12 @@ import {
 } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
 import { isUnsaid, isUntoldCode } from '../../exit-code.ts'
-import { EXT_04 } from '../../ext.ts'
+import { EXT_04, ownExt } from '../../ext.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { wireSession } from '../session.ts'
 import { writeUsage } from '../usage.ts'
 import type { Asks } from './asks.ts'
-import { errorLine, line, ownExt, partialLine, type Shared } from './lines.ts'
+import { errorLine, line, partialLine, type Shared } from './lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
 

@@ -11,7 +11,7 @@ import { refusedTurn, type TypedVersion } from '../../versions.ts'
 import { AnswerWriter } from './answer.ts'
 import { Asks } from './asks.ts'
 import { errorLine, partialLine } from './lines.ts'
-import { extOf, inputOf, readTurn, sessionOf } from './request.ts'
+import { inputOf, readTurn, sessionOf, turnExt } from './request.ts'
 
 const HEADERS = { 'content-type': 'application/x-ndjson; charset=utf-8' }
 
@@ -81,7 +81,7 @@ class V04Front implements FrontLink {
       this.#refuse('turn.message is required, or turn.attachments; send one of them.')
       return
     }
-    const ext = extOf(line)
+    const ext = turnExt(line)
     // Over HTTP the body is all that the client ever says.
     const asks = turn.permission && this.#context.transport !== 'http' ? 'inline' : 'never'
     this.#ports.command(

@@ -1,5 +1,5 @@
 import { append, type Ext, type JsonText, object, quote } from '../../../../src/model/index.ts'
-import { EXT_04 } from '../../ext.ts'
+import { ownExt } from '../../ext.ts'
 import { ascii } from '../schema.ts'
 
 /** Members that lines share: the session id, and an `ext` of this wire. */
@@ -35,9 +35,4 @@ export function line(
     ['usage', usage],
   ])
   return ascii(append(json, ownExt(ext)))
-}
-
-/** The members of an `ext` of this wire; another protocol's have no place here. */
-export function ownExt(ext: Ext | undefined): JsonText | undefined {
-  return ext?.protocol === EXT_04 ? ext.json : undefined
 }

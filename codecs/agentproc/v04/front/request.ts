@@ -11,7 +11,7 @@ import {
   type SessionRef,
 } from '../../../../src/model/index.ts'
 import { ANY_VIDEO } from '../../attachments.ts'
-import { EXT_04 } from '../../ext.ts'
+import { toExt } from '../../ext.ts'
 import { fromWireSession } from '../../session.ts'
 import { attachmentSchema, TURN_MEMBERS, type Turn, turnSchema, unpadded } from '../schema.ts'
 
@@ -54,8 +54,7 @@ export function sessionOf({ session_id, session_name }: Turn): SessionRef {
 }
 
 /** Members of the turn without a place in the model; an empty sender is none. */
-export function extOf(line: string): Ext | undefined {
+export function turnExt(line: string): Ext | undefined {
   const turn = unpadded(line)
-  const json = rest(turn, member(turn, 'from_user') === '""' ? WITHOUT_SENDER : TURN_MEMBERS)
-  return json === undefined ? undefined : { protocol: EXT_04, json }
+  return toExt(rest(turn, member(turn, 'from_user') === '""' ? WITHOUT_SENDER : TURN_MEMBERS))
 }
