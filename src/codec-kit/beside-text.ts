@@ -1,7 +1,10 @@
 import type { Item, Loss, TurnView } from '../model/index.ts'
 import { isDropped } from './tools.ts'
 
-/** What a turn had beside its text: a loss of an answer that is text alone. That an answer is empty needs no words. */
+/**
+ * The losses of an answer that is text alone: everything else the turn contained. The notice of an empty answer is no
+ * loss.
+ */
 export function besideText({ messages, tools, notices, usage }: TurnView): Loss[] {
   const counts: Partial<Record<Item, number>> = {
     'reasoning-delta': messages.filter(({ reasoning }) => reasoning !== '').length,

@@ -1,13 +1,14 @@
 import { isRecord, type Loss, type Usage } from '../model/index.ts'
 
-/** More tokens than any session has: a count above it is none. */
+/** A token count above this is not plausible and is not a count. */
 const MAX_TOKENS = 1e12
-/** The same of money, in US dollars. */
+/** The same limit for costs, in US dollars. */
 const MAX_COST_USD = 1e9
 
 /**
- * The counts of a usage object; none where it is no object. `names` says what the wire calls each. Tokens are whole numbers from 0 to 10^12, costs
- * from 0 to 10^9; what is neither is left out and reported, and what is absent or null stays unknown.
+ * Reads the counts of a usage object; a value that is not an object has none. `names` maps each count to its name on
+ * the wire. Tokens are whole numbers from 0 to 10^12, costs from 0 to 10^9; other values are left out and reported.
+ * Absent and null counts stay unknown.
  */
 export function readCounts(
   fields: unknown,
@@ -25,7 +26,7 @@ export function readCounts(
   return usage
 }
 
-/** True when nothing was counted: what does not know its tokens says zeros. */
+/** True when all counts are zero: programs that do not know their token counts send zeros. */
 export function isUncounted(usage: Usage): boolean {
   return Object.values(usage).every((count) => count === 0)
 }

@@ -1,6 +1,9 @@
 import type { ErrorCode } from '../model/index.ts'
 
-/** What a model provider's HTTP status means. Other failing statuses say that it refused the request: `provider-error`. */
+/**
+ * The error code of a model provider's HTTP status. Other failing statuses mean that it refused the request:
+ * `provider-error`.
+ */
 const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'provider-auth'],
   [402, 'provider-auth'],
@@ -12,8 +15,8 @@ const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
 ])
 
 /**
- * Where a failing status stands in an error text, the surest place first: a field or a word that says so, its reason
- * phrase, the beginning of the text or of what follows a colon or an opening bracket. A bare number elsewhere is none.
+ * Patterns of a failing status in an error text, the most reliable first: a named field or word, its reason phrase, the
+ * beginning of the text or of what follows a colon or an opening bracket. A bare number elsewhere is not a status.
  */
 const STATUSES: readonly RegExp[] = [
   /\bhttp(?:\/[\d.]+)?(?:[ _-]?(?:error|status|code))*["']?\s*[:=]?\s*["']?([45]\d\d)\b/i,
@@ -50,11 +53,11 @@ const WORDS: readonly (readonly [ErrorCode, RegExp])[] = [
   ],
 ]
 
-/** How agents say that an error is their provider's, where its text does not say which. */
+/** Phrases of agents for an error of their provider, when its text does not say which error. */
 const PROVIDER =
   /\bapi error\b|\bprovider(?:'s)? (?:returned|refused|rejected|failed)|(?:^|[\s:[(])(?:openai|anthropic|gemini|google|vertex|azure|bedrock|openrouter|deepseek|groq|mistral|cohere|xai|ollama|moonshot|kimi|qwen|dashscope|zhipu|together|fireworks)[\w-]*: /i
 
-/** How much of a text is looked at, in UTF-16 units: what it is about stands in front. */
+/** The part of a text that is searched, in UTF-16 units: errors name their cause early. */
 const LOOKED_AT = 4000
 
 /** The error that a model provider's failing HTTP status stands for. */
@@ -63,8 +66,8 @@ export function codeOfProviderStatus(status: number): ErrorCode {
 }
 
 /**
- * The error that an agent hands on from its model provider, by its text: whatever stands before, after or around it.
- * Undefined when nothing in the text is a sign of a provider's failure.
+ * The code of an error that an agent passes on from its model provider, by its text, whatever surrounds it. Undefined
+ * when nothing in the text points to a provider.
  */
 export function codeOfProviderText(text: string): ErrorCode | undefined {
   const said = text.slice(0, LOOKED_AT)
@@ -72,7 +75,7 @@ export function codeOfProviderText(text: string): ErrorCode | undefined {
   const byWords = WORDS.find(([, words]) => words.test(said))?.[0]
   if (status === undefined) return byWords ?? (PROVIDER.test(said) ? 'provider-error' : undefined)
   const byStatus = codeOfProviderStatus(status)
-  // A request that the provider refused says in words whether it was too large, too early, or of somebody unknown.
+  // For a refused request the words say whether it was too large, rate-limited or not authenticated.
   return byStatus === 'provider-error' && byWords !== undefined && byWords !== 'provider-down' ? byWords : byStatus
 }
 

@@ -1,6 +1,6 @@
 /**
- * A value of a message as a word. Objects and lists are none: a JSON object may have a member `toString`, so that it
- * cannot be made a text, and lists may be nested too deep for it.
+ * The text of a scalar in a message; empty for objects and arrays. A JSON object may have a member `toString`, so that
+ * it cannot be converted, and arrays may be nested too deep to convert.
  */
 export function wordOf(value: unknown): string {
   return typeof value === 'object' ? '' : String(value)

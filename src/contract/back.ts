@@ -2,9 +2,9 @@ import { type AgentEvent, type Command, type Fault, fault, type Id, type Loss } 
 import type { Frame, Framing } from './frame.ts'
 
 /**
- * One process or HTTP call inside a back link. `call` names it; absent is fine while a link has one call at a time.
- * For a process, what is absent comes from the agent's configuration; `env` is added to the configured one.
- * `stdin: 'end'` means that nothing more is written after the frames sent in the same synchronous step.
+ * One process or HTTP call inside a back link. `call` names it; absent is fine while a link has one call at a time. For
+ * a process, absent members come from the agent's configuration; `env` is added to the configured one. `stdin: 'end'`
+ * means that nothing more is written after the frames sent in the same synchronous step.
  */
 export type Call = { call?: string } & (
   | {
@@ -22,7 +22,7 @@ export type Call = { call?: string } & (
       path?: string
       headers?: Readonly<Record<string, string>>
       body: string
-      /** How the answer is framed; an answer of type `text/event-stream` is always read as SSE. */
+      /** Framing of the answer; an answer of type `text/event-stream` is always read as SSE. */
       answer: Framing
     }
 )
@@ -34,10 +34,13 @@ export interface CallHead {
   headers: Readonly<Record<string, string>>
 }
 
-/** How a call ended. `stderr` is the first and last 4 KiB of it and may hold secrets: for logs, never for clients. */
+/** The end of a call. `stderr` is its first and last 4 KiB and may hold secrets: for logs, never for clients. */
 export interface CallEnd {
   call?: string
-  /** `closed`: the process exited or the answer is complete. `failed`: it never started, or the connection broke; `fault` says how. */
+  /**
+   * `closed`: the process exited or the answer is complete. `failed`: it never started, or the connection broke (see
+   * `fault`).
+   */
   why: 'closed' | 'timeout' | 'cancelled' | 'failed'
   exitCode?: number
   signal?: string
@@ -45,7 +48,7 @@ export interface CallEnd {
   fault?: Fault
 }
 
-/** What a back link calls. None of these throws; all are synchronous. */
+/** The functions that a back link calls. None of them throws; all are synchronous. */
 export interface BackPorts {
   emit(event: AgentEvent): void
   /** Starts a process or an HTTP call. Frames sent right after it are its input. */
@@ -55,33 +58,34 @@ export interface BackPorts {
   /** Ends the input of a call. */
   end(call?: string): void
   /**
-   * Nothing more is expected of a call but its end: a process that does not exit by itself within a moment is told to.
-   * For what the end still says of an answer (exit code, stderr). Absent where calls are only played.
+   * Says that only the end of a call is still expected: a process that does not exit soon by itself is stopped. For
+   * protocols whose answer needs the exit code or stderr. Absent when calls are replayed.
    */
   leave?(call?: string): void
   /** The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. */
   fault(fault: Fault): void
   report(loss: Loss, turn: Id): void
-  /** A new id, unique within the link; counts, so that the same wire gives the same ids. */
+  /** A new id, unique within the link. Ids are counted, so that the same wire gives the same ids. */
   newId(): Id
 }
 
 /** One agent's wire: a process with its handshakes, or the calls of one session. No method throws. */
 export interface BackLink {
   /**
-   * Before any command: starts the process that lives as long as the session, says hello. Absent: every turn opens its own
-   * call. `bound` is the agent's own id of the session that the process is for, where the agent has told one.
+   * Called before any command: starts the process that lives as long as the session, and its handshake. Absent: every
+   * turn opens its own call. `bound` is the agent's own id of the session that the process is for, when the agent
+   * reported one.
    */
   open?(bound?: string): void
-  /** A command for the agent. Of turns, one at a time. */
+  /** Encodes a command for the agent. Turns come one at a time. */
   encode(command: Command): void
   decodeHead?(head: CallHead): void
   decode(frame: Frame): void
-  /** A call ended. A turn that it leaves without an end must be ended here (`faultOfEnd` says why). */
+  /** A call ended. A turn that is still open must be ended here (`faultOfEnd` gives the fault). */
   decodeEnd(end: CallEnd): void
 }
 
-/** What a back link is opened with. */
+/** The context that a back link is opened with. */
 export interface BackContext<O> {
   /** The codec's own options, validated. */
   options: O
@@ -93,16 +97,19 @@ export interface BackContext<O> {
   /** The configured process, before any substitution; `args` is undefined when the configuration has none. */
   process?: { command: string; args?: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
   /**
-   * The frames are a recording of what the agent said to another client: no handshake is waited for, nothing is set
-   * before a turn, and an answer is taken by what it answers (its id is that client's). What only that client asked is
-   * `foreign` when it is not recorded (`agent`), and was answered by its front when it is (`both`).
+   * The frames are a recording of what the agent sent to another client: no handshake is awaited, nothing is set before
+   * a turn, and an answer is matched by its kind (its id is that client's). Answers to requests that are not recorded
+   * are `foreign` (`agent`); recorded ones were answered by the client's front (`both`).
    */
   recorded?: 'agent' | 'both'
-  /** The turns that are known to be on a recorded wire of several: what is said of another one of them is not of this link. */
+  /**
+   * The turns that are known to be on a recorded wire of several turns: messages about another one of them are not for
+   * this link.
+   */
   turns?: ReadonlySet<Id>
 }
 
-/** The value that an agent's configured arguments give the newest of these options, as `--name VALUE` or `--name=VALUE`. */
+/** The value of the last of these options in an agent's configured arguments, as `--name VALUE` or `--name=VALUE`. */
 export function argumentOf({ process }: BackContext<unknown>, ...names: readonly string[]): string | undefined {
   const args = process?.args ?? []
   const at = args.findLastIndex((arg) => names.includes(arg.split('=', 1)[0]!))
@@ -111,7 +118,7 @@ export function argumentOf({ process }: BackContext<unknown>, ...names: readonly
   return (arg.includes('=') ? arg.slice(arg.indexOf('=') + 1) : args[at + 1]) || undefined
 }
 
-/** Why a call that ended without its turn's answer did so, as the fault of that turn. */
+/** The fault of a turn whose call ended without its answer. */
 export function faultOfEnd(end: CallEnd): Fault {
   if (end.fault) return end.fault
   if (end.why === 'timeout') return fault('timeout', 'The agent did not answer within its time limit.')

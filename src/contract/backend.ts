@@ -1,14 +1,14 @@
 import type { Fault } from '../model/index.ts'
 import type { Call, CallEnd, CallHead } from './back.ts'
 
-/** Receives what a call gives back, in order: head (HTTP only), data, then exactly one end. */
+/** Receives the results of a call, in order: head (HTTP only), data, then exactly one end. */
 export interface CallSink {
   /** The process runs, or the request is on the wire. `pid` for processes. */
   started?(info: { pid?: number }): void
   head?(head: CallHead): void
-  /** Decoded text of stdout or of the body; a character never arrives in halves. */
+  /** Decoded text of stdout or of the body; a character is never split. */
   data(text: string): void
-  /** No more data comes, though a process may go on. Absent or uncalled: with the end. */
+  /** No more data comes, although a process may still run. If it is not called, `end` says so. */
   dataEnd?(): void
   /** Text of stderr, as it comes. */
   log?(text: string): void
@@ -18,22 +18,28 @@ export interface CallSink {
 /** A running call. No method throws. */
 export interface CallHandle {
   readonly pid?: number
-  /** Writes to the input, text as UTF-8; false when more than the backend's mark is waiting (it is kept all the same). */
+  /**
+   * Writes to the input, text as UTF-8; false when more than the backend's high-water mark is waiting (the piece is
+   * kept all the same).
+   */
   write(piece: string | Uint8Array): boolean
   /** Ends the input. */
   endInput(): void
-  /** Stops and goes on reading the output: the valve. */
+  /** Stops and resumes reading the output, for backpressure. */
   pause(): void
   resume(): void
-  /** Ends it: SIGTERM to its process group, SIGKILL after `graceMs`; an HTTP call is aborted. `end` follows with this reason. */
+  /**
+   * Ends it: SIGTERM to its process group, SIGKILL after `graceMs`; an HTTP call is aborted. `end` follows with this
+   * reason.
+   */
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): void
 }
 
-/** How an agent is reached. */
+/** A way to reach an agent. */
 export interface Backend {
-  /** `trace` holds the W3C context to hand over: environment variables for a process, headers for HTTP. */
+  /** `trace` holds the W3C context to pass on: environment variables for a process, headers for HTTP. */
   open(call: Call, sink: CallSink, trace: Carrier): CallHandle
-  /** Stops everything that still runs. Resolves when nothing does. */
+  /** Stops all running calls. Resolves when all have ended. */
   close(graceMs: number): Promise<void>
 }
 
@@ -44,13 +50,13 @@ export interface Carrier {
   baggage?: string
 }
 
-/** Where a client's answer goes. */
+/** The destination of a client's answer. */
 export interface ClientSink {
   /** HTTP: status and headers, before the first write. Stdio ignores it. */
   head(status: number, headers: Record<string, string>): void
-  /** Writes text; false when the client does not keep up (`drained` is called when it has). */
+  /** Writes text; false when the client does not keep up (`drained` is called when it has caught up). */
   write(text: string): boolean
-  /** Calls back once everything written so far is with the reader; never when the reader is gone. */
+  /** Calls back once everything written so far has reached the reader; never when the reader is gone. */
   whenRead(callback: () => void): void
   /** One line for the person who runs a stand-in. */
   warn(text: string): void

@@ -1,11 +1,11 @@
 import { ITEMS, type Item } from '../model/index.ts'
 
-/** How well one half of a dialect carries an item. */
+/** The degree to which one half of a dialect carries an item. */
 export type Level = 'full' | 'partial' | 'none'
 
 /**
- * What one half of a dialect carries, for every item. `none`: the engine drops it and reports the loss once per
- * exchange; the codec never sees it. `partial`: the codec reports what it weakens.
+ * The level of every item in one half of a dialect. `none`: the engine drops it and reports the loss once per exchange;
+ * the codec never sees it. `partial`: the codec carries it and reports what it weakens.
  */
 export type Capabilities = Readonly<Record<Item, Level>>
 

@@ -15,7 +15,7 @@ export interface StandardSchemaV1<O> {
   }
 }
 
-/** A validated value, or what is wrong with it. */
+/** A validated value, or the issues found in it. */
 export type StandardResult<O> =
   | { readonly value: O; readonly issues?: undefined }
   | {
@@ -30,21 +30,28 @@ export interface FrontHalf {
   readonly capabilities: Capabilities
   /** Names of the environment variables that a stand-in on stdio reads. */
   readonly env: readonly string[]
-  /** On stdio, whether this dialect takes the client: asked before any frame (`first` undefined), then with the first one. Absent means yes. */
+  /**
+   * True when this dialect takes a client on stdio: called before any frame (`first` undefined), then with the first
+   * one. Absent means yes.
+   */
   accepts?(first: Frame | undefined, context: FrontContext): boolean
-  /** The first frame may still contradict what `accepts` said without one: that is final when stdin is silent for this many milliseconds, or ends. */
+  /**
+   * How long the first frame may still change the answer of `accepts`, in milliseconds: the answer is final when stdin
+   * is silent for so long, or ends.
+   */
   readonly peekMs?: number
-  /** How a stand-in's standard input is framed, where its arguments make that another way than the wire's. */
+  /** Framing of a stand-in's standard input, when its arguments change it from the wire's. */
   input?(context: FrontContext): Framing
   open(context: FrontContext, ports: FrontPorts): FrontLink
 }
 
 /**
- * Where an agent has what was said in a session, and so what becomes of it when the process that served it is gone:
- * - `process`: nowhere else; it is lost.
- * - `named`: under the id of the session that each request names; any process goes on with it.
- * - `bound`: under the id that the agent told by `session-bound`; any process that is told that id goes on with it.
- * - `resumed`: under that id too, but a process has to be started with it (`BackLink.open`).
+ * The place where an agent keeps a session's conversation, which decides whether it survives the process that served
+ * it:
+ * - `process`: only in the process; it is lost.
+ * - `named`: under the session id that each request names; any process can continue it.
+ * - `bound`: under the id that the agent reported by `session-bound`; any process that gets that id can continue it.
+ * - `resumed`: under the same id, but a process has to be started with it (`BackLink.open`).
  */
 export type Memory = 'process' | 'named' | 'bound' | 'resumed'
 
@@ -52,12 +59,15 @@ export type Memory = 'process' | 'named' | 'bound' | 'resumed'
 export interface BackHalf<O> {
   readonly capabilities: Capabilities
   memory(context: BackContext<O>): Memory
-  /** The model that an agent is configured to work with, as far as its command line says so. */
+  /** The model that an agent is configured to use, if its command line names one. */
   configuredModel?(context: BackContext<O>): string | undefined
   open(context: BackContext<O>, ports: BackPorts): BackLink
 }
 
-/** One form of a protocol. `framing` is how its stdio wire is framed, and an answer until an `Answer` says otherwise. */
+/**
+ * One form of a protocol. `framing` is the framing of its stdio wire, and of an answer unless its `Answer` says
+ * otherwise.
+ */
 export interface Dialect<O = unknown> {
   readonly wireVersion: string
   readonly framing: Framing
@@ -71,7 +81,10 @@ export type FrontDialect<O = unknown> = Dialect<O> & { readonly front: FrontHalf
 /** A dialect that agents speak. */
 export type BackDialect<O = unknown> = Dialect<O> & { readonly back: BackHalf<O> }
 
-/** An HTTP endpoint of a front. `path` may have `:name` segments, which the front finds in `FrontContext.params`; `input` is how the request's body is framed; `dialect` defaults to the first one. */
+/**
+ * An HTTP endpoint of a front. `path` may have `:name` segments, which the front finds in `FrontContext.params`;
+ * `input` is the framing of the request's body; `dialect` defaults to the first one.
+ */
 export interface Endpoint {
   readonly method: string
   readonly path: string
@@ -79,13 +92,15 @@ export interface Endpoint {
   readonly dialect?: string
 }
 
-/** What a protocol says about profiles: files of its own that describe an agent. */
+/** The format of a protocol's profiles: its own files that describe an agent. */
 export interface ProfileFormat {
   /** The key that a profile's fields may stand under; else they are at the file's root. */
   readonly root: string
-  /** Fields that mean no process can be started, unless the profile has a command: what is wrong, and what to do. */
+  /** Fields that mean that no process can be started, unless the profile has a command: the problem, and what to do. */
   readonly driven: Readonly<Record<string, { readonly problem: string; readonly hint: string }>>
-  /** The limits that `written` sets by the protocol's own keys, whose validated values are in `options`; milliseconds. */
+  /**
+   * The limits that `written` sets by the protocol's own keys, whose validated values are in `options`; milliseconds.
+   */
   limits(written: Readonly<Record<string, unknown>>, options: unknown): Partial<Limits>
   /** Patterns of the variables that an agent with a profile inherits, where its entry does not say so. */
   inherits(written: Readonly<Record<string, unknown>>): readonly string[]
@@ -98,7 +113,10 @@ export interface Codec<O = unknown> {
   /** The protocol's own code of every error, and the HTTP status of its endpoints. */
   readonly errors: Readonly<Record<ErrorCode, { code: string; http: number }>>
   readonly endpoints: readonly Endpoint[]
-  /** Its agents are one process a turn and may work for long without a word: only the whole turn is limited, unless a file says otherwise. */
+  /**
+   * Its agents are one process per turn and may work for long without output: only the whole turn has a time limit,
+   * unless the configuration sets others.
+   */
   readonly silent?: true
   /** Its agents may be described by a profile. */
   readonly profile?: ProfileFormat
@@ -106,7 +124,7 @@ export interface Codec<O = unknown> {
   readonly options: { schema: StandardSchemaV1<O>; keys: readonly string[] }
 }
 
-/** A codec with its option type forgotten, as registries hold it: the engine only hands validated options back to it. */
+/** A codec whose option type is erased, as registries hold it: the engine only passes validated options back to it. */
 // biome-ignore lint/suspicious/noExplicitAny: the option type is existential here
 export type AnyCodec = Codec<any>
 

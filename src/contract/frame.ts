@@ -1,7 +1,13 @@
-/** One message of a wire: a line or a body is the string itself; an SSE event is an object. `call` names the call it came from or goes to. */
+/**
+ * One message of a wire: a line or a body is the string itself; an SSE event is an object. `call` names the call that
+ * it belongs to.
+ */
 export type Frame = string | { data: string; event?: string; id?: string; call?: string }
 
-/** How bytes and frames relate. `ndjson`: one JSON value a line; `text`: raw lines, blank ones kept; `sse`: events; `body`: all bytes are one frame. */
+/**
+ * The mapping between bytes and frames. `ndjson`: one JSON value per line; `text`: raw lines, blank ones kept; `sse`:
+ * events; `body`: all bytes are one frame.
+ */
 export type Framing = 'ndjson' | 'text' | 'sse' | 'body'
 
 /** The text of a frame, whatever its framing. */

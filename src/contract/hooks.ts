@@ -20,13 +20,15 @@ export interface TurnInfo {
   back: string
   session: string
   model?: string
-  /** What the route that chose its agent or its policies asks for, such as `channel=qq_*`; absent where none matched. */
+  /**
+   * The condition of the route that chose its agent or its policies, such as `channel=qq_*`; absent when none matched.
+   */
   route?: string
-  /** What was asked; absent where neither it nor the answer may leave the gateway. */
+  /** The content of the request; absent when content must not leave the gateway. */
   content?: TurnContent
 }
 
-/** What a turn was asked, in the client's words. */
+/** The input of a turn, as the client sent it. */
 export interface TurnContent {
   input: readonly Part[]
   systemPrompt?: string
@@ -46,13 +48,13 @@ export interface CallScope {
   end(end: CallEnd): void
 }
 
-/** What may happen to a turn beside its events. */
+/** Things that can happen to a turn besides its events. */
 export type TurnNote = 'cancel' | 'retry' | 'parked' | 'asked' | 'settled' | 'session-reset' | 'unrecorded'
 
-/** Where a turn's link came from: the session had it, the pool had it warm, or it was opened for the turn. */
+/** The origin of a turn's link: kept by the session, warm in the pool, or opened for the turn. */
 export type LinkOrigin = 'kept' | 'warm' | 'new'
 
-/** A process that has been started before the turn that it serves now. `scope` observes it. */
+/** A process that was started before its current turn. `scope` observes it. */
 export interface RunningProcess {
   scope: CallScope
   pid?: number
@@ -61,14 +63,14 @@ export interface RunningProcess {
 /** A change of a tool call's state. */
 export type ToolEvent = EventOf<'tool-start' | 'tool-call' | 'tool-end'>
 
-/** How a request has to do with a turn that is not its own. */
+/** The relation of a request to a turn that another request began. */
 export type Share = 'joined' | 'replayed' | 'followed' | 'answered'
 
 /** Observes one turn. */
 export interface TurnScope {
   readonly carrier: Carrier
   call(info: CallInfo): CallScope
-  /** It has a link to run on; `process` is the one behind a link that was there. */
+  /** It has a link; `process` is the process of a link that existed before. */
   linked(origin: LinkOrigin, process?: RunningProcess): void
   /** It waited this many milliseconds for its session or a place. */
   queued(ms: number): void
@@ -76,9 +78,9 @@ export interface TurnScope {
   /** A tool call began, has its arguments, or ended. */
   tool?(event: ToolEvent): void
   loss(loss: Loss): void
-  /** Something happened to it that is worth a mark on its span; `about` is no content. */
+  /** Something happened that belongs on its span; `about` holds no content. */
   note(what: TurnNote, about?: string): void
-  /** Its agent could not be used; this one takes it. */
+  /** Its agent was unavailable; another agent takes the turn. */
   moved(to: Pick<TurnInfo, 'agent' | 'back'>): void
   end(view: TurnView): void
 }
@@ -89,21 +91,23 @@ export interface RequestScope {
   /** A request for a turn has been read, and is routed from here on. */
   read?(): void
   turn(info: TurnInfo): TurnScope
-  /** It is answered by, or answers, a turn that another request began; `turn` is the context of that one's span. */
+  /**
+   * It is answered by, or answers, a turn that another request began; `turn` is the trace context of that turn's span.
+   */
   shares?(how: Share, turn: Carrier | undefined): void
-  /** Text that came from the client, and text that was written to it: once a chunk. */
+  /** Text received from the client, and text written to it: called once per chunk. */
   received?(text: string): void
   sent?(text: string): void
   fault(fault: Fault): void
   end(result: { status?: number; exitCode?: number }): void
 }
 
-/** What observers implement. The engine calls it; none of its methods may throw or wait. */
+/** The interface of observers. The engine calls it; no method may throw or block. */
 export interface Hooks {
   request(info: RequestInfo): RequestScope
   /** Observes a process of the agent that is started ahead of its first turn. */
   ahead?(agent: string): Pick<TurnScope, 'call'>
-  /** The backend of an agent, observed; also what runs for no turn (warm processes, health checks) goes through it. */
+  /** The backend of an agent, observed. Calls outside of turns (warm processes, health checks) go through it too. */
   backend?(agent: string, backend: Backend): Backend
 }
 

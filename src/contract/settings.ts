@@ -1,6 +1,6 @@
 /** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns. */
 export interface Limits {
-  /** Until a process that lives over many turns has said that it is ready. */
+  /** Until a process that serves many turns has reported that it is ready. */
   start: number
   /** From handing a turn to the agent until its first event. */
   firstEvent: number
@@ -20,14 +20,16 @@ export interface Limits {
   queue: number
 }
 
-/** Processes of an agent: `warm` ones started ahead, at most `max`, each closed after `idle` milliseconds without use. */
+/**
+ * Processes of an agent: `warm` ones started ahead, at most `max`, each closed after `idle` milliseconds without use.
+ */
 export interface Pool {
   warm: number
   max: number
   idle: number
 }
 
-/** Which turns a route takes; `*` stands for any text, and a member that is absent for everything. */
+/** The condition of a route; `*` stands for any text, and an absent member for everything. */
 export interface RouteMatch {
   front?: string
   channel?: string
@@ -43,28 +45,28 @@ export interface Route {
   agent: string
   /** The agents that take a turn, in order, when its agent cannot be used. */
   fallback: readonly string[]
-  /** The answer to an approval that the client cannot be asked. */
+  /** The answer to an approval when the client cannot be asked. */
   approvals: 'deny' | 'allow'
   /** `strict` refuses a pair that would lose something, before anything runs. */
   loss: 'report' | 'strict'
-  /** `shape` keeps of a turn that it was and how it ended, not what was said. */
+  /** `shape` keeps that a turn ran and how it ended, without its content. */
   journal: 'full' | 'shape'
-  /** `keep` keeps what a client calls secret of its surroundings from agents on other machines. */
+  /** `keep` withholds what a client marks as secret from agents on other machines. */
   secrets: 'keep' | 'pass'
-  /** What a turn does that comes while another one of its session runs. */
+  /** The policy for a turn that arrives while another one of its session runs. */
   busy: 'queue' | 'reject' | 'steer'
   onDisconnect?: 'cancel' | 'drain'
   limits?: Partial<Limits>
 }
 
-/** What an agent's settings say about its sessions and failures. */
+/** The settings of an agent's sessions and failures. */
 export interface AgentPolicy {
   limits: Limits
   pool: Pool
-  /** What becomes of a session that the agent has lost. */
+  /** The policy for a session that the agent has lost. */
   restore: 'fresh' | 'fail' | 'replay'
   /** After this many failures in a row the agent gets no turns for `cooldown` milliseconds. */
   breaker: { failures: number; cooldown: number }
-  /** How often the agent is asked whether it works, and how long it may take to answer, in milliseconds. */
+  /** Interval of the agent's health checks, and their time limit, in milliseconds. */
   health?: { every: number; timeout: number }
 }

@@ -2,7 +2,7 @@ import { type Frame, frameText } from '../contract/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
 
-/** Everything is one frame, given at the end, also when it is empty; a byte order mark before it is dropped. */
+/** Gives all text as one frame at the end, also when it is empty; a byte order mark before it is dropped. */
 class BodyDecoder implements FrameDecoder {
   readonly #limit: number
   readonly #sink: FrameSink
@@ -37,7 +37,7 @@ export function bodyDecoder(limit: number, sink: FrameSink): FrameDecoder {
   return new BodyDecoder(limit, sink)
 }
 
-/** A body is its own text. */
+/** The text of a body, unchanged. */
 export function encodeBody(frame: Frame): string {
   return frameText(frame)
 }

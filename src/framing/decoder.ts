@@ -1,14 +1,14 @@
 import type { Frame } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 
-/** Receives what a decoder finds, in order. Its methods never throw. */
+/** Receives the frames of a decoder, in order. Its methods never throw. */
 export interface FrameSink {
   frame(frame: Frame): void
   /** The one fault of a decoder, always fatal: the boundary of the frames is lost and nothing follows. */
   fault(fault: Fault): void
 }
 
-/** Turns decoded text into frames. Synchronous; how the text is cut into chunks makes no difference to the frames. */
+/** Turns decoded text into frames. Synchronous; any split of the text into chunks gives the same frames. */
 export interface FrameDecoder {
   /** The next piece of the wire. Ignored after `end` or a fault. */
   push(text: string): void
@@ -16,7 +16,7 @@ export interface FrameDecoder {
   end(): void
 }
 
-/** The byte order mark, which may only begin a stream. */
+/** The byte order mark, which is only allowed at the start of a stream. */
 export const BOM = 0xfeff
 
 /** The fault of a frame that is longer than `limit` UTF-16 units; `setting` names the limit in the configuration. */

@@ -3,12 +3,12 @@ import { Pieces } from './pieces.ts'
 
 const CR = 13
 
-/** What sets the two framings of lines apart: whether a line is a frame. */
+/** The difference between the two line framings: true when a line is a frame. */
 type Accepts = (line: string) => boolean
 
 /**
  * Splits at LF and nowhere else: a lone CR and U+2028, U+2029 and U+0085 are legal inside a JSON string. One CR before
- * the LF belongs to the line's end. The last line needs no LF. A byte order mark at the start of the stream is no part
+ * the LF belongs to the line's end. The last line needs no LF. A byte order mark at the start of the stream is not part
  * of the first line.
  */
 export class LineDecoder implements FrameDecoder {
@@ -39,7 +39,7 @@ export class LineDecoder implements FrameDecoder {
       from = lf + 1
     }
     this.#pending.add(text.slice(from))
-    // A CR at the very end may turn out to belong to the line's end, so it does not count yet.
+    // A CR at the very end may belong to the line's end, so it does not count yet.
     const { length, last } = this.#pending
     if (length - (last === CR ? 1 : 0) > this.#limit) this.#fail()
   }

@@ -3,7 +3,10 @@ import { hasLineEnd } from '../model/index.ts'
 import type { FrameDecoder, FrameSink } from './decoder.ts'
 import { LineDecoder } from './lines.ts'
 
-/** One JSON value a line (RFC 8259 texts, LF between them); blank lines are skipped. `limit` is per line, in UTF-16 units. */
+/**
+ * One JSON value per line (RFC 8259 texts, LF between them); blank lines are skipped. `limit` is per line, in UTF-16
+ * units.
+ */
 export function ndjsonDecoder(limit: number, sink: FrameSink): FrameDecoder {
   return new LineDecoder(limit, sink, (line) => !isBlank(line))
 }
@@ -18,7 +21,7 @@ export function encodeNdjson(frame: Frame): string {
   return `${line}\n`
 }
 
-/** Whether a line holds nothing but the white space of JSON (RFC 8259, section 2), which no other space belongs to. */
+/** True when a line holds only the white space of JSON (RFC 8259, section 2); no other space counts. */
 function isBlank(line: string): boolean {
   for (let at = 0; at < line.length; at += 1) {
     const code = line.charCodeAt(at)

@@ -1,6 +1,6 @@
 /**
- * Text that comes in pieces and is read once, when it is whole: adding costs nothing but the entry, so that a long
- * line in small chunks is copied once and never scanned again.
+ * Text that arrives in pieces and is read once, when it is complete. Adding a piece copies nothing, so that a long line
+ * in small chunks is copied once and never scanned again.
  */
 export class Pieces {
   #parts: string[] = []

@@ -3,13 +3,13 @@ import { hasLineEnd } from '../model/index.ts'
 import { BOM, type FrameDecoder, type FrameSink, tooLarge } from './decoder.ts'
 import { Pieces } from './pieces.ts'
 
-/** Room for the longest field name with its colon and space, `event: `, beside the value that the limit is for. */
+/** Room for the longest field name with its colon and space, `event: `, in addition to the value that is limited. */
 const NAME_ROOM = 7
 
 /**
  * Reads server-sent events by the WHATWG rules (HTML, section 9.2.6): lines end with CR, LF or CRLF, `data` lines are
- * joined by LF, comments and unknown fields are ignored, a blank line dispatches, an unfinished event is dropped.
- * A frame has the `id` of its own event only, so that passing it on neither adds nor loses one.
+ * joined by LF, comments and unknown fields are ignored, a blank line dispatches, an unfinished event is dropped. A
+ * frame has the `id` of its own event only, so that forwarding it neither adds nor loses an id.
  */
 class SseDecoder implements FrameDecoder {
   readonly #limit: number
@@ -17,7 +17,7 @@ class SseDecoder implements FrameDecoder {
   readonly #pending = new Pieces()
   #started = false
   #done = false
-  /** The last chunk ended with a CR: an LF that comes next belongs to it. */
+  /** The last chunk ended with a CR: a following LF belongs to it. */
   #afterCr = false
   #data: string | undefined
   #event = ''
@@ -31,7 +31,7 @@ class SseDecoder implements FrameDecoder {
   push(text: string): void {
     if (this.#done || text === '') return
     let from = this.#skip(text)
-    // Each is looked for again only once it is passed, so that a chunk without one of them is scanned for it once.
+    // Each is searched for again only after it is passed, so that a chunk without one of them is scanned for it once.
     let cr = text.indexOf('\r', from)
     let lf = text.indexOf('\n', from)
     while (cr >= 0 || lf >= 0) {
@@ -52,7 +52,7 @@ class SseDecoder implements FrameDecoder {
     this.#release()
   }
 
-  /** How many units at the start of a chunk are no part of a line. */
+  /** The number of units at the start of a chunk that are not part of a line. */
   #skip(text: string): number {
     const first = text.charCodeAt(0)
     const skipped = (!this.#started && first === BOM) || (this.#afterCr && first === 10) ? 1 : 0
@@ -61,7 +61,7 @@ class SseDecoder implements FrameDecoder {
     return skipped
   }
 
-  /** Reads the line from `from` to `end`, which completes the pending one. It is not cut out: its value is. */
+  /** Reads the line from `from` to `end`, which completes the pending one. Only its value is copied. */
   #line(text: string, from: number, end: number): void {
     if (this.#pending.length > 0) {
       this.#pending.add(text.slice(from, end))
@@ -107,7 +107,7 @@ class SseDecoder implements FrameDecoder {
   }
 }
 
-/** The value of a field of this name, in the line from `from` to `end`; undefined when the line is another one. */
+/** The value of a field of this name, in the line from `from` to `end`; undefined when the line has another field. */
 function fieldValue(name: string, text: string, from: number, end: number): string | undefined {
   const colon = from + name.length
   if (!text.startsWith(name, from)) return undefined

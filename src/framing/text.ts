@@ -7,7 +7,7 @@ export function textDecoder(limit: number, sink: FrameSink): FrameDecoder {
   return new LineDecoder(limit, sink, () => true)
 }
 
-/** A frame as a line; a frame that holds LFs is that many lines. */
+/** A frame as a line; a frame that contains LFs becomes several lines. */
 export function encodeText(frame: Frame): string {
   return `${frameText(frame)}\n`
 }

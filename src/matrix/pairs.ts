@@ -10,13 +10,13 @@ import { type Carriage, predictPair } from '../engine/index.ts'
 import { ITEMS, type Item } from '../model/index.ts'
 import { TOPICS, type Topic } from './topics.ts'
 
-/** One form of a protocol under the name that people say: its protocol's, with the dialect where it is not the default. */
+/** A dialect with its name: the protocol's, followed by `@` and the dialect when it is not the default. */
 export interface Named<D extends Dialect = Dialect> {
   readonly name: string
   readonly dialect: D
 }
 
-/** What becomes of everything between one client's dialect and one agent's. */
+/** The outcome of every item between one client's dialect and one agent's. */
 export interface Pair {
   readonly client: string
   readonly agent: string
@@ -25,7 +25,7 @@ export interface Pair {
   readonly topics: Readonly<Record<Topic, Carriage>>
 }
 
-/** All dialects, each once: one that a second protocol has as its default goes by the name of that. */
+/** All dialects, each once. A dialect that a second protocol has as its default gets the name of that protocol. */
 export function namedDialects(codecs: readonly AnyCodec[]): Named[] {
   const names = new Map<Dialect, string>()
   for (const codec of codecs) {
@@ -37,7 +37,7 @@ export function namedDialects(codecs: readonly AnyCodec[]): Named[] {
   return [...names].map(([dialect, name]) => ({ name, dialect }))
 }
 
-/** Every client's dialect with every agent's. */
+/** Every client's dialect paired with every agent's. */
 export function pairsOf(dialects: readonly Named[]): Pair[] {
   return dialects.flatMap(({ name: client, dialect: front }) =>
     hasFront(front)
@@ -59,7 +59,7 @@ function pairOf(client: Named<FrontDialect>, agent: Named<BackDialect>): Pair {
   return { client: client.name, agent: agent.name, counts, items, topics }
 }
 
-/** From the worst to the best: a topic is as good as the worst of its items that can be said at all. */
+/** From the worst to the best: a topic has the outcome of the worst of its items that its sender can express. */
 const WORST_FIRST: readonly Carriage[] = ['lost', 'weakened', 'served', 'kept', 'absent']
 
 function topicOf(ways: readonly Carriage[]): Carriage {

@@ -21,7 +21,7 @@ export function matrixJson(pairs: readonly Pair[]): string {
   return `${JSON.stringify({ pairs }, undefined, 2)}\n`
 }
 
-/** The matrix for people: the summary, then for every client what people ask about first, then all that is weakened or lost. */
+/** The matrix as text: the summary, then for every client its topics, then all items that are weakened or lost. */
 export function matrixText(pairs: readonly Pair[], format: Format): string {
   const clients = [...new Set(pairs.map(({ client }) => client))]
   const parts = [summary(pairs, format), LEGEND]

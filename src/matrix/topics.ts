@@ -1,6 +1,6 @@
 import type { Item } from '../model/index.ts'
 
-/** What people ask about first, and the items that it is made of. */
+/** The topics of the matrix, each with its items. */
 export const TOPICS = {
   text: ['part.text', 'message-start', 'message-end'],
   streaming: ['text-delta'],
@@ -31,5 +31,5 @@ export const TOPICS = {
   'unknown fields': ['ext', 'foreign'],
 } as const satisfies Readonly<Record<string, readonly Item[]>>
 
-/** One of what people ask about first. */
+/** The name of a topic. */
 export type Topic = keyof typeof TOPICS

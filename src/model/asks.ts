@@ -1,7 +1,7 @@
 import type { JsonText } from './json.ts'
 import type { Id, Part, ToolStatus } from './parts.ts'
 
-/** What kind of question an agent asks. */
+/** The kind of a question. */
 export type AskKind = 'approval' | 'input' | 'client' | 'tool'
 
 /** One choice of an approval, with the agent's own id. */
@@ -12,7 +12,7 @@ export interface AskOption {
   label?: string
 }
 
-/** What an agent asks of its client. */
+/** A question of an agent to its client. */
 export type Question =
   | {
       kind: 'approval'

@@ -11,9 +11,9 @@ const BETWEEN: ReadonlySet<string | undefined> = new Set([' ', '\t', '\r', '\n',
 const SCALAR = /[^\s,\]}]+/y
 
 /**
- * JSON text in the one form that all texts with the same meaning have: no white space, members in the order of their
- * keys, strings escaped in one way. Numbers stay as they are written (`1.0` is not `1`), and so do members that repeat.
- * For comparing, not for sending. Expects text that `JSON.parse` has accepted, of any depth.
+ * The canonical form of JSON text, the same for all texts with the same meaning: no white space, members sorted by
+ * their keys, strings escaped in one way. Numbers stay as they are written (`1.0` is not `1`), and repeated members
+ * stay too. For comparing, not for sending. Expects text that `JSON.parse` has accepted, of any depth.
  */
 export function canonicalJson(json: JsonText): JsonText {
   const open: Open[] = []
@@ -52,7 +52,7 @@ export function canonicalJson(json: JsonText): JsonText {
   return done
 }
 
-/** Joined by `+`, which copies nothing: text that is nested deeply would be copied at each level. */
+/** Joins by `+`, which copies nothing: other ways would copy deeply nested text at each level. */
 function textOf({ bracket, items }: Open): string {
   const isObject = bracket === '{'
   if (isObject) items.sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)))

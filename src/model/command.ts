@@ -2,10 +2,10 @@ import type { Reply } from './asks.ts'
 import type { JsonText } from './json.ts'
 import type { Ext, Id, Message, Part } from './parts.ts'
 
-/** Whom a command means, as far as a front can know it; only the engine resolves it to a turn. */
+/** The turn that a command is for, as far as a front knows it; the engine resolves it. */
 export type Target = { turn: Id } | { request: string } | { continuation: string } | 'running'
 
-/** Which conversation a command belongs to, in the client's own words. */
+/** The conversation that a command belongs to, by the client's own ids. */
 export interface SessionRef {
   id?: string
   conversation?: string
@@ -13,13 +13,13 @@ export interface SessionRef {
   name?: string
   continuation?: string
   /**
-   * The agent's own id of this session, filled in by the engine for back links once `session-bound` told it.
-   * Fronts never set it.
+   * The agent's own id of this session. The engine sets it for back links once `session-bound` reported it. Fronts
+   * never set it.
    */
   bound?: string
 }
 
-/** Wishes of the client about how the turn runs. `totalMs` is the whole turn in milliseconds (0 = out of time at once). */
+/** The client's options for the turn. `totalMs` limits the whole turn, in milliseconds (0 = out of time at once). */
 export interface TurnOptions {
   streaming?: boolean
   model?: string
@@ -32,18 +32,23 @@ export interface TurnOptions {
   locale?: string
 }
 
-/** Idempotency: what a second request with the same key gets. */
+/** Idempotency: the treatment of a second request with the same key. */
 export interface Once {
   key: string
-  /** While the first one runs: `join` gets its answer too, `tell` is only told so. */
+  /** While the first one runs: `join` gets its answer too, `tell` only gets a notice. */
   duplicate: 'join' | 'tell'
-  /** When it has ended: which recorded answers may be given again. */
+  /** After the first one ended: which recorded answers may be given again. */
   replay: 'undelivered' | 'success' | 'never'
   /** Members of the command's `ext` that tell of the attempt, not of the request. */
   incidental?: readonly string[]
-  /** How long another request under the key is refused: while the first one runs; absent: also while its answer may be given again. */
+  /**
+   * The time in which a different request with the key is refused: `running`, while the first one runs; absent, also
+   * while its answer may be given again.
+   */
   holds?: 'running'
-  /** How long the recorded answer may be given again, in milliseconds; absent: as long as the gateway has it for this replay. */
+  /**
+   * The time in which the recorded answer may be given again, in milliseconds; absent: as long as the gateway keeps it.
+   */
   ttlMs?: number
 }
 
@@ -73,7 +78,7 @@ export interface TurnStart {
   environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
 }
 
-/** What a front may ask of the gateway itself; `query.ts` has the shape of each answer. */
+/** The queries that a front can send to the gateway itself; `query.ts` has the shape of each answer. */
 export type QueryWhat =
   | 'state'
   | 'messages'
@@ -86,7 +91,7 @@ export type QueryWhat =
   | 'hints'
   | 'health'
 
-/** What flows from a client to an agent. `exchange` names the request it came with. */
+/** A message from a client to an agent. `exchange` names the request that it came with. */
 export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | TurnStart
   | { type: 'turn-cancel'; target: Target }

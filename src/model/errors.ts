@@ -1,6 +1,6 @@
 import type { Ext } from './parts.ts'
 
-/** The closed list of what can go wrong. Codecs map each to their protocol's own code in one table. */
+/** The closed list of errors. Each codec maps them to its protocol's own codes in one table. */
 export const ERROR_CODES = [
   'invalid-request',
   'payload-too-large',
@@ -32,9 +32,9 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
 export interface Fault {
   code: ErrorCode
   message: string
-  /** True when the same request may succeed later without a change. */
+  /** True when the same request may succeed later, unchanged. */
   retryable: boolean
-  /** The frame boundary is lost: nothing more can be read from this wire. */
+  /** The frame boundary is lost: this wire cannot be read any further. */
   fatal?: true
   /** The engine may run the turn again under a fresh agent session, if nothing was shown yet. */
   retry?: 'fresh-session'

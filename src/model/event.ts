@@ -3,7 +3,7 @@ import type { Fault } from './errors.ts'
 import type { JsonText } from './json.ts'
 import type { Executor, Ext, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
 
-/** Why a turn or a step stopped. */
+/** The reason why a turn or a step stopped. */
 export type Stop =
   | 'end'
   | 'max-tokens'
@@ -15,14 +15,14 @@ export type Stop =
   | 'aborted'
   | 'error'
 
-/** What every event of a turn carries. `lane` names the sub-agent it came from; absent means the main one. */
+/** The members of every event of a turn. `lane` names the sub-agent that it came from; absent means the main agent. */
 interface OfTurn {
   turn: Id
   lane?: string
   ext?: Ext
 }
 
-/** The one end of a turn, always last. An error that ends it is only here. */
+/** The end of a turn: exactly one, always last. An error that ends the turn is only here. */
 export type TurnEnd = OfTurn & {
   type: 'turn-end'
   outcome: 'completed' | 'failed' | 'cancelled'
@@ -36,17 +36,19 @@ export type TurnEnd = OfTurn & {
 type Shared =
   | { type: 'notice'; severity: 'info' | 'warning' | 'error'; code: string; text: string }
   | ({ type: 'ask' } & Ask)
-  /** `by`: who answered, `client NAME OF ITS KEY`, `policy` or `agent`. `option`: what a client chose of an approval. */
+  /**
+   * `by`: who answered, `client NAME OF ITS KEY`, `policy` or `agent`. `option`: the client's choice in an approval.
+   */
   | { type: 'ask-settled'; ask: Id; how: 'answered' | 'timeout' | 'cancelled'; by?: string; option?: string }
   | { type: 'foreign'; protocol: string; frame: string }
 
-/** Why a capability that the client asked for is not given. */
+/** A capability that the client asked for and does not get, with the reason. */
 export interface Denial {
   capability: string
   code: string
 }
 
-/** What only the engine says of a turn: that it took it, and that it waits for the client's next request. */
+/** The events that only the engine sends: the turn is accepted, or waits for the client's next request. */
 type EngineEvent =
   | {
       type: 'turn-accepted'
@@ -57,7 +59,7 @@ type EngineEvent =
     }
   | { type: 'turn-parked'; asks: readonly Ask[]; continuation: string; deadline: number }
 
-/** What flows from an agent to a client while a turn runs. */
+/** An event of a turn, from an agent to a client. */
 export type TurnEvent =
   | TurnEnd
   | (OfTurn &
@@ -69,8 +71,8 @@ export type TurnEvent =
         | { type: 'step-end'; step: number; stop: Stop }
         | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' }
         | { type: 'text-delta' | 'reasoning-delta'; message: Id; text: string }
-        /** `parts` only when the agent said the whole message; fronts that showed its deltas ignore them. */
-        /** `revised`: its text is another one than its deltas, as the agent's protocol has it. */
+        /** `parts` only when the agent sent the whole message; fronts that showed its deltas ignore them. */
+        /** `revised`: its text differs from its deltas, which the agent's protocol allows. */
         | { type: 'message-end'; message: Id; parts?: readonly Part[]; revised?: true }
         | { type: 'message-retract'; message: Id; keepText: boolean }
         | {
@@ -93,17 +95,17 @@ export type TurnEvent =
         | { type: 'usage'; scope: 'call' | 'turn' | 'session'; usage: Usage; estimated?: true }
       ))
 
-/** What no turn owns: it came while none ran, or concerns the whole session. */
+/** An event outside of any turn: it came while none ran, or concerns the whole session. */
 export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
   | Shared
   | { type: 'agent-ready'; model?: string; version?: string; json?: JsonText }
   | { type: 'session-bound'; agentSession: string }
   | { type: 'session-changed'; json: JsonText }
-  /** `more`: its exchange goes on, and gets further ones. */
+  /** `more`: further replies follow in the same exchange. */
   | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault; more?: true }
 )
 
-/** Everything that flows from an agent to a client. */
+/** Any event from an agent to a client. */
 export type AgentEvent = TurnEvent | LinkEvent
 
 /** The event of one type. */

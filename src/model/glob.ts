@@ -1,4 +1,7 @@
-/** Whether all of `text` matches `glob`, in which `*` stands for any text, also none. Linear, whatever the text. */
+/**
+ * True when all of `text` matches `glob`, in which `*` stands for any text, including none. Takes linear time for any
+ * text.
+ */
 export function globMatches(glob: string, text: string): boolean {
   const [first, ...rest] = glob.split('*') as [string, ...string[]]
   const last = rest.pop()

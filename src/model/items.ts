@@ -3,7 +3,7 @@ import type { Command, QueryWhat, SessionRef, TurnOptions } from './command.ts'
 import type { AgentEvent } from './event.ts'
 import type { Part, Usage } from './parts.ts'
 
-/** Everything that a pair can lose: the rows of the matrix, the keys of capabilities, the `item` of a loss. */
+/** All items that a translation can lose: the rows of the matrix, the keys of capabilities, the `item` of a loss. */
 export const ITEMS = [
   // commands
   'turn-start',
@@ -17,7 +17,7 @@ export const ITEMS = [
   'session-delete',
   'config-set',
   'query',
-  // what a turn-start may hold
+  // members of a turn-start
   'start.compact',
   'start.request',
   'start.agent',
@@ -122,7 +122,7 @@ export const ITEMS = [
 /** One thing that can be lost. */
 export type Item = (typeof ITEMS)[number]
 
-/** What the types of the model say there is; the assertion below keeps `ITEMS` true to them. */
+/** The items that the model's types imply; the assertion below keeps `ITEMS` complete. */
 type Named =
   | Command['type']
   | AgentEvent['type']

@@ -1,9 +1,9 @@
 /**
- * Raw JSON text, sliced and spliced without parsing and writing it again, so that digits, exponents, key order,
+ * Raw JSON text, sliced and spliced without parsing and serializing it again, so that digits, exponents, key order,
  * `__proto__` and unknown members survive. Every function here expects text that `JSON.parse` has accepted.
  */
 
-/** JSON as text. It is carried as it came: never parsed and written again. */
+/** JSON as text. It is carried unchanged: never parsed and serialized again. */
 export type JsonText = string
 
 /** One member of an object: its decoded key and the raw text of its value. */
@@ -14,7 +14,10 @@ const BACKSLASH = 92
 const COMMA = 44
 const COLON = 58
 
-/** Index behind the string that begins at `start` (the opening quote). Long strings are searched, not walked through. */
+/**
+ * Index after the string that begins at `start` (the opening quote). Long strings are searched, not scanned by
+ * character.
+ */
 export function stringEnd(json: JsonText, start: number): number {
   let end = json.indexOf('"', start + 1)
   while (isEscaped(json, end)) end = json.indexOf('"', end + 1)
@@ -51,7 +54,7 @@ function valueEnd(json: JsonText, start: number): number {
   }
 }
 
-/** Walks over the members of a JSON object in order: the key of each, and where its value begins and ends. */
+/** Visits the members of a JSON object in order: each key, and the start and end of its value. */
 function walk(json: JsonText, see: (key: string, start: number, end: number) => void): void {
   let at = opening(json, '{')
   if (at < 0) return
@@ -72,7 +75,7 @@ function walk(json: JsonText, see: (key: string, start: number, end: number) => 
   }
 }
 
-/** Index behind the bracket that the text begins with, or -1 when it begins with something else. */
+/** Index after the bracket that the text begins with, or -1 when it begins with something else. */
 function opening(json: JsonText, bracket: '{' | '['): number {
   const at = json[0] === bracket ? 0 : json.search(/[^ \t\r\n\ufeff]/)
   return json[at] === bracket ? at + 1 : -1
@@ -123,7 +126,7 @@ export function rest(json: JsonText, known: ReadonlySet<string>): JsonText | und
   return unknown.length === 0 ? undefined : object(unknown)
 }
 
-/** The members of the object `extra` spliced behind those of `json` (both objects). */
+/** The members of the object `extra` appended to those of `json` (both objects). */
 export function append(json: JsonText, extra: JsonText | undefined): JsonText {
   if (extra === undefined) return json
   const inner = extra.trim().slice(1, -1).trim()
@@ -132,13 +135,13 @@ export function append(json: JsonText, extra: JsonText | undefined): JsonText {
   return `${head}${head.endsWith('{') ? '' : ','}${inner}}`
 }
 
-/** What does not stand as it is in a string that `quote` makes. Surrogates are looked at by JSON.stringify. */
+/** Characters that `quote` must not copy as they are. JSON.stringify decides about surrogates. */
 const NOT_PLAIN = /[\u0000-\u001f"\\\u0085\u2028\u2029\ud800-\udfff]/
 
 /**
  * A string as JSON that is safe on every line protocol: U+2028, U+2029 and U+0085 are escaped, because some readers
  * split lines at them; lone surrogates are escaped by JSON.stringify itself. Most text needs neither and is only put
- * between quotes, for half of what JSON.stringify and a look for separators take.
+ * between quotes, in half the time of JSON.stringify and a search for separators.
  */
 export function quote(text: string): JsonText {
   if (!NOT_PLAIN.test(text)) return `"${text}"`
@@ -146,14 +149,17 @@ export function quote(text: string): JsonText {
 }
 
 /**
- * JSON text that no reader of lines splits: raw line ends stand only between tokens and become spaces, the separators
- * that some readers split at stand only within strings and are escaped.
+ * JSON text that no line reader splits: raw line ends stand only between tokens and become spaces, the separators that
+ * some readers split at stand only within strings and are escaped.
  */
 export function oneLine(json: JsonText): JsonText {
   return escapeSeparators(hasLineEnd(json) ? json.replace(/[\n\r]/g, ' ') : json)
 }
 
-/** True when there is a CR or an LF in the text. A search for one character is many times faster than an expression. */
+/**
+ * True when there is a CR or an LF in the text. A search for one character is many times faster than a regular
+ * expression.
+ */
 export function hasLineEnd(text: string): boolean {
   return text.includes('\n') || text.includes('\r')
 }
@@ -173,10 +179,10 @@ function escapeUnit(unit: string): string {
 }
 
 /**
- * An expression for messages of one shape that hold nothing unusual, so that the most frequent ones are read without
- * parsing them (a third of the time). In the shape `*` is a string in which nothing is escaped, which is captured
- * without its quotes, `#` a whole number, and what stands in `[…]` may be left out; a space may follow a comma or a
- * colon. Text that matches is JSON and says just this; text that does not may be JSON and say the same.
+ * A regular expression for frequent messages of one shape, which reads them in a third of the time of parsing. In the
+ * shape, `*` is a string without escapes, captured without its quotes; `#` is a whole number; `[…]` is optional. A
+ * space may follow a comma or a colon. Text that matches is JSON with exactly these members; text that does not match
+ * may still be JSON with the same meaning.
  */
 export function shapeOf(shape: string): RegExp {
   const pattern = shape
@@ -189,7 +195,7 @@ export function shapeOf(shape: string): RegExp {
   return new RegExp(`^${pattern}$`)
 }
 
-/** What `JSON.parse` makes of the text, or undefined when it is not JSON. Never throws. */
+/** The value that `JSON.parse` gives for the text, or undefined when it is not JSON. Never throws. */
 export function parse(json: string): unknown {
   try {
     return JSON.parse(json) as unknown
@@ -204,7 +210,7 @@ export function parseObject(json: string): Record<string, unknown> | undefined {
   return isRecord(value) ? value : undefined
 }
 
-/** True for what JSON calls an object. */
+/** True for a JSON object: not an array, not null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

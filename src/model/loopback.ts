@@ -1,4 +1,4 @@
-/** Whether only this machine can reach the host. A name other than `localhost` may mean anything. */
+/** True when only this machine can reach the host. Names other than `localhost` count as reachable from elsewhere. */
 export function isLoopback(host: string): boolean {
   const address = host
     .toLowerCase()

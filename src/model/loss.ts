@@ -1,8 +1,11 @@
 import type { Item } from './items.ts'
 
-/** What did not survive a translation, as a value. */
+/** Something that did not survive a translation, as a value. */
 export interface Loss {
-  /** `dropped`: gone. `weakened`: arrived with less. `invented`: made up because the target requires it. `unparsed`: not understood. */
+  /**
+   * `dropped`: gone. `weakened`: arrived with less. `invented`: made up because the target requires it. `unparsed`: not
+   * understood.
+   */
   kind: 'dropped' | 'weakened' | 'invented' | 'unparsed'
   item: Item
   /** The field within the item, in the wire's own name. */
@@ -22,7 +25,7 @@ export class LossLedger {
     else this.#losses.push({ ...loss })
   }
 
-  /** Takes losses back: what they stand for was not lost after all. */
+  /** Removes losses that did not happen after all. */
   subtract(losses: readonly Loss[]): void {
     for (const loss of losses) {
       const same = this.#equalTo(loss)
@@ -31,7 +34,7 @@ export class LossLedger {
     this.#losses = this.#losses.filter(({ count }) => count > 0)
   }
 
-  /** Forgets all, and gives what there was. */
+  /** Empties the ledger and returns its losses. */
   clear(): readonly Loss[] {
     const losses = this.#losses
     this.#losses = []

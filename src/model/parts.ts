@@ -19,11 +19,11 @@ export interface Blob {
   bytes?: number
 }
 
-/** How a tool's run ended. */
+/** The outcome of a tool's run. */
 export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
-/** Who runs a tool: only a `client` tool may leave as a call that the client is expected to run. */
+/** The side that runs a tool: only a call of a `client` tool is for the client to run. */
 export type Executor = 'agent' | 'client' | 'provider'
-/** Whose message it is. */
+/** The author of a message. */
 export type Role = 'user' | 'assistant' | 'tool' | 'system'
 
 /** One piece of content of a message, a prompt or a tool's result. */
@@ -61,7 +61,7 @@ export function textOf(parts: readonly Part[]): string {
   return text
 }
 
-/** The sum of two usages; what neither knows stays absent. */
+/** The sum of two usages; counts that neither has stay absent. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: Usage = { ...a }
   for (const [key, value] of Object.entries(b) as [keyof Usage, number | undefined][]) {

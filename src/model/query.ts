@@ -46,7 +46,10 @@ export interface AgentsReply {
   agents: readonly { name: string; protocol: string }[]
 }
 
-/** A session as it is listed. `id` is the gateway's own id of it, `session` the client's. Times: milliseconds since the epoch. */
+/**
+ * A session as it is listed. `id` is the gateway's own id of it, `session` the client's. Times: milliseconds since the
+ * epoch.
+ */
 export interface SessionInfo {
   id: Id
   agent: string
@@ -69,13 +72,13 @@ export interface SessionReply extends SessionInfo {
   messages: readonly Message[]
 }
 
-/** How long the stretches of a turn took, in milliseconds; absent: not reached, or not yet. */
+/** The durations of a turn's phases, in milliseconds; absent: not reached, or not yet. */
 export interface TurnTimings {
-  /** Waiting for its session or a place. */
+  /** Waiting for its session or a free process. */
   queue?: number
-  /** Until its agent's process was ready or its call was under way; absent on a process that was there. */
+  /** Until its agent's process was ready or its call had begun; absent when the process existed before. */
   agentStart?: number
-  /** From handing it to the agent until the first event that it showed. */
+  /** From handing it to the agent until the agent's first event. */
   firstEvent?: number
   /** From its acceptance to its end. */
   total?: number
@@ -90,9 +93,12 @@ export interface TurnInfoReply {
   front: string
   /** The agent's protocol. */
   back?: string
-  /** What the route that it came by asks for, such as `channel=qq_*`; absent where none matched. */
+  /** The condition of its route, such as `channel=qq_*`; absent when none matched. */
   route?: string
-  /** What a running turn does: waits in line, has its agent started, works, asks somebody, waits for a client's next request. */
+  /**
+   * The phase of a running turn: waiting in line, starting its agent, working, asking a question, or waiting for the
+   * client's next request.
+   */
   phase?: TurnPhase
   /** The client's id of the session. */
   session: string
@@ -106,18 +112,18 @@ export interface TurnInfoReply {
   usage?: Usage
 }
 
-/** What a running turn does. */
+/** The phase of a running turn. */
 export type TurnPhase = 'queued' | 'starting' | 'working' | 'asking' | 'parked'
 
 /**
- * Answer data of `query turns`: the newest first. With the args `{"follow":true}` there are many answers: the turns that
- * run, then those that have changed, until the client leaves.
+ * Answer data of `query turns`: the newest first. With the args `{"follow":true}` there are many answers: the turns
+ * that run, then those that have changed, until the client leaves.
  */
 export interface TurnsReply {
   turns: readonly TurnInfoReply[]
 }
 
-/** Answer data of `query turn` (args: `{"turn"}`): what it has come to so far. */
+/** Answer data of `query turn` (args: `{"turn"}`): its state so far. */
 export interface TurnReply extends TurnInfoReply {
   /** The last event's number. */
   seq: number

@@ -14,7 +14,7 @@ export interface MessageView {
   closed: boolean
   /** True when it was closed after reasoning had come for it in pieces. */
   thought?: boolean
-  /** Its text: the deltas, or what the agent said at its end. */
+  /** Its text: the deltas, or the text that the agent sent at its end. */
   text: string
   reasoning: string
   parts: readonly Part[] | undefined
@@ -29,15 +29,15 @@ export interface ToolView {
   lane: string | undefined
   executor: Executor
   args: JsonText
-  /** True once its whole arguments came (`tool-call`). */
+  /** True once its complete arguments came (`tool-call`). */
   called: boolean
   status: ToolStatus | undefined
   parts: readonly Part[]
 }
 
 /**
- * The live fold of one turn: one mutable object that the engine owns, read-only for codecs, true up to and including
- * the event in hand. `at` and `startedAt` are milliseconds since the epoch.
+ * The live fold of one turn: one mutable object that the engine owns, read-only for codecs, current up to and including
+ * the event being handled. `at` and `startedAt` are milliseconds since the epoch.
  */
 export interface TurnView {
   readonly turn: Id
