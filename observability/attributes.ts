@@ -46,10 +46,10 @@ export const ATTR = {
   outcome: 'turnpike.outcome',
   link: 'turnpike.link',
   route: 'turnpike.route',
-  /** How a request has to do with a turn that another one began. */
+  /** The relation of a request to a turn that another request began. */
   share: 'turnpike.share',
   events: 'turnpike.events',
-  /** Of a tool's span: the gateway saw the call, it did not make it. */
+  /** Of a tool's span: the gateway observed the call and did not make it. */
   observed: 'turnpike.observed',
   losses: 'turnpike.losses',
   usageEstimated: 'turnpike.usage.estimated',
@@ -71,7 +71,7 @@ export const INVOKE_AGENT = 'invoke_agent'
 /** The operation of a tool's span. */
 export const EXECUTE_TOOL = 'execute_tool'
 
-/** Names of the gateway's own spans; the protocol stands behind the first two. */
+/** Names of the gateway's own spans; the protocol follows the first two. */
 export const SPAN = {
   decode: 'decode',
   encode: 'encode',
@@ -83,10 +83,10 @@ export const SPAN = {
 export const EVENT = {
   firstEvent: 'turnpike.first_event',
   loss: 'turnpike.loss',
-  /** Followed by what happened. */
+  /** Followed by the name of the note. */
   note: 'turnpike.',
   moved: 'turnpike.fallback',
-  /** Of a process that lives over turns: its handshake is done. */
+  /** Of a process that serves several turns: its handshake is done. */
   ready: 'turnpike.ready',
   end: 'turnpike.end',
 } as const
@@ -105,10 +105,10 @@ export const EVENT_ATTR = {
   stop: 'turnpike.stop',
 } as const
 
-/** The value of `error.type` when nothing better is known. */
+/** The value of `error.type` when no more specific value is known. */
 export const OTHER = '_OTHER'
 
-/** The finish reason of every stop; the conventions' own word where there is one. */
+/** The finish reason of every stop; the conventions' own term when there is one. */
 export const FINISH_REASON: Readonly<Record<Stop, string>> = {
   end: 'stop',
   'stop-sequence': 'stop',
@@ -123,7 +123,7 @@ export const FINISH_REASON: Readonly<Record<Stop, string>> = {
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 
-/** The method as attributes; an unknown one becomes `_OTHER`, so that no client can invent span names. */
+/** The method as attributes; an unknown one becomes `_OTHER`, so that clients cannot create span names. */
 export function methodAttributes(method: string): Record<string, string> {
   return METHODS.has(method)
     ? { [ATTR.httpMethod]: method }

@@ -1,4 +1,4 @@
-/** An agent's backend with its processes, failures, bytes and pauses counted. Nothing is looked up per chunk. */
+/** Counts the processes, failures, bytes and pauses of an agent's backend, without look-ups per chunk. */
 
 import type { Backend, Call, CallEnd, CallHandle, CallSink, Carrier } from '../src/contract/index.ts'
 import { OTHER } from './attributes.ts'
@@ -13,7 +13,7 @@ export interface BackendMetrics {
   pauses: Metric
 }
 
-/** The same backend, counted under the agent's name. */
+/** Wraps the backend so that it is counted under the agent's name. */
 export function countedBackend(metrics: BackendMetrics, agent: string, backend: Backend): Backend {
   const series: AgentSeries = {
     processes: metrics.processes.of(agent),
@@ -86,7 +86,7 @@ function openCounted(series: AgentSeries, backend: Backend, call: Call, sink: Ca
   }
 }
 
-/** What was wrong with how a call ended that nobody had stopped: a code, a signal or an exit code. */
+/** The failure of a call that was not stopped: an error code, a signal or an exit code. */
 function failure(end: CallEnd): string | undefined {
   if (end.why === 'failed') return end.fault?.code ?? OTHER
   return end.signal ?? (end.exitCode ? String(end.exitCode) : undefined)

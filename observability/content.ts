@@ -1,6 +1,6 @@
 /**
- * What is said in a turn, as attributes: only where the operator has asked for content, and only of turns whose client
- * does not call them private. The shapes are those of the GenAI conventions, as JSON text.
+ * The content of a turn, as attributes: only when the operator enabled content, and only for turns that their client
+ * does not mark as private. The shapes are those of the GenAI conventions, as JSON text.
  */
 
 import type { TurnContent } from '../src/contract/index.ts'
@@ -9,7 +9,7 @@ import { type Part, type TurnView, textOf } from '../src/model/index.ts'
 /** Longer texts are cut: collectors refuse attributes of any length. Characters. */
 const MAX_TEXT = 65_536
 
-/** The value of `gen_ai.input.messages`: what the client asks, text and the kinds of what else it sends. */
+/** The value of `gen_ai.input.messages`: the client's text, and the kinds of its other parts. */
 export function inputMessages({ input }: TurnContent): string {
   return JSON.stringify([{ role: 'user', parts: input.flatMap(asked) }])
 }
@@ -34,12 +34,12 @@ export function outputMessages(view: TurnView, reason = 'stop'): string {
   )
 }
 
-/** The value of `gen_ai.tool.call.result`: the text of what a tool gave. */
+/** The value of `gen_ai.tool.call.result`: the text of a tool's result. */
 export function toolResult(parts: readonly Part[]): string {
   return cut(textOf(parts))
 }
 
-/** A text that is not too long for an attribute. */
+/** The text, cut to the length of an attribute. */
 export function cut(text: string): string {
   return text.slice(0, MAX_TEXT)
 }
@@ -47,7 +47,7 @@ export function cut(text: string): string {
 function asked(one: Part): { type: string; content?: string; mime_type?: string | undefined }[] {
   if (one.type === 'text') return part('text', one.text)
   if (one.type !== 'image' && one.type !== 'audio' && one.type !== 'file') return []
-  // Bytes are no business of a collector.
+  // Bytes are not sent to a collector.
   return [{ type: one.type, mime_type: one.mime }]
 }
 

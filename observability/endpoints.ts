@@ -1,19 +1,19 @@
-/** Where and how a collector takes what: `telemetry.otlp` names its address, or the path that it takes traces at. */
+/** The endpoints of a collector: `telemetry.otlp` is its address, or the path of its traces endpoint. */
 
-/** What is sent to a collector. */
+/** The kinds of telemetry sent to a collector. */
 export type Signal = 'traces' | 'metrics' | 'logs'
 
-/** How it is written: OTLP over HTTP, as JSON or as Protocol Buffers. */
+/** The encoding: OTLP over HTTP, as JSON or as Protocol Buffers. */
 export type OtlpProtocol = 'http/json' | 'http/protobuf'
 
-/** The protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`; JSON when it says none, undefined when it says one that is not spoken. */
+/** The protocol of `OTEL_EXPORTER_OTLP_PROTOCOL`; JSON when it is not set, undefined when it is not supported. */
 export function otlpProtocol(value: string | undefined): OtlpProtocol | undefined {
   if (value === undefined || value === '') return 'http/json'
   return value === 'http/json' || value === 'http/protobuf' ? value : undefined
 }
 
 /**
- * Where traces go: `/v1/traces` when the URL has no path.
+ * The URL of the traces endpoint: `/v1/traces` is added when the URL has no path.
  *
  * @throws Error when it is not an http(s) URL.
  */
@@ -26,7 +26,7 @@ export function tracesUrl(otlp: string): URL {
   return url
 }
 
-/** Where a signal goes: beside the traces. Undefined when the traces' path does not say where that is. */
+/** The URL of a signal, next to that of the traces. Undefined when it cannot be derived from the traces' path. */
 export function signalUrl(otlp: string, signal: Signal): URL | undefined {
   const url = tracesUrl(otlp)
   const traces = pathOf('traces')

@@ -1,16 +1,16 @@
-/** A word to the operator whenever the luck of an exporter changes. */
+/** Warnings when an exporter begins to fail, and when it works again. */
 
-/** What an export came to, as the SDK says it: code 0 is success. */
+/** The SDK's result of an export: code 0 is success. */
 interface Result {
   code: number
   error?: Error
 }
 
-/** Who is told what. */
+/** The exporter's signal and the receiver of its warnings. */
 export interface ExportWatch {
   what: 'Traces' | 'Metrics' | 'Logs'
   url: URL
-  /** What it means that they do not arrive. */
+  /** The consequence when they do not arrive. */
   meaning: string
   warn: ((message: string) => void) | undefined
 }

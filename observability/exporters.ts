@@ -1,4 +1,4 @@
-/** What sends spans, metrics and log records to a collector. Each is loaded when it is first needed. */
+/** Exporters of spans, metrics and log records to a collector. Each is loaded when it is first needed. */
 
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -8,17 +8,17 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace'
 import { type OtlpProtocol, type Signal, signalUrl } from './endpoints.ts'
 import { type ExportWatch, exportWatch } from './export-watch.ts'
 
-/** Where everything goes, and how. */
+/** The address and encoding of the exports. */
 export interface ExporterOptions {
   otlp: string
   headers: Readonly<Record<string, string>> | undefined
   protocol: OtlpProtocol
-  /** How long one export may take with all its retries, in milliseconds. */
+  /** The time limit of one export with all its retries, in milliseconds. */
   timeoutMillis: number
   warn: ((message: string) => void) | undefined
 }
 
-/** What it means that a signal does not arrive. */
+/** The consequence when a signal does not arrive. */
 const MEANING: Readonly<Record<Signal, Pick<ExportWatch, 'what' | 'meaning'>>> = {
   traces: { what: 'Traces', meaning: 'turns go on without them' },
   metrics: { what: 'Metrics', meaning: 'GET /metrics still has them' },
@@ -30,7 +30,7 @@ export class Exporters {
   readonly #options: ExporterOptions
   readonly #agent: HttpAgent | HttpsAgent
 
-  /** Throws an Error when the address is no http(s) URL. */
+  /** Throws an Error when the address is not an http(s) URL. */
   constructor(options: ExporterOptions) {
     this.#options = options
     const secure = signalUrl(options.otlp, 'traces')!.protocol === 'https:'
@@ -49,7 +49,7 @@ export class Exporters {
     }
   }
 
-  /** Undefined when no place for metrics is known. */
+  /** Undefined when the metrics endpoint is not known. */
   async metrics(): Promise<PushMetricExporter | undefined> {
     const config = this.#config('metrics')
     if (!config) return undefined
@@ -65,7 +65,7 @@ export class Exporters {
     }
   }
 
-  /** Undefined when no place for logs is known. */
+  /** Undefined when the logs endpoint is not known. */
   async logs(): Promise<LogRecordExporter | undefined> {
     const config = this.#config('logs')
     if (!config) return undefined
@@ -81,7 +81,9 @@ export class Exporters {
     }
   }
 
-  /** Cuts every connection, also one on which a collector still trickles its answer: it would keep the process alive. */
+  /**
+   * Closes every connection, also one on which a collector still sends its answer, which would keep the process alive.
+   */
   close(): void {
     this.#agent.destroy()
   }
@@ -98,7 +100,7 @@ export class Exporters {
       : { url, headers: { ...headers }, timeoutMillis, httpAgentOptions: () => this.#agent }
   }
 
-  /** Tells the operator of a change of luck, then whoever waits for the result. */
+  /** Passes the result to the export watch, then to the caller. */
   #watch(
     signal: Signal,
   ): <R extends { code: number; error?: Error }>(done: (result: R) => void) => (result: R) => void {

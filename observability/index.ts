@@ -1,4 +1,4 @@
-/** What the gateway loads always: nothing of OpenTelemetry, which comes with the first `startTelemetry`. */
+/** The part that the gateway always loads. OpenTelemetry is only loaded by `startTelemetry`. */
 
 import type { Log, LogOptions } from './logs.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,12 +20,15 @@ export type { Telemetry, TelemetryConfig } from './sdk.ts'
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Makes a log. A silent one loads nothing: a stand-in that runs alone has no time for what writes logs. */
+/** Makes a log. A silent one loads nothing, because loading the log library would delay a standalone stand-in. */
 export async function openLog(options: LogOptions): Promise<Log> {
   return options.level === 'silent' ? SILENT : (await import('./logs.ts')).createLog(options)
 }
 
-/** Begins to count; the gateway is watched until `close`. Loaded here: a stand-in that runs alone counts nothing. */
+/**
+ * Begins to count; the gateway is watched until `close`. Loaded on demand, because a standalone stand-in counts
+ * nothing.
+ */
 export async function openMetrics(): Promise<Metrics> {
   const { Metrics } = await import('./metrics.ts')
   return new Metrics()

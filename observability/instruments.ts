@@ -1,7 +1,7 @@
 /**
  * Every metric, in one table. `docs/observability.md` lists the same, and a test compares the two. GenAI names follow
- * semantic-conventions-genai v0.1.0: a turn is a client operation (`invoke_agent`) that is no inference of its own;
- * the tokens and the first chunk are those of the inference behind it, as far as the agent tells.
+ * semantic-conventions-genai v0.1.0: a turn is a client operation (`invoke_agent`), not an inference; tokens and first
+ * chunk are those of its inferences, as far as the agent reports them.
  *
  * Values of labels come from the configuration or a closed list, never from what a client sends.
  */
@@ -28,7 +28,7 @@ function define(kind: InstrumentKind, name: string, unit: string, labels: readon
   return { kind, name, unit, labels, help }
 }
 
-/** Every metric by the name that the code calls it by. */
+/** All metrics, by their names in the code. */
 export const INSTRUMENTS = {
   duration: define(
     'histogram',
@@ -161,5 +161,5 @@ export const INSTRUMENTS = {
   uptime: define('gauge', 'process.uptime', 's', [], 'How long the gateway runs.'),
 } as const satisfies Record<string, Instrument>
 
-/** What the code calls a metric. */
+/** The name of a metric in the code. */
 export type MetricKey = keyof typeof INSTRUMENTS

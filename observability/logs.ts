@@ -5,19 +5,19 @@ import { pino } from 'pino'
 import { formatTraceparent, parseTraceparent } from './propagation.ts'
 import { type Redactor, redactor } from './redaction.ts'
 
-/** How much is logged: this level and everything more serious. */
+/** The log levels; a level includes everything more serious. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 /** One of the closed list of levels. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /**
- * What is said beside the message. Any value will do; it is cleaned and bounded. A `traceparent` is written as
- * `trace_id` and `span_id`, the names that OpenTelemetry has for logs of other formats.
+ * The fields of a log line. Any value is allowed; it is cleaned and bounded. A `traceparent` is written as `trace_id`
+ * and `span_id`, the names that OpenTelemetry has for logs of other formats.
  */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** A log. No method throws; none waits for the reader. */
+/** A log. No method throws or waits for the reader. */
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -25,13 +25,13 @@ export interface Log {
   error(message: string, fields?: LogFields): void
 }
 
-/** Where lines go: a Node stream, or anything that takes text. */
+/** The destination of lines: a Node stream, or anything that takes text. */
 export interface LogDestination {
   write(text: string): unknown
   readonly isTTY?: boolean
 }
 
-/** A line as it is written, for whoever gets it as well: what is said, without secrets. */
+/** A written line, without secrets, for a second receiver. */
 export interface LogEntry {
   level: Exclude<LogLevel, 'silent'>
   message: string
@@ -41,10 +41,10 @@ export interface LogEntry {
   traceparent?: string
 }
 
-/** What is left of a value that is logged. */
+/** The cleaned form of a logged value. */
 export type LogValue = string | number | boolean | null | undefined | LogValue[] | { [key: string]: LogValue }
 
-/** How a log is made. */
+/** Options of a log. */
 export interface LogOptions {
   level: LogLevel
   /** Lines for people instead of JSON. Default: yes when the lines go to a terminal. */
@@ -53,11 +53,11 @@ export interface LogOptions {
   destination?: LogDestination
   /** Default: one that knows no secret values. */
   redact?: Redactor
-  /** Gets every line as well. */
+  /** Also receives every line. */
   also?: (entry: LogEntry) => void
 }
 
-/** Lines that a stalled reader of stderr leaves behind are kept up to this many bytes; then new ones are dropped. */
+/** When the reader of stderr stalls, up to this many bytes are buffered; then new lines are dropped. */
 const MAX_WAITING = 1_048_576
 
 /** Names that pino writes itself; a field of such a name gets an underscore: JSON with one key twice is ambiguous. */
@@ -103,14 +103,14 @@ export function createLog(options: LogOptions): Log {
 function stderr(): LogDestination {
   // Not synchronous: a reader of stderr that stalls must not stall the gateway. pino flushes it at exit.
   const stream = pino.destination({ dest: 2, sync: false, maxLength: MAX_WAITING })
-  // The reader went away: there is nobody left to tell.
+  // The reader went away, so the error cannot be reported.
   stream.on('error', () => {})
   return { write: (text) => stream.write(text), isTTY: isatty(2) }
 }
 
 function safeFields(redact: Redactor, fields: LogFields): Record<string, unknown> {
   const clean = redact.value(fields)
-  // A string stands for fields that could not be read.
+  // A string replaces fields that could not be read.
   if (typeof clean !== 'object' || clean === null) return { fields: clean }
   return Object.fromEntries(Object.entries(clean).map(([key, value]) => [RESERVED.has(key) ? `${key}_` : key, value]))
 }
@@ -136,7 +136,7 @@ function shown(value: unknown): string {
   return bare ? value : visible(JSON.stringify(value))
 }
 
-/** Control characters as escapes: what an agent says must not move the cursor or clear the screen. */
+/** Escapes control characters: an agent's output must not move the cursor or clear the screen. */
 function visible(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,

@@ -1,16 +1,16 @@
 /**
- * The numbers of this process: counters, gauges and histograms by name and labels. No clock, no library, and bounded:
- * a metric that would get too many series counts what is too much in one more.
+ * The metrics of this process: counters, gauges and histograms by name and labels. No clock, no library, and bounded:
+ * values beyond the limit of series are counted in one overflow series.
  */
 
-/** What an instrument counts: `counter` only grows, `updown` goes both ways, `gauge` is read when it is asked for. */
+/** The kind of an instrument: `counter` only grows, `updown` goes both ways, `gauge` is read on demand. */
 export type InstrumentKind = 'counter' | 'updown' | 'gauge' | 'histogram'
 
-/** One metric as it is declared. */
+/** The declaration of one metric. */
 export interface Instrument {
   readonly name: string
   readonly kind: InstrumentKind
-  /** In UCUM: `s`, `By`, or what is counted in braces. */
+  /** In UCUM: `s`, `By`, or the counted thing in braces. */
   readonly unit: string
   /** One sentence for people. */
   readonly help: string
@@ -21,10 +21,10 @@ export interface Instrument {
 /** Labels of one series; a label that does not apply is absent. */
 export type Labels = Readonly<Record<string, string>>
 
-/** Series of one metric beyond this are counted together. */
+/** The limit of series of one metric; further ones are counted together. */
 export const MAX_SERIES = 500
 
-/** The label of the series that holds what is too much, by the OpenTelemetry SDK specification. */
+/** The label of the overflow series, by the OpenTelemetry SDK specification. */
 export const OVERFLOW: Labels = { 'otel.metric.overflow': 'true' }
 
 /** Upper bounds of all histograms, in seconds: the GenAI conventions' own, and on to the length of agents' turns. */
@@ -33,11 +33,11 @@ export const BOUNDS: readonly number[] = [
   1310.72,
 ]
 
-/** One number (of a histogram: its sum and the counts beside it) with its labels. Keep it to count without a look-up. */
+/** One value (of a histogram: its sum and counts) with its labels. Keep the object to count without a look-up. */
 export class Series {
   readonly labels: Labels
   value = 0
-  /** Histograms only: how many values there were up to each bound and above the one before, the last one above all. */
+  /** Histograms only: the number of values in each bucket; the last one is above all bounds. */
   readonly counts: number[]
 
   constructor(labels: Labels, buckets: number) {
@@ -49,14 +49,14 @@ export class Series {
     this.value += amount
   }
 
-  /** Histograms: one value. */
+  /** Histograms: adds one value. */
   record(value: number): void {
     this.value += value
     const at = BOUNDS.findIndex((bound) => value <= bound)
     this.counts[at < 0 ? BOUNDS.length : at]! += 1
   }
 
-  /** Histograms: how many values there were. */
+  /** Histograms: the number of values. */
   get count(): number {
     return this.counts.reduce((sum, count) => sum + count, 0)
   }
@@ -72,7 +72,7 @@ export class Metric {
     this.instrument = instrument
   }
 
-  /** The series with these values of the labels, in their order; the overflow's when there are too many. */
+  /** The series with these label values, in the order of the labels; the overflow series when there are too many. */
   of(...values: readonly (string | undefined)[]): Series {
     const key = values.join('\u0000')
     const known = this.#series.get(key)
@@ -90,7 +90,7 @@ export class Metric {
     return [...this.#series.values(), ...(this.#overflow ? [this.#overflow] : [])]
   }
 
-  /** Forgets its series: for a gauge whose subjects may be gone. */
+  /** Removes its series: for a gauge whose subjects may be gone. */
   clear(): void {
     this.#series.clear()
     this.#overflow = undefined

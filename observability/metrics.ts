@@ -1,7 +1,7 @@
 /**
- * The gateway's metrics: the same hooks as the spans', counted. Numbers are kept here (`meters.ts`), read by
- * `GET /metrics` as text and, where a collector is configured, by the OpenTelemetry SDK (`otlp-metrics.ts`). So there is
- * one count of everything, and without a collector nothing of OpenTelemetry is loaded.
+ * The gateway's metrics, counted by the same hooks as the spans. They are kept in `meters.ts`, read by `GET /metrics`
+ * as text and, when a collector is configured, by the OpenTelemetry SDK (`otlp-metrics.ts`). So everything is counted
+ * once, and without a collector OpenTelemetry is not loaded.
  */
 
 import type {
@@ -26,21 +26,21 @@ import { Metric, type Series } from './meters.ts'
 import { ProcessGauges } from './process-gauges.ts'
 import { PROMETHEUS_TYPE, prometheusText } from './prometheus.ts'
 
-/** Every metric by the name that the code calls it by. */
+/** All metrics, by their names in the code. */
 type AllMetrics = Readonly<Record<MetricKey, Metric>>
 
 /** The states of a circuit breaker. */
 const BREAKER_STATES = ['closed', 'half-open', 'open'] as const
 
-/** What is asked of the engine when metrics are read: the agents and the states of their circuits. */
+/** The part of the engine that metrics read: the agents and the states of their circuits. */
 export type BreakerStates = () => Iterable<{ agent: string; state: (typeof BREAKER_STATES)[number] }>
 
-/** What is asked of the store when metrics are read: whether it can be written, and how many writes failed so far. */
+/** The part of the store that metrics read: whether it is writable, and the number of failed writes. */
 export type StoreState = { readonly writable: boolean; readonly failures: number }
 
 /** All metrics of one gateway. */
 export class Metrics {
-  /** When counting began, in milliseconds since the epoch. */
+  /** The start of counting, in milliseconds since the epoch. */
   readonly startedAt = Date.now()
   /** The content type of `text`. */
   readonly type = PROMETHEUS_TYPE
@@ -55,7 +55,7 @@ export class Metrics {
     this.#gauges = new ProcessGauges(this.#all)
   }
 
-  /** Hooks that count, and pass everything on to `inner`. */
+  /** Hooks that count, and pass all calls on to `inner`. */
   hooks(inner: Hooks): Hooks {
     return {
       ...(inner.ahead && { ahead: (agent) => inner.ahead!(agent) }),
@@ -64,17 +64,17 @@ export class Metrics {
     }
   }
 
-  /** Where the states of the circuits are read from. */
+  /** Sets the source of the circuits' states. */
   watchBreakers(states: BreakerStates): void {
     this.#breakers = states
   }
 
-  /** Where the state of the store is read from. */
+  /** Sets the source of the store's state. */
   watchStore(store: StoreState): void {
     this.#store = store
   }
 
-  /** All metrics as they are now. */
+  /** The current values of all metrics. */
   read(): readonly Metric[] {
     this.#gauges.read()
     this.#all.breaker.clear()
@@ -93,7 +93,7 @@ export class Metrics {
     return prometheusText(this.read())
   }
 
-  /** Stops watching the process. What was counted can still be read. */
+  /** Stops watching the process. The values can still be read. */
   close(): void {
     this.#gauges.close()
   }

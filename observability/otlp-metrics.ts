@@ -1,4 +1,4 @@
-/** The gateway's metrics as OpenTelemetry's own data, for the SDK's reader. Only loaded where telemetry is on. */
+/** The gateway's metrics as OpenTelemetry data, for the SDK's reader. Only loaded when telemetry is on. */
 
 import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api'
 import { defaultResource } from '@opentelemetry/resources'
@@ -14,7 +14,7 @@ import {
 import { BOUNDS, type Metric, type Series } from './meters.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What the SDK's reader collects from: every metric that has a number. `version` is the gateway's. */
+/** The producer for the SDK's reader: all metrics that have a value. `version` is the gateway's. */
 export function metricProducer(metrics: Metrics, version: string): MetricProducer {
   const startTime = hrTime(metrics.startedAt)
   return {
@@ -25,7 +25,7 @@ export function metricProducer(metrics: Metrics, version: string): MetricProduce
         .filter(({ series }) => series.length > 0)
         .map((metric) => dataOf(metric, { startTime, endTime }))
       const scopeMetrics = [{ scope: { name: 'turnpike', version }, metrics: data }]
-      // The reader puts the SDK's own resource in the place of this one.
+      // The reader replaces this by the SDK's own resource.
       return { resourceMetrics: { resource: defaultResource(), scopeMetrics }, errors: [] }
     },
   }

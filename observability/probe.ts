@@ -1,16 +1,16 @@
-/** Whether a collector would take what the gateway sends. Nothing of OpenTelemetry is loaded for it. */
+/** Tests whether a collector accepts the gateway's exports, without loading OpenTelemetry. */
 
 import { type OtlpProtocol, signalUrl, tracesUrl } from './endpoints.ts'
 
-/** How long a collector may take to answer, in milliseconds. */
+/** The time limit for a collector's answer, in milliseconds. */
 const PATIENCE_MS = 2_000
 
-/** What is asked: an address, and what the gateway sends with every export. */
+/** The collector to test: its address, and the headers of every export. */
 export interface ProbeTarget {
   /** The configured URL. */
   otlp: string
   headers?: Readonly<Record<string, string>>
-  /** Whether metrics and logs are to be sent as well. */
+  /** Also test metrics and logs. */
   metrics: boolean
   logs?: boolean
   /** Default: JSON. */
@@ -18,8 +18,8 @@ export interface ProbeTarget {
 }
 
 /**
- * Sends a collector exports without anything in them. Gives one line for everything that is wrong, with what to do; no
- * line holds the address's credentials or query, the headers or the collector's answer.
+ * Sends empty exports to a collector. Gives one line for each problem, with its remedy; no line holds the address's
+ * credentials or query, the headers or the collector's answer.
  *
  * @throws Error when `otlp` is not an http(s) URL.
  */
@@ -33,7 +33,7 @@ export async function probeCollector(target: ProbeTarget): Promise<string[]> {
   ]
 }
 
-/** What is wrong with a signal that goes beside the traces; `instead` is where it is all the same. */
+/** The problem with a signal other than traces; `instead` says where it is still available. */
 async function beside(
   signal: 'metrics' | 'logs',
   list: string,
@@ -47,7 +47,7 @@ async function beside(
   return [`the collector at ${url.host} takes traces but no ${signal} (${found}); ${instead} all the same`]
 }
 
-/** Sends an export without anything in it. Gives `ok`, the status of the refusal, or why there is no answer. */
+/** Sends an empty export. Gives `ok`, the status of the refusal, or the reason for no answer. */
 async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): Promise<'ok' | number | string> {
   const { username, password } = url
   const target = new URL(url)
@@ -58,7 +58,7 @@ async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): 
     const response = await fetch(target, {
       method: 'POST',
       headers: { 'content-type': binary ? 'application/x-protobuf' : 'application/json', ...basic, ...headers },
-      // Without any field a message of Protocol Buffers has no bytes.
+      // A Protocol Buffers message without fields has no bytes.
       body: binary ? '' : JSON.stringify({ [list]: [] }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
@@ -69,13 +69,13 @@ async function ask(url: URL, list: string, { headers, protocol }: ProbeTarget): 
   }
 }
 
-/** As Node's own client sends what stands in a URL: what is percent-encoded there is decoded. */
+/** Decodes percent-encoded credentials of a URL, as Node's own client does. */
 function basicOf(username: string, password: string): string {
   const text = decodeURIComponent(`${username}:${password}`)
   return `Basic ${Buffer.from(text).toString('base64')}`
 }
 
-/** What the collector does wrong, and what to do about it. */
+/** The problem with the collector, and its remedy. */
 function problem(found: number | string, { pathname }: URL): string {
   if (typeof found === 'string') {
     return `does not answer (${found}): start it, or correct telemetry.otlp (4318 is the usual port of OTLP over HTTP)`

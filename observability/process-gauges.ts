@@ -3,12 +3,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Metric } from './meters.ts'
 
-/** How often the loop is looked at, in milliseconds. A look is late by at least this, which is taken off again. */
+/** The sampling interval of the loop, in milliseconds. It is part of each measured delay and subtracted again. */
 const RESOLUTION_MS = 20
-/** How long delays are remembered, in milliseconds: up to twice as long, so that no reader misses one. */
+/** The window of remembered delays, in milliseconds. Two windows are kept, so that no reader misses a delay. */
 const WINDOW_MS = 30_000
 
-/** The metrics that are read from the process. */
+/** The metrics of the process itself. */
 export interface ProcessMetrics {
   loopP50: Metric
   loopP99: Metric
@@ -42,7 +42,7 @@ export class ProcessGauges {
     this.#turning.unref()
   }
 
-  /** Writes what is true now into the gauges: of this window and the one before, whichever was worse. */
+  /** Updates the gauges, with the worse value of this window and the one before. */
   read(): void {
     const { loopP50, loopP99, loopMax, memory, uptime } = this.#metrics
     const now = this.#now()
@@ -69,7 +69,7 @@ export class ProcessGauges {
   }
 }
 
-/** From nanoseconds between two looks to seconds of delay. */
+/** Converts nanoseconds between two samples to seconds of delay. */
 function seconds(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1e3)
 }

@@ -6,22 +6,22 @@ import type { CallEnd, CallScope, Carrier } from '../src/contract/index.ts'
 import { ATTR, EVENT, OTHER } from './attributes.ts'
 import { carrierOf } from './context.ts'
 
-/** Exit code 128 + 15: a process that ended itself properly on SIGTERM. */
+/** Exit code 128 + 15: a process that exited properly on SIGTERM. */
 const EXIT_TERMINATED = 143
 
-/** Where a call belongs. */
+/** The turn or link that a call belongs to. */
 export interface CallPlace {
   parent: Context
   baggage: string | undefined
-  /** It is started for no turn, and of no interest after that. */
+  /** It starts outside of a turn and is not observed after its start. */
   ahead?: true
-  /** Whether the turn has ended: a process that is then told to stop did nothing wrong. */
+  /** True when the turn has ended: stopping the process is then no failure. */
   turnEnded(): boolean
 }
 
 /**
- * A process as spans. The first one begins with the process. It ends with it, or, when the process outlives the turn,
- * with the turn; every later turn on it has one of its own, linked to the first.
+ * The spans of a process. The first one begins with the process. It ends with the process, or with the turn when the
+ * process outlives it. Every later turn on the process has its own span, linked to the first.
  */
 export class ProcessSpans implements CallScope {
   readonly carrier: Carrier
@@ -54,7 +54,7 @@ export class ProcessSpans implements CallScope {
     else this.#span.addEvent(EVENT.ready)
   }
 
-  /** It takes the place of earlier ones of the same turn or session. */
+  /** It replaces earlier ones of the same turn or session. */
   restarted(times: number): void {
     this.#span.setAttribute(ATTR.restarts, times)
   }
@@ -68,7 +68,7 @@ export class ProcessSpans implements CallScope {
     if (this.#pid !== undefined) this.#span.setAttribute(ATTR.pid, this.#pid)
   }
 
-  /** The turn is over; a process that serves only one is waited for. */
+  /** The turn has ended; the end of a process that serves only one turn is awaited. */
   turnEnded(): void {
     if (this.#outlives) this.#span.end()
   }
@@ -87,14 +87,14 @@ export class ProcessSpans implements CallScope {
   }
 }
 
-/** What is wrong with how a process closed, as `error.type`: the signal or the exit code that says so. */
+/** The failure of a closed process, as `error.type`: its signal or exit code. */
 function exitError(end: CallEnd, turnEnded: boolean): string | undefined {
   if (end.why !== 'closed') return undefined
   if (turnEnded && (end.signal !== undefined || end.exitCode === EXIT_TERMINATED)) return undefined
   return end.signal ?? (end.exitCode ? String(end.exitCode) : undefined)
 }
 
-/** What went wrong with any call; a cancelled one did what it was told. */
+/** The failure of any call; a cancelled call did not fail. */
 export function errorOf(end: CallEnd): string | undefined {
   if (end.why === 'timeout') return 'timeout'
   return end.why === 'failed' ? (end.fault?.code ?? OTHER) : undefined

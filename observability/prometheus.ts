@@ -1,4 +1,6 @@
-/** Metrics as Prometheus text (exposition format 0.0.4), under the names that OpenTelemetry's own mapping gives them. */
+/**
+ * Metrics as Prometheus text (exposition format 0.0.4), under the names that OpenTelemetry's own mapping gives them.
+ */
 
 import { BOUNDS, type Instrument, type Labels, type Metric, type Series } from './meters.ts'
 
@@ -7,12 +9,12 @@ export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 const SUFFIXES: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' }
 
-/** A metric's name: underscores for dots, the unit behind it, and `_total` behind a counter. */
+/** A metric's name: underscores for dots, the unit as suffix, and `_total` after a counter's. */
 export function prometheusName({ name, unit, kind }: Instrument): string {
   return `${plain(name)}${SUFFIXES[unit] ?? ''}${kind === 'counter' ? '_total' : ''}`
 }
 
-/** All metrics, each with its help and type; one without a series has only these. */
+/** All metrics, each with its help and type; a metric without series has only these. */
 export function prometheusText(metrics: Iterable<Metric>): string {
   return [...metrics].map(family).join('')
 }

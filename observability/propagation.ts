@@ -1,6 +1,6 @@
 /**
  * W3C Trace Context (Level 1, with the forward compatibility rules of its section 3.2.2) and W3C Baggage, without the
- * OpenTelemetry SDK: what a client sends is checked and bounded here before anything of ours hands it on.
+ * OpenTelemetry SDK: a client's values are checked and bounded here before they are passed on.
  */
 
 import type { Carrier } from '../src/contract/index.ts'
@@ -19,28 +19,28 @@ export interface TraceParent {
 /** Bit 0 of the flags: the caller records this trace. */
 export const SAMPLED = 0x01
 
-/** Upper limits of what is handed on. Lengths are characters; all three values are ASCII. */
+/** Upper limits of the values passed on. Lengths are characters; all three values are ASCII. */
 export const LIMITS = {
   tracestateLength: 512,
   tracestateMembers: 32,
   baggageLength: 8192,
   baggageMembers: 64,
-  /** Raw values longer than this are not even looked at. */
+  /** Longer raw values are ignored. */
   rawLength: 32_768,
 } as const
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const STATE_KEY = /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
 const STATE_VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
-/** A state member longer than this goes first when the whole is too long (section 3.3.1.5). */
+/** A longer state member is removed first when the whole is too long (section 3.3.1.5). */
 const LONG_STATE_MEMBER = 128
 const BAGGAGE_ENTRY = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=[ \t]*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const BAGGAGE_PROPERTY = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*=[ \t]*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)?$/
 
 /**
- * The trace context of a request, from its headers, its environment or its metadata. What is malformed is left out, as
- * if it had not been sent; `tracestate` means nothing without a valid `traceparent` and goes with it. Baggage may tell
- * one tenant's data to another one's agent, so it is read only when asked for.
+ * The trace context of a request, from its headers, its environment or its metadata. Malformed values are left out.
+ * `tracestate` has no meaning without a valid `traceparent` and is left out with it. Baggage may carry one tenant's
+ * data to another one's agent, so it is read only on request.
  */
 export function readCarrier(source: CarrierSource, options: { baggage?: boolean } = {}): Carrier {
   const carrier: Carrier = {}
@@ -75,14 +75,14 @@ export function formatTraceparent(parent: Pick<TraceParent, 'traceId' | 'spanId'
   return `00-${parent.traceId}-${parent.spanId}-${parent.flags.toString(16).padStart(2, '0')}`
 }
 
-/** What is handed on for a `traceparent`: of a later version only what this one knows, as version `00`. */
+/** The `traceparent` to pass on, as version `00`: of a later version only the fields that version `00` has. */
 function canonical(parent: TraceParent): string {
   return formatTraceparent(parent.version === '00' ? parent : { ...parent, flags: parent.flags & SAMPLED })
 }
 
 /**
- * A `tracestate` that may be handed on, or undefined when there is none, when a member is malformed or comes twice, or
- * when there are more than 32. A longer one than 512 characters loses whole members: long ones first, then the last.
+ * A `tracestate` that may be passed on, or undefined when there is none, when a member is malformed or repeated, or
+ * when there are more than 32. One of more than 512 characters loses whole members: long ones first, then the last.
  */
 export function readTracestate(text: string | undefined): string | undefined {
   if (text === undefined || text.length > LIMITS.rawLength) return undefined
@@ -124,7 +124,7 @@ function lookUp(source: CarrierSource, name: string): string | readonly string[]
   return source[name] ?? source[name.toUpperCase()]
 }
 
-/** A value that may come once: two of them say nothing. */
+/** A value that may come once: repeated values are ignored. */
 function single(value: string | readonly string[] | undefined): string | undefined {
   if (typeof value === 'string' || value === undefined) return value
   return value.length === 1 ? value[0] : undefined

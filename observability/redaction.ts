@@ -1,9 +1,9 @@
-/** Keeps secrets out of logs: by the name of a field, by the shape of a text, and by the secrets' own values. */
+/** Removes secrets from logs: by the name of a field, by patterns in a text, and by the secrets' own values. */
 
-/** What a secret is replaced with. */
+/** The replacement of a secret. */
 export const REDACTED = '[redacted]'
 
-/** Cleans what is about to be logged. Neither function throws or changes what it is given. */
+/** Cleans values for the log. Neither function throws or changes its argument. */
 export interface Redactor {
   /** The text without secrets. */
   text(text: string): string
@@ -11,12 +11,12 @@ export interface Redactor {
   value(value: unknown): unknown
 }
 
-/** Everything below these keys is a secret, whatever its type. */
+/** Keys whose values are secret, whatever their type. */
 const SECRET_KEY = /authorization|cookie|secret|passw(?:or)?d|passphrase|credential|api[-_]?key|private[-_]?key/i
-/** Text below these keys is a secret; numbers are not, because `input_tokens` is a count. */
+/** Keys whose text values are secret; numbers are not, because `input_tokens` is a count. */
 const TOKEN_KEY = /token/i
 
-/** Secrets that give themselves away within a text. The first group is kept. */
+/** Patterns of secrets within a text. The first group is kept. */
 const SHAPES: readonly RegExp[] = [
   /\b((?:Bearer|Basic)\s{1,3})[\w.~+/=-]{16,}/gi,
   /\b((?:authorization|cookie|x-api-key):\s{0,3})[^\r\n"]+/gi,
@@ -25,25 +25,25 @@ const SHAPES: readonly RegExp[] = [
   /((?:token|secret|passw(?:or)?d|api[-_]?key|authorization|cookie)"\s{0,3}:\s{0,3}")(?:[^"\\]|\\.)+/gi,
 ]
 
-/** Shorter values would take half of every text with them. */
+/** The shortest value to replace: shorter ones would occur in every text. */
 const MIN_SECRET = 4
 const MAX_DEPTH = 8
 const MAX_ITEMS = 100
 const MAX_TEXT = 16_384
 
-/** A redactor that also replaces the given secret values (of 4 characters and more) wherever they stand in a string. */
+/** A redactor that also replaces the given secret values (of 4 characters and more) anywhere in a string. */
 export function redactor(values: readonly string[] = []): Redactor {
   const known = valuePattern(values)
   const text = (raw: string): string => {
     let clean = known ? raw.replace(known, REDACTED) : raw
     for (const shape of SHAPES) clean = clean.replace(shape, `$1${REDACTED}`)
-    // Cut last: a cut through a secret would leave a part that nothing recognises.
+    // Cut last: a part of a cut secret would not be recognised.
     return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}… (${clean.length - MAX_TEXT} more)` : clean
   }
   return { text, value: (value) => new Walk(text).copy(value, 'open', 0) }
 }
 
-/** One pattern for all values in the forms they take inside of URLs and JSON, longest first; undefined without any. */
+/** One pattern for all values, also as encoded in URLs and JSON, longest first; undefined without any. */
 function valuePattern(values: readonly string[]): RegExp | undefined {
   const forms = new Set<string>()
   for (const value of values) {
@@ -62,7 +62,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 
-/** What the key above a value says of it: nothing, that text is secret, or that everything is. */
+/** The effect of the key above a value: none, text is secret, or everything is secret. */
 type Cover = 'open' | 'text' | 'all'
 
 function coverOf(key: string, above: Cover): Cover {
@@ -116,7 +116,7 @@ class Walk {
   }
 }
 
-/** What matters of an error, own fields included; `stack` begins with its name and message. */
+/** The relevant fields of an error, own ones included; `stack` begins with its name and message. */
 function errorMembers(error: Error): [string, unknown][] {
   const { name, message, stack, cause } = error
   const base: [string, unknown][] = [

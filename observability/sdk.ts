@@ -1,6 +1,6 @@
 /**
- * The OpenTelemetry SDK: only loaded where telemetry is on (`index.ts` imports it lazily). It instruments nothing by
- * itself: every span is made by `spans.ts`, every number is counted by `metrics.ts`.
+ * The OpenTelemetry SDK: only loaded when telemetry is on (`index.ts` imports it lazily). Its automatic instrumentation
+ * is off: `spans.ts` makes every span, `metrics.ts` counts every metric.
  */
 
 import { type Logger, logs, metrics, SeverityNumber, trace } from '@opentelemetry/api'
@@ -23,7 +23,7 @@ import type { Metrics } from './metrics.ts'
 import { metricProducer } from './otlp-metrics.ts'
 import { spanHooks } from './spans.ts'
 
-/** Where traces, metrics and logs go and what is in them. */
+/** The destination and content of traces, metrics and logs. */
 export interface TelemetryConfig {
   /** The collector's URL (OTLP over HTTP); `/v1/traces` is appended when it has no path. */
   otlp: string
@@ -33,45 +33,45 @@ export interface TelemetryConfig {
   headers?: Readonly<Record<string, string>>
   /** Share of the traces beginning here that are recorded, 0 to 1. Default 1. A client's own decision always holds. */
   sample?: number
-  /** Whether what is said in turns is recorded. Default: no. */
+  /** Records the content of turns. Default: no. */
   content?: boolean
   /** The resource's `service.name`. Default: `OTEL_SERVICE_NAME`, else `turnpike`. */
   service?: string
   /** The resource's `service.version`. */
   version: string
-  /** Sent to the collector as well, to `/v1/metrics` beside the traces' path. */
+  /** Metrics to send to `/v1/metrics`, next to the traces' path. */
   metrics?: Metrics
-  /** Whether the log is sent as well, to `/v1/logs` beside the traces' path. Default: no. */
+  /** Sends the log to `/v1/logs`, next to the traces' path. Default: no. */
   logs?: boolean
-  /** Told once when traces, metrics or logs stop reaching the collector, and once when they do again. */
+  /** Called once when traces, metrics or logs stop reaching the collector, and once when they do again. */
   warn?: (message: string) => void
 }
 
 /** Running telemetry. */
 export interface Telemetry {
-  /** The hooks of the spans. Metrics are counted by their own. */
+  /** The hooks of the spans. Metrics have their own hooks. */
   hooks: Hooks
   /** Sends a line of the log; absent when the log is not sent. */
   log?: (entry: LogEntry) => void
-  /** Sends what is left, for 2 seconds at most. Never rejects. */
+  /** Sends the rest, for 2 seconds at most. Never rejects. */
   shutdown(): Promise<void>
 }
 
 /**
- * How long one export may take with all its retries, and how long `shutdown` waits, in milliseconds. One limit for
- * both: no export that is under way outlives the shutdown for long, and a dead collector costs 2 seconds once.
+ * The time limit of one export with all its retries, and of `shutdown`, in milliseconds. With one limit for both, no
+ * running export outlives the shutdown for long, and a dead collector costs 2 seconds once.
  */
 const PATIENCE_MS = 2_000
-/** Metrics are sent this often, in milliseconds. */
+/** The interval of metric exports, in milliseconds. */
 const METRICS_MS = 15_000
-/** Spans wait this long for company, in milliseconds. */
+/** The delay in which spans are batched, in milliseconds. */
 const BATCH_MS = 1_000
 /** A longer attribute is cut: session ids and names come from clients. Content is bounded on its own. */
 const MAX_ATTRIBUTE = 1_024
 
 /**
- * Starts exporting. Everything is queued and sent in the background: a collector that is down, slow or silent costs what
- * it would have got, never a turn.
+ * Starts exporting. Everything is queued and sent in the background: a collector that is down or slow loses its data,
+ * never a turn.
  *
  * @throws Error when `otlp` is not an http(s) URL or `sample` is not between 0 and 1.
  */
@@ -92,10 +92,10 @@ export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry
         exportTimeoutMillis: PATIENCE_MS,
       }),
     ],
-    // Named even as none: left out, the SDK would export logs and metrics by its own defaults.
+    // Given even when empty: otherwise the SDK would export logs and metrics by its own defaults.
     logRecordProcessors: logProcessor ? [logProcessor] : [],
     metricReaders: await metricReaders(config, exporters),
-    // The context goes over the wires by the engine's hands, never by a global propagator.
+    // The engine passes the context over the wires, never a global propagator.
     textMapPropagator: null,
   })
   sdk.start()
@@ -112,7 +112,10 @@ export async function startTelemetry(config: TelemetryConfig): Promise<Telemetry
   }
 }
 
-/** What queues log records; undefined when no place for them is known. Loaded here: few gateways send their log. */
+/**
+ * The queue of log records; undefined when the logs endpoint is not known. Loaded on demand: few gateways send their
+ * log.
+ */
 async function logProcessorOf(exporters: Exporters) {
   const exporter = await exporters.logs()
   if (!exporter) return undefined
@@ -146,7 +149,7 @@ function sampler(share: number): Sampler {
   return new ParentBasedSampler({ root: share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share) })
 }
 
-/** Our name, unless the standard variables of the environment or the configuration have another. */
+/** The service name: the configured one, else that of the standard environment variables, else our own. */
 function resource(config: TelemetryConfig): ReturnType<typeof defaultResource> {
   const ours = { 'service.name': 'turnpike', 'service.version': config.version }
   const configured = config.service === undefined ? {} : { 'service.name': config.service }
@@ -156,7 +159,7 @@ function resource(config: TelemetryConfig): ReturnType<typeof defaultResource> {
     .merge(resourceFromAttributes(configured))
 }
 
-/** What reads the metrics every while and sends them; none when there are none or no place for them is known. */
+/** The periodic readers that send the metrics; none without metrics or without a known metrics endpoint. */
 async function metricReaders(config: TelemetryConfig, exporters: Exporters): Promise<IMetricReader[]> {
   const { metrics: counted, version } = config
   const exporter = counted && (await exporters.metrics())
@@ -171,7 +174,7 @@ async function metricReaders(config: TelemetryConfig, exporters: Exporters): Pro
   ]
 }
 
-/** Waits for the promise, whatever becomes of it, up to a limit in milliseconds. */
+/** Waits until the promise settles, or up to a limit in milliseconds. */
 async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)

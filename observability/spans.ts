@@ -1,6 +1,6 @@
 /**
- * The engine's hooks as OpenTelemetry spans: a request, its reading and routing, and its turn (`turn-span.ts`). So many
- * a turn, one more for each tool call, and none for any other event.
+ * The engine's hooks as OpenTelemetry spans: a request, its reading and routing, and its turn (`turn-span.ts`). A turn
+ * has these spans and one for each tool call; other events have none.
  */
 
 import {
@@ -29,12 +29,12 @@ import { carrierOf, childContext, parentContext, spanContextOf } from './context
 import { finish, ProcessSpans } from './processes.ts'
 import { SpanTurn } from './turn-span.ts'
 
-/** `content`: whether what is said in turns becomes attributes. It is private, so never by default. */
+/** `content`: records the content of turns as attributes. It is private, so the default is no. */
 export interface SpanOptions {
   content: boolean
 }
 
-/** Hooks that make spans with the tracer. No method throws or waits. */
+/** Hooks that make spans with the tracer. No method throws or blocks. */
 export function spanHooks(tracer: Tracer, options: SpanOptions): Hooks {
   return {
     request: (info) => new SpanRequest(tracer, info, options),
@@ -42,7 +42,7 @@ export function spanHooks(tracer: Tracer, options: SpanOptions): Hooks {
   }
 }
 
-/** A process that is started for no turn has a trace of its own; the turns that it serves link to it. */
+/** A process that starts outside of a turn has its own trace; its turns link to it. */
 function aheadScope(tracer: Tracer, info: Parameters<TurnScope['call']>[0]): CallScope {
   const place = { parent: ROOT_CONTEXT, baggage: undefined, ahead: true, turnEnded: () => false } as const
   return info.kind === 'http' ? httpScope(tracer, info, place) : new ProcessSpans(tracer, info.command, place)
@@ -55,9 +55,9 @@ class SpanRequest implements RequestScope {
   readonly #options: SpanOptions
   readonly #span: Span
   readonly #context: Context
-  /** Begins with the request; one that brings no turn has none to export. */
+  /** Begins with the request; it is not exported for requests without a turn. */
   #decode: Span | undefined
-  /** Requests for turns that are on their way to an agent, in order: a wire may bring several at once. */
+  /** Requests for turns that wait for their turn span, in order: a wire may bring several at once. */
   readonly #routing: Span[] = []
   #fault: Fault | undefined
 
@@ -104,7 +104,7 @@ class SpanRequest implements RequestScope {
   end(result: { status?: number; exitCode?: number }): void {
     for (const route of this.#routing.splice(0)) route.end()
     const span = this.#span
-    // Every wire has both; each kind of client sees one of them.
+    // Every wire has both; each kind of client uses one of them.
     const status = this.#info.transport === 'http' ? result.status : undefined
     const exitCode = this.#info.transport === 'http' ? undefined : result.exitCode
     if (status !== undefined) span.setAttribute(ATTR.httpStatus, status)
@@ -142,8 +142,8 @@ function resultError(status: number | undefined, exitCode: number | undefined): 
 }
 
 /**
- * Whether an error is the gateway's: a cancel is none, and a 4xx is the client's (by the HTTP conventions no failure
- * of the server's span).
+ * True for an error of the gateway: a cancel is not one, and a 4xx is the client's (by the HTTP conventions, not a
+ * failure of the server's span).
  */
 function isOurs(errorType: string, status: number | undefined): boolean {
   return errorType !== 'cancelled' && !(status !== undefined && status >= 400 && status < 500)

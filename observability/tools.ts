@@ -1,4 +1,4 @@
-/** The spans of a turn's tool calls, as far as the agent tells of them. */
+/** The spans of a turn's tool calls, as far as the agent reports them. */
 
 import { type Attributes, type Context, type Span, SpanKind, type Tracer } from '@opentelemetry/api'
 import type { ToolEvent } from '../src/contract/index.ts'
@@ -6,7 +6,7 @@ import { ATTR, EXECUTE_TOOL, OTHER } from './attributes.ts'
 import { cut, toolResult } from './content.ts'
 import { finish } from './processes.ts'
 
-/** Tool calls of one turn beyond this have no span: a turn may go on for hours. */
+/** The limit of tool spans per turn, because a turn may last for hours. */
 const MAX_TOOLS = 128
 /** A longer name is cut: agents choose them. Characters. */
 const MAX_NAME = 128
@@ -19,7 +19,7 @@ export class ToolSpans {
   readonly #open = new Map<string, Span>()
   #count = 0
 
-  /** `content`: whether arguments and results become attributes. */
+  /** `content`: records arguments and results as attributes. */
   constructor(tracer: Tracer, parent: Context, content: boolean) {
     this.#tracer = tracer
     this.#parent = parent
@@ -36,7 +36,7 @@ export class ToolSpans {
     this.#open.delete(event.tool)
   }
 
-  /** The turn is over; what is still open never ended. */
+  /** The turn has ended; ends the spans of open calls. */
   close(): void {
     for (const span of this.#open.values()) finish(span, OTHER)
     this.#open.clear()

@@ -1,4 +1,6 @@
-/** The spans of one turn: the turn itself, its wait, its processes and calls, its tools, and the writing of its answer. */
+/**
+ * The spans of one turn: the turn itself, its wait, its processes and calls, its tools, and the writing of its answer.
+ */
 
 import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import type {
@@ -26,7 +28,7 @@ export interface TurnPlace {
   context: Context
   carrier: Carrier
   front: string
-  /** Whether the operator wants to see what is said. */
+  /** True when the operator enabled content. */
   content: boolean
 }
 
@@ -120,7 +122,7 @@ export class SpanTurn implements TurnScope {
     const encode = this.#encode ?? this.#answer()
     encode.setAttribute(ATTR.events, view.seq)
     encode.end()
-    // An unsampled turn is only carried on: nothing is computed for it.
+    // The context of an unsampled turn is passed on, but nothing is computed for it.
     if (this.#span.isRecording()) this.#finish(view)
   }
 
@@ -151,12 +153,12 @@ export class SpanTurn implements TurnScope {
     process.restarted(this.#restarts)
   }
 
-  /** The time in line for its session or a place. */
+  /** The wait for its session or a free process. */
   #wait(): Span {
     return this.#tracer.startSpan(SPAN.queue, { kind: SpanKind.INTERNAL }, this.#context)
   }
 
-  /** The writing of the answer, from the first event to the last; one span, never one for an event. */
+  /** The writing of the answer, from the first event to the last: one span, not one per event. */
   #answer(): Span {
     const { front, context } = this.#place
     const attributes = { [ATTR.front]: front }
@@ -197,7 +199,7 @@ function lossAttributes(loss: Loss): Attributes {
   return attributes
 }
 
-/** The counts that are known; an absent one is not zero. */
+/** The known counts; an absent count is not zero. */
 function usageAttributes(usage: Usage | undefined, estimated: boolean): Attributes {
   const attributes: Attributes = {}
   for (const key of Object.keys(USAGE_ATTR) as (keyof Usage)[]) {

@@ -8,9 +8,9 @@ import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted } from './refuse.ts'
 import { mountStdio } from './stdio.ts'
 
-/** The HTTP side of the gateway: the fronts' endpoints, the catalog, the health of it all. */
+/** The HTTP side of the gateway: the fronts' endpoints, the catalog, and health. */
 export function createApp(parts: HttpParts): Hono<HttpEnv> {
-  // A slash at the end of a path means the same without it.
+  // A trailing slash of a path is ignored.
   const app = new Hono<HttpEnv>({ strict: false })
   mountFronts(app, parts)
   mountStdio(app, parts)
@@ -20,9 +20,11 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountMetrics(app, parts)
   mountMethods(app)
   app.notFound((c) =>
-    c.json({ error: { code: 'not_found', message: `There is nothing at ${c.req.path}; see GET /.` } }, 404),
+    c.json({ error: { code: 'not_found', message: `There is no endpoint ${c.req.path}; GET / lists them.` } }, 404),
   )
-  app.onError((_error, c) => c.json({ error: { code: 'internal', message: 'The gateway could not do this.' } }, 500))
+  app.onError((_error, c) =>
+    c.json({ error: { code: 'internal', message: 'The gateway failed to handle the request; see its log.' } }, 500),
+  )
   return app
 }
 

@@ -32,7 +32,7 @@ export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
   }
 }
 
-/** An endpoint that is given work also takes the agent's name as a further path segment. */
+/** The paths of an endpoint: one that takes work also takes the agent's name as a further path segment. */
 function pathsOf({ method, path }: Endpoint): string[] {
   return method === 'POST' && !path.includes(':') ? [path, `${path}/:agent`] : [path]
 }
@@ -44,7 +44,7 @@ interface FrontRoute {
   endpoint: Endpoint
 }
 
-/** Connects one HTTP request to the engine. Whatever is wrong is answered in the protocol of the endpoint. */
+/** Connects one HTTP request to the engine. Errors are answered in the protocol of the endpoint. */
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming, outgoing } = c.env
   const headers = headersOf(incoming)
@@ -89,7 +89,7 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
   return RESPONSE_ALREADY_SENT
 }
 
-const LATE = fault('timeout', 'The body of the request did not come in time; send it again, faster.')
+const LATE = fault('timeout', 'The request body timed out; send the request again.')
 
 function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, parts: HttpParts, lines: boolean): void {
   outgoing.on('close', () => client.disconnect())

@@ -4,12 +4,12 @@ import { type Caller, callerOf, findKey, givenKey, type KeyRule } from './keys.t
 import { Limiter } from './limiter.ts'
 import { WrongKeys } from './wrong-keys.ts'
 
-/** Whom the gateway lets in. */
+/** The rules for admitting requests. */
 export interface Access extends Names {
   keys: readonly KeyRule[]
 }
 
-/** Why a request is not let in, and the headers that its answer has for that. */
+/** The refusal of a request, with the headers of its answer. */
 export interface Refusal {
   fault: Fault
   headers: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ function openMessage(bound: string): string {
   return `${bound} is reachable from other machines, but there are no keys; add server.keys, or restart the gateway for another server.host`
 }
 
-/** The one place that lets requests in: by the machine they name, the page they come from, their key, and its rate. */
+/** Admits requests by their Host header, Origin, key and rate. */
 export class Gate {
   readonly #limiter: Limiter
   readonly #wrong: WrongKeys
@@ -45,8 +45,8 @@ export class Gate {
   }
 
   /**
-   * Takes other keys and names from now on; what clients have used of their rates stays used. Throws an Error where that
-   * would let everybody in: the address stays, and off loopback there have to be keys.
+   * Replaces keys and names; the used rates of clients stay. Throws an Error when that would admit everybody: the
+   * address does not change, and off loopback there must be keys.
    */
   reload(access: Omit<Access, 'bound'>): void {
     const { bound } = this.#access
@@ -56,8 +56,8 @@ export class Gate {
   }
 
   /**
-   * Who sent the request, or why it is not let in. Each call counts as one request of the client. `address` is where it
-   * came from, undefined for a Unix socket.
+   * The client that sent the request, or the refusal. Each call counts as one request of the client. `address` is its
+   * source, undefined for a Unix socket.
    */
   admit(headers: Readonly<Record<string, string>>, address: string | undefined): Caller | Refusal {
     if (!hostAllowed(this.#access, headers)) return OTHER_MACHINE
@@ -72,7 +72,7 @@ export class Gate {
     return callerOf(key)
   }
 
-  /** Whether web pages of this origin may use the gateway. */
+  /** True when web pages of this origin may use the gateway. */
   allowsOrigin(origin: string): boolean {
     return this.#access.origins.includes(origin)
   }

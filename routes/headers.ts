@@ -12,7 +12,7 @@ export function headersOf(incoming: IncomingMessage): Record<string, string> {
   return headers
 }
 
-/** Of every answer: it is data, for nobody but who asked, and no page that a browser runs or shows within another. */
+/** The headers of every answer: it is data for the requester alone, not a page that a browser runs or embeds. */
 const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'no-store'],
@@ -23,9 +23,8 @@ const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
 const EXPOSED = 'Turnpike-Turn, Turnpike-Agent, Turnpike-Loss, Idempotent-Replayed, X-Request-ID, Retry-After, Location'
 
 /**
- * Writes the headers that every answer has; for a web page of a configured origin also those by which its browser lets
- * it read the answer (CORS, Fetch standard). True when the request was that browser's question beforehand, which is
- * answered then.
+ * Writes the headers of every answer and, for a web page of a configured origin, those that let its browser read the
+ * answer (CORS, Fetch standard). True when the request was a preflight request, which is then answered.
  */
 export function writeHeaders(gate: Gate, incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   for (const [name, value] of SAFE_HEADERS) outgoing.setHeader(name, value)
@@ -43,16 +42,16 @@ export function writeHeaders(gate: Gate, incoming: IncomingMessage, outgoing: Se
   return true
 }
 
-/**
- * Why a body is not read: it is compressed (a small one could become a large one here), or in another character
- * encoding than UTF-8.
- */
+/** The fault of an unsupported body: it is compressed (a small one could expand to a large one), or not in UTF-8. */
 export function unreadableBody(headers: Readonly<Record<string, string>>): Fault | undefined {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return fault('invalid-request', 'A compressed body is not read here; send it as it is, without Content-Encoding.')
+    return fault('invalid-request', 'Compressed bodies are not supported; send the body without Content-Encoding.')
   }
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1]
   if (charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)) return undefined
-  return fault('invalid-request', 'Only UTF-8 is read here; send the body in it, and say charset=utf-8 or nothing.')
+  return fault(
+    'invalid-request',
+    'Only UTF-8 bodies are supported; encode the body in UTF-8 and set charset=utf-8 or no charset.',
+  )
 }

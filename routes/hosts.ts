@@ -1,19 +1,19 @@
 import { isLoopback } from '../src/model/index.ts'
 
-/** What a gateway answers to beside this machine's own names. */
+/** The names that a gateway accepts besides this machine's own. */
 export interface Names {
-  /** The address that is listened on. */
+  /** The address that the gateway listens on. */
   bound: string
-  /** Further names in the Host header, in lower case; one with a port is meant with that port only. */
+  /** Further names in the Host header, in lower case; a name with a port only matches that port. */
   hosts: readonly string[]
   /** The web pages that may use the gateway, as origins. */
   origins: readonly string[]
 }
 
 /**
- * Guards a gateway on loopback against web pages that reach it through a name of their own (DNS rebinding): the Host
+ * Protects a gateway on loopback against web pages that reach it through their own host name (DNS rebinding): the Host
  * header must name this machine or one of the configured hosts, and an Origin these or a configured origin. Off
- * loopback the keys are the guard: a page has none. True when the request may pass.
+ * loopback the keys protect it: a page has none. True when the request may pass.
  */
 export function hostAllowed({ bound, hosts, origins }: Names, headers: Readonly<Record<string, string>>): boolean {
   if (!isLoopback(bound)) return true

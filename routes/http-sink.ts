@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { ClientSink } from '../src/contract/index.ts'
 
-/** What a header value may hold: printable ASCII. Anything else (a line feed above all) is left out, not escaped. */
+/** The characters of a header value: printable ASCII. Others (above all line feeds) are left out, not escaped. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 const MAX_HEADER = 1024
 
-/** Writes a client's answer straight to Node's response: one write per tick, no stream objects between. */
+/** Writes a client's answer straight to Node's response: one write per tick, without stream objects between. */
 export class HttpSink implements ClientSink {
   readonly #response: ServerResponse
-  /** Who waits for the answer to be read. One listener for all: a wire may bring many turns. */
+  /** The callbacks that wait until the answer is read. They share one listener, because a wire may bring many turns. */
   readonly #unread: (() => void)[] = []
-  /** An answer to HEAD is over with its head, whatever a GET would go on with. */
+  /** An answer to HEAD ends with its head. */
   readonly #headOnly: boolean
   #body = ''
   #streaming = false
@@ -23,7 +23,7 @@ export class HttpSink implements ClientSink {
     response.on('finish', () => {
       for (const callback of this.#unread) callback()
     })
-    // A client that resets its connection is seen by 'close'; without a listener its error would end the process.
+    // A reset connection is handled at 'close'; without a listener its error would end the process.
     response.on('error', () => {})
   }
 
@@ -39,7 +39,7 @@ export class HttpSink implements ClientSink {
       this.#response.end()
       return
     }
-    // Without content, or over HTTP/1.0, there are no chunks to put one behind, and Node throws where it is announced.
+    // Without content, or over HTTP/1.0, there are no chunks for trailers, and Node throws when one is announced.
     if (this.#streaming && status !== 204 && this.#response.req.httpVersion !== '1.0')
       this.#response.setHeader('trailer', 'turnpike-loss')
   }
@@ -47,12 +47,12 @@ export class HttpSink implements ClientSink {
   write(text: string): boolean {
     if (this.#response.destroyed || this.#headOnly) return true
     if (this.#streaming) return this.#response.write(text)
-    // A whole answer goes out with its length at the end, in one piece.
+    // A whole answer is written at the end in one piece, with its length.
     this.#body += text
     return true
   }
 
-  /** An answer is with the client as a whole: an exchange is over when the response is. */
+  /** Calls back when the response is finished: only then the client has the whole answer. */
   whenRead(callback: () => void): void {
     this.#unread.push(callback)
   }

@@ -3,7 +3,7 @@ import { LOCAL_TENANT } from '../src/contract/index.ts'
 import { type Fault, fault, globMatches } from '../src/model/index.ts'
 import type { Rate } from './limiter.ts'
 
-/** A key of the configuration: its secret is only kept as the SHA-256 of it, in hex. */
+/** A key of the configuration. Of its secret only the SHA-256 is kept, in hex. */
 export interface KeyRule {
   name: string
   sha256: string
@@ -11,11 +11,11 @@ export interface KeyRule {
   agents?: readonly string[]
   /** The fronts it may use, with `*` globs; undefined means all. */
   fronts?: readonly string[]
-  /** How many requests it may send; undefined means any number. */
+  /** Its rate limit; undefined means none. */
   rate?: Rate
 }
 
-/** Who a client is. `tenant` is what sessions are kept apart by. */
+/** The identity of a client. `tenant` separates its sessions from others. */
 export interface Caller {
   tenant: string
   principal?: string
@@ -30,7 +30,7 @@ export function givenKey(headers: Readonly<Record<string, string>>): string | un
   return /^bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? headers['x-api-key']
 }
 
-/** Which key was given; undefined where no keys are configured. The comparison takes the same time whatever the key. */
+/** The key that was given; undefined when no keys are configured. The comparison takes constant time. */
 export function findKey(keys: readonly KeyRule[], given: string | undefined): KeyRule | undefined | Fault {
   if (keys.length === 0) return undefined
   if (given === undefined) {
@@ -39,7 +39,7 @@ export function findKey(keys: readonly KeyRule[], given: string | undefined): Ke
   const digest = createHash('sha256').update(given).digest()
   let found: KeyRule | undefined
   for (const key of keys) if (timingSafeEqual(digest, Buffer.from(key.sha256, 'hex'))) found = key
-  return found ?? fault('unauthenticated', 'The key is not known here.')
+  return found ?? fault('unauthenticated', 'The key is unknown; check it, or ask the operator of the gateway for one.')
 }
 
 /** The client that a key belongs to; without one it is the local tenant. */
@@ -49,7 +49,7 @@ export function callerOf(key: KeyRule | undefined): Caller {
   return { tenant: name, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
 }
 
-/** Why a client may not use a front, which is named with its dialect where that is not the default one. */
+/** The fault of a client that may not use a front. `front` includes the dialect when it is not the default one. */
 export function frontRefusal({ fronts }: Caller, front: string): Fault | undefined {
   if (!fronts) return undefined
   const protocol = front.split('@')[0]!

@@ -1,4 +1,4 @@
-/** How many requests a client may send: `perMinute` in the long run, `burst` at once. */
+/** A client's rate limit: `perMinute` requests on average, `burst` at once. */
 export interface Rate {
   perMinute: number
   burst: number
@@ -6,28 +6,28 @@ export interface Rate {
 
 interface Bucket {
   tokens: number
-  /** When `tokens` was right, in milliseconds of the clock. */
+  /** The time of the last update of `tokens`, in milliseconds of the clock. */
   at: number
 }
 
-/** Token buckets, one for each name. What is left in them survives a reload of the configuration. */
+/** Token buckets, one for each name. They survive a reload of the configuration. */
 export class Limiter {
   readonly #now: () => number
   readonly #most: number
   readonly #buckets = new Map<string, Bucket>()
 
-  /** `now` is a clock in milliseconds that never runs backwards. Of more than `most` names the oldest are forgotten. */
+  /** `now` is a clock in milliseconds that never runs backwards. Only the newest `most` names are kept. */
   constructor(now: () => number, most = Number.POSITIVE_INFINITY) {
     this.#now = now
     this.#most = most
   }
 
-  /** How many names are remembered. */
+  /** The number of names. */
   get size(): number {
     return this.#buckets.size
   }
 
-  /** Takes one request; gives 0, or the seconds (at least 1) until there is room for it again. */
+  /** Takes one token. Gives 0, or the seconds (at least 1) until a token is available. */
   take(name: string, rate: Rate): number {
     const bucket = this.#bucket(name, rate)
     const wait = waitFor(bucket, rate)
@@ -37,17 +37,17 @@ export class Limiter {
     return wait
   }
 
-  /** What `take` would give, without taking anything. */
+  /** The result that `take` would give, without taking a token. */
   wait(name: string, rate: Rate): number {
     return waitFor(this.#bucket(name, rate), rate)
   }
 
-  /** Forgets the names that are not among these. */
+  /** Removes all other names. */
   keep(names: readonly string[]): void {
     for (const name of this.#buckets.keys()) if (!names.includes(name)) this.#buckets.delete(name)
   }
 
-  /** The bucket of a name as it is now. */
+  /** The current bucket of a name. */
   #bucket(name: string, { perMinute, burst }: Rate): Bucket {
     const now = this.#now()
     const { tokens, at } = this.#buckets.get(name) ?? { tokens: burst, at: now }

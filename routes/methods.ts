@@ -2,8 +2,8 @@ import type { Context, Hono } from 'hono'
 import type { HttpEnv } from './parts.ts'
 
 /**
- * Answers the methods that a path has no handler for: OPTIONS with the ones that it has (RFC 9110, section 9.3.7), all
- * others with 405. To be mounted last. Two routes are one path when they differ only in the names of their parameters.
+ * Answers methods without a handler: OPTIONS with the methods of the path (RFC 9110, section 9.3.7), all others with
+ * 405. To be mounted last. Routes that differ only in the names of their parameters are one path.
  */
 export function mountMethods(app: Hono<HttpEnv>): void {
   const known = new Map<string, { path: string; methods: string[] }>()
@@ -19,5 +19,14 @@ function otherMethod(c: Context<HttpEnv>, methods: readonly string[]): Response 
   const head = methods.includes('GET') ? ['HEAD'] : []
   const headers = { Allow: [...methods, ...head, 'OPTIONS'].join(', ') }
   if (c.req.method === 'OPTIONS') return c.body(null, 204, headers)
-  return c.json({ error: { code: 'method_not_allowed', message: `Use ${methods.join(' or ')} here.` } }, 405, headers)
+  return c.json(
+    {
+      error: {
+        code: 'method_not_allowed',
+        message: `This path does not support the method; use ${methods.join(' or ')}.`,
+      },
+    },
+    405,
+    headers,
+  )
 }

@@ -4,8 +4,8 @@ import type { HttpEnv, HttpParts } from './parts.ts'
 import { admitted, refused } from './refuse.ts'
 
 /**
- * Mounts `GET /metrics`, where metrics are counted. Where keys are configured it needs one, and one that is not limited
- * to some agents: the numbers are those of all of them.
+ * Mounts `GET /metrics` when metrics are counted. When keys are configured it needs one that is not limited to some
+ * agents, because the metrics are those of all agents.
  */
 export function mountMetrics(app: Hono<HttpEnv>, parts: HttpParts): void {
   const { metrics } = parts
@@ -20,6 +20,6 @@ export function mountMetrics(app: Hono<HttpEnv>, parts: HttpParts): void {
 }
 
 const LIMITED = {
-  fault: fault('forbidden', 'This key is for some agents only, metrics are of all; use a key without agents.'),
+  fault: fault('forbidden', 'This key is limited to some agents, but metrics cover all; use a key without `agents`.'),
   headers: {},
 }

@@ -4,22 +4,22 @@ import type { Engine } from '../src/engine/index.ts'
 import type { Gate } from './gate.ts'
 import type { Patience } from './patience.ts'
 
-/** What `GET /metrics` answers with. */
+/** The answer of `GET /metrics`. */
 export interface MetricsText {
   type: string
   text(): string
 }
 
-/** What the HTTP side of the gateway is made of. */
+/** The dependencies of the HTTP side of the gateway. */
 export interface HttpParts {
   engine: Engine
   codecs: readonly AnyCodec[]
   gate: Gate
   patience(): Patience
   version: string
-  /** Where metrics are counted: what is served of them. */
+  /** The metrics to serve; absent when metrics are off. */
   metrics?: MetricsText
 }
 
-/** What Hono hands to every handler: Node's own request and answer. */
+/** Hono's bindings in every handler: Node's own request and response. */
 export type HttpEnv = { Bindings: HttpBindings }

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** How long a client may take over what holds a connection, in milliseconds. */
+/** Time limits of a client on a connection, in milliseconds. */
 export interface Patience {
-  /** For the body of a request; of one in lines, for its first line. */
+  /** For the body of a request, or the first line of a body in lines. */
   body: number
-  /** For reading the rest of an answer that is over. */
+  /** For reading the rest of a finished answer. */
   read: number
 }
 
-/** How long the rest of a body is still taken whose answer is over already, so that its sender gets to reading that. */
+/** How long the rest of a body is still read after its answer ended, so that its sender can read the answer. */
 const LINGER_MS = 1000
 
-/** Calls back when the body has not come in time, or its first line where it comes in lines. */
+/** Calls back when the body has not come in time; for a body in lines, its first line. */
 export function watchBody(incoming: IncomingMessage, { body }: Patience, lines: boolean, late: () => void): void {
   const timer = setTimeout(late, body)
   const stop = (): void => clearTimeout(timer)
@@ -26,8 +26,8 @@ export function watchBody(incoming: IncomingMessage, { body }: Patience, lines: 
 }
 
 /**
- * Cuts the connection of a client that does not read the end of its answer, or goes on with a body that nobody reads any
- * more: either would hold memory or a connection for as long as it likes.
+ * Closes the connection of a client that does not read the end of its answer, or that keeps sending a body that is no
+ * longer read: both would hold memory or a connection without limit.
  */
 export function watchEnd(incoming: IncomingMessage, outgoing: ServerResponse, { read }: Patience): void {
   const { socket } = incoming

@@ -5,16 +5,16 @@ import { headersOf } from './headers.ts'
 import type { Caller } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 
-/** The statuses of refusals; a front has its protocol's own. */
+/** The HTTP statuses of refusals outside of fronts, which have their protocol's own. */
 const STATUS = { unauthenticated: 401, forbidden: 403, overloaded: 429 } as const
 
-/** Answers with what a request is refused for, as JSON. */
+/** Answers with the refusal of a request, as JSON. */
 export function refused(c: Context, { fault, headers }: Refusal): Response {
   const status = (STATUS as Partial<Record<ErrorCode, 401 | 403 | 429>>)[fault.code] ?? 403
   return c.json({ error: { code: fault.code.replaceAll('-', '_'), message: fault.message } }, status, { ...headers })
 }
 
-/** Serves an endpoint that is no protocol's to whom the gate lets in. */
+/** Serves an endpoint outside of the protocols to clients that the gate admits. */
 export function admitted(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
   return (c: Context<HttpEnv>): Response => {
     const { incoming } = c.env

@@ -11,12 +11,12 @@ import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
 import { admitted, refused } from './refuse.ts'
 
-/** How long a program may take to hang up after its exit code, in milliseconds. */
+/** The longest time until a program closes the connection after its exit code, in milliseconds. */
 const LINGER_MS = 2000
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
-/** The first line of a stand-in's request: how the program was started. */
+/** The first line of a stand-in's request: the start of the program. */
 interface About {
   argv: string[]
   env: Record<string, string>
@@ -26,9 +26,9 @@ interface About {
 
 /**
  * Mounts the endpoint of thin stand-ins: JSON lines both ways in one exchange. The first line of the request is
- * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`;
- * the answer is `{"link"}`, the id of the client's wire, `{"out"}`, `{"err"}`, `{"closed"}` when nothing more is said, at
- * last `{"exit"}`. `{"ask"}` is answered with `{"read"}` once what was written is read.
+ * `{"argv","env","agent"?,"interactive"?}`, then `{"in"}`, `{"eof"}`, `{"signal"}`; the answer is `{"link"}` (the id of
+ * the client's wire), `{"out"}`, `{"err"}`, `{"closed"}` when no output follows, and at last `{"exit"}`. The program
+ * answers `{"ask"}` with `{"read"}` when its reader has all earlier output.
  */
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post(
@@ -39,7 +39,8 @@ export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
 
 function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Response {
   const codec = parts.codecs.find(({ name }) => name === c.req.param('protocol'))
-  if (!codec) return c.json({ error: { code: 'not_found', message: 'There is no such protocol.' } }, 404)
+  if (!codec)
+    return c.json({ error: { code: 'not_found', message: 'The protocol is unknown; GET / lists the endpoints.' } }, 404)
   const barred = frontRefusal(caller, codec.name)
   if (barred) return refused(c, { fault: barred, headers: {} })
   const { incoming, outgoing } = c.env
@@ -117,7 +118,7 @@ function carrierOf({ TRACEPARENT, TRACESTATE, BAGGAGE }: Record<string, string>)
   }
 }
 
-/** Writes what a program would write, as JSON lines. */
+/** Writes the output of the program, as JSON lines. */
 class LinesSink implements ClientSink {
   readonly #response: ServerResponse
   readonly #waiting = new Map<number, () => void>()
@@ -149,14 +150,14 @@ class LinesSink implements ClientSink {
     if (!this.#response.destroyed) this.#response.write(`${JSON.stringify(line)}\n`)
   }
 
-  /** The program's reader has everything that was written before question number `asked`. */
+  /** The program's reader has all output from before question number `asked`. */
   read(asked: number): void {
     this.#waiting.get(asked)?.()
     this.#waiting.delete(asked)
     this.#maybeExit()
   }
 
-  /** The program says nothing any more, so it answers no question either. */
+  /** The program has gone, so it answers no question. */
   deaf(): void {
     this.#deaf = true
     this.#waiting.clear()
@@ -167,10 +168,10 @@ class LinesSink implements ClientSink {
     this.tell({ err: text })
   }
 
-  /** The program leaves with its exit code, which ends the exchange: what it is still asked comes first. */
+  /** Sends the exit code, which ends the exchange, after the open questions. */
   end(exitCode: number): void {
     this.#exitCode = exitCode
-    // With what was written last: a program whose gateway dies from here on has its answer.
+    // In the same write as the last output: if the gateway dies from here on, the program has its answer.
     if (this.#waiting.size > 0) this.tell({ closed: exitCode })
     this.#maybeExit()
   }
@@ -178,7 +179,7 @@ class LinesSink implements ClientSink {
   #maybeExit(): void {
     if (this.#exitCode === undefined || this.#waiting.size > 0 || this.#lingering || this.#response.destroyed) return
     this.#response.write(`${JSON.stringify({ exit: this.#exitCode })}\n`)
-    // The program hangs up when it has read that. Were we to, while it still writes, what it has not read would be lost.
+    // The program closes the connection after reading this. If we closed it while the program writes, unread output would be lost.
     this.#lingering = setTimeout(() => this.#response.end(), LINGER_MS)
     this.#response.once('close', () => clearTimeout(this.#lingering))
   }

@@ -1,13 +1,14 @@
 import { Limiter } from './limiter.ts'
 
-/** How many wrong keys an address may send. */
+/** The rate of wrong keys that an address may send. */
 const RATE = { perMinute: 10, burst: 10 }
-/** How many addresses are remembered, and how many keys that were right from one. */
+/** The number of remembered addresses, and of known keys for each. */
 const REMEMBERED = 10_000
 
 /**
- * Slows down who tries keys: an address that has sent too many wrong ones gets no more looked at for a while. Keys that
- * were right from there before are let in all the same, so that nobody locks out others behind the same proxy.
+ * Rate-limits clients that guess keys: after too many wrong keys from an address, its keys are refused unchecked for a
+ * while. Keys that were right from there before still work, so that one client cannot lock out others that use the same
+ * proxy.
  */
 export class WrongKeys {
   readonly #limiter: Limiter
@@ -19,8 +20,8 @@ export class WrongKeys {
   }
 
   /**
-   * Notes what came of a key from this address: the name of the key, or undefined for a wrong one. Gives 0 where that
-   * counts, else the seconds (at least 1) until this address may try again.
+   * Records the check of a key from this address: the name of the key, or undefined for a wrong one. Gives 0 when the
+   * result stands, else the seconds (at least 1) until this address may try again.
    */
   tried(address: string, name: string | undefined): number {
     const from = placeOf(address)
@@ -41,7 +42,7 @@ export class WrongKeys {
   }
 }
 
-/** Who an address belongs to: of IPv6 the first half, because one machine has all of the second. */
+/** The owner of an address: of IPv6 the first half, because one machine may use all of the second. */
 function placeOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
   const [head = '', tail] = address.split('::')

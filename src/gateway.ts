@@ -15,7 +15,7 @@ export interface GatewayParts {
   /** A process that starts the agents. Worth its memory for a gateway that lives long. */
   starter?: StarterConfig
   /** The process ends when it is closed. */
-  brief?: boolean
+  shortLived?: boolean
 }
 
 /** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
@@ -30,8 +30,8 @@ export interface Gateway {
 export function createGateway(config: Config, parts: GatewayParts): Gateway {
   const starter = parts.starter && new Starter(parts.starter)
   const built = new BuiltAgents(parts, starter)
-  const { hooks, log, keepAliveMs, brief = false } = parts
-  const store = openStore({ ...config.store, brief }, (error) => engine.storeWatch.failed(error))
+  const { hooks, log, keepAliveMs, shortLived = false } = parts
+  const store = openStore({ ...config.store, shortLived }, (error) => engine.storeWatch.failed(error))
   const engine: Engine = new Engine({
     settings: built.settings(config),
     store,

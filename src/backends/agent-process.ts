@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** What is to be run: an argument list, never a shell's line. */
+/** The process to start: an argument list, never a shell command line. */
 export interface AgentStart {
   command: string
   args: readonly string[]
@@ -11,55 +11,55 @@ export interface AgentStart {
 }
 
 /**
- * What becomes of an agent's process. Nothing is said before `start` has returned, and only one of two things first:
- * `started` or, as the only one, `failed`.
+ * The events of an agent's process. None comes before `start` has returned. The first is `started`, or `failed`, which
+ * is then the only one.
  */
 export interface AgentEvents {
   started(): void
-  /** It never ran: what `spawn` threw or emitted, or an error with such a code. */
+  /** It never ran; `error` is from `spawn`, or has one of its codes. */
   failed(error: unknown): void
-  /** One of the two is null. Output of before may still come. */
+  /** One of the two is null. Earlier output may still come. */
   exited(exitCode: number | null, signal: string | null): void
   /** Decoded text of stdout. */
   output(text: string): void
-  /** Nobody holds stdout any more. */
+  /** No process holds stdout any more. */
   outputEnded(): void
   /** Decoded text of stderr. */
   log(text: string): void
 }
 
-/** A process that leads a group of its own, and its three streams, however it was started. No method throws. */
+/** A process that leads a group of its own, and its three streams. No method throws. */
 export interface AgentProcess {
   /** Its process id, which is that of its group. Undefined until it runs. */
   readonly pid: number | undefined
-  /** Writes to stdin; how much of all that was written waits for the agent, in units of the text or bytes. */
+  /** Writes to stdin. Returns the amount that still waits for the agent, in UTF-16 units or bytes. */
   write(piece: string | Uint8Array): number
   endInput(): void
   pauseOutput(): void
   resumeOutput(): void
-  /** Kills what is left of its group and lets go of the streams. */
+  /** Kills the rest of its group and destroys the streams. */
   close(): void
 }
 
 /** A way to start processes. Never throws. */
 export type StartAgent = (start: AgentStart, events: AgentEvents) => AgentProcess
 
-/** Tells the events of what is read from stdout, whole characters only. */
-export function tellOutput(stdout: Readable, events: AgentEvents): void {
+/** Forwards stdout to the events, in whole characters only. */
+export function forwardOutput(stdout: Readable, events: AgentEvents): void {
   readText(stdout)
   stdout.on('data', (text: string) => events.output(text))
   stdout.on('error', () => {})
   stdout.on('close', () => events.outputEnded())
 }
 
-/** Tells the events of what is read from stderr. It is read for ever: an agent must not hang on a full one. */
-export function tellLog(stderr: Readable, events: AgentEvents): void {
+/** Forwards stderr to the events. It is never paused: an agent must not block on a full stderr. */
+export function forwardLog(stderr: Readable, events: AgentEvents): void {
   readText(stderr)
   stderr.on('data', (text: string) => events.log(text))
   stderr.on('error', () => {})
 }
 
-/** Once: a second decoder would not know of the half of a character that the first one has read. */
+/** Sets the encoding once: a second decoder would not have the half character that the first one has read. */
 function readText(stream: Readable): void {
   if (stream.readableEncoding === null) stream.setEncoding('utf8')
 }

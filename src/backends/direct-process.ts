@@ -9,7 +9,7 @@ export function startDirectly(start: AgentStart, events: AgentEvents, reaper: Re
   return new PipedProcess(events, new DirectLauncher(start, reaper), gatewayPipes())
 }
 
-/** Starts one process as a child of this one: on sockets where it is given no pipes. */
+/** Starts one process as a child of this one; on sockets when it gets no pipes. */
 export class DirectLauncher implements Launcher {
   readonly #start: AgentStart
   readonly #reaper: Reaper

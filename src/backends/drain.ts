@@ -4,9 +4,9 @@ const QUIET_MS = 100
 const TOTAL_MS = 1_000
 
 /**
- * Decides when the output of a process that has exited counts as complete although something holds it open.
- * The clock stands still while paused. What is already readable is always read first: the event loop polls once more
- * after a timer fired, so that a busy gateway does not lose an answer.
+ * Decides when the output of an exited process counts as complete although another process holds it open. The clock
+ * stops while paused. Output that is already readable is always read first: the event loop polls once more after a
+ * timer fired, so that a busy gateway does not lose an answer.
  */
 export class DrainClock {
   readonly #done: () => void

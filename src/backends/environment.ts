@@ -1,24 +1,27 @@
 import type { Carrier } from '../contract/index.ts'
 
-/** The variable by which every descendant of an agent is recognised, wherever it moved in the process tree. */
+/** The variable that identifies every descendant of an agent, wherever it is in the process tree. */
 export const COOKIE = 'TURNPIKE_COOKIE'
 
-/** What every program may expect; everything else of the gateway's environment stays with the gateway. */
+/** The variables that every program may expect; no others of the gateway's environment are passed on. */
 const MINIMAL = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TERM', 'TMPDIR', 'TZ']
 
-/** Belongs to the turn that the gateway itself may run inside of: passed on, it would be taken for this agent's own. */
+/** Variables of a turn in which the gateway itself may run: an agent would take them for its own. */
 const STALE = /^(?:AGENT_.*|TURNPIKE_.*|TRACEPARENT|TRACESTATE|BAGGAGE)$/
 
-/** What every process of an agent gets. */
+/** The variables of all processes of an agent. */
 export interface AgentVariables {
   /** The gateway's own environment. */
   host: Readonly<Record<string, string | undefined>>
-  /** Names of variables of `host` that are passed on besides the minimal set; those of a turn (`AGENT_*`, trace context) never are. */
+  /**
+   * Names of variables of `host` that are passed on besides the minimal set; those of a turn (`AGENT_*`, trace context)
+   * never are.
+   */
   inherit: readonly string[]
   configured: Readonly<Record<string, string>>
 }
 
-/** What one process of it gets besides. */
+/** The further variables of one process. */
 export interface CallVariables {
   /** Of the call. */
   env: Readonly<Record<string, string>>
@@ -27,7 +30,7 @@ export interface CallVariables {
   cookie: string
 }
 
-/** The part of the environment that is the same for all processes of an agent. What is configured wins. */
+/** The part of the environment that is the same for all processes of an agent. Configured values win. */
 export function agentEnvironment({ host, inherit, configured }: AgentVariables): Record<string, string> {
   const env: Record<string, string> = {}
   const inherited = new Set([...MINIMAL, ...inherit])
@@ -38,7 +41,7 @@ export function agentEnvironment({ host, inherit, configured }: AgentVariables):
   return Object.assign(env, configured)
 }
 
-/** The whole environment of a process: of the agent, the call, and the trace and cookie, the later ones winning. */
+/** The whole environment of a process: of the agent, the call, then trace and cookie; later ones win. */
 export function processEnvironment(
   agent: Readonly<Record<string, string>>,
   call: CallVariables,

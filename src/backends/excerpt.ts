@@ -1,7 +1,7 @@
 /** Characters kept of each end. */
 const KEPT = 4096
 
-/** The beginning and the end of a text that may be endless: what a log needs of stderr, in bounded memory. */
+/** The beginning and the end of a text of any length, in bounded memory: an excerpt of stderr for the log. */
 export class Excerpt {
   #head = ''
   #tail = ''
@@ -12,7 +12,7 @@ export class Excerpt {
     const room = KEPT - this.#head.length
     this.#head += text.slice(0, room)
     this.#tail += text.slice(room)
-    // Cut only when twice the size, so that many small pieces are not copied each time.
+    // Cuts only at twice the size, so that many small pieces are not copied each time.
     if (this.#tail.length > 2 * KEPT) this.#trim()
   }
 

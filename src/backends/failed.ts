@@ -1,7 +1,7 @@
 import { type CallHandle, type CallSink, failedEnd } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
 
-/** A call that never started: its one `end` comes after the handle was given back, and the handle does nothing. */
+/** A call that never started: its `end` comes after the handle was returned, and the handle does nothing. */
 export function failedCall(fault: Fault, sink: CallSink, call: string | undefined): CallHandle {
   let end = failedEnd(fault)
   queueMicrotask(() => sink.end(call === undefined ? end : { call, ...end }))

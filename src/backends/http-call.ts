@@ -5,7 +5,7 @@ import { httpFault } from './http-fault.ts'
 
 type StopWhy = Parameters<CallHandle['stop']>[0]
 
-/** Who is interested in an HTTP call. */
+/** The destination of an HTTP call and the receivers of its events. */
 export interface HttpCallOptions {
   call: string | undefined
   /** Host and port, for messages. */
@@ -19,7 +19,9 @@ export interface HttpCallOptions {
   onEnd(call: HttpCall): void
 }
 
-/** One request and its answer, as the handler that the HTTP client calls. The request's body is whole from the start. */
+/**
+ * One request and its answer, as the handler that the HTTP client calls. The request's body is complete from the start.
+ */
 export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
   readonly #options: HttpCallOptions
   readonly #decoder = new StringDecoder('utf8')
@@ -43,7 +45,7 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
 
   endInput(): void {}
 
-  /** At most the chunk that is being read still comes. */
+  /** At most the current chunk still comes. */
   pause(): void {
     this.#paused = true
     this.#controller?.pause()
@@ -60,7 +62,7 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('The call was stopped.'))
   }
 
-  /** The request could not even be handed to the client. */
+  /** The request could not be passed to the HTTP client. */
   fail(error: unknown): void {
     this.onResponseError(undefined, error)
   }

@@ -4,20 +4,20 @@ import { type Fault, fault } from '../model/index.ts'
 import { failedCall } from './failed.ts'
 import { HttpCall } from './http-call.ts'
 
-/** How an agent that is an HTTP server is reached. */
+/** The settings of an agent that is an HTTP server. */
 export interface HttpConfig {
   /** `http:` or `https:`; a call's path is appended to its path. User name and password become Basic authentication. */
   url: string
   headers: Readonly<Record<string, string>>
   timeouts?: {
-    /** Milliseconds for establishing a connection; 10 000 when absent. How long an answer may take is the engine's to say. */
+    /** Milliseconds for establishing a connection; 10 000 when absent. The engine limits the time of an answer. */
     connect?: number
   }
 }
 
 type HttpCallOf = Extract<Call, { kind: 'http' }>
 
-/** Headers that say how a message is framed on a connection: the client sets them. */
+/** Headers of the message framing on a connection, which the HTTP client sets. */
 const FRAMING_HEADERS = new Set([
   'content-length',
   'transfer-encoding',
@@ -29,8 +29,8 @@ const FRAMING_HEADERS = new Set([
   'trailer',
 ])
 
-/** What a call asks the client for. */
-interface Request {
+/** The destination and headers of a request. */
+interface HttpTarget {
   origin: string
   path: string
   headers: Record<string, string>
@@ -39,10 +39,10 @@ interface Request {
 }
 
 /**
- * A backend of HTTP calls. A connection is used again only while the server says for how long it keeps it (`Keep-Alive`
- * with a `timeout`): one that closes when it likes may do so as a request is on its way, which is then lost, and nobody
- * can tell whether it was read. Other servers get a connection for each call. A body is sent with its `Content-Length`; redirects are not
- * followed, so that credentials stay with the host they are for; there is no time limit but the one for connecting.
+ * A backend of HTTP calls. A connection is only reused for the time that the server promises to keep it (`Keep-Alive` with
+ * a `timeout`). A server without a promise may close it while a request is under way, and nobody could tell whether the
+ * request was read; such servers get a new connection for each call. A body is sent with its `Content-Length`; redirects
+ * are not followed, so that credentials only go to their host; the only time limit is that for connecting.
  */
 export function httpBackend(config: HttpConfig): Backend {
   const running: HttpCall[] = []
@@ -64,7 +64,7 @@ export function httpBackend(config: HttpConfig): Backend {
     if (at >= 0) running.splice(at, 1)
     if (running.length === 0) for (const done of idle.splice(0)) done()
   }
-  /** The client library takes longer to load than everything else here, so it waits for the first call. */
+  /** Loads the client library at the first call, because it takes longer to load than everything else here. */
   const load = async (): Promise<Agent> => {
     const undici = await import('undici')
     agent ??= new undici.Agent({
@@ -121,7 +121,7 @@ const BAD_URL: Fault = fault(
   "The agent's `url` is not a valid http or https address; correct it in the configuration.",
 )
 
-function dispatch(agent: Agent, handle: HttpCall, request: Request, call: HttpCallOf): void {
+function dispatch(agent: Agent, handle: HttpCall, request: HttpTarget, call: HttpCallOf): void {
   if (handle.settled) return
   try {
     const withoutBody = call.body === '' && (call.method === 'GET' || call.method === 'HEAD')
@@ -131,7 +131,7 @@ function dispatch(agent: Agent, handle: HttpCall, request: Request, call: HttpCa
   }
 }
 
-/** The configured URL with a path (and query) appended to it; undefined when it is none that HTTP can reach. */
+/** The configured URL with a path (and query) appended to it; undefined when it is not an HTTP URL. */
 function urlOf(base: string, appended = ''): URL | undefined {
   const url = URL.parse(base)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
@@ -148,7 +148,12 @@ function hostAndPort(url: URL): string {
 }
 
 /** Configured headers, then the call's, then the trace context; a later one replaces an earlier one of any case. */
-function requestOf(url: URL, configured: Readonly<Record<string, string>>, call: HttpCallOf, trace: Carrier): Request {
+function requestOf(
+  url: URL,
+  configured: Readonly<Record<string, string>>,
+  call: HttpCallOf,
+  trace: Carrier,
+): HttpTarget {
   const headers: Record<string, string> = {}
   if (url.username !== '' || url.password !== '') {
     const credentials = `${decoded(url.username)}:${decoded(url.password)}`

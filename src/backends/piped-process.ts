@@ -1,25 +1,25 @@
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { type AgentEvents, type AgentProcess, tellLog, tellOutput } from './agent-process.ts'
+import { type AgentEvents, type AgentProcess, forwardLog, forwardOutput } from './agent-process.ts'
 import type { PipeSupply, Taken } from './pipes.ts'
 import { signalGroup } from './terminate.ts'
 
 /** The descriptors of this process that become the agent's standard streams. */
 export type AgentEnds = readonly [stdin: number, stdout: number, stderr: number]
 
-/** A way to start one process. No method throws. */
+/** Starts one process. No method throws. */
 export interface Launcher {
   /**
-   * Starts it on these streams, which stay open until it has told the process what became of it. Without them the
-   * process gets streams that the launcher makes, and that it hands over by `adopt`.
+   * Starts it on these streams, which stay open until the process was told the outcome. Without `ends` the launcher
+   * makes the streams and passes them to `adopt`.
    */
   launch(process: PipedProcess, ends: AgentEnds | undefined): void
-  /** Nothing is left of it, and nothing more is asked. */
+  /** The process has ended and its streams are closed. */
   over(): void
 }
 
-/** A process and this side of its pipes. What is written before it has them waits. */
+/** A process and this side of its pipes. Input that is written before the pipes exist is queued. */
 export class PipedProcess implements AgentProcess {
   readonly #events: AgentEvents
   readonly #launcher: Launcher
@@ -78,10 +78,10 @@ export class PipedProcess implements AgentProcess {
     if (this.#isOver) this.#launcher.over()
   }
 
-  /** This side of the streams, nothing of which has been read. */
+  /** Takes this side of the streams, of which nothing was read yet. */
   adopt(stdin: Writable, stdout: Readable, stderr: Readable): void {
     this.#streams = { stdin, stdout, stderr }
-    // An agent that ends without reading its input breaks the pipe; that is its right.
+    // An agent that ends without reading its input breaks the pipe, which is allowed.
     for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {})
     // Not every pipe can be shut down; all of them can be closed.
     stdin.on('finish', () => stdin.destroy())
@@ -100,8 +100,8 @@ export class PipedProcess implements AgentProcess {
     this.#events.started()
     if (!this.#streams) return
     const { stdout, stderr } = this.#streams
-    tellOutput(stdout, this.#events)
-    tellLog(stderr, this.#events)
+    forwardOutput(stdout, this.#events)
+    forwardLog(stderr, this.#events)
     if (this.#paused) stdout.pause()
   }
 
@@ -120,7 +120,7 @@ export class PipedProcess implements AgentProcess {
     else this.#events.exited(code, signal)
   }
 
-  /** Nobody can tell any more how it ends: it is ended. */
+  /** Its end can no longer be observed, so it is killed. */
   abandoned(error: Error): void {
     const hadEnded = this.#isOver
     this.#releaseEnds()
@@ -158,7 +158,7 @@ export class PipedProcess implements AgentProcess {
     this.#launcher.launch(this, this.#ends)
   }
 
-  /** As long as this process holds them too, the agent's end would not be seen. */
+  /** Closes this process's copies: with them open, the end of the agent would not be seen. */
   #releaseEnds(): void {
     for (const fd of this.#ends ?? []) closeSync(fd)
     this.#ends = undefined

@@ -12,19 +12,21 @@ export interface Pipe {
 /** The pipes of one agent: its stdin, stdout and stderr. */
 export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe]
 
-/** What was asked for; an error where there is no room for it now; undefined where pipes cannot be made at all. */
+/**
+ * The pipes of an agent; an error when the system has no room for them now; undefined when pipes cannot be made at all.
+ */
 export type Taken = AgentPipes | Error | undefined
 
 const EACH = 3
-/** The descriptors of the shell that hold them. */
+/** The descriptors of the shell that hold the pipes. */
 const HELD = [3, 4, 5]
-/** So many makers that ended without a pipe, one after the other, and there is none here. */
-const MAX_VAIN = 3
+/** After this many makers in a row that ended without a pipe, pipes count as impossible. */
+const MAX_FAILURES = 3
 
 /**
- * Makes pipes, which Node.js cannot: a shell that is given a short here-document makes a pipe for it, at the price of two
- * system calls. After the first line of input it holds a pipe in each of its descriptors, and says so; after the second
- * it lets go of them.
+ * Makes pipes, which Node.js cannot: a shell that is given a short here-document makes a pipe for it, at the price of
+ * two system calls. After the first line of input it holds a pipe in each of its descriptors and reports that; after
+ * the second it closes them.
  */
 const SCRIPT = `
 while read -r _; do
@@ -36,8 +38,8 @@ done
 `
 
 /**
- * The pipes that agents get as their standard streams, as other runners give them: Node's own are sockets, which cannot
- * be opened by the name of /dev/stderr. They are opened through /proc; where there is none, or where the shell makes no
+ * The pipes that agents get as their standard streams, as other runners give them: Node's own are sockets, which a
+ * program cannot open as /dev/stderr. The pipes are opened through /proc. Without /proc, or when the shell makes no
  * pipes, agents get sockets.
  */
 export class PipeSupply {
@@ -45,24 +47,24 @@ export class PipeSupply {
   readonly #waiting: ((taken: Taken) => void)[] = []
   #stock = 0
   #maker: ChildProcess | undefined
-  #asked = false
+  #requested = false
   #impossible = process.platform !== 'linux'
-  #vain = 0
+  #failures = 0
   readonly #shell: string
 
-  /** Pipes to begin with, and the shell that makes others. */
+  /** `pipes` are the first ones; `shell` makes the others. */
   constructor(pipes: readonly Pipe[] = [], shell = '/bin/sh') {
     this.#pipes.push(...pipes)
     this.#shell = shell
   }
 
-  /** From now on the pipes of so many agents are made ahead. */
+  /** From now on, makes the pipes of this many agents ahead. */
   keep(agents: number): void {
     this.#stock = agents * EACH
     this.#serve()
   }
 
-  /** Gives the pipes of an agent to `then`: at once where they are there. They are the caller's to close. */
+  /** Gives the pipes of an agent to `then`, at once when they are ready. The caller closes them. */
   take(then: (taken: Taken) => void): void {
     this.#waiting.push(then)
     this.#serve()
@@ -74,25 +76,25 @@ export class PipeSupply {
       if (stdin && stdout && stderr) this.#waiting.shift()!([stdin, stdout, stderr])
     }
     if (this.#impossible) this.#refuse(undefined)
-    else if (this.#waiting.length > 0 || this.#pipes.length < this.#stock) this.#ask()
-    // Whoever waits for a pipe keeps the process alive, a stock does not.
-    const says = this.#maker?.stdout as Socket | undefined
-    if (this.#waiting.length > 0) says?.ref()
-    else says?.unref()
+    else if (this.#waiting.length > 0 || this.#pipes.length < this.#stock) this.#request()
+    // A caller that waits for a pipe keeps the process alive, a stock does not.
+    const stdout = this.#maker?.stdout as Socket | undefined
+    if (this.#waiting.length > 0) stdout?.ref()
+    else stdout?.unref()
   }
 
   #refuse(why: Error | undefined): void {
     for (const then of this.#waiting.splice(0)) then(why)
   }
 
-  #ask(): void {
-    if (this.#asked) return
-    this.#asked = true
+  #request(): void {
+    if (this.#requested) return
+    this.#requested = true
     try {
       this.#maker ??= this.#start()
       this.#maker.stdin?.write('\n')
     } catch (error) {
-      // Some systems that have no room for a process say so at once.
+      // Some systems without room for a process throw at once.
       setImmediate(() => this.#ended(error))
     }
   }
@@ -101,7 +103,7 @@ export class PipeSupply {
     const maker = spawn(this.#shell, ['-c', SCRIPT, 'turnpike-pipes'], {
       cwd: '/',
       env: {},
-      // No signal of a terminal reaches it; it ends with its input.
+      // In its own session no signal of a terminal reaches it; it ends with its input.
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
@@ -123,12 +125,12 @@ export class PipeSupply {
     } catch (error) {
       why = error
     }
-    // Together with the line that asks for the next ones, if there is one.
+    // Corked, so that a line that requests the next pipes goes out in the same write.
     const orders = this.#maker?.stdin
     orders?.cork()
     orders?.write('\n')
-    this.#asked = false
-    this.#vain = 0
+    this.#requested = false
+    this.#failures = 0
     if (why === undefined) this.#serve()
     else this.#failed(why)
     orders?.uncork()
@@ -136,14 +138,14 @@ export class PipeSupply {
 
   #ended(error: unknown): void {
     this.#maker = undefined
-    this.#asked = false
-    this.#vain += 1
-    if (this.#vain === MAX_VAIN) this.#impossible = true
+    this.#requested = false
+    this.#failures += 1
+    if (this.#failures === MAX_FAILURES) this.#impossible = true
     if (error === undefined) this.#serve()
     else this.#failed(error)
   }
 
-  /** Where there is no room now there may be later; every other reason stays. */
+  /** A lack of room may pass; every other reason is permanent. */
   #failed(why: unknown): void {
     if (NO_ROOM.has(errorCode(why))) this.#refuse(why as Error)
     else {
@@ -153,7 +155,7 @@ export class PipeSupply {
   }
 }
 
-/** Opens both ends of a pipe that somebody holds, so that neither is shared with them. */
+/** Opens both ends of a pipe that another process holds, so that neither is shared with it. */
 function openPipe(path: string): Pipe {
   const read = openSync(path, constants.O_RDONLY)
   try {
@@ -166,14 +168,14 @@ function openPipe(path: string): Pipe {
   }
 }
 
-/** Closes both ends of pipes that nobody has closed yet. */
+/** Closes both ends of pipes. */
 export function closePipes(pipes: readonly Pipe[]): void {
   for (const { read, write } of pipes) for (const fd of [read, write]) closeSync(fd)
 }
 
 /**
- * The pipes that the launcher made by its own here-documents before it became this process: `TURNPIKE_PIPES` names the
- * process, so that nobody takes the variable for its own who has only inherited it.
+ * The pipes that the launcher script made by its own here-documents before it became this process. `TURNPIKE_PIPES`
+ * names the process, so that a process that inherited the variable ignores it.
  */
 function launchedPipes(): Pipe[] {
   if (process.env['TURNPIKE_PIPES'] !== String(process.pid)) return []

@@ -5,25 +5,24 @@ import { Excerpt } from './excerpt.ts'
 import { type Launch, spawnFault } from './spawn-fault.ts'
 import { KILLED_MS, terminateGroup } from './terminate.ts'
 
-/** Units waiting for an agent that does not read its input, above which `write` says so. */
+/** High-water mark of input that the agent has not read, in UTF-16 units or bytes: above it `write` returns false. */
 const WRITE_MARK = 1024 * 1024
 
 type StopWhy = Parameters<CallHandle['stop']>[0]
 
-/** How the process of a call is started, and who is interested in it. */
+/** The start of a call's process, and the receivers of its events. */
 export interface CallStart {
   start(events: AgentEvents): AgentProcess
   launch: Launch
   call: string | undefined
   sink: CallSink
-  /** Called once, after the sink's `end`. `doubtful` when something of it may be left outside of its group. */
+  /** Called once, after the sink's `end`. `doubtful` when processes of it may be left outside of its group. */
   onEnd(call: ProcessCall, doubtful: boolean): void
 }
 
 /**
- * One process from its start to its one `end`, which comes with the exit of the process and what of its output can
- * still be read then, not with the closing of its pipes: a grandchild may hold those for ever. What is left of its
- * group is killed with it.
+ * One process from its start to its one `end`. The end comes when the process has exited and its readable output is
+ * read, not when its pipes close: a grandchild may hold them for ever. The rest of its group is killed with it.
  */
 export class ProcessCall implements CallHandle {
   readonly #start: CallStart
@@ -35,7 +34,7 @@ export class ProcessCall implements CallHandle {
   #paused = false
   #stop: StopWhy | undefined
   #graceMs = 0
-  /** It was told to end before there was a group that a signal could be sent to. */
+  /** It was stopped before there was a process group to signal. */
   #stopWaits = false
   #cancelTermination: (() => void) | undefined
   #ended = false
@@ -108,7 +107,7 @@ export class ProcessCall implements CallHandle {
     }
   }
 
-  /** Ends the group; while there is none yet, it is waited for as long as for one that has to be killed. */
+  /** Ends the group. While there is none yet, waits for it as long as for one that has to be killed. */
   #terminate(): void {
     this.#cancelTermination?.()
     this.#stopWaits = this.pid === undefined
@@ -127,14 +126,13 @@ export class ProcessCall implements CallHandle {
     if (code !== null) this.#exit.exitCode = code
     if (signal !== null) this.#exit.signal = signal
     this.#cancelTermination?.()
-    // Nobody wants the output of a stopped process that is paused, and it would never come to its end.
+    // The output of a stopped, paused process is not needed, and it would never end.
     if (this.#outputEnded || (this.#stop && this.#paused)) this.#finishSoon()
     else this.#drain.start()
   }
 
   /**
-   * After one more turn of the event loop, in which what the process wrote to stderr before its exit is read, and so
-   * never from inside `stop` or `pause`.
+   * Finishes after one more tick, in which stderr from before the exit is read; so never from inside `stop` or `pause`.
    */
   #finishSoon(): void {
     setImmediate(() => this.#finish({ why: 'closed' }))
@@ -154,7 +152,7 @@ export class ProcessCall implements CallHandle {
       ...this.#exit,
       ...(stderr === '' ? {} : { stderr }),
     })
-    // Somebody else holds what it wrote to: to look for that costs nothing where nobody does.
+    // Another process still holds its output.
     const held = this.#exit !== undefined && !this.#outputEnded
     onEnd(this, this.#stop !== undefined || this.pid === undefined || held)
   }

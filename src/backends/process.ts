@@ -10,12 +10,12 @@ import { gatewayReaper } from './reaper.ts'
 import type { Launch } from './spawn-fault.ts'
 import type { Starter } from './starter.ts'
 
-/** How an agent that is a program is started. */
+/** The settings of an agent that is a program. */
 export interface ProcessConfig {
   /** Looked up on the agent's `PATH` when it has no slash; a relative path with one counts from `cwd`. */
   command: string
   args: readonly string[]
-  /** A program with arguments that the command is run under: it gets command and arguments as further arguments. */
+  /** A program with arguments that runs the command, which it gets as further arguments. */
   wrap?: readonly string[]
   /** Absolute folder that the process runs in. */
   cwd: string
@@ -25,9 +25,9 @@ export interface ProcessConfig {
   inherit?: readonly string[]
   /** The gateway's environment. */
   hostEnv: Readonly<Record<string, string | undefined>>
-  /** Absolute folders; a call may choose a working directory in them only. Absent: in any. `cwd` itself is always allowed. */
+  /** Absolute folders in which a call may choose its working directory. Absent: any. `cwd` itself is always allowed. */
   roots?: readonly string[]
-  /** Starts the processes of a gateway that lives long; without one they are started directly. */
+  /** Starts the processes of a long-lived gateway; without it they are started directly. */
   starter?: Starter
 }
 
@@ -78,7 +78,7 @@ const WRONG_KIND = fault(
 )
 const CLOSED = fault('agent-unavailable', 'The gateway is shutting down; try again when it is back.')
 
-/** What a call does not say of a start. */
+/** The parts of a start that are not in the call. */
 interface StartParts {
   config: ProcessConfig
   /** The environment that all processes of the agent have. */
@@ -112,22 +112,22 @@ function start(
       onEnd(ended)
     },
   })
-  // Frames of the same synchronous step are still written before it.
+  // After the frames of the same synchronous step.
   if (call.stdin === 'end') setImmediate(() => handle.endInput())
   return handle
 }
 
-/** Why a launch is refused before anything is started. */
+/** The reason to refuse a launch before anything is started. */
 function refusal({ command, cwd }: Launch, { cwd: configured, roots }: ProcessConfig): Fault | undefined {
   if (command === '')
     return fault('agent-unavailable', 'The agent has no command; configure a `command` for it.', { retryable: false })
   if (!roots || cwd === resolve(configured)) return undefined
   const real = realPath(cwd)
-  // What does not exist is refused by the start itself, with a clearer message.
+  // The start itself refuses a missing folder, with a clearer message.
   if (real === undefined || roots.some((root) => isWithin(real, realPath(root)))) return undefined
   return fault(
     'forbidden',
-    'The working directory asked for is outside the folders that the agent may run in; choose another or add it to `roots`.',
+    'The requested working directory is outside the folders that the agent may run in; choose another or add it to `roots`.',
   )
 }
 

@@ -4,9 +4,9 @@ import { errorCode, NO_ROOM } from './spawn-fault.ts'
 
 /**
  * The sidecar. It reads one order a line: `+GROUP` and `-GROUP` keep the list of process groups, `=COOKIE` kills what
- * one call left behind. The end of its input means that the gateway is gone, however that came about: then the groups
- * that are left get SIGTERM, a second later SIGKILL, and whoever else holds a cookie of the gateway is killed. It scans
- * again until it finds nothing, because a process may fork while it looks. Without /proc only the groups are found.
+ * one call left behind. The end of its input means that the gateway is gone, for whatever reason. Then the remaining
+ * groups get SIGTERM, a second later SIGKILL, and every other process with a cookie of the gateway is killed. It scans
+ * until it finds nothing, because a process may fork during a scan. Without /proc only the groups are found.
  */
 const SCRIPT = `
 trap '' TERM INT HUP
@@ -42,20 +42,23 @@ fi
 sweep "$run"
 `
 
-/** Cleans up after agents: at once what a stopped call left behind, and everything when the gateway is gone. */
+/** Cleans up after agents: after a stopped call at once, and after all of them when the gateway is gone. */
 export interface Reaper {
   /** A new value of the cookie variable, for one call. */
   cookie(): string
-  /** A process group to kill when the gateway is gone. */
+  /** Adds a process group to kill when the gateway is gone. */
   watch(pid: number): void
   /** The group has ended. */
   forget(pid: number): void
-  /** Kills every process that holds this cookie, also one that left its group. Returns at once. */
+  /** Kills every process with this cookie, also one that left its group. Returns at once. */
   sweep(cookie: string): void
 }
 
 class Sidecar implements Reaper {
-  /** Every cookie of this gateway run begins with it. Ends with a dot, as cookies do, so that none is the start of another. */
+  /**
+   * Every cookie of this gateway run begins with it. It ends with a dot, as cookies do, so that no cookie is a prefix
+   * of another.
+   */
   readonly #run = `${process.pid}-${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}.`
   readonly #groups = new Set<number>()
   #calls = 0
@@ -88,8 +91,8 @@ class Sidecar implements Reaper {
 
   /**
    * Starts the sidecar: in a session of its own, so that no signal of a terminal reaches it; without a cookie, so that
-   * no other gateway's sidecar takes it for an agent; never keeping this process alive. One that was killed is started
-   * again with the next call; where there is no shell, agents are only ended by the gateway itself.
+   * no other gateway's sidecar takes it for an agent. It never keeps this process alive. A killed one is started again
+   * with the next call; without a shell, only the gateway itself ends agents.
    */
   #start(): void {
     if (this.#broken) return
@@ -101,7 +104,7 @@ class Sidecar implements Reaper {
     })
     this.#child = child
     child.on('error', (error) => {
-      // Where there is no room for it now, there may be with the next call.
+      // A lack of room may have passed at the next call.
       this.#broken = !NO_ROOM.has(errorCode(error))
       this.#child = undefined
     })

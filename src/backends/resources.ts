@@ -1,4 +1,4 @@
-/** What each process of an agent may take of the machine: sizes in bytes, `cpu` in milliseconds. */
+/** The resource limits of each process of an agent: sizes in bytes, `cpu` in milliseconds. */
 export interface Resources {
   memory?: number
   cpu?: number
@@ -8,9 +8,9 @@ export interface Resources {
 }
 
 /**
- * The program that limits what runs under it, with its arguments: `prlimit` of util-linux, which sets the limits of
- * setrlimit(2) for itself and becomes the agent. Memory is what a program can write to (its data): limiting the address
- * space would keep programs from starting that reserve much and use little. Empty without limits.
+ * The command prefix that limits a program: `prlimit` of util-linux, which sets the limits of setrlimit(2) for itself
+ * and becomes the agent. Memory is writable memory (data): a limit on the address space would stop programs that
+ * reserve much and use little. Empty without limits.
  */
 export function resourceLimiter({ memory, cpu, files, processes, fileSize }: Resources): string[] {
   const limits = [

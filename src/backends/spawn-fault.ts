@@ -8,10 +8,10 @@ export interface Launch {
   cwd: string
 }
 
-/** The codes of a system that has no room for another process at the moment. */
+/** The error codes of a system that has no room for another process at the moment. */
 export const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
 
-/** What the starter said of a start, or `ESTARTER` when it ended before it said anything. */
+/** The error code that the starter reported, or `ESTARTER` when it ended without a report. */
 export class StarterError extends Error {
   readonly code: string
 
@@ -22,8 +22,8 @@ export class StarterError extends Error {
 }
 
 /**
- * Why a process could not be started, as a fault. `error` is what `spawn` threw or emitted; its own message may quote an
- * argument, so only its code is used. Neither paths nor values get into the message: it may reach a client.
+ * The fault of a process that could not be started. `error` is from `spawn`; its message may quote an argument, so only
+ * its code is used. Neither paths nor values get into the message: it may reach a client.
  */
 export function spawnFault(error: unknown, launch: Launch): Fault {
   const code = errorCode(error)
@@ -54,12 +54,12 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
 }
 
-/** The file's name. Of a command line in place of a command only the first word: the others are arguments. */
+/** The file's name. For a command line in place of a command, only its first word: the others are arguments. */
 function nameOf({ command, cwd }: Launch): string {
   return isCommandLine(command, cwd) ? `${basename(command.trimStart().split(/\s/, 1)[0]!)} …` : basename(command)
 }
 
-/** True for several words that name no file together. */
+/** True for several words that together are not the name of a file. */
 function isCommandLine(command: string, cwd: string): boolean {
   return /\S\s+\S/.test(command) && kindOf(resolve(cwd, command)) === 'missing'
 }
@@ -68,7 +68,7 @@ function unavailable(name: string, what: string, remedy: string): Fault {
   return fault('agent-unavailable', `The agent command ${name} could not be started: ${what}; ${remedy}.`)
 }
 
-/** What the same request runs into again until somebody has mended the configuration or the installation. */
+/** A fault that repeats until the configuration or the installation is corrected. */
 function misconfigured(name: string, what: string, remedy: string): Fault {
   return { ...unavailable(name, what, remedy), retryable: false }
 }
@@ -105,7 +105,7 @@ function kindOf(path: string): 'missing' | 'directory' | 'file' {
   return stat.isDirectory() ? 'directory' : 'file'
 }
 
-/** Whether a directory may be entered. */
+/** True when a directory may be entered. */
 function allows(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)

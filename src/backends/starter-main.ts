@@ -1,15 +1,15 @@
 /**
- * The starter: a program that starts agents for its gateway. A process is started by a copy of the one that starts it,
- * and a small process is copied in a fraction of the time, in which a gateway would do nothing else. The gateway has made
- * the agent's pipes; their far ends are opened here through /proc and handed to the agent, so that nothing an agent says
- * goes through this process. The end of its input means that the gateway is gone: then it ends the agents that still run.
+ * The starter: a program that starts agents for its gateway. Starting a process copies the starting one, and a small
+ * process is copied in a fraction of the time that would block a gateway. The gateway makes the agent's pipes. This
+ * process opens their far ends through /proc and passes them to the agent, so that no output of an agent goes through
+ * it. The end of its input means that the gateway is gone: then it ends the agents that still run.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { errorCode, NO_ROOM } from './spawn-fault.ts'
 import { messageReader, type StarterOrder, type StarterReport, type StarterSetup } from './starter-wire.ts'
 
-/** How long agents of a gateway that is gone may take to end, in milliseconds: less than the reaper waits for us. */
+/** Grace for the agents of a gateway that is gone, in milliseconds: less than the reaper gives this process. */
 const GRACE_MS = 800
 
 let gateway = 0
@@ -21,12 +21,12 @@ function report(...message: StarterReport): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-/** Opens a descriptor of the gateway again: this one is nobody else's, and no flag of the gateway's own end is on it. */
+/** Opens a descriptor of the gateway anew, so that it is not shared and has none of the gateway's flags. */
 function openEnd(fd: number, flags: number): number {
   try {
     return openSync(`/proc/${gateway}/fd/${fd}`, flags)
   } catch (error) {
-    // Any other reason would be taken for one of the command.
+    // Any other error would be taken for an error of the command.
     throw NO_ROOM.has(errorCode(error)) ? error : Object.assign(new Error('no such stream'), { code: 'ESTARTER' })
   }
 }
@@ -54,7 +54,7 @@ function start({ id, ends, command, args, cwd, env }: StarterOrder): void {
   for (const fd of stdio) closeSync(fd)
 }
 
-/** Takes orders once it has seen that the gateway's descriptors can be opened. */
+/** Reports that it takes orders, when the gateway's descriptors can be opened. */
 function prepare(setup: StarterSetup): void {
   gateway = setup.gateway
   try {
@@ -65,7 +65,7 @@ function prepare(setup: StarterSetup): void {
   }
 }
 
-/** The gateway is gone: its agents are told to end, then ended with all that is left of their groups. */
+/** The gateway is gone: its agents get SIGTERM, and the rest of their groups SIGKILL. */
 function end(): void {
   isOver = true
   if (groups.size === 0) process.exit()
@@ -86,7 +86,7 @@ function signal(name: NodeJS.Signals): void {
   }
 }
 
-// Only the end of its gateway ends it, so that no agent outlives both.
+// Signals do not end it, only the end of its gateway, so that no agent outlives both.
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
 process.stdout.on('error', () => {})
 process.stdin.on('error', () => {})

@@ -9,20 +9,22 @@ import { gatewayReaper } from './reaper.ts'
 import { StarterError } from './spawn-fault.ts'
 import { messageReader, type StarterOrder, type StarterReport, type StarterSetup } from './starter-wire.ts'
 
-/** How long a starter may say nothing although it has an order, in milliseconds. */
+/** The longest time without a report while an order is open, in milliseconds. */
 const SILENT_MS = 10_000
-/** The pipes of so many agents are made ahead: a start takes longer than their making, and each takes six descriptors. */
+/**
+ * Pipes are made ahead for this many agents: a start takes longer than making them, and each set takes six descriptors.
+ */
 const PIPED_AHEAD = 2
-/** What keeps the program small: its size is what a start costs. docs/performance.md has the figures. */
+/** Options that keep the process small, because its size decides the cost of a start (see docs/performance.md). */
 const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=1', '--optimize-for-size']
 
-/** How the starter is run. */
+/** The settings of the starter. */
 export interface StarterConfig {
   /** The file of its program. */
   program: string
-  /** A starter that says nothing for so long although it has an order is ended, in milliseconds (10 s). */
+  /** The longest time without a report while an order is open, in milliseconds (10 s); then the starter is killed. */
   silentMs?: number
-  /** Told, in words, when agents are started directly although they should not be. */
+  /** Called with a message when agents are started directly although they should not be. */
   trouble?(message: string): void
 }
 
@@ -32,24 +34,24 @@ export class StarterRun {
   isReady = false
   /** It has started an agent. */
   hasServed = false
-  /** Why it has not. */
-  vain = 'it ended before it started any'
+  /** The reason why it has not. */
+  failure = 'it ended before it started any'
   readonly #silentMs: number
   readonly #processes = new Map<number, PipedProcess>()
   readonly #onEnd: () => void
   readonly #settle: (ready: boolean) => void
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
-  /** Its stdout. Like its stdin it is a socket, which need not keep this process alive. */
-  readonly #says: Socket
+  /** A socket, like its stdin, so that it need not keep this process alive. */
+  readonly #stdout: Socket
   #isOver = false
   #count = 0
   /** Orders without an answer. */
   #waiting = 0
   #patience: NodeJS.Timeout | undefined
-  /** How many reports have come. */
-  #heard = 0
+  /** The number of reports so far. */
+  #reports = 0
 
-  /** Throws when there can be none. `onEnd` is called once, when it is gone. */
+  /** Throws when it cannot be started. `onEnd` is called once, when it has ended. */
   constructor({ program, silentMs = SILENT_MS }: StarterConfig, onEnd: () => void) {
     this.#silentMs = silentMs
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -57,7 +59,7 @@ export class StarterRun {
     this.#settle = resolve
     this.#onEnd = onEnd
     this.#child = this.#spawn(program)
-    this.#says = this.#child.stdout as Socket
+    this.#stdout = this.#child.stdout as Socket
     gatewayPipes().take((taken) => this.#setUp(taken))
     gatewayPipes().keep(PIPED_AHEAD)
   }
@@ -71,8 +73,8 @@ export class StarterRun {
     const id = this.#count
     const launched = new PipedProcess(events, this.#launcher(id, agent), gatewayPipes())
     this.#processes.set(id, launched)
-    // What an agent says may be long in coming; it is waited for.
-    if (this.#processes.size === 1) this.#says.ref()
+    // An agent's output may take long; this keeps the process alive for it.
+    if (this.#processes.size === 1) this.#stdout.ref()
     return launched
   }
 
@@ -93,18 +95,20 @@ export class StarterRun {
     }
   }
 
-  /** It takes orders when it can open descriptors of this process. */
+  /** Sends the setup: the starter takes orders when it can open descriptors of this process. */
   #setUp(pipes: Taken): void {
     if (pipes && !(pipes instanceof Error)) {
       this.#send({ gateway: process.pid, probe: pipes[0].read })
       void this.ready.then(() => closePipes(pipes))
       return
     }
-    this.vain = pipes ? pipes.message : 'pipes cannot be made here'
+    this.failure = pipes ? pipes.message : 'pipes cannot be made here'
     this.#child.stdin?.end()
   }
 
-  /** In a session of its own, so that no signal of a terminal reaches it; never keeping this process alive. */
+  /**
+   * Starts it in a session of its own, so that no signal of a terminal reaches it. It never keeps this process alive.
+   */
   #spawn(program: string): ChildProcessByStdio<Writable, Readable, null> {
     const child = spawn(process.execPath, [...NODE_OPTIONS, program], {
       cwd: '/',
@@ -113,11 +117,11 @@ export class StarterRun {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     child.on('error', () => this.close())
-    // With all that it said before.
+    // 'close' comes after all of its output.
     child.on('close', () => this.close())
-    // Without a pid it has no streams either, where the system has no more of them.
+    // Without a pid it may have no streams either.
     if (child.pid === undefined) return child
-    // One that does not see that the gateway is gone is ended too.
+    // The reaper also ends a starter that does not notice the end of the gateway.
     gatewayReaper().watch(child.pid)
     for (const stream of [child.stdin, child.stdout] as Socket[]) stream.on('error', () => {}).unref()
     child.stdout.setEncoding('utf8').on(
@@ -131,14 +135,14 @@ export class StarterRun {
   #order(order: StarterOrder): void {
     this.#send(order)
     this.#waiting += 1
-    this.#patience ??= setTimeout(() => this.#lastLook(), this.#silentMs).unref()
+    this.#patience ??= setTimeout(() => this.#checkSilence(), this.#silentMs).unref()
   }
 
-  /** While this process was held up it read nothing: what came meanwhile is read before the starter is given up. */
-  #lastLook(): void {
-    const before = this.#heard
+  /** Reads what came while this process was busy, then kills a starter that has still not reported. */
+  #checkSilence(): void {
+    const before = this.#reports
     setImmediate(() => {
-      if (this.#heard === before) this.#child.kill('SIGKILL')
+      if (this.#reports === before) this.#child.kill('SIGKILL')
     })
   }
 
@@ -146,14 +150,14 @@ export class StarterRun {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** The starter has said something. */
-  #hears(): void {
-    this.#heard += 1
+  /** The starter has sent a report. */
+  #countReport(): void {
+    this.#reports += 1
     this.#patience?.refresh()
   }
 
   #reported(report: StarterReport): void {
-    this.#hears()
+    this.#countReport()
     if (report[0] === 'ready') {
       this.isReady = true
       this.#settle(true)
@@ -176,7 +180,7 @@ export class StarterRun {
 
   #forget(id: number): void {
     this.#processes.delete(id)
-    if (this.#processes.size === 0) this.#says.unref()
+    if (this.#processes.size === 0) this.#stdout.unref()
   }
 
   #answered(): void {
@@ -186,7 +190,7 @@ export class StarterRun {
     this.#patience = undefined
   }
 
-  /** Ends it; what it started and still runs is ended too. */
+  /** Ends it, and the agents that it started and that still run. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true

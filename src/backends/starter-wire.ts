@@ -1,9 +1,9 @@
 import type { AgentStart } from './agent-process.ts'
 import type { AgentEnds } from './piped-process.ts'
 
-/** What a gateway and its starter say to each other: JSON, one message a line. */
+/** The messages between a gateway and its starter: JSON, one per line. */
 
-/** The first line for the starter: its gateway's process id, and a descriptor of it to try whether they can be opened. */
+/** The first line for the starter: its gateway's process id, and a descriptor of it to test that they can be opened. */
 export interface StarterSetup {
   gateway: number
   probe: number
@@ -15,14 +15,14 @@ export interface StarterOrder extends AgentStart {
   ends: AgentEnds
 }
 
-/** What the starter says: that it takes orders, and what became of the agent of one. */
+/** A report of the starter: it takes orders, or the state of the agent of an order. */
 export type StarterReport =
   | readonly ['ready']
   | readonly ['started', id: number, pid: number]
   | readonly ['failed', id: number, code: string]
   | readonly ['exited', id: number, exitCode: number | null, signal: string | null]
 
-/** A function that takes text as it comes and gives on each message that it completes. */
+/** A function that takes text in chunks and calls `onMessage` for each complete message. Throws on invalid JSON. */
 export function messageReader<T>(onMessage: (message: T) => void): (text: string) => void {
   let rest = ''
   return (text) => {

@@ -1,35 +1,37 @@
 import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
 import { type StarterConfig, StarterRun } from './starter-run.ts'
 
-/** So many starters that started no agent, one after the other, and no further one is tried. */
-const MAX_VAIN = 3
+/** After this many starters in a row that started no agent, no other one is tried. */
+const MAX_FAILURES = 3
 
-/** The process that starts agents for this gateway; while there is none, `start` refuses and makes one. */
+/**
+ * The process that starts agents for this gateway. While there is none, `start` returns undefined and one is started.
+ */
 export class Starter {
   readonly #config: StarterConfig
   #run: StarterRun | undefined
-  #vain = 0
+  #failures = 0
   #closed = false
 
   constructor(config: StarterConfig) {
     this.#config = config
   }
 
-  /** The process that runs now, for those who watch it. */
+  /** The pid of the running starter, for metrics and tests. */
   get pid(): number | undefined {
     return this.#run?.pid
   }
 
-  /** Starts an agent; undefined when that has to be done directly. */
+  /** Starts an agent; undefined when the caller has to start it directly. */
   start(agent: AgentStart, events: AgentEvents): AgentProcess | undefined {
     if (this.#run?.isReady) return this.#run.start(agent, events)
     void this.prepare()
     return undefined
   }
 
-  /** Makes a starter when there is none. Resolves when it takes orders, or with false when it will not. */
+  /** Starts a starter when there is none. Resolves with true when it takes orders, with false when it will not. */
   prepare(): Promise<boolean> {
-    if (!this.#run && !this.#closed && this.#vain < MAX_VAIN) this.#begin()
+    if (!this.#run && !this.#closed && this.#failures < MAX_FAILURES) this.#begin()
     return this.#run?.ready ?? Promise.resolve(false)
   }
 
@@ -52,16 +54,18 @@ export class Starter {
     this.#run = undefined
     if (this.#closed) return
     if (run.hasServed) {
-      this.#vain = 0
+      this.#failures = 0
       this.#config.trouble?.('the process that starts agents has ended; another one is started')
       this.#begin()
-    } else this.#failed(run.vain)
+    } else this.#failed(run.failure)
   }
 
   #failed(why: string): void {
-    this.#vain += 1
-    if (this.#vain === MAX_VAIN) {
-      this.#config.trouble?.(`no process that starts agents could be started (${why}); the gateway starts them itself`)
+    this.#failures += 1
+    if (this.#failures === MAX_FAILURES) {
+      this.#config.trouble?.(
+        `the process that starts agents cannot be started (${why}); the gateway starts agents itself`,
+      )
     }
   }
 }

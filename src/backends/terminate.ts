@@ -1,9 +1,9 @@
-/** How long a killed process may take to be gone; one stuck in the kernel is given up then. */
+/** The longest wait for a killed process, in milliseconds; one that is stuck in the kernel is given up then. */
 export const KILLED_MS = 2_000
 
 /**
- * Sends a signal to the process group that `pid` leads, also when the leader itself has ended.
- * False when no process of it is left, or none that may be signalled.
+ * Sends a signal to the process group that `pid` leads, also when the leader itself has ended. False when no process of
+ * it is left or may be signalled.
  */
 export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
@@ -15,8 +15,8 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * SIGTERM to a process group, SIGKILL after `graceMs` (at once when that is 0). `giveUp` is called when the caller has
- * not called the returned cancel function some time after that: it has no bound otherwise.
+ * Sends SIGTERM to a process group, and SIGKILL after `graceMs` (at once when that is 0). If the caller does not call
+ * the returned cancel function, `giveUp` is called `KILLED_MS` after that, so that the wait is bounded.
  */
 export function terminateGroup(pid: number, graceMs: number, giveUp: () => void): () => void {
   let timer: NodeJS.Timeout

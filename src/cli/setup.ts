@@ -68,7 +68,7 @@ export async function setUp(
     hooks,
     log: redacting(log, config),
     env,
-    brief: alone,
+    shortLived: alone,
     ...(starter !== undefined && { starter: { program: starter, trouble: (message) => log.warn(message) } }),
   })
   const { engine } = gateway

@@ -1,17 +1,19 @@
 import type { JournalEntry } from '../contract/index.ts'
 import type { Id } from '../model/index.ts'
 
-/** Several events of one turn in one row, one JSON text a line (which holds no raw line feed). `seq` is the first one's. */
+/**
+ * Several events of one turn in one row, one JSON text per line (none holds a raw line feed). `seq` is the first one's.
+ */
 export interface Block {
   turn: Id
   seq: number
   lines: string
 }
 
-/** A row costs more than the text of many small events; beyond this many UTF-16 units a block gains nothing more. */
+/** A row costs more than the text of many small events; blocks longer than this many UTF-16 units save nothing more. */
 const BLOCK_UNITS = 65_536
 
-/** The events as few blocks: each holds events of one turn whose numbers follow each other. */
+/** Joins events into blocks: each holds consecutive events of one turn. */
 export function blocksOf(entries: readonly JournalEntry[]): Block[] {
   const blocks: Block[] = []
   let open: { block: Block; next: number } | undefined
@@ -27,7 +29,7 @@ export function blocksOf(entries: readonly JournalEntry[]): Block[] {
   return blocks
 }
 
-/** The events behind `after` that are in a turn's blocks, which come in order. */
+/** The events after `after` in a turn's blocks, which come in order. */
 export function eventsOf(blocks: readonly Block[], after: number): JournalEntry[] {
   const entries: JournalEntry[] = []
   let last = after

@@ -6,23 +6,23 @@ import { migrate, versionOf } from './schema.ts'
 import { withoutSqliteWarning } from './sqlite-warning.ts'
 
 /**
- * How long opening waits for another process's lock, and how long a statement does afterwards, in milliseconds: nothing
- * else happens in this process meanwhile.
+ * The longest wait for another process's lock, in milliseconds: while opening, and for a statement afterwards. The wait
+ * blocks this process.
  */
 const BUSY_MS = 5000
 export const RUNNING_BUSY_MS = 1000
 
 /**
- * Pages in the log (of 4 KiB) before it is moved into the file: that waits for the disk and holds everything meanwhile,
- * so it is rarer than SQLite's own 1,000.
+ * Pages (of 4 KiB) in the log before a checkpoint. A checkpoint waits for the disk and blocks this process, so it is
+ * rarer than SQLite's default of 1,000.
  */
 const CHECKPOINT_PAGES = 4000
 
 /**
- * Opens the database at `path` (or `:memory:`), makes file and folder where there are none, and migrates it.
- * Write-ahead log with `synchronous = NORMAL`: what was committed survives the end of the process, however it ends;
- * only a power cut may take the last moments. `busyMs` is how long to wait for another process's lock, `runningBusyMs` how
- * long each statement does afterwards. Throws a `StoreError`.
+ * Opens the database at `path` (or `:memory:`), creates missing file and folder, and migrates it. Write-ahead log with
+ * `synchronous = NORMAL`: commits survive any end of the process; only a power cut may lose the last moments. `busyMs`
+ * limits the wait for another process's lock while opening, `runningBusyMs` that of each statement afterwards. Throws a
+ * `StoreError`.
  */
 export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = RUNNING_BUSY_MS } = {}): DatabaseSync {
   let db: DatabaseSync | undefined
@@ -31,7 +31,7 @@ export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = R
     const { DatabaseSync } = withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
     db = new DatabaseSync(path)
     db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA foreign_keys = ON`)
-    // Before the first write: another program's database stays as it is.
+    // Before the first write, so that another program's database is not changed.
     versionOf(db, path)
     enableWriteAheadLog(db, busyMs)
     db.exec(`PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
@@ -45,7 +45,7 @@ export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = R
 }
 
 /**
- * The file is there with its mode before SQLite opens it: whatever the umask, transcripts are for their owner only.
+ * Creates the file with its mode before SQLite opens it: whatever the umask, only the owner may read transcripts.
  * SQLite gives `-wal` and `-shm` the mode of the file itself.
  */
 function createPrivately(path: string): void {
@@ -53,7 +53,7 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, 'a+', 0o600))
 }
 
-/** While another process switches a new file to the log, SQLite answers busy at once instead of waiting: so we wait. */
+/** Retries: while another process switches a new file to the log, SQLite answers busy at once instead of waiting. */
 function enableWriteAheadLog(db: DatabaseSync, busyMs: number): void {
   const deadline = process.hrtime.bigint() + BigInt(busyMs) * 1_000_000n
   for (;;) {

@@ -1,4 +1,4 @@
-/** What can be wrong with a store's file. */
+/** The kinds of problems with a store's file. */
 export type StoreErrorCode =
   | 'closed'
   | 'damaged'
@@ -14,23 +14,26 @@ const TEXTS: Readonly<Record<StoreErrorCode, readonly [what: string, remedy: str
   closed: ['is closed', 'Open it again before using it.'],
   damaged: [
     'is damaged or not a SQLite database',
-    'Restore it from a backup, or move it away: a new one is made at the next start.',
+    'Restore it from a backup, or move it away: a new one is created at the next start.',
   ],
   failed: ['failed', 'See the cause; if it stays, run "PRAGMA integrity_check" on the file.'],
   foreign: ['belongs to another program', 'Set store.path to a file that does not exist yet.'],
-  full: ['cannot grow because the disk is full', 'Make room on the disk, or set store.path to another one.'],
+  full: ['cannot grow because the disk is full', 'Free space on the disk, or set store.path to another one.'],
   locked: [
     'is locked by another process',
-    'End the program that holds it (a backup or a database browser), then try again.',
+    'Close the program that holds it (a backup or a database browser), then try again.',
   ],
   newer: [
     'was written by a newer version of Turnpike',
     'Update Turnpike, or set store.path to another file: an older version would damage it.',
   ],
-  'no-folder': ['cannot be made in its folder', 'Set store.path to a file in a folder that can be made and written.'],
+  'no-folder': [
+    'cannot be created in its folder',
+    'Set store.path to a file in a folder that can be created and written.',
+  ],
   unwritable: [
     'cannot be read and written',
-    'Give the user that runs Turnpike both rights on the file and its folder, or set store.path to another place.',
+    'Give the user that runs Turnpike read and write access to the file and its folder, or change store.path.',
   ],
 }
 
@@ -39,7 +42,7 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode
   readonly path: string
 
-  /** `detail` says more about what is wrong, in a few words without content of the store. */
+  /** `detail` adds a few words about the problem, without content of the store. */
   constructor(code: StoreErrorCode, path: string, detail?: string, cause?: unknown) {
     const [what, remedy] = TEXTS[code]
     super(`The store ${path} ${what}${detail === undefined ? '' : ` (${detail})`}. ${remedy}`, { cause })
@@ -74,7 +77,7 @@ const SYSTEM_CODES: Readonly<Record<string, StoreErrorCode>> = {
   ERR_INVALID_STATE: 'closed',
 }
 
-/** Turns whatever SQLite or the file system threw into a `StoreError`; one that is already one stays. */
+/** Converts an error of SQLite or the file system into a `StoreError`; a `StoreError` is returned unchanged. */
 export function storeError(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error
   const { code, errcode, errstr } = error as { code?: string; errcode?: number; errstr?: string }

@@ -1,9 +1,9 @@
-/** Begins a text that stands in a column in another form. A client's text with it in front is written in that form too. */
+/** Marks a text that is stored as JSON. A client's text that begins with it is stored as JSON too. */
 const MARK = '\ufdd0'
 
 /**
- * A part of a session's key as a column holds it. SQLite's texts are UTF-8, in which all halves of surrogate pairs are one
- * character: a text that has one is kept as JSON, which escapes them, and so is one with a NUL.
+ * A part of a session's key as stored in a column. SQLite's texts are UTF-8, in which all lone surrogates become the
+ * same character. A text with one, or with a NUL, is stored as JSON, which escapes them.
  */
 export function toColumn(text: string): string {
   const plain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(MARK)

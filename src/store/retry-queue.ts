@@ -4,25 +4,25 @@ import type { Awaitable } from '../contract/index.ts'
 const LONGEST_PAUSE_MS = 32
 
 /**
- * Runs work that fails for a moment while another process holds a lock. It runs at once where it can. Where it cannot,
- * it and all that comes after it run in order, each tried again and again after random pauses, so that processes which
- * want the same lock do not keep step. The event loop goes on meanwhile.
+ * Runs work that fails while another process holds a lock. It runs at once when possible. Otherwise it and all later
+ * work run in order, each retried after random pauses, so that processes that want the same lock do not stay in step.
+ * The event loop is not blocked.
  */
 export class RetryQueue {
   readonly #isBusy: (error: unknown) => boolean
   readonly #patienceMs: number
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
-  /** The patience was in vain. Nothing is waited for until something has succeeded. */
+  /** The patience ran out. Work is not retried until some work has succeeded. */
   #gaveUp = false
 
-  /** `isBusy` tells an error that passes by itself; `patienceMs` is how long one piece of work is tried. */
+  /** `isBusy` is true for an error that passes by itself; `patienceMs` is how long one piece of work is retried. */
   constructor(isBusy: (error: unknown) => boolean, patienceMs: number) {
     this.#isBusy = isBusy
     this.#patienceMs = patienceMs
   }
 
-  /** The result of `work`, now or later. Throws or rejects with what `work` threw last. `once`: it has one attempt. */
+  /** The result of `work`, now or later. Throws or rejects with what `work` threw last. `once`: only one attempt. */
   run<T>(work: () => T, once?: 'once'): Awaitable<T> {
     if (this.#waiting > 0) {
       return this.#enqueue(async () => (once ? work() : this.#retry(work, this.#attempt(work))))

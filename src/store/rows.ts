@@ -2,10 +2,10 @@ import type { SQLOutputValue } from 'node:sqlite'
 import type { SessionRecord, TurnRecord } from '../contract/index.ts'
 import { fromColumn } from './key-text.ts'
 
-/** A row as the driver gives it. */
+/** A row of the driver. */
 export type Row = Record<string, SQLOutputValue>
 
-/** A row of `sessions` as the record; what is NULL is left out. */
+/** The record of a row of `sessions`; NULL columns are left out. */
 export function sessionRecord(row: Row): SessionRecord {
   return {
     id: row['id'] as string,
@@ -23,7 +23,7 @@ export function sessionRecord(row: Row): SessionRecord {
   }
 }
 
-/** A row of `turns` as the record; what is NULL is left out. */
+/** The record of a row of `turns`; NULL columns are left out. */
 export function turnRecord(row: Row): TurnRecord {
   return {
     turn: row['turn'] as string,

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from './errors.ts'
 import { inTransaction } from './transaction.ts'
 
-/** Marks a file as ours ("TnPk"), so that a typing error in a path never turns another program's database into a store. */
+/** Marks a file as ours ("TnPk"), so that a wrong path never turns another program's database into a store. */
 export const APPLICATION_ID = 0x546e506b
 
-/** One script per version, applied in order; `user_version` counts those that are in. Never edit one that was released. */
+/** One script per version, applied in order; `user_version` counts the applied ones. Never edit a released one. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE sessions (
@@ -70,8 +70,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE turns ADD COLUMN measures TEXT;
   `,
-  // Up to here agents were told the client's session id alone, or with the conversation behind a slash; from here on only
-  // the local tenant's sessions without a conversation keep that name. An agent that gave the told name back as its own
+  // Before this version agents got the client's session id, or that with a slash and the conversation. From it on, only
+  // the local tenant's sessions without a conversation keep that name. An agent that returned the old name as its own id
   // has no other, and two sessions may share it.
   `
   ALTER TABLE sessions ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
@@ -87,8 +87,8 @@ export const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length
 
 /**
- * Brings an open database to `SCHEMA_VERSION`; safe when several processes open a new file at once.
- * Throws what `versionOf` throws.
+ * Migrates an open database to `SCHEMA_VERSION`; safe when several processes open a new file at once. Throws what
+ * `versionOf` throws.
  */
 export function migrate(db: DatabaseSync, path: string): void {
   if (versionOf(db, path) === SCHEMA_VERSION) return
@@ -99,15 +99,15 @@ export function migrate(db: DatabaseSync, path: string): void {
   })
 }
 
-/** One statement is one snapshot: another process that migrates meanwhile is seen before or after it, never half. */
+/** One statement reads one snapshot: a concurrent migration is seen entirely or not at all. */
 const IDENTITY = `
   SELECT (SELECT application_id FROM pragma_application_id) AS application,
          (SELECT user_version FROM pragma_user_version) AS version,
          (SELECT count(*) FROM sqlite_schema) AS tables`
 
 /**
- * The version of the tables in the database, 0 for an empty one. Changes nothing.
- * Throws a `StoreError` when the file was written by a newer version or by another program.
+ * The version of the tables in the database, 0 for an empty one. Changes nothing. Throws a `StoreError` when the file
+ * was written by a newer version or by another program.
  */
 export function versionOf(db: DatabaseSync, path: string): number {
   const { application, version, tables } = db.prepare(IDENTITY).get() as Record<string, number>

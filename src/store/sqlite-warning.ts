@@ -1,7 +1,7 @@
 type EmitWarning = typeof process.emitWarning
 
 /**
- * Runs `load` without the one warning that Node 22 prints when `node:sqlite` is first loaded; every other warning passes.
+ * Runs `load` and suppresses the warning that Node 22 prints when `node:sqlite` is first loaded; other warnings pass.
  * `load` must be synchronous: the process's own `emitWarning` is back when this returns.
  */
 export function withoutSqliteWarning<T>(load: () => T): T {

@@ -19,37 +19,37 @@ import { type Row, sessionRecord, turnRecord } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
 import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
-/** How long a key stays claimed that was taken over after its claim had gone: a day, in milliseconds. */
+/** How long a key stays claimed when it was taken over after its claim was gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
 
-/** How many characters are written to see whether the store can be written. */
+/** The number of characters that a probe writes. */
 const PROBE_LENGTH = 65_536
 
-/** How long a brief store tries to get the lock of its file, in milliseconds. */
-const BRIEF_PATIENCE_MS = 10_000
+/** How long a short-lived store tries to get the lock of its file, in milliseconds. */
+const SHORT_LIVED_PATIENCE_MS = 10_000
 
-/** How a store is opened. */
+/** Options for opening a store. */
 export interface SqliteOptions {
-  /** Hears of what could not be committed when nobody called `commit`. */
+  /** Called with the error of a commit at the end of a tick, for which no caller waits. */
   failed?: (error: unknown) => void
   /**
    * The process ends when it closes the store, and many like it may share the file at the same time. Each write is
-   * committed by itself, and what finds the file locked is tried again for `BRIEF_PATIENCE_MS`: then a method answers
-   * later. `close` leaves the log as it is, for whoever opens the file next, as after a crash: to write it into the file,
-   * and to begin a new one, takes longer than a short turn.
+   * committed by itself, and a write that finds the file locked is tried again for `SHORT_LIVED_PATIENCE_MS`: its
+   * method then returns a promise. `close` leaves the log for the next process that opens the file, as after a crash: a
+   * checkpoint and a new log take longer than a short turn.
    */
-  brief?: boolean
+  shortLived?: boolean
 }
 
 /**
- * Opens the store in the SQLite file `path`, which any number of processes of one machine may share; `:memory:` is one
- * that ends with it. File (mode 0600) and folder (0700) are made where there are none. Every method answers at once,
- * unless the store is brief; it throws a `StoreError` that names the file and the remedy, as this does.
+ * Opens the store in the SQLite file `path`, which any number of processes of one machine may share; `:memory:` ends
+ * with its process. Missing file (mode 0600) and folder (0700) are created. Every method answers synchronously, unless
+ * the store is short-lived. This function and all methods throw a `StoreError` that names the file and the remedy.
  */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
   const db = openDatabase(path, {
-    ...(options.brief && { busyMs: BRIEF_PATIENCE_MS }),
-    runningBusyMs: busyMsOf(options.brief === true),
+    ...(options.shortLived && { busyMs: SHORT_LIVED_PATIENCE_MS }),
+    runningBusyMs: busyMsOf(options.shortLived === true),
   })
   return new SqliteStore(db, path, options)
 }
@@ -58,20 +58,20 @@ class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #path: string
   readonly #sql: Statements
-  readonly #brief: boolean
+  readonly #shortLived: boolean
   readonly #writes: Writes
-  /** What is tried again waits in it; a store that is not brief has none. */
+  /** The queue of retried work; only a short-lived store has one. */
   readonly #queue: RetryQueue | undefined
 
-  constructor(db: DatabaseSync, path: string, { failed = () => {}, brief = false }: SqliteOptions) {
+  constructor(db: DatabaseSync, path: string, { failed = () => {}, shortLived = false }: SqliteOptions) {
     this.#db = db
-    this.#brief = brief
+    this.#shortLived = shortLived
     this.#path = path
     this.#sql = prepareAll(db)
-    this.#writes = brief
+    this.#writes = shortLived
       ? new ShortTransactions(db)
       : new TickTransaction(db, this.#sql, (error) => failed(storeError(error, path)))
-    if (brief) this.#queue = new RetryQueue(isLocked, BRIEF_PATIENCE_MS)
+    if (shortLived) this.#queue = new RetryQueue(isLocked, SHORT_LIVED_PATIENCE_MS)
   }
 
   commit(): Awaitable<void> {
@@ -81,12 +81,12 @@ class SqliteStore implements Store {
   probe(): Awaitable<void> {
     const probe = (): void => {
       this.#writes.commit()
-      // Who holds the lock may hold it for long; it is tried again.
+      // The lock may be held for long; the caller probes again later.
       this.#db.exec('PRAGMA busy_timeout = 0')
       try {
         this.#sql.probe.run('x'.repeat(PROBE_LENGTH))
       } finally {
-        this.#db.exec(`PRAGMA busy_timeout = ${busyMsOf(this.#brief)}`)
+        this.#db.exec(`PRAGMA busy_timeout = ${busyMsOf(this.#shortLived)}`)
       }
     }
     return this.#do(probe, 'once')
@@ -139,7 +139,7 @@ class SqliteStore implements Store {
   }
 
   clearSession(id: Id, now: number): Awaitable<number | undefined> {
-    return this.#together(() => {
+    return this.#atomically(() => {
       this.#sql.clearMessages.run(id)
       return this.#beginEpoch(id, now)
     })
@@ -154,7 +154,7 @@ class SqliteStore implements Store {
   }
 
   deleteSession(id: Id): Awaitable<void> {
-    return this.#together(() => {
+    return this.#atomically(() => {
       const known = this.#sql.readSession.get(id)
       if (!known) return
       this.#sql.forget.run(digestOf(sessionRecord(known)))
@@ -163,7 +163,7 @@ class SqliteStore implements Store {
   }
 
   appendMessages(session: Id, messages: readonly Message[]): Awaitable<void> {
-    return this.#together(() => {
+    return this.#atomically(() => {
       for (const message of messages) this.#sql.appendMessage.run(JSON.stringify(message), session)
     })
   }
@@ -222,10 +222,13 @@ class SqliteStore implements Store {
     const append = (): void => {
       for (const block of blocks) this.#appendBlock(block)
     }
-    return blocks.length > 1 ? this.#together(append) : this.#write(append)
+    return blocks.length > 1 ? this.#atomically(append) : this.#write(append)
   }
 
-  /** Where a row with its number is already (somebody else ended the turn), the other events of the block go in alone. */
+  /**
+   * When a row with its number exists (another process ended the turn), the other events of the block are added one by
+   * one.
+   */
   #appendBlock({ turn, seq, lines }: Block): void {
     if (this.#sql.appendBlock.run(seq, lines, turn).changes > 0) return
     for (const entry of eventsOf([{ turn, seq, lines }], seq - 1)) {
@@ -250,7 +253,7 @@ class SqliteStore implements Store {
     return this.#write(() => this.#claimed(key, this.#sql.reclaim.get(...row)))
   }
 
-  /** What a claim found: its own row, or that of whoever holds the key, which nobody changes within the transaction. */
+  /** The result of a claim: its own row, or the holder's, which cannot change within the transaction. */
   #claimed(key: string, taken: Row | undefined): Claim {
     if (taken) return { state: 'new' }
     const held = this.#sql.readClaim.get(key)!
@@ -262,7 +265,7 @@ class SqliteStore implements Store {
   }
 
   prune(before: number): Awaitable<void> {
-    return this.#together(() => {
+    return this.#atomically(() => {
       this.#sql.pruneTurns.run(before)
       this.#sql.pruneClaims.run(before)
     })
@@ -272,15 +275,16 @@ class SqliteStore implements Store {
     return this.#do(() => {
       if (!this.#db.isOpen) return
       this.#writes.commit()
-      if (!this.#brief) this.#db.close()
+      if (!this.#shortLived) this.#db.close()
     })
   }
 
-  /** `once`: it is not tried again, whatever is in the way. */
+  /** Runs work, now or by the queue. `once`: it is not tried again. */
   #do<T>(work: () => T, once?: 'once'): Awaitable<T> {
     return this.#queue ? this.#queue.run(() => this.#now(work), once) : this.#now(work)
   }
 
+  /** Runs work at once, with errors as `StoreError`. */
   #now<T>(work: () => T): T {
     try {
       return work()
@@ -293,22 +297,25 @@ class SqliteStore implements Store {
     return this.#do(() => this.#writes.write(work))
   }
 
-  /** Several statements that write: all of them, or, when one fails, none. */
-  #together<T>(work: () => T): Awaitable<T> {
-    return this.#do(() => this.#writes.together(work))
+  /** Runs several statements that write: all of them or, when one fails, none. */
+  #atomically<T>(work: () => T): Awaitable<T> {
+    return this.#do(() => this.#writes.atomically(work))
   }
 }
 
-/** How long a statement waits for another process's lock, in milliseconds. */
-function busyMsOf(brief: boolean): number {
-  return brief ? 0 : RUNNING_BUSY_MS
+/** The longest wait of a statement for another process's lock, in milliseconds. */
+function busyMsOf(shortLived: boolean): number {
+  return shortLived ? 0 : RUNNING_BUSY_MS
 }
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'locked'
 }
 
-/** A session that was deleted is remembered by this alone: its agent may still know it, so the next one is another. */
+/**
+ * The digest of a session's key. Only it is kept of a deleted session: its agent may still know it, so the next session
+ * must differ.
+ */
 function digestOf({ tenant, agent, session, conversation }: SessionKey): string {
   return sha256(JSON.stringify([tenant, agent, session, conversation]))
 }

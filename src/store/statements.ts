@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /**
- * Every statement of the store. Writes about a session or turn that is not there (deleted meanwhile) change nothing.
- * Parameters are plain `?`: Node 22 takes `?1` for a name.
+ * All statements of the store. Writes for a session or turn that no longer exists change nothing. Parameters are plain
+ * `?`: Node 22 takes `?1` for a name.
  */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -16,7 +16,7 @@ const SQL = {
     RETURNING *`,
   findSession: 'SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?',
   readSession: 'SELECT * FROM sessions WHERE id = ?',
-  // What a turn ends with that no agent has taken is the only thing that it has told of the session.
+  // A turn with one of these codes was taken by no agent.
   isUsed: `
     SELECT EXISTS (
       SELECT 1 FROM turns WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
@@ -50,16 +50,16 @@ const SQL = {
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
 
-  // A turn that has its end gets no more events, whoever ended it.
+  // A turn that has its end gets no more events.
   appendBlock: `
     INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ? AND outcome IS NULL
     ON CONFLICT DO NOTHING`,
-  // The block that the first wanted event may be in, and all behind it.
+  // The block that may contain the first wanted event, and all later ones.
   readBlocks: `
     SELECT seq, json FROM events
     WHERE turn = ? AND seq >= coalesce((SELECT max(seq) FROM events WHERE turn = ? AND seq <= ?), 0) ORDER BY seq`,
 
-  // The condition on the update is what makes a held key give no row; one statement, so no other process comes between.
+  // With the condition on the update a held key gives no row. One statement, so that no other process comes between.
   claim: `
     INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET

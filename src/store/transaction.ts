@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Statements } from './statements.ts'
 
 /**
- * Runs `work` so that all of it is committed or, when it throws, nothing; what it threw is thrown on.
- * The write lock is taken at the start: taken later, a second writer would fail instead of waiting.
+ * Runs `work` in a transaction: all of it is committed or, when it throws, nothing; the error is rethrown. The write
+ * lock is taken at the start: if it were taken later, a second writer would fail instead of waiting.
  */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
@@ -24,20 +24,20 @@ function rollBack(db: DatabaseSync): void {
   } catch {}
 }
 
-/** When what is written is committed. */
+/** The commit policy of writes. */
 export interface Writes {
   /** Runs work that writes. */
   write<T>(work: () => T): T
-  /** Runs work of which all is done, or, when it throws, nothing; what it threw is thrown on. */
-  together<T>(work: () => T): T
-  /** Commits what was written since the last time. When that fails nothing of it is kept. */
+  /** Runs work of which all is done or, when it throws, nothing; the error is rethrown. */
+  atomically<T>(work: () => T): T
+  /** Commits all writes since the last commit. When that fails, none of them is kept. */
   commit(): void
 }
 
 /**
- * A transaction for each piece of work, which is committed at once: the write lock is held for no longer than the
- * statements take. For processes of which many share a file: their event loops are busy with starting up, and a lock
- * that is held until the end of a tick keeps all the others waiting for that long.
+ * One transaction for each piece of work, committed at once: the write lock is held only while the statements run. For
+ * many processes that share a file: while they start up their ticks are long, and a lock held until the end of a tick
+ * would block all the others for that time.
  */
 export class ShortTransactions implements Writes {
   readonly #db: DatabaseSync
@@ -50,7 +50,7 @@ export class ShortTransactions implements Writes {
     return inTransaction(this.#db, work)
   }
 
-  together<T>(work: () => T): T {
+  atomically<T>(work: () => T): T {
     return inTransaction(this.#db, work)
   }
 
@@ -58,8 +58,8 @@ export class ShortTransactions implements Writes {
 }
 
 /**
- * One transaction for everything that is written in a tick of the event loop: a commit costs more than most of what is
- * written, and one does for all turns that have something to say at the time.
+ * One transaction for all writes of a tick: a commit costs more than most writes, and one commit serves all turns that
+ * write in the tick.
  */
 export class TickTransaction implements Writes {
   readonly #db: DatabaseSync
@@ -67,7 +67,7 @@ export class TickTransaction implements Writes {
   readonly #failed: (error: unknown) => void
   #soon: NodeJS.Immediate | undefined
 
-  /** `failed` hears of a commit that nobody called for. */
+  /** `failed` is called with the error of a commit at the end of a tick. */
   constructor(db: DatabaseSync, sql: Statements, failed: (error: unknown) => void) {
     this.#db = db
     this.#sql = sql
@@ -79,7 +79,7 @@ export class TickTransaction implements Writes {
     return work()
   }
 
-  together<T>(work: () => T): T {
+  atomically<T>(work: () => T): T {
     this.#begin()
     this.#sql.savepoint.run()
     try {

@@ -60,7 +60,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     expect(await end(`http://${at}`)).toStrictEqual(
       failed(
         'agent-unavailable',
-        `The agent at ${at} closed the connection before it answered; it may have begun the work. Check that it runs, and what is between.`,
+        `The agent at ${at} closed the connection before it answered and may have begun the work; check that it runs, and the proxies between.`,
         true,
       ),
     )
@@ -71,7 +71,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     const { fault } = await end(`http://${at}`)
     expect(fault?.code).toBe('protocol-violation')
     expect(fault?.message).toMatch(
-      /^The agent at 127\.0\.0\.1:\d+ did not answer in HTTP \(HTTPParserError\); check the `url`\.$/,
+      /^The agent at 127\.0\.0\.1:\d+ did not answer in HTTP \(HTTPParserError\); check its `url`\.$/,
     )
   })
 
@@ -88,7 +88,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     const { fault } = await end(`http://${at}`)
     expect(fault?.code).toBe('protocol-violation')
     expect(fault?.message).toMatch(
-      new RegExp(`^The agent at 127\\.0\\.0\\.1:\\d+ did not answer in HTTP \\(${code}\\); check the \`url\`\\.$`),
+      new RegExp(`^The agent at 127\\.0\\.0\\.1:\\d+ did not answer in HTTP \\(${code}\\); check its \`url\`\\.$`),
     )
   })
 
@@ -99,7 +99,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
       expect(await end(`http://${at}`)).toStrictEqual(
         failed(
           'protocol-violation',
-          `The agent at ${at} answered with an interim status that nothing asked for (100 or 101); check its server and what is in front of it.`,
+          `The agent at ${at} sent an interim status that was not requested (100 or 101); check its server and the proxies in front of it.`,
           false,
         ),
       )
@@ -120,7 +120,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     expect(fault?.code).toBe('protocol-violation')
     expect(fault?.retryable).toBe(false)
     expect(fault?.message).toMatch(
-      /^The agent at 127\.0\.0\.1:\d+ broke off its answer \(\w+\); what came of it is incomplete\. Check that it runs, and the limits of what is between\.$/,
+      /^The agent at 127\.0\.0\.1:\d+ broke off its answer \(\w+\), which is incomplete; check that the agent runs, and the limits of proxies between\.$/,
     )
   })
 
@@ -161,7 +161,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
   test.each([
     [
       'UND_ERR_CONNECT_TIMEOUT',
-      'did not accept a connection in time; check that it runs and that no firewall is between',
+      'did not accept a connection in time; check that it runs and that no firewall blocks it',
     ],
     [
       'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -173,7 +173,7 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     ],
     [
       'ECONNRESET',
-      'closed the connection before it answered; it may have begun the work. Check that it runs, and what is between',
+      'closed the connection before it answered and may have begun the work; check that it runs, and the proxies between',
     ],
     ['EHOSTUNREACH', 'could not be reached (EHOSTUNREACH); check its `url` and the network'],
   ])('%s', (code, what) => {

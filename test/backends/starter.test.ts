@@ -119,7 +119,7 @@ test('a starter that cannot be started is tried three times, told of once, and n
   expect(call.text()).toBe(`${process.pid}\n`)
   for (let time = 0; time < 4; time += 1) expect(await starter.prepare()).toBe(false)
   expect(troubles).toStrictEqual([
-    'no process that starts agents could be started (it ended before it started any); the gateway starts them itself',
+    'the process that starts agents cannot be started (it ended before it started any); the gateway starts agents itself',
   ])
   expect(starter.pid).toBeUndefined()
 })

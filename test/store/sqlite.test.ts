@@ -89,12 +89,12 @@ describe('the files', () => {
     db.close()
   })
 
-  it('of a brief store keep the log for the next process, with what is in it', async () => {
+  it('of a short-lived store keep the log for the next process, with what is in it', async () => {
     const path = newPath()
     const key = { tenant: 'a', agent: 'b', session: 'c', conversation: '' }
-    const brief = openStore({ kind: 'sqlite', path, brief: true })
-    await brief.openSession(key, 'S', 1)
-    await brief.close()
+    const shortLived = openStore({ kind: 'sqlite', path, shortLived: true })
+    await shortLived.openSession(key, 'S', 1)
+    await shortLived.close()
     expect(existsSync(`${path}-wal`)).toBe(true)
     const next = open(path)
     expect(await next.findSession(key)).toMatchObject({ id: 'S' })
@@ -299,7 +299,7 @@ describe('what cannot be opened is refused with its remedy', () => {
     expect(error.code).toBe('damaged')
     expect(error.message).toBe(
       `The store ${path} is damaged or not a SQLite database (file is not a database). ` +
-        'Restore it from a backup, or move it away: a new one is made at the next start.',
+        'Restore it from a backup, or move it away: a new one is created at the next start.',
     )
   })
 
@@ -309,8 +309,8 @@ describe('what cannot be opened is refused with its remedy', () => {
     const error = refusal(path)
     expect(error.code).toBe('unwritable')
     expect(error.message).toBe(
-      `The store ${path} cannot be read and written (EISDIR). Give the user that runs Turnpike both rights on the ` +
-        'file and its folder, or set store.path to another place.',
+      `The store ${path} cannot be read and written (EISDIR). Give the user that runs Turnpike read and write access ` +
+        'to the file and its folder, or change store.path.',
     )
   })
 
@@ -319,7 +319,7 @@ describe('what cannot be opened is refused with its remedy', () => {
     writeFileSync(path, '')
     const error = refusal(join(path, 'below', 'turnpike.db'))
     expect(error.code).toBe('no-folder')
-    expect(error.message).toContain('cannot be made in its folder (ENOTDIR).')
+    expect(error.message).toContain('cannot be created in its folder (ENOTDIR).')
   })
 
   it.skipIf(process.getuid?.() === 0)('a file without the right to write it', () => {
@@ -339,7 +339,7 @@ describe('what cannot be opened is refused with its remedy', () => {
     expect(error.code).toBe('locked')
     expect(error.message).toBe(
       `The store ${path} is locked by another process (database is locked). ` +
-        'End the program that holds it (a backup or a database browser), then try again.',
+        'Close the program that holds it (a backup or a database browser), then try again.',
     )
   })
 })

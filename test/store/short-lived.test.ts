@@ -8,14 +8,14 @@ import { openStore } from '../../src/store/index.ts'
 import { storeContract } from './contract.ts'
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
-const folder = mkdtempSync(join(tmpdir(), 'turnpike-brief-store-'))
+const folder = mkdtempSync(join(tmpdir(), 'turnpike-short-lived-store-'))
 let files = 0
 const newPath = (): string => join(folder, `${++files}.db`)
-const open = (path: string): Store => openStore({ kind: 'sqlite', path, brief: true })
+const open = (path: string): Store => openStore({ kind: 'sqlite', path, shortLived: true })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-storeContract('a brief SQLite file', () => open(newPath()))
+storeContract('a short-lived SQLite store', () => open(newPath()))
 
 const KEY: SessionKey = { tenant: 'a', agent: 'b', session: 'c', conversation: '' }
 const TURN: TurnRecord = {
@@ -52,7 +52,7 @@ const WRITES = {
   deleteSession: (store) => store.deleteSession('S'),
 } satisfies Record<Exclude<keyof Store, Reads>, (store: Store) => Awaitable<unknown>>
 
-describe('a brief store', () => {
+describe('a short-lived store', () => {
   it.each(Object.keys(WRITES) as (keyof typeof WRITES)[])('holds no lock once it has answered: %s', (name) => {
     const path = newPath()
     const [store, other] = [open(path), new DatabaseSync(path)]
