@@ -46,12 +46,12 @@ const commonJs = {
   supported: { 'dynamic-import': false },
 }
 
-/** What the file that imports it lazily holds itself. */
+/** Modules that are bundled into the file that imports them lazily. */
 const INSIDE = new Set(['src/cli/as.ts'])
-/** What is one CommonJS file each: all that a stand-in loads. */
+/** The entry points that become one CommonJS file each: everything that a stand-in loads. */
 const whole = new Set(['src/cli/main.ts'])
 const isWhole = (file) => /^(src\/cli\/(alone|read-config)|codecs\/[^/]+\/index)\.ts$/.test(file)
-/** What these load besides. */
+/** Further modules that these load. */
 const others = new Set()
 const nameOf = (file) => file.slice(0, -'.ts'.length).replaceAll('/', '-')
 const entries = (files) => Object.fromEntries([...files].map((file) => [nameOf(file), file]))

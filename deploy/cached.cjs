@@ -10,7 +10,7 @@ const { Script } = require('node:vm')
 const folder = process.env.TURNPIKE_CACHE && resolve(process.env.TURNPIKE_CACHE)
 const loaded = new Map()
 
-/** What the file at an absolute path exports, once. `build` tells it from the same file of another build. */
+/** The exports of the file at an absolute path, loaded once. `build` distinguishes it from the same file of another build. */
 function load(file, build) {
   if (!loaded.has(file)) loaded.set(file, run(file, build))
   return loaded.get(file)

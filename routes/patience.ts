@@ -8,7 +8,9 @@ export interface Patience {
   read: number
 }
 
-/** How long the rest of a body is still read after its answer ended, so that its sender can read the answer. */
+/**
+ * The time for which the rest of a body is still read after its answer ended, so that its sender can read the answer.
+ */
 const LINGER_MS = 1000
 
 /** Calls back when the body has not come in time; for a body in lines, its first line. */

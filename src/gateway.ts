@@ -4,24 +4,24 @@ import { type AnyCodec, asBack, type Backend, type Hooks } from './contract/inde
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
 import { openStore } from './store/index.ts'
 
-/** What a gateway is made of beside its configuration. */
+/** The dependencies of a gateway besides its configuration. */
 export interface GatewayParts {
   codecs: Readonly<Record<string, AnyCodec>>
   hooks: Hooks
   log: EngineLog
   env: Readonly<Record<string, string | undefined>>
-  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
+  /** The longest silence of a streamed answer before a keep-alive is sent, in milliseconds. */
   keepAliveMs?: number
-  /** A process that starts the agents. Worth its memory for a gateway that lives long. */
+  /** The process that starts agents, which pays off for a long-lived gateway. */
   starter?: StarterConfig
-  /** The process ends when it is closed. */
+  /** The process ends when the gateway is closed. */
   shortLived?: boolean
 }
 
-/** The engine on its configured agents and store. `close` lets turns go on for `drainMs` (milliseconds) first. */
+/** The engine with its configured agents and store. `close` first lets turns run on for `drainMs` milliseconds. */
 export interface Gateway {
   engine: Engine
-  /** Takes another configuration for all that begins from now on; the store and what listens stay as they are. */
+  /** Applies another configuration to everything that begins from now on; store and listeners do not change. */
   reload(config: Config): void
   close(drainMs: number): Promise<void>
 }
@@ -50,7 +50,9 @@ export function createGateway(config: Config, parts: GatewayParts): Gateway {
   }
 }
 
-/** The agents built so far. One whose configuration is the same after a reload stays the same object, with its processes. */
+/**
+ * The agents built so far. One with an unchanged configuration stays the same object over a reload, with its processes.
+ */
 class BuiltAgents {
   readonly #parts: GatewayParts
   readonly #starter: Starter | undefined
@@ -62,7 +64,7 @@ class BuiltAgents {
     this.#starter = starter
   }
 
-  /** What the engine knows of a configuration: codecs chosen, backends open, everything that can be reloaded. */
+  /** The engine's settings of a configuration: its codecs and backends, and everything that can be reloaded. */
   settings(config: Config): EngineSettings {
     const env = hostEnv(config, this.#parts.env)
     const next = new Map([...config.agents].map(([name, agent]) => [name, this.#built(agent, config, env)]))
@@ -79,7 +81,7 @@ class BuiltAgents {
     }
   }
 
-  /** Ends what runs on any of them. */
+  /** Ends all of their processes and calls. */
   async close(graceMs: number): Promise<void> {
     await Promise.all(this.#all.map(({ backend }) => backend.close(graceMs)))
   }
@@ -94,7 +96,7 @@ class BuiltAgents {
   }
 }
 
-/** With the environment that agents may see. */
+/** `env` is the environment that agents may see. */
 type HostedParts = GatewayParts & { env: Record<string, string> }
 
 function agentSettings(
@@ -134,7 +136,7 @@ function agentSettings(
 
 function openBackend(agent: AgentConfig, env: Record<string, string>, starter: Starter | undefined): Backend {
   if (agent.kind === 'http') return httpBackend({ url: agent.url ?? '', headers: agent.headers ?? {} })
-  // It is there before the first turn.
+  // Started ahead of the first turn.
   void starter?.prepare()
   return processBackend({
     command: agent.command ?? '',

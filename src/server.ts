@@ -18,34 +18,34 @@ import type { ServerConfig, ServerKey, ServerLimits } from './config/index.ts'
 import type { AnyCodec } from './contract/index.ts'
 import type { Engine } from './engine/index.ts'
 
-/** A server that listens. `close` stops listening and cuts what is still open. */
+/** A listening server. `close` stops listening and closes open connections. */
 export interface HttpServer {
   url: string
-  /** Takes other keys and names from now on; the address stays as it is. Throws where it would be open to everybody. */
+  /** Replaces keys and names; the address does not change. Throws when the server would be open to everybody. */
   reload(config: ServerConfig): void
   close(): Promise<void>
 }
 
-/** How often connections are looked at whose headers are late, in milliseconds. */
+/** The interval of checks for late headers, in milliseconds. */
 const CHECK_MS = 5000
 
-/** What is served. */
+/** The served parts. */
 export interface ServerParts {
   engine: Engine
   codecs: readonly AnyCodec[]
   version: string
-  /** What `GET /metrics` serves; absent, there is no such endpoint. */
+  /** The metrics of `GET /metrics`; absent: no such endpoint. */
   metrics?: MetricsText
 }
 
-/** What helps when an address cannot be bound, by the system's word for why. */
+/** The remedies when an address cannot be bound, by the system's error code. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something listens there already: end it, or choose another server.port (or --port)',
+  EADDRINUSE: 'another program listens there: stop it, or choose another server.port (or --port)',
   EACCES: 'this user may not listen there: choose a server.port (or --port) above 1023',
   EADDRNOTAVAIL: 'this machine does not have that address: correct server.host',
 }
 
-/** Serves the gateway over HTTP. Rejects, with what to do, when the address cannot be bound. */
+/** Serves the gateway over HTTP. Rejects, with the remedy, when the address cannot be bound. */
 export async function startServer(config: ServerConfig, parts: ServerParts): Promise<HttpServer> {
   const gate = new Gate({ ...accessOf(config), bound: config.host })
   const server = httpServer(gate, parts, config.limits)
@@ -63,8 +63,8 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
 }
 
 /**
- * Serves the gateway on a Unix socket that only this user can open, without keys. A socket that nobody listens on any
- * more is replaced. Rejects when another gateway listens there.
+ * Serves the gateway on a Unix socket that only this user can open, without keys. A socket without a listener is
+ * replaced. Rejects when another gateway listens there.
  */
 export async function startSocket(path: string, parts: ServerParts, limits: ServerLimits): Promise<HttpServer> {
   await clearPlace(path)
@@ -76,8 +76,8 @@ export async function startSocket(path: string, parts: ServerParts, limits: Serv
 }
 
 /**
- * Gives a socket that is listened on a further name, which is a symbolic link in a folder of this user alone. Gives what
- * takes the name away again. Rejects when another gateway listens there.
+ * Gives a listening socket a further name: a symbolic link in a folder that only this user may enter. Returns a
+ * function that removes the name. Rejects when another gateway listens there.
  */
 export async function nameSocket(path: string, name: string): Promise<() => void> {
   await clearPlace(name)
@@ -86,12 +86,15 @@ export async function nameSocket(path: string, name: string): Promise<() => void
     try {
       if (readlinkSync(name) === path) unlinkSync(name)
     } catch {
-      // Somebody else has taken the place.
+      // Another process has taken the path.
     }
   }
 }
 
-/** Makes room for a socket or its further name: the folder is there, this user's alone, and nobody listens at the place. */
+/**
+ * Prepares the path of a socket or its further name: the folder exists and is this user's alone, and nobody listens at
+ * the path.
+ */
 async function clearPlace(path: string): Promise<void> {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -113,7 +116,7 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
   const options = {
     headersTimeout: limits.headers,
     keepAliveTimeout: limits.keepAlive,
-    // Whole bodies have a limit of their own; in lines they may last as long as their turns.
+    // Whole bodies have a time limit of their own; bodies in lines may last as long as their turns.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(limits.headers, CHECK_MS),
   }
@@ -121,7 +124,7 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     watchEnd(incoming, outgoing, parts.patience())
     if (!writeHeaders(gate, incoming, outgoing)) void listener(incoming, outgoing)
   })
-  // Of an Expect header that is not known, which Node answers by itself otherwise.
+  // Handles an unknown Expect header, which Node would answer by itself.
   server.on('checkExpectation', (incoming, outgoing) => {
     watchEnd(incoming, outgoing, parts.patience())
     outgoing.writeHead(417).end()
@@ -137,14 +140,14 @@ function listen(server: Server, address: { host: string; port: number } | { path
     server.once('error', reject)
     server.listen(address, () => {
       server.off('error', reject)
-      // What goes wrong from here on is a connection that could not be accepted: its client is told by the system.
+      // Later errors are connections that could not be accepted, which the system reports to their clients.
       server.on('error', () => {})
       resolve()
     })
   })
 }
 
-/** True when somebody accepts connections on the socket. */
+/** True when a process accepts connections on the socket. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path, () => {
@@ -155,7 +158,7 @@ function answers(path: string): Promise<boolean> {
   })
 }
 
-/** A socket that nobody listens on, or the further name of one. */
+/** Removes a socket without a listener, or the further name of one. */
 function removeSocket(path: string): void {
   try {
     const found = lstatSync(path)
@@ -172,7 +175,7 @@ function closeServer(server: ReturnType<typeof createServer>): Promise<void> {
   })
 }
 
-/** Who is let in, of a configuration. */
+/** The admission rules of a configuration. */
 function accessOf({ keys, hosts = [], origins = [] }: ServerConfig): Omit<Access, 'bound'> {
   return { keys: keys.map(keyRule), hosts: hosts.map((host) => host.toLowerCase()), origins }
 }

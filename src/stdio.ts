@@ -10,7 +10,7 @@ export interface Streams {
 
 /**
  * Serves the client on this process's own streams until its wire closes. Resolves with the exit code once everything is
- * written, or with that of `unwritten` when it cannot be: nobody reads, or cannot take it.
+ * written, or with that of `unwritten` when the answer cannot be written.
  */
 export function serveStdio(
   options: Omit<StandInOptions, 'sink'>,
@@ -53,7 +53,7 @@ class StdioSink implements ClientSink {
     this.#closed = closed
   }
 
-  /** Nothing more can be written. */
+  /** Output can no longer be written. */
   broken(error: NodeJS.ErrnoException): void {
     this.#closed(this.#unwritten(error))
   }
@@ -65,7 +65,7 @@ class StdioSink implements ClientSink {
   }
 
   whenRead(callback: () => void): void {
-    // The callback of an empty write comes when everything before it is with the reader.
+    // The callback of an empty write comes when the reader has everything before it.
     this.#streams.stdout.write('', (error) => {
       if (!error) callback()
     })
@@ -76,7 +76,7 @@ class StdioSink implements ClientSink {
   }
 
   end(exitCode: number): void {
-    // An answer that could not be written is no success, whatever it said: `broken` is told of that.
+    // An unwritten answer is not a success, whatever its content: `broken` handles it.
     this.#streams.stdout.write('', (error) => {
       if (!error) this.#closed(exitCode)
     })

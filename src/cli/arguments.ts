@@ -1,9 +1,9 @@
-/** What is wrong with a command line; the exit code is 2. */
+/** An error of a command line; the exit code is 2. */
 export class UsageError extends Error {}
 
 /**
- * Takes `--name VALUE` and `--name=VALUE` out of a command line for the given names, up to a `--`. What is left keeps its
- * order: a stand-in's own arguments are not ours to judge.
+ * Takes `--name VALUE` and `--name=VALUE` out of a command line for the given names, up to a `--`. The other arguments
+ * keep their order: those of a stand-in belong to its protocol.
  */
 export function takeOptions<N extends string>(
   args: readonly string[],
@@ -27,12 +27,12 @@ export function takeOptions<N extends string>(
   return { options, rest }
 }
 
-/** Throws a `UsageError` when something is left of a command line that takes nothing else. */
+/** Throws a `UsageError` when arguments are left over. */
 export function takeNothing(rest: readonly string[]): void {
-  if (rest.length > 0) throw new UsageError(`"${rest[0]}" means nothing here`)
+  if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}"`)
 }
 
-/** Whether a command is asked how it is called. A stand-in's and a tested program's own arguments are theirs. */
+/** True when the usage of a command is requested. The own arguments of stand-ins and tested programs are ignored. */
 export function wantsHelp(command: string, args: readonly string[]): boolean {
   const own = command === 'as' ? args.slice(0, 1) : args.slice(0, [...args, '--'].indexOf('--'))
   return own.includes('--help') || own.includes('-h')

@@ -1,14 +1,15 @@
 import { codecNames, standInFacts } from '../../codecs/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import type { Refusal } from './finish-wire.ts'
 import { gatewayAddress } from './gateway-address.ts'
-import type { Refusal } from './last-words.ts'
 import { runThin, type ThinOptions } from './thin.ts'
 
 /**
  * `turnpike as PROTOCOL`: stands in for that protocol's agent on stdio; stdout is protocol only. A running gateway (at
- * TURNPIKE_URL, or on the same configuration file) does the work; without one this process does. Without a configuration
- * only a running gateway of the examples does: the client would take what an example agent says for its own agent's.
+ * TURNPIKE_URL, or on the same configuration file) runs the turns; without one this process does. Without a
+ * configuration only a running gateway of the examples does: otherwise the client would take an example agent for its
+ * own.
  */
 export async function asCommand(args: string[]): Promise<number> {
   const [protocol, ...own] = args
@@ -23,24 +24,24 @@ export async function asCommand(args: string[]): Promise<number> {
   const served: number | Refusal =
     unexpected === undefined
       ? await serve(configFile(options.config), asked)
-      : { told: `unexpected argument ${nameOf(unexpected)}; a stand-in for ${protocol} takes --agent and --config` }
+      : { message: `unexpected argument ${nameOf(unexpected)}; a stand-in for ${protocol} takes --agent and --config` }
   if (typeof served === 'number') return served
-  const { refuse } = await import('./last-words.ts')
+  const { refuse } = await import('./finish-wire.ts')
   return refuse(asked, served, process)
 }
 
-/** The exit code of a stand-in that was served, or why it cannot be: its client has not been read then. */
+/** The exit code of a served stand-in, or a refusal; then nothing was read from the client. */
 async function serve(file: string | undefined, asked: ThinOptions): Promise<number | Refusal> {
   const address = gatewayAddress(file ?? DEFAULT_CONFIG)
-  if (typeof address === 'string') return { told: address }
+  if (typeof address === 'string') return { message: address }
   const served = address && (await runThin(address, asked, process))
-  if (typeof served === 'string') return { told: served }
+  if (typeof served === 'string') return { message: served }
   if (served !== undefined) return served
   if (process.env['TURNPIKE_URL'])
-    return { told: 'no gateway answers at TURNPIKE_URL; start it, or unset the variable' }
-  if (file === undefined) return { told: noConfiguration(process.cwd()) }
-  const { runAlone } = await import('./alone.ts')
-  return runAlone(file, asked)
+    return { message: 'no gateway answers at TURNPIKE_URL; start it, or unset the variable' }
+  if (file === undefined) return { message: noConfiguration(process.cwd()) }
+  const { runStandalone } = await import('./standalone.ts')
+  return runStandalone(file, asked)
 }
 
 /** The value of an unknown flag may be a secret: only its name is shown. */

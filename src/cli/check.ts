@@ -12,8 +12,8 @@ const NO_FILE =
 example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})`.replace('\n', ' ')
 
 /**
- * `turnpike check`: reads the configuration and prints what it means, or what is wrong with it (exit code 3). What may
- * be missed at run time, such as a collector that does not answer, is a warning.
+ * `turnpike check`: reads the configuration and prints its resolved values, or its errors (exit code 3). Things that
+ * can be missing at run time, such as a collector that does not answer, are warnings.
  */
 export async function checkCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
@@ -39,7 +39,7 @@ async function telemetryProblems(config: Config): Promise<string[]> {
   return problem === undefined ? found : [problem, ...found]
 }
 
-/** What OTEL_EXPORTER_OTLP_HEADERS adds to every export: `name=value` pairs between commas, the values percent-encoded. */
+/** The headers of OTEL_EXPORTER_OTLP_HEADERS: `name=value` pairs between commas, the values percent-encoded. */
 function environmentHeaders(): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const pair of (process.env['OTEL_EXPORTER_OTLP_HEADERS'] ?? '').split(',')) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { packageRoot } from './package-root.ts'
 
-/** The example agents: what `turnpike serve` runs without a configuration file, and no other command. */
+/** The configuration of the example agents, which only `turnpike serve` uses, when there is no other. */
 export const DEFAULT_CONFIG = join(packageRoot, 'examples', 'default.yaml')
 
 /** The configuration file: the named one, else TURNPIKE_CONFIG's, else ./turnpike.yaml, else undefined. */

@@ -1,7 +1,7 @@
 import type { CodecInfo, Config } from '../config/index.ts'
 import type { AnyCodec } from '../contract/index.ts'
 
-/** A configuration with the codecs that it speaks of. */
+/** A configuration with the codecs that it names. */
 export interface Configured {
   codecs: Readonly<Record<string, AnyCodec>>
   config: Config
@@ -12,7 +12,7 @@ export function configEnv(): Record<string, string | undefined> {
   return { ...process.env, TURNPIKE_NODE: process.env['TURNPIKE_NODE'] ?? process.execPath }
 }
 
-/** What a configuration needs to know of the codecs. */
+/** The parts of the codecs that a configuration needs. */
 export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<string, CodecInfo> {
   return Object.fromEntries(
     Object.entries(codecs).map(([name, { dialects, silent = false, profile, options }]) => [

@@ -6,8 +6,8 @@ const OPTIONS = ['url', 'format', 'timeout', 'only', 'play', 'behaviour'] as con
 const FLAGS: readonly string[] = ['--client', '--hostile']
 const DEFAULT_SECONDS = 10
 
-/** A command line that makes sense. */
-interface Asked {
+/** The validated arguments. */
+interface ConformanceArguments {
   protocol: string
   suites: ProtocolSuites
   suite: Suite
@@ -18,23 +18,23 @@ interface Asked {
   format: 'text' | 'json'
   timeoutMs: number
   only?: string
-  /** Internal: this process plays the agent, and this is the folder for what it notes. */
+  /** Internal: this process plays the agent; the folder for its record. */
   play?: string
-  /** Internal: and it misbehaves in this way. */
+  /** Internal: the player misbehaves in this way. */
   behaviour?: Behaviour
 }
 
 /**
- * `turnpike conformance PROTOCOL`: tests somebody else's agent or client and prints a line for every rule. Exit code: 0
- * when no rule is broken, 1 when one is, 2 for wrong usage, 3 when the program could not be run.
+ * `turnpike conformance PROTOCOL`: tests an agent or a client and prints a line for every rule. Exit code: 0 when no
+ * rule is broken, 1 when one is, 2 for wrong usage, 3 when the program could not be run.
  */
 export async function conformanceCommand(args: string[]): Promise<number> {
-  const asked = await read(args)
+  const parsed = await read(args)
   const { countsOf, jsonReport, misbehaving, playStdio, textReport } = await import('../conformance/index.ts')
-  const { suite, command, behaviour, format, isClient, protocol } = asked
-  if (asked.play !== undefined)
-    return playStdio(behaviour === undefined ? suite : misbehaving(suite, behaviour), asked.play, command)
-  const results = await (isClient ? clientResults(asked) : agentResults(asked))
+  const { suite, command, behaviour, format, isClient, protocol } = parsed
+  if (parsed.play !== undefined)
+    return playStdio(behaviour === undefined ? suite : misbehaving(suite, behaviour), parsed.play, command)
+  const results = await (isClient ? clientResults(parsed) : agentResults(parsed))
   if ('code' in results) {
     process.stderr.write(`turnpike conformance: the program could not be run: ${results.message}\n`)
     return 3
@@ -44,9 +44,9 @@ export async function conformanceCommand(args: string[]): Promise<number> {
   return countsOf(report).broken === 0 ? 0 : 1
 }
 
-async function agentResults(asked: Asked): Promise<readonly Result[] | Fault> {
+async function agentResults(parsed: ConformanceArguments): Promise<readonly Result[] | Fault> {
   const { testAgent, testHostileAgent } = await import('../conformance/index.ts')
-  const { suite, command, timeoutMs, only, url, isHostile } = asked
+  const { suite, command, timeoutMs, only, url, isHostile } = parsed
   const [program = '', ...args] = command
   const target = url === undefined ? { command: program, args, cwd: process.cwd() } : { url }
   const test = { suite, timeoutMs, hostEnv: process.env, target }
@@ -54,9 +54,9 @@ async function agentResults(asked: Asked): Promise<readonly Result[] | Fault> {
   return testAgent({ ...test, ...(only !== undefined && { only }) })
 }
 
-async function clientResults(asked: Asked): Promise<readonly Result[] | Fault> {
+async function clientResults(parsed: ConformanceArguments): Promise<readonly Result[] | Fault> {
   const { testClient, testHostileClient } = await import('../conformance/index.ts')
-  const { suite, command, timeoutMs, only, isHostile, protocol, suites } = asked
+  const { suite, command, timeoutMs, only, isHostile, protocol, suites } = parsed
   const [program = '', ...args] = command
   const test = {
     suite,
@@ -74,19 +74,19 @@ async function clientResults(asked: Asked): Promise<readonly Result[] | Fault> {
   })
 }
 
-/** This program again, as the stand-in of a client under test, which misbehaves when that is named. */
+/** The command of this program as the stand-in of a client under test, with a misbehaviour if one is named. */
 function standIn(protocol: string, behaviour?: Behaviour): string[] {
   const own = [process.execPath, ...process.execArgv, process.argv[1]!, 'conformance', protocol]
   return [...own, ...(behaviour === undefined ? [] : ['--behaviour', behaviour]), '--play']
 }
 
-/** A behaviour by its name, or by that of the rule that it makes. */
+/** A behaviour by its name, or by the name of its rule. */
 async function behaviourOf(name: string): Promise<Behaviour> {
   const { BEHAVIOURS } = await import('../conformance/index.ts')
   return BEHAVIOURS.find((one) => name === one || name.endsWith(`.hostile.${one}`))!
 }
 
-async function read(args: readonly string[]): Promise<Asked> {
+async function read(args: readonly string[]): Promise<ConformanceArguments> {
   const { loadSuites, testedProtocols } = await import('../conformance/index.ts')
   const end = args.indexOf('--')
   const command = end < 0 ? [] : args.slice(end + 1)
@@ -95,7 +95,7 @@ async function read(args: readonly string[]): Promise<Asked> {
   const isClient = others.includes('--client')
   const isHostile = others.includes('--hostile')
   const unknown = others.find((other) => !FLAGS.includes(other))
-  if (unknown !== undefined) throw new UsageError(`${unknown} is not known; a program's own arguments stand behind --`)
+  if (unknown !== undefined) throw new UsageError(`unknown option ${unknown}; put the program's own arguments after --`)
   const [name = '', wanted] = protocol.split('@')
   const suites = await loadSuites(name)
   if (!suites) throw new UsageError(`name a protocol: ${testedProtocols.join(', ')}`)
@@ -109,7 +109,7 @@ async function read(args: readonly string[]): Promise<Asked> {
         .join(', ')}`,
     )
   const { url, only, play, behaviour, format = 'text' } = options
-  if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json')
+  if (format !== 'text' && format !== 'json') throw new UsageError('--format must be text or json')
   checkTarget({ url, command, suite, isClient, play })
   if (only !== undefined) await checkRule(only, suite, isClient, isHostile)
   return {
@@ -128,7 +128,7 @@ async function read(args: readonly string[]): Promise<Asked> {
   }
 }
 
-/** A rule that there is; of the hostile ones the name of its behaviour is enough. */
+/** The id of an existing rule; for hostile rules the name of the behaviour is enough. */
 async function checkRule(only: string, suite: Suite, isClient: boolean, isHostile: boolean): Promise<void> {
   const { hostileAgentRules, hostileClientRules } = await import('../conformance/index.ts')
   const hostile = isClient ? hostileClientRules(suite) : hostileAgentRules(suite)
@@ -138,26 +138,25 @@ async function checkRule(only: string, suite: Suite, isClient: boolean, isHostil
   if (!known.includes(only)) throw new UsageError(`there is no rule ${only}; the rules are: ${names.join(', ')}`)
 }
 
-/** Exactly one thing to test, reached in a way that the protocol has. */
-function checkTarget(asked: {
+/** Checks that there is exactly one program to test, over a transport of the protocol. */
+function checkTarget(parsed: {
   url: string | undefined
   command: readonly string[]
   suite: Suite
   isClient: boolean
   play: string | undefined
 }): void {
-  const { url, command, suite, isClient, play } = asked
+  const { url, command, suite, isClient, play } = parsed
   if (play !== undefined) return
-  if (url === undefined && command.length === 0)
-    throw new UsageError('name the program to test behind --, or its --url')
+  if (url === undefined && command.length === 0) throw new UsageError('name the program to test after --, or its --url')
   if (url === undefined) return
-  if (isClient || command.length > 0) throw new UsageError('--url is for an agent, and stands without a command')
-  if (!suite.http) throw new UsageError('this protocol is spoken on stdio; name the program to test behind --')
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError(`--url ${url} is no http: or https: URL`)
+  if (isClient || command.length > 0) throw new UsageError('--url is for an agent and excludes a command')
+  if (!suite.http) throw new UsageError('this protocol works on stdio; name the program to test after --')
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError(`--url ${url} is not an http: or https: URL`)
 }
 
 function milliseconds(seconds: string | undefined): number {
   const value = Number(seconds ?? DEFAULT_SECONDS)
-  if (!Number.isFinite(value) || value <= 0) throw new UsageError('--timeout is a number of seconds')
+  if (!Number.isFinite(value) || value <= 0) throw new UsageError('--timeout must be a positive number of seconds')
   return value * 1000
 }

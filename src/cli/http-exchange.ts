@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** The longest head of an answer, in bytes. */
 const MAX_HEAD = 64 * 1024
-/** The longest line that says how long a chunk is, with its extensions. */
+/** The longest line with a chunk's length and extensions. */
 const MAX_SIZE_LINE = 1024
 
 /** The request's head; its body follows in chunks. */
@@ -16,16 +16,19 @@ export interface RequestHead {
 export interface AnswerSink {
   status(code: number): void
   data(text: string): void
-  /** The answer is complete, or the connection broke or made no sense; also when nothing came at all. */
+  /** The answer is complete, or the connection failed or was malformed; also called when nothing came. */
   end(): void
 }
 
-/** What of the answer is read next: its head, the line with a chunk's length, the chunk, its line end, or all till the end. */
+/**
+ * The part of the answer that is read next: its head, the line with a chunk's length, the chunk, its line end, or
+ * everything up to the end.
+ */
 type Reading = 'head' | 'size' | 'chunk' | 'chunk-end' | 'rest' | 'nothing'
 
 /**
  * One POST over a connection of its own, both bodies in pieces at the same time (HTTP/1.1, RFC 9112, sections 2 to 7).
- * A stand-in lives for some milliseconds: Node's own client takes longer to load than everything else that it does.
+ * Node's own client would take longer to load than the whole rest of a stand-in's run.
  */
 export class HttpExchange {
   readonly #socket: Socket
@@ -40,8 +43,7 @@ export class HttpExchange {
   constructor(socket: Socket, { path, headers }: RequestHead, sink: AnswerSink) {
     this.#socket = socket
     this.#sink = sink
-    // Not `Connection: close`: the server would close on what is still being written, and the error of that write would
-    // take what it has answered with it.
+    // No `Connection: close`: the server would close during our writes, and the error of a write would discard its answer.
     const lines = Object.entries({ ...headers, 'Transfer-Encoding': 'chunked' })
     socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
     socket.on('data', (bytes: Buffer) => this.#push(bytes))
@@ -49,7 +51,7 @@ export class HttpExchange {
     socket.on('close', () => this.#finish())
   }
 
-  /** Writes a piece of the body. False when the socket wants its `drain` to be waited for. */
+  /** Writes a piece of the body. False when the caller should wait for the socket's `drain`. */
   write(text: string): boolean {
     return text === '' || this.#socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
   }
@@ -59,7 +61,7 @@ export class HttpExchange {
     while (this.#pending.length > 0 && this.#step()) {}
   }
 
-  /** Reads the next thing. False when it is not all there yet. */
+  /** Reads the next part. False when it is incomplete. */
   #step(): boolean {
     switch (this.#reading) {
       case 'head':
@@ -111,7 +113,7 @@ export class HttpExchange {
     return true
   }
 
-  /** Hands on up to `most` bytes of what there is; gives how many. */
+  /** Passes on up to `most` available bytes; returns their number. */
   #take(most: number): number {
     const piece = this.#pending.subarray(0, most)
     this.#pending = this.#pending.subarray(piece.length)

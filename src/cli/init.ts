@@ -1,7 +1,7 @@
 /**
- * What process 1 of a container owes its system: it collects every process that has lost its parent, which Node.js cannot
- * do for processes that it has not started itself. So a shell becomes process 1 and runs the program as its child: it
- * hands signals on, waits for whatever ends, and ends as the program did.
+ * The script of process 1 of a container, which must reap every orphaned process. Node.js can only reap processes that
+ * it started. So a shell becomes process 1 and runs the program as its child: it forwards signals, reaps processes, and
+ * exits with the program's code.
  */
 const INIT = `
 caught=
@@ -27,7 +27,7 @@ done
 exit "$status"
 `
 
-/** Lets a shell become this process, which runs this program again. Returns when there is no way to. */
+/** Replaces this process by a shell that runs this program again. Returns when that is not possible. */
 export function becomeInit(): void {
   const { execve, execPath, execArgv, argv, env } = process
   const known = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
@@ -39,6 +39,6 @@ export function becomeInit(): void {
       Object.fromEntries(known),
     )
   } catch {
-    // There is no shell: the program does its work all the same.
+    // There is no shell: the program runs as process 1.
   }
 }

@@ -18,12 +18,12 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
 
 async function main(args: string[]): Promise<number> {
   if (process.pid === 1) (await import('./init.ts')).becomeInit()
-  // Called through a link: as the program that the link is named like.
+  // Called through a link: act as the program of the link's name.
   const standIn = protocolOfProgram(basename(process.env['TURNPIKE_NAME'] ?? ''))
   const [name = 'help', ...rest] = standIn ? ['as', standIn, ...args] : args
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted] : undefined
-  // A stand-in has a reader with rules of its own, and sees to it itself.
+  // A stand-in handles its output itself, by its protocol's rules.
   if (command && wanted === 'as' && !wantsHelp(wanted, rest)) return run(wanted, command, rest)
   const output = new Output()
   if (!command) return output.flushed((await import('./usage.ts')).unknownCommand(name))

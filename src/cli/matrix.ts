@@ -3,8 +3,9 @@ import { matrixJson, matrixText, type Named, namedDialects, pairsOf } from '../m
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 
 /**
- * `turnpike matrix`: what each pair of a client's and an agent's protocol keeps, weakens and loses, as the codecs'
- * capabilities say. `--from` and `--to` limit it to a client's and an agent's protocol. Exit codes: 0, 2 (command line).
+ * `turnpike matrix`: the items that each pair of a client's and an agent's protocol keeps, weakens and loses, by the
+ * codecs' capabilities. `--from` and `--to` limit it to a client's and an agent's protocol. Exit codes: 0, 2 (command
+ * line).
  */
 export async function matrixCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['format', 'from', 'to'])
@@ -16,7 +17,7 @@ export async function matrixCommand(args: string[]): Promise<number> {
   const pairs = pairsOf(dialects).filter(({ client, agent }) => clients.has(client) && agents.has(agent))
   if (format === 'json') process.stdout.write(matrixJson(pairs))
   else if (format === 'text' || format === 'markdown') process.stdout.write(matrixText(pairs, format))
-  else throw new UsageError(`there is no format "${format}"`)
+  else throw new UsageError(`unknown format "${format}"; the formats are text, json and markdown`)
   return 0
 }
 
@@ -26,5 +27,5 @@ function chosen(dialects: readonly Named[], wanted: string | undefined, half: 'f
   const found = wanted === undefined ? names : names.filter((name) => name === wanted || name.startsWith(`${wanted}@`))
   if (found.length > 0) return new Set(found)
   const side = half === 'front' ? 'clients' : 'agents'
-  throw new UsageError(`no ${side} speak "${wanted}"; there are ${names.join(', ')}`)
+  throw new UsageError(`no ${side} use "${wanted}"; known: ${names.join(', ')}`)
 }

@@ -1,9 +1,9 @@
-/** What became of what a command wrote to standard output: the error that it met, as soon as there is one. */
+/** Watches standard output for the first write error. */
 export class Output {
   #error: NodeJS.ErrnoException | undefined
 
   constructor() {
-    // Without listeners an error of either would end the process in the middle of its work.
+    // Without listeners an error of either stream would end the process.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
       this.#error ??= error
     })
@@ -11,9 +11,9 @@ export class Output {
   }
 
   /**
-   * Resolves with the command's exit code when everything it wrote is with the reader: an exit right away would cut what
-   * a pipe has no room for yet. A reader that has gone away has seen enough; when it could not be written for another
-   * reason that is said, and a success is none (exit code 3).
+   * Resolves with the command's exit code when the reader has all output: an earlier exit would lose output that the
+   * pipe has no room for yet. A reader that has gone away is no error. Any other write error is reported and turns a
+   * success into exit code 3.
    */
   async flushed(exitCode: number): Promise<number> {
     await Promise.all([written(process.stdout), written(process.stderr)])
@@ -23,10 +23,10 @@ export class Output {
   }
 }
 
-/** Resolves when everything before is written, or cannot be. */
+/** Resolves when all earlier output is written, or failed. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    // The error of a stream is told behind the callback.
+    // A stream emits its error after the callback.
     stream.write('', () => setImmediate(resolve))
   })
 }

@@ -9,7 +9,7 @@ export function readConfig(codecs: Codecs, file: string): Config {
   return loadConfig({ env: configEnv(), cwd: process.cwd(), codecs: codecInfos(codecs), file })!
 }
 
-/** The same, and the form in which the configuration can be kept, where it has one. */
+/** The same, with the compiled form of the configuration, if it has one. */
 export function readAndCompile(codecs: Codecs, file: string): { config: Config; compiled?: CompiledConfig } {
   return loadAndCompile({ env: configEnv(), cwd: process.cwd(), codecs: codecInfos(codecs), file })
 }

@@ -10,12 +10,12 @@ import { socketPath } from './socket-path.ts'
 import { starterProgram } from './starter-program.ts'
 import { version } from './version.ts'
 
-/** How long running turns may go on after SIGTERM, in milliseconds. */
+/** The grace of running turns after SIGTERM, in milliseconds. */
 const DRAIN_MS = 30_000
 
 function readPort(text: string): number {
   const port = Number(text)
-  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--port is a number up to 65535, not "${text}"`)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--port must be a number up to 65535, not "${text}"`)
   return port
 }
 
@@ -26,7 +26,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const port = options.port === undefined ? undefined : readPort(options.port)
   const file = configFile(options.config) ?? DEFAULT_CONFIG
   let asked = false
-  // From the beginning on: without a listener the signal would end this process.
+  // From the start: without a listener the signal would end this process.
   let again = (): void => {
     asked = true
   }
@@ -57,16 +57,16 @@ export async function serveCommand(args: string[]): Promise<number> {
   return 0
 }
 
-/** Reads the file again. What is wrong with it is told, and everything stays as it was; turns that run are not touched. */
+/** Reads the file again. On errors they are logged and nothing changes. Running turns are not affected. */
 function reload(file: string, { config, codecs, gateway, log }: Setup, server: HttpServer): void {
   try {
     const next = readConfig(codecs, file)
     for (const warning of [...next.warnings, ...needRestart(config, next)]) log.warn(warning)
     server.reload(next.server)
     gateway.reload(next)
-    log.info('the configuration was read again', { agents: [...next.agents.keys()] })
+    log.info('the configuration was reloaded', { agents: [...next.agents.keys()] })
   } catch (error) {
-    log.error('the configuration was not taken; the one before it goes on', { error: String(error) })
+    log.error('the configuration was not reloaded; the earlier one stays in use', { error: String(error) })
   }
 }
 
@@ -82,10 +82,10 @@ function needRestart(before: Config, after: Config): string[] {
   })
   const [old, now] = [parts(before), parts(after)]
   const changed = Object.keys(old).filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
-  return changed.map((name) => `${name} has changed; restart the gateway for it`)
+  return changed.map((name) => `${name} has changed; restart the gateway to apply it`)
 }
 
-/** Stand-ins find the gateway by its configuration file; without their socket everything else still works. */
+/** Listens on the socket by which stand-ins find the gateway. When that fails, everything else still works. */
 async function listenForStandIns(
   file: string,
   { socket: configured, limits }: Config['server'],
@@ -97,7 +97,7 @@ async function listenForStandIns(
   const path = configured ?? usual
   try {
     const socket = await startSocket(path, parts, limits)
-    // Stand-ins do not read the file: they look at the usual place.
+    // Stand-ins do not read the file: they use the default path.
     const unname =
       path === usual ? undefined : await nameSocket(path, usual).catch((error) => unnamed(log, path, error))
     return {
@@ -115,10 +115,10 @@ async function listenForStandIns(
 
 function unnamed(log: Log, path: string, error: unknown): undefined {
   const why = { path, error: String(error) }
-  log.warn('stand-ins find this gateway only with TURNPIKE_URL=unix:PATH; else they run turns themselves', why)
+  log.warn('stand-ins only find this gateway with TURNPIKE_URL=unix:PATH; otherwise they run turns themselves', why)
 }
 
-/** Resolves at the next SIGTERM or SIGINT with how long running turns may go on. */
+/** Resolves at the next SIGTERM or SIGINT with the grace of running turns, in milliseconds. */
 function stopped(): Promise<number> {
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve(DRAIN_MS))
@@ -126,7 +126,7 @@ function stopped(): Promise<number> {
   })
 }
 
-/** What to try first. The commands fit the embedded example agents. */
+/** The greeting, with commands to try. They fit the example agents. */
 function welcome(url: string, agents: readonly string[]): string {
   const streamed = agents.includes('coder') ? '/coder' : ''
   const named = agents.includes('coder') ? ' --agent coder' : ''

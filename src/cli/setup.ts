@@ -18,37 +18,37 @@ import { createGateway, type Gateway } from '../gateway.ts'
 import type { Configured } from './configured.ts'
 import { version } from './version.ts'
 
-/** A gateway that is ready to take clients, and how to take it down again. */
+/** A gateway that is ready for clients, with its shutdown. */
 export interface Setup extends Configured {
   gateway: Gateway
   log: Log
-  /** What is counted; absent for stand-ins, and when it is switched off. */
+  /** The metrics; absent for stand-ins, and when they are switched off. */
   metrics?: Metrics
-  /** Lets turns go on for `drainMs` milliseconds, then stops everything. */
+  /** Lets turns run on for `drainMs` milliseconds, then stops everything. */
   close(drainMs: number): Promise<void>
 }
 
 /** The circumstances of a gateway. */
 export interface Circumstances {
-  /** The environment of this process: each reading of `process.env` itself takes its time. */
+  /** The environment of this process, copied once because reading `process.env` is slow. */
   env: Readonly<Record<string, string | undefined>>
-  alone?: boolean
-  /** The program that starts agents for a gateway that lives long. */
+  standalone?: boolean
+  /** The program that starts agents for a long-lived gateway. */
   starter?: string
 }
 
 /**
- * Builds the gateway of a configuration. `alone` is for a stand-in that serves one client: the log is silent, because
- * stderr is the client's, and the process is to end when the gateway is closed.
+ * Builds the gateway of a configuration. `standalone` is for a stand-in that serves one client: the log is silent,
+ * because stderr belongs to the client, and the process ends when the gateway is closed.
  */
 export async function setUp(
   { codecs, config }: Configured,
-  { env, alone = false, starter }: Circumstances,
+  { env, standalone = false, starter }: Circumstances,
 ): Promise<Setup> {
   const secrets = config.server.keys.flatMap(({ secret }) => secret ?? [])
-  const level = alone && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
+  const level = standalone && process.env['TURNPIKE_LOG'] === undefined ? 'silent' : config.log.level
   const { pretty } = config.log
-  // The log is there before what it may be sent by.
+  // The log exists before the telemetry that may export it.
   let also: ((entry: LogEntry) => void) | undefined
   const log = await openLog({
     level,
@@ -57,8 +57,8 @@ export async function setUp(
     ...(pretty !== undefined && { pretty }),
   })
   for (const warning of config.warnings) log.warn(warning)
-  // A stand-in that runs alone is gone before anybody could read its numbers.
-  const metrics = alone || config.telemetry?.metrics === false ? undefined : await openMetrics()
+  // A standalone stand-in ends before its metrics could be read.
+  const metrics = standalone || config.telemetry?.metrics === false ? undefined : await openMetrics()
   const telemetry = await telemetryOf(config, log, metrics)
   also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
@@ -68,7 +68,7 @@ export async function setUp(
     hooks,
     log: redacting(log, config),
     env,
-    shortLived: alone,
+    shortLived: standalone,
     ...(starter !== undefined && { starter: { program: starter, trouble: (message) => log.warn(message) } }),
   })
   const { engine } = gateway
@@ -93,7 +93,7 @@ function breakerStates({ settings, breakers }: Engine): ReturnType<BreakerStates
   return [...settings.agents.values()].map((agent) => ({ agent: agent.name, state: breakers.state(agent) }))
 }
 
-/** What agents say on stderr may hold what the configuration gave them: its values are replaced by their names. */
+/** Redacts stderr of agents, which may contain values of the configuration. */
 function redacting(log: Log, { redact }: Config): EngineLog {
   const clean = (fields?: Record<string, unknown>): Record<string, unknown> | undefined =>
     fields &&
@@ -115,8 +115,8 @@ export function collectorOf(config: Config): string | undefined {
 }
 
 /**
- * Where traces go of a base URL: the signal's path stands behind its own (OpenTelemetry, OTLP exporter, "Endpoint URLs
- * for OTLP/HTTP"). One that ends in that path already is taken at its word.
+ * The traces URL of a base URL: the signal's path is appended (OpenTelemetry, OTLP exporter, "Endpoint URLs for
+ * OTLP/HTTP"), unless it already ends in it.
  */
 function behindBase(base: string): string {
   const url = URL.parse(base)
@@ -125,7 +125,7 @@ function behindBase(base: string): string {
   return url.href
 }
 
-/** Whether the log goes to the collector as well, and how everything is written to it: as configured, else by OpenTelemetry's variables. */
+/** The export of the log and the encoding of all exports: as configured, else by OpenTelemetry's variables. */
 export function exportOptions({
   telemetry,
 }: Config): Pick<TelemetryConfig, 'logs' | 'protocol'> & { problem?: string } {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Where a gateway on this configuration file listens for stand-ins of the same file: a Unix socket in the user's
- * runtime folder. Two gateways on different files never mix, and nobody has to read the file to find its gateway.
+ * The path of the Unix socket on which a gateway listens for stand-ins of the same configuration file, in the user's
+ * runtime folder. Gateways on different files are separate, and a stand-in finds its gateway without reading the file.
  */
 export function socketPath(configFile: string, env: Readonly<Record<string, string | undefined>>): string {
   return join(runtimeFolder(env), `${digest(realpathSync(configFile))}.sock`)
 }
 
-/** Where the compiled form of this configuration file is kept. Undefined where there is no such file. */
+/** The path of the compiled form of this configuration file. Undefined when the file does not exist. */
 export function compiledPath(configFile: string, env: Readonly<Record<string, string | undefined>>): string {
   return socketPath(configFile, env).replace(/sock$/, 'config')
 }
@@ -21,7 +21,9 @@ export function runtimeFolder(env: Readonly<Record<string, string | undefined>>)
   return runtime ? join(runtime, 'turnpike') : join(tmpdir(), `turnpike-${process.getuid?.()}`)
 }
 
-/** 64 bits that tell a user's own files apart, as FNV-1a makes them: a stand-in has no time to load a cryptographic library. */
+/**
+ * A 64-bit FNV-1a hash that distinguishes a user's own files: loading a cryptographic library would delay a stand-in.
+ */
 function digest(text: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)

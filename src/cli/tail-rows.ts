@@ -1,9 +1,9 @@
 import type { TurnInfoReply } from '../model/index.ts'
 
-/** What a column shows of a turn; absent where there is nothing. */
+/** The text of a column for a turn; absent when it is empty. */
 type Cell = (turn: TurnInfoReply) => string | number | undefined
 
-/** The columns: heading, width, and what is in them. A longer text moves the rest of its row. */
+/** The columns: heading, width and content. A longer text moves the rest of its row. */
 const COLUMNS: readonly (readonly [name: string, width: number, cell: Cell])[] = [
   ['STARTED', 8, ({ startedAt }) => clock(startedAt)],
   ['TURN', 16, ({ turn }) => turn],
@@ -27,7 +27,7 @@ const COLOURS: Readonly<Record<TurnInfoReply['state'], number>> = {
   cancelled: 33,
 }
 
-/** The line of the columns' names. */
+/** The line of the headings. */
 export function heading(): string {
   return line(COLUMNS.map(([name, width]) => name.padEnd(width)))
 }
@@ -42,7 +42,7 @@ export function row(turn: TurnInfoReply, colour: boolean): string {
   )
 }
 
-/** A turn as one line of JSON that no terminal takes for commands. */
+/** A turn as one line of JSON, without control characters. */
 export function wireJson(turn: TurnInfoReply): string {
   return `${visible(JSON.stringify(turn))}\n`
 }
@@ -55,7 +55,7 @@ function stateOf({ state, phase }: TurnInfoReply): string {
   return phase ?? state
 }
 
-/** Hours, minutes and seconds of this machine's own time. */
+/** Hours, minutes and seconds in local time. */
 function clock(at: number): string {
   return new Date(at).toTimeString().slice(0, 8)
 }
@@ -68,7 +68,7 @@ function duration(ms: number | undefined): string | undefined {
   return `${Math.floor(ms / 60_000)}m${Math.floor((ms % 60_000) / 1_000)}s`
 }
 
-/** Input and output; what the agent does not tell is unknown. */
+/** Input and output tokens; `?` for counts that the agent does not report. */
 function tokens({ usage }: TurnInfoReply): string | undefined {
   if (usage?.input === undefined && usage?.output === undefined) return usage?.total?.toString()
   return `${usage.input ?? '?'}/${usage.output ?? '?'}`

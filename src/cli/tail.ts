@@ -8,13 +8,13 @@ import { heading, row, visible, wireJson } from './tail-rows.ts'
 import type { GatewayAddress } from './thin.ts'
 
 const PATH = '/v1/turns?follow=1'
-/** The most that the gateway may say at once: the turns that run. */
+/** The longest event of the gateway, which lists all running turns, in characters. */
 const FRAME_LIMIT = 64 * 1024 * 1024
 
-/** The most that is read of a refusal, in characters. */
+/** The longest refusal that is read, in characters. */
 const MAX_REFUSAL = 65_536
 
-/** Which turns are shown. */
+/** The filter of the shown turns. */
 interface Filter {
   session?: string
   agent?: string
@@ -22,9 +22,9 @@ interface Filter {
 }
 
 /**
- * `turnpike tail`: the turns of a running gateway (at TURNPIKE_URL, or on the same configuration file), those that run
- * and then every one that gets further, a line each, until it is interrupted or the gateway stops (exit code 0), or goes
- * away (1). Exit code 3 when there is none.
+ * `turnpike tail`: shows the turns of a running gateway (at TURNPIKE_URL, or on the same configuration file): the
+ * running ones, then a line for each change. Ends when it is interrupted or the gateway stops (exit code 0), or when
+ * the gateway goes away (1). Exit code 3 when there is none.
  */
 export async function tailCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'session', 'agent'])
@@ -84,12 +84,12 @@ function follow(response: IncomingMessage, take: (turn: TurnInfoReply) => void):
     response.setEncoding('utf8').on('data', (text: string) => decoder.push(text))
     response.on('end', () => resolve(0))
     response.on('error', () => resolve(complain('the gateway went away; start it, then run this again', 1)))
-    // Whoever reads this has seen enough.
+    // The reader of the output has gone.
     process.stdout.on('error', () => resolve(0))
   })
 }
 
-/** Rows for people, under a heading; a turn whose row says nothing new is not shown again. */
+/** Rows for people, under a heading; a row is only shown again when it has changed. */
 function rows(): (turn: TurnInfoReply) => string {
   const colour = process.stdout.isTTY === true && !process.env['NO_COLOR']
   const shown = new Map<string, string>()
@@ -113,11 +113,11 @@ function isMeant(turn: TurnInfoReply, { session, agent, failed }: Filter): boole
 }
 
 function refusal(status: number | undefined, message: string | undefined): string {
-  if (status === 401) return 'the gateway wants a key: set TURNPIKE_KEY'
+  if (status === 401) return 'the gateway requires a key: set TURNPIKE_KEY'
   return `the gateway answered with status ${status}${message === undefined ? '; is it an older one?' : `: ${message}`}`
 }
 
-/** What a gateway says of a refusal; undefined when it says nothing. */
+/** The message of a gateway's refusal; undefined when it has none. */
 async function messageOf(response: IncomingMessage): Promise<string | undefined> {
   let text = ''
   try {

@@ -10,7 +10,7 @@ import { Wiretap } from './wiretap.ts'
 /** A gateway that may be running: its Unix socket, or its URL with a key. */
 export type GatewayAddress = { socket: string } | { url: string; key?: string }
 
-/** What a stand-in is asked to be. */
+/** The parameters of a stand-in. */
 export interface ThinOptions {
   protocol: string
   facts: StandInFacts
@@ -19,17 +19,17 @@ export interface ThinOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** Variables that tracing reads. Beside them, those that the protocol's fronts read leave this process, and no others. */
+/** Variables that tracing reads. Only these and those of the protocol's fronts leave this process. */
 const TRACING = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE']
 
-/** Everything the gateway may say on one line: its answers come in pieces of at most a pipe's size. */
+/** The longest line of the gateway: its answers come in pieces of at most a pipe's size. */
 const LINE_LIMIT = 256 * 1024 * 1024
 
 /**
  * Hands this process's streams to a running gateway, as JSON lines in one HTTP exchange: `{"in"}`, `{"eof"}` and
  * `{"signal"}` there, `{"out"}`, `{"err"}` and `{"exit"}` back. Resolves with the exit code, or with undefined when no
- * gateway answers at the address, or with a message when it does not want this stand-in (nothing was read from stdin
- * then). When the gateway goes away in the middle, what is still to be said is said here.
+ * gateway answers at the address, or with a message when it refuses this stand-in (then nothing was read from stdin).
+ * When the gateway goes away in the middle, this process finishes the wire.
  */
 export async function runThin(
   address: GatewayAddress,
@@ -58,7 +58,7 @@ export async function runThin(
   })
 }
 
-/** The connection to the gateway, which may still be on its way, and what is asked there. */
+/** The connection to the gateway, which may still be opening, with path and headers of the request. */
 async function open(address: GatewayAddress, protocol: string): Promise<{ socket: Socket; head: RequestHead }> {
   const path = `/v1/stdio/${protocol}`
   const headers = { Host: 'localhost', 'Content-Type': 'application/x-ndjson' }
@@ -66,14 +66,14 @@ async function open(address: GatewayAddress, protocol: string): Promise<{ socket
   const { protocol: scheme, hostname, port, host, pathname } = new URL(address.url)
   const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (scheme === 'https:' ? 443 : 80)) }
   const secure = scheme === 'https:' && (await import('node:tls'))
-  // An address is no name of a server (RFC 6066, section 3), of which Node would warn on standard error.
+  // An IP address is not a server name (RFC 6066, section 3); Node would warn about it on standard error.
   const socket = secure ? secure.connect({ ...at, ...(!isIP(at.host) && { servername: at.host }) }) : connect(at)
   socket.setNoDelay(true)
   const key: Record<string, string> = address.key ? { Authorization: `Bearer ${address.key}` } : {}
   return { socket, head: { path: pathname.replace(/\/$/, '') + path, headers: { ...headers, Host: host, ...key } } }
 }
 
-/** The first line of the request: how this program was started. */
+/** The first line of the request: the start of this program. */
 function about({ argv, agent, env, facts }: ThinOptions, { stdin }: Streams): string {
   const forwarded = [...(facts.env ?? []), ...TRACING].map((name) => [name, env[name]] as const)
   return JSON.stringify({ argv, agent, env: Object.fromEntries(forwarded), interactive: stdin.isTTY === true })
@@ -101,7 +101,7 @@ function feed(exchange: HttpExchange, socket: Socket, { stdin }: Streams, heard:
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => tell({ signal }))
 }
 
-/** One line of the gateway; `ask` wants to know when everything before it is with the reader. */
+/** One line of the gateway; `ask` requests a report when the reader has everything before it. */
 interface AnswerLine {
   link?: string
   out?: string
@@ -111,9 +111,9 @@ interface AnswerLine {
   exit?: number
 }
 
-/** What is told of an answer. */
+/** The callbacks of an answer. */
 interface AnswerEar {
-  /** Everything before this question is with the reader. */
+  /** The reader has everything before this question. */
   read(ask: number): void
   done(exitCode: number): void
 }
@@ -129,7 +129,7 @@ class Answer {
     frame: (frame) => this.#line(JSON.parse(String(frame)) as AnswerLine),
     fault: () => this.#socket.destroy(),
   })
-  /** The exit code, once the gateway has said everything else. */
+  /** The exit code, which comes after everything else. */
   #closed: number | undefined
   #finished = false
 
@@ -139,7 +139,7 @@ class Answer {
     this.#socket = socket
     this.#heard = heard
     this.#ear = ear
-    // Whoever started us has stopped reading, or cannot take it: that is no fault of the gateway.
+    // Our output cannot be written; the gateway is not at fault.
     streams.stdout.on('error', (error) => {
       if (this.#finished) return
       this.#finished = true
@@ -152,7 +152,7 @@ class Answer {
     this.#decoder.push(text)
   }
 
-  /** Without its last word the gateway went away: what is open ends here. */
+  /** Without an exit code the gateway went away: this process finishes the wire. */
   end(): void {
     if (this.#finished) return
     if (this.#closed !== undefined) this.#finish(this.#closed)
@@ -160,8 +160,8 @@ class Answer {
   }
 
   async #goOnAlone(): Promise<void> {
-    const { sayLastWords } = await import('./last-words.ts')
-    this.#finish(await sayLastWords(this.#options, this.#heard, this.#streams))
+    const { finishClientWire } = await import('./finish-wire.ts')
+    this.#finish(await finishClientWire(this.#options, this.#heard, this.#streams))
   }
 
   #line({ link, out, err, ask, closed, exit }: AnswerLine): void {
@@ -180,7 +180,7 @@ class Answer {
 
   #finish(exitCode: number): void {
     if (this.#closed === undefined) this.#closed = exitCode
-    // The callback of an empty write comes when everything before it is with the reader. An error is told elsewhere.
+    // The callback of an empty write comes when the reader has everything before it. Errors are handled elsewhere.
     this.#streams.stdout.write('', (error) => {
       if (error || this.#finished) return
       this.#finished = true

@@ -4,8 +4,8 @@ import type { AnyCodec } from '../contract/index.ts'
 import { type Party, plainWire, RecordingError, readRecording, translate, type Wire } from '../translate/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 
-/** What a command line of `translate` asks for. */
-interface Asked {
+/** The validated arguments of `translate`. */
+interface TranslateArguments {
   from: string
   to: string
   file: string | undefined
@@ -17,13 +17,14 @@ interface Asked {
   argv: readonly string[] | undefined
 }
 
-/** The target that is no protocol: the values of the canonical model, as they are. */
+/** The name of the target that is not a protocol: the values of the canonical model. */
 const MODEL = 'model'
 
 /**
- * `turnpike translate`: what an agent wrote (or with `--client` its client) in one protocol, as another one, or with
- * `--to model` as the values of the canonical model. stdout is the other protocol only; what was lost is JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or
- * with `--strict` lost), 2 (command line), 3 (the file cannot be read).
+ * `turnpike translate`: translates the output of an agent (with `--client`, of its client) from one protocol to
+ * another, or with `--to model` to the values of the canonical model. stdout is the other protocol only; losses are
+ * JSON lines on stderr. Exit codes: 0, 1 (something was not understood, or with `--strict` lost), 2 (command line), 3
+ * (the file cannot be read).
  */
 export async function translateCommand(args: string[]): Promise<number> {
   try {
@@ -51,7 +52,7 @@ export async function translateCommand(args: string[]): Promise<number> {
 /** A file that cannot be read; the exit code is 3. */
 class UnreadableError extends Error {}
 
-function readArguments(args: readonly string[]): Asked {
+function readArguments(args: readonly string[]): TranslateArguments {
   const cut = args.indexOf('--')
   const own = cut < 0 ? args : args.slice(0, cut)
   const { settings, others } = takeSettings(own)
@@ -59,10 +60,10 @@ function readArguments(args: readonly string[]): Asked {
   const flags = new Set(rest.filter((arg) => arg.startsWith('--')))
   const files = rest.filter((arg) => !arg.startsWith('--'))
   const unknown = [...flags].find((flag) => !['--client', '--recorded', '--strict'].includes(flag))
-  if (unknown !== undefined) throw new UsageError(`there is no option "${unknown}"`)
-  if (files.length > 1) throw new UsageError(`one file at a time, not ${files.length}`)
+  if (unknown !== undefined) throw new UsageError(`unknown option "${unknown}"`)
+  if (files.length > 1) throw new UsageError(`give one file, not ${files.length}`)
   const { from, to } = options
-  if (from === undefined || to === undefined) throw new UsageError(`name both protocols`)
+  if (from === undefined || to === undefined) throw new UsageError('name both protocols: --from and --to')
   const [file] = files
   return {
     from,
@@ -93,7 +94,7 @@ function takeSettings(args: readonly string[]): { settings: readonly string[]; o
   return { settings, others }
 }
 
-/** `key=value` pairs, separated by commas; a value that is JSON is what it says. */
+/** `key=value` pairs, separated by commas; a value that is JSON is parsed. */
 function readSettings(text: string): Record<string, unknown> {
   return Object.fromEntries(
     text.split(',').map((pair) => {
@@ -114,10 +115,10 @@ function settingOf(text: string): unknown {
 }
 
 /** The codec and dialect that a name such as `zot` or `agentproc@0.4` means, with its options. */
-async function partyOf(text: string, { set }: Asked): Promise<Party> {
+async function partyOf(text: string, { set }: TranslateArguments): Promise<Party> {
   const [name = '', wanted] = text.split('@', 2)
   const codec = await loadCodec(name)
-  if (!codec) throw new UsageError(`there is no protocol "${name}"; there are ${codecNames.join(', ')}`)
+  if (!codec) throw new UsageError(`unknown protocol "${name}"; known: ${codecNames.join(', ')}`)
   const names = Object.keys(codec.dialects)
   const dialect = wanted ?? names[0]!
   if (!names.includes(dialect)) {
@@ -136,8 +137,8 @@ function optionsOf(codec: AnyCodec, set: Readonly<Record<string, unknown>>): unk
   return checked.value
 }
 
-/** Some dialects have no agents, or no clients: nothing can be read from what is not there, or written for it. */
-function checkHalves({ from, to, client }: Asked, source: Party, target: Party | 'canonical'): void {
+/** Checks that the dialects have the needed sides: some have no agents, or no clients. */
+function checkHalves({ from, to, client }: TranslateArguments, source: Party, target: Party | 'canonical'): void {
   const has = ({ codec, dialect }: Party, half: 'front' | 'back'): boolean =>
     codec.dialects[dialect]![half] !== undefined
   if (!has(source, client ? 'front' : 'back')) {
@@ -145,12 +146,12 @@ function checkHalves({ from, to, client }: Asked, source: Party, target: Party |
   }
   if (target === 'canonical') return
   for (const half of ['front', 'back'] as const) {
-    if (!has(target, half)) throw new UsageError(`nothing can be written as ${to}: it has no ${half} half`)
+    if (!has(target, half)) throw new UsageError(`${to} cannot be written: it has no ${half} half`)
   }
 }
 
-/** A key that neither side has would change nothing, and nobody would see why. */
-function checkSettings({ set, from, to }: Asked, parties: readonly (Party | 'canonical')[]): void {
+/** Refuses a key that neither side has, because it would have no effect. */
+function checkSettings({ set, from, to }: TranslateArguments, parties: readonly (Party | 'canonical')[]): void {
   const known = parties.flatMap((party) => (party === 'canonical' ? [] : party.codec.options.keys))
   const unknown = Object.keys(set).find((key) => !known.includes(key))
   if (unknown === undefined) return
@@ -167,6 +168,6 @@ function readText(file: string | undefined): string {
   }
 }
 
-function wiresOf({ recorded, client }: Asked, text: string): readonly Wire[] {
+function wiresOf({ recorded, client }: TranslateArguments, text: string): readonly Wire[] {
   return recorded ? readRecording(text) : [plainWire(client ? 'client' : 'agent', text)]
 }

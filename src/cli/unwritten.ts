@@ -1,8 +1,8 @@
 import type { StandInFacts } from '../contract/index.ts'
 
 /**
- * The exit code of a stand-in whose standard output does not take what is written there; says so on standard error. A
- * reader that has gone away knows it, and one that was cut off for being too slow has no error of its own.
+ * The exit code of a stand-in whose standard output cannot be written; reports the error on standard error. A reader
+ * that has gone away needs no report; one that was cut off for being too slow has no error.
  */
 export function unwritten({ exit }: StandInFacts, error?: NodeJS.ErrnoException): number {
   if (error && error.code !== 'EPIPE') {

@@ -1,20 +1,20 @@
-import type { Step } from '../translate/index.ts'
+import type { WireStep } from '../translate/index.ts'
 
-/** How much of a wire is kept, in characters: many times what any one request and its answer come to. */
+/** The longest recorded wire, in characters: many times one request with its answer. */
 const MOST = 32 * 1024 * 1024
 
 /**
- * What was said on a stand-in's wire, so that its client can be given an end of its own protocol when its gateway goes
- * away. What is too much is forgotten as a whole: half of it would tell a wrong story.
+ * A record of a stand-in's wire, with which its open requests can be ended in its client's own protocol when the
+ * gateway goes away. A wire that is too long is discarded as a whole, because half of it would be misleading.
  */
 export class Wiretap {
   /** The gateway's id of the wire. */
   link = ''
-  #steps: Step[] | undefined = []
+  #steps: WireStep[] | undefined = []
   #size = 0
 
-  /** In its order; undefined when it was too much. */
-  get steps(): readonly Step[] | undefined {
+  /** The steps in order; undefined when the wire was too long. */
+  get steps(): readonly WireStep[] | undefined {
     return this.#steps
   }
 
@@ -23,12 +23,12 @@ export class Wiretap {
     this.#add(text === undefined ? { who: 'client', text } : { who: 'client', text }, text)
   }
 
-  /** The client was told. */
+  /** Output for the client. */
   agent(text: string): void {
     this.#add({ who: 'agent', text }, text)
   }
 
-  #add(step: Step, text = ''): void {
+  #add(step: WireStep, text = ''): void {
     this.#size += text.length
     if (this.#size > MOST) this.#steps = undefined
     this.#steps?.push(step)

@@ -5,7 +5,10 @@ import { findProtocol } from './protocol.ts'
 import { AGENT_KEYS } from './schema.ts'
 import type { CodecInfos } from './types.ts'
 
-/** Reports keys of an agent that belong neither to every agent nor to its codec. `entry` is as it was written. */
+/**
+ * Reports unknown keys of an agent: those that belong neither to every agent nor to its codec. `entry` is the written
+ * value.
+ */
 export function checkAgentKeys(
   { source, codecs }: { source: SourceDocument; codecs: CodecInfos },
   name: string,

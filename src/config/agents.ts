@@ -16,7 +16,7 @@ import type { AgentConfig, CodecInfo, CodecInfos } from './types.ts'
 const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
 const HTTP_KEYS = ['url', 'headers'] as const
 
-/** What an agent is resolved with. */
+/** The context for resolving an agent. */
 export interface AgentContext {
   source: Source
   /** Absolute folder of the file. */
@@ -32,7 +32,7 @@ export interface AgentContext {
   readProfile(path: string, file: string, codec: CodecInfo): Profile
 }
 
-/** The agent of a valid entry, or undefined when something else is wrong with it, which is reported. */
+/** The agent of a valid entry, or undefined when it has another problem, which is reported. */
 export function resolveAgent(context: AgentContext, name: string, entry: AgentEntry): AgentConfig | undefined {
   const { source, folder } = context
   const path = ['agents', name]
@@ -64,14 +64,14 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   return { ...common, kind: 'http', url, headers, cwd: folder, env: {}, inherit: [], folder }
 }
 
-/** The gateway's limits; a silent agent is bounded by its whole turn alone, unless the file limits silence itself. */
+/** The limits of an agent. For a silent agent only the whole turn is limited, unless the file limits silence. */
 function patientLimits({ source, limits }: AgentContext, { codec }: Protocol): Limits {
   if (!codec.silent) return limits
   const patient = (key: 'firstEvent' | 'idle'): number => (source.has(['limits', key]) ? limits[key] : MAX_MS)
   return { ...limits, firstEvent: patient('firstEvent'), idle: patient('idle') }
 }
 
-/** The limits that the protocol's own keys set, as far as timers can hold them. */
+/** The limits that the protocol's own keys set, cut to the range of timers. */
 function ownLimits({ codec }: Protocol, written: Readonly<Record<string, unknown>>, options: unknown): Partial<Limits> {
   const own = Object.entries(codec.profile?.limits(written, options) ?? {})
   return Object.fromEntries(own.map(([key, value]) => [key, Math.min(Math.round(value), MAX_MS)]))
@@ -94,7 +94,7 @@ function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEn
   }
   const [foreign, kind] = isProcess ? [HTTP_KEYS, 'an HTTP agent (url)'] : [PROCESS_KEYS, 'a process agent (command)']
   const misplaced = foreign.filter((key) => entry[key] !== undefined)
-  for (const key of misplaced) source.report([...path, key], `belongs to ${kind}`, 'take it away', 'key')
+  for (const key of misplaced) source.report([...path, key], `belongs to ${kind}`, 'remove it', 'key')
   return misplaced.length === 0
 }
 
@@ -108,13 +108,13 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
     source.problems.push(...profile.source.problems)
     if (profile.source.problems.length > 0) return undefined
     if (profile.command !== undefined || source.has([...path, 'command'])) return profile
-    source.report([...path, 'profile'], 'this profile has no command', 'add one to it, or write command beside profile')
+    source.report([...path, 'profile'], 'this profile has no command', 'add one to it, or set command next to profile')
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? 'unknown error'
     source.report(
       [...path, 'profile'],
       `cannot be read (${why})`,
-      'give the path of a profile, from the folder of this file',
+      'give the path of a profile, relative to the folder of this file',
     )
   }
   return undefined
@@ -122,7 +122,7 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
 
 type ProcessPart = Pick<AgentConfig, 'kind' | 'command' | 'args' | 'cwd' | 'env' | 'folder' | 'wrap' | 'resources'>
 
-/** What is written beside a profile goes before what is in it. */
+/** The entry's own values override those of its profile. */
 function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | undefined): ProcessPart {
   const args = entry.args ?? profile?.args
   const home = profile ? resolve(folder, entry.profile!, '..') : folder
@@ -143,8 +143,8 @@ function wrapped([program, ...args]: readonly string[], folder: string): string[
 }
 
 /**
- * A program with a slash is a file; without one it is searched in PATH. Where there are no `args` the command may hold
- * them, and its codec splits it at white space: then a folder with white space must not get into it.
+ * A program with a slash is a file; without one it is searched in PATH. Without `args` the command may contain them and
+ * its codec splits it at white space, so a folder with white space must not be added to it.
  */
 function resolveCommand(command: string, folder: string, args: readonly string[] | undefined): string {
   const program = args === undefined ? command.split(/\s/, 1)[0]! : command
@@ -152,7 +152,7 @@ function resolveCommand(command: string, folder: string, args: readonly string[]
   return args === undefined && /\s/.test(folder) ? command : join(folder, program) + command.slice(program.length)
 }
 
-/** A folder that begins with a placeholder or a variable is known to the codec only. */
+/** True for a folder that begins with a placeholder or a variable, which only the codec resolves. */
 function resolveProfileFolder(cwd: string | undefined, home: string): string {
   if (cwd === undefined) return home
   return /^(\$\{|\{\{)/.test(cwd) ? cwd : resolve(home, cwd)

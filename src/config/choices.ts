@@ -1,6 +1,6 @@
 import { LOG_LEVELS, OTLP_PROTOCOLS } from './types.ts'
 
-/** The keys of the file whose values are closed lists, with their values; the first is the default where there is one. */
+/** The keys whose values are closed lists, with their values; the first one is the default, if any. */
 export const CHOICES = {
   restore: ['fresh', 'fail', 'replay'],
   approvals: ['deny', 'allow'],

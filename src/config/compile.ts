@@ -8,7 +8,7 @@ import { argumentSecret, SECRET_NAME } from './redact.ts'
 import { AGENT_KEYS, type FileShape } from './schema.ts'
 import type { TEXTS } from './texts.ts'
 
-/** A valid file: what it says, what the schema made of it with the variables of `env`, and the profiles it names. */
+/** A valid file: its written values, the schema's result with the variables of `env`, and the profiles it names. */
 export interface Compilable {
   text: string
   raw: unknown
@@ -18,8 +18,8 @@ export interface Compilable {
 }
 
 /**
- * The plain form of a valid file, to be kept; undefined when it cannot be had: when a variable stands where more than
- * text is wanted, or when something in the file itself looks like a secret, which is nowhere but where it was written.
+ * The compiled form of a valid file, for the cache. Undefined when there is none: a variable is used for a value other
+ * than text, or the file itself contains a possible secret, which must not be copied.
  */
 export function compileConfig({ text, raw, shape, profiles, env }: Compilable): CompiledConfig | undefined {
   const kept: Record<string, CompiledProfile> = {}
@@ -39,7 +39,7 @@ export function compileConfig({ text, raw, shape, profiles, env }: Compilable): 
   return { digest: digestOf(Buffer.from(text)), raw, shape: plain, references, profiles: kept }
 }
 
-/** Every text in which a variable may be named, with its path. */
+/** All texts that may name a variable, with their paths. */
 function* textsOf(value: unknown, path: Path = []): Generator<[path: Path, text: string]> {
   if (typeof value === 'string' && value.includes('${')) yield [path, value]
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsOf(item, [...path, index])
@@ -53,19 +53,22 @@ function referenceOf(path: Path, text: string, taken: unknown, env: Environment)
   return expanded.inserted.length === 0 ? { path, text, must: 'same', value: expanded.text } : undefined
 }
 
-/** What the schema asks of a text at this place; undefined where it makes something else of it. */
+/** The schema's rule for a text at this path; undefined when the schema converts it. */
 function textAt([section, name, key, ...rest]: Path): keyof typeof TEXTS | undefined {
   if (section === 'store') return name === 'path' ? 'some' : undefined
   if (section === 'telemetry') return name === 'headers' ? 'line' : name === 'otlp' ? 'url' : undefined
   if (section !== 'agents' || key === undefined) return undefined
-  // A codec's own keys are for its own schema, which they meet each time.
+  // A codec's own keys are validated by its own schema each time.
   if (!AGENT_KEYS.includes(String(key))) return 'any'
   const table = { env: 'variable', headers: 'line', args: 'any', wrap: 'some' } as const
   const text = { command: 'some', cwd: 'some', profile: 'some', url: 'url' } as const
   return rest.length === 0 ? text[key as keyof typeof text] : table[key as keyof typeof table]
 }
 
-/** Texts behind names that are said of secrets, and passwords in URLs; `env: NAME` names a variable. */
+/**
+ * Yields texts under keys that are named like secrets, and passwords in URLs. `env: NAME` names a variable and is not
+ * one.
+ */
 function holdsSecret(value: unknown, secret = false): boolean {
   if (typeof value === 'string') {
     return (secret && !isVariable(value)) || /:\/\/[^/?#\s]*:[^/?#\s]*@/.test(value)
@@ -84,12 +87,12 @@ function holdsSecret(value: unknown, secret = false): boolean {
   )
 }
 
-/** Whether all of a text comes from variables, but for the word that names its kind. */
+/** True when all of a text comes from variables, except a leading scheme word. */
 function isVariable(text: string): boolean {
   return /^(?:bearer|basic|token)?\s*$/i.test(text.replace(/\$\{\w+\}/g, ''))
 }
 
-/** Whether JSON gives the same back, but for keys that are undefined. */
+/** True when JSON preserves the value, except for undefined keys. */
 function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isPlain)
   if (isRecord(value)) return Object.entries(value).every(([key, inner]) => key !== '__proto__' && isPlain(inner))

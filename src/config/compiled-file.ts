@@ -14,9 +14,9 @@ import { dirname } from 'node:path'
 import type { CompiledConfig } from './compiled.ts'
 import { digestOf } from './digest.ts'
 
-/** Which configuration a file holds in its compiled form. */
+/** The key of a compiled configuration. */
 export interface CompiledOf {
-  /** The program that wrote it: another one may read the configuration in another way. */
+  /** The build that wrote it: another build may read the configuration differently. */
   build: string
   /** Absolute path of the configuration file. */
   file: string
@@ -31,8 +31,8 @@ export interface Kept {
 type Stored = CompiledOf & Kept
 
 /**
- * What is kept at `place` of a configuration, when every file that it was read from is still the same. A file that is
- * not this user's own, or that others may read or write, is not looked at.
+ * Reads a compiled configuration at `place`, when all of its source files are unchanged. A file that belongs to another
+ * user, or that others may read or write, is ignored.
  */
 export function readCompiled(place: string, { build, file }: CompiledOf): Kept | undefined {
   try {
@@ -45,7 +45,7 @@ export function readCompiled(place: string, { build, file }: CompiledOf): Kept |
   }
 }
 
-/** Keeps a compiled configuration at `place`, for this user's eyes only; where that cannot be, nothing is kept. */
+/** Writes a compiled configuration to `place`, readable for this user only. Does nothing when that is not possible. */
 export function writeCompiled(place: string, of: CompiledOf, kept: Kept): void {
   const unfinished = `${place}.${process.pid}`
   try {
@@ -75,7 +75,7 @@ function readOwn(path: string): string {
   }
 }
 
-/** Whether it belongs to this user, and none of the `others` bits of its mode is set. */
+/** True when it belongs to this user and none of the `others` bits of its mode is set. */
 function isOwn({ uid, mode }: { uid: number; mode: number }, others: number): boolean {
   return uid === process.getuid?.() && (mode & others) === 0
 }

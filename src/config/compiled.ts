@@ -7,12 +7,12 @@ import type { Source } from './source.ts'
 import { TEXTS } from './texts.ts'
 import type { CodecInfos, Config } from './types.ts'
 
-/** A text of the file in which variables are named, and what it must be when their values are in it. */
+/** A text of the file that names variables, and the rule for its expanded form. */
 export interface Reference {
   path: Path
-  /** As it is written in the file. */
+  /** The text as written in the file. */
   text: string
-  /** One of `TEXTS`; `same` when nothing but `value` will do, which no variable went into. */
+  /** One of `TEXTS`; `same` when the expanded text must equal `value`. */
   must: keyof typeof TEXTS | 'same'
   value?: string
 }
@@ -21,8 +21,8 @@ export interface Reference {
 export type CompiledProfile = Omit<Profile, 'source' | 'warnings'> & { digest: string }
 
 /**
- * A configuration file that was read and found right, as plain values, without what variables would put into it. What
- * depends on the environment is done when it is resolved.
+ * A valid configuration file as plain values, without the values of variables. Everything that depends on the
+ * environment is done when it is resolved.
  */
 export interface CompiledConfig {
   /** Of the file's text. */
@@ -36,17 +36,17 @@ export interface CompiledConfig {
   profiles: Readonly<Record<string, CompiledProfile>>
 }
 
-/** What a compiled configuration is resolved with. */
+/** The context for resolving a compiled configuration. */
 export interface CompiledOptions {
-  /** Absolute; where relative paths begin. */
+  /** Absolute folder that relative paths start from. */
   folder: string
   env: Environment
   codecs: CodecInfos
 }
 
 /**
- * The configuration, as reading the file would give it; undefined when reading it may give something else, such as the
- * message of what is wrong.
+ * The configuration that reading the file would give. Undefined when reading the file may give another result, such as
+ * an error.
  */
 export function resolveCompiled(
   { raw, shape, references, profiles }: CompiledConfig,
@@ -73,7 +73,7 @@ function isRight({ must, value }: Reference, text: string, inserted: Expansion['
   return TEXTS[must](text)
 }
 
-/** The plain values of a file that is right: whatever is reported is a reason to read the file itself. */
+/** The plain values of a valid file, as a `Source`: any reported problem is a reason to read the file itself. */
 class CompiledSource implements Source {
   readonly file = ''
   readonly problems: ConfigProblem[] = []

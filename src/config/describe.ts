@@ -5,12 +5,12 @@ import { formatDuration, formatSize } from './duration.ts'
 import { argumentSecret, SECRET_NAME } from './redact.ts'
 import type { AgentConfig, Config, Resources, ServerConfig } from './types.ts'
 
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 const HIDDEN = '***'
 
 /**
- * The resolved configuration as YAML for people. Keys of clients, values of environments and headers, and options and
- * arguments that are named like a secret are hidden; what came from a variable is shown as `${NAME}`.
+ * The resolved configuration as YAML for people. Client keys, values of environments and headers, and options and
+ * arguments named like secrets are hidden; values of variables are shown as `${NAME}`.
  */
 export function describeConfig(config: Config): string {
   const { telemetry } = config

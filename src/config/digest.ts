@@ -1,6 +1,6 @@
 /**
- * 64 bits that tell what a file holds from what it held before, with its length. They keep nobody from making another
- * file that has the same: who can write the configuration has no need to. Loading Node's cryptography takes 9 ms.
+ * A digest of a file's content to detect changes: 64 bits and the length. It is not cryptographic: only users who can
+ * write the configuration could forge it. Loading Node's cryptography would take 9 ms.
  */
 export function digestOf(bytes: Uint8Array): string {
   const words = new Int32Array(Math.ceil(bytes.length / 4))

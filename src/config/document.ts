@@ -18,16 +18,16 @@ import type { Source } from './source.ts'
 
 const REFERENCE_HINT = `write \${NAME} or \${NAME:-default}, or "$\${" for the text`
 
-/** In the place of messages that repeat what is in the file. */
+/** Replacements for messages of the YAML parser that would quote the file. */
 const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'a wrong name of an alias or anchor',
   BAD_DIRECTIVE: 'an unknown directive',
   TAG_RESOLVE_FAILED: 'an unknown tag',
 }
 
-/** A YAML file with the places of its values, so that every problem can be shown where it is. */
+/** A YAML file with the positions of its values, so that every problem can be shown at its place. */
 export class SourceDocument implements Source {
-  /** As it is shown to people. */
+  /** The file's name in messages. */
   readonly file: string
   readonly problems: ConfigProblem[] = []
   readonly #document: ReturnType<typeof parseDocument>
@@ -35,12 +35,12 @@ export class SourceDocument implements Source {
   readonly #inserted = new Map<unknown, Expansion['inserted']>()
   readonly #written = new Map<unknown, string>()
 
-  /** Parses `text`; what is wrong with its syntax is in `problems`. Nothing in it is shown in a message. */
+  /** Parses `text`; syntax errors are in `problems`. Messages quote nothing of it. */
   constructor(text: string, file: string) {
     this.file = file
     this.#document = parseDocument(text, { merge: true, lineCounter: this.#lines, prettyErrors: false })
     for (const { code, message, pos } of [...this.#document.errors, ...this.#document.warnings]) {
-      // What follows a colon and a quote is a piece of the file, which may be a secret.
+      // Text after a colon and a quote is a piece of the file, which may be a secret.
       this.#reportSyntax(pos[0], PLAIN_MESSAGES[code] ?? message.replace(/:? "[\s\S]*$/, ''))
     }
     visit(this.#document, {
@@ -79,19 +79,19 @@ export class SourceDocument implements Source {
     })
   }
 
-  /** Whether there is a value at `path`. */
+  /** True when there is a value at `path`. */
   has(path: Path): boolean {
     return this.#find(path).value !== undefined
   }
 
-  /** The variables that went into the value at `path` or below it. */
+  /** The variables used in the value at `path` or below it. */
   insertedAt(path: Path): Expansion['inserted'] {
     const scalars = new Set<Scalar>()
     this.#collect(this.#find(path).scope, scalars, new Set())
     return [...scalars].flatMap((scalar) => this.#inserted.get(scalar) ?? [])
   }
 
-  /** The text at `path` as it is in the file, with the names of its variables: for messages, which hold no values. */
+  /** The text at `path` as written, with the names of its variables: for messages, which hold no values. */
   written(path: Path): string {
     const node = this.#resolve(this.#find(path).value)
     return this.#written.get(node) ?? (isScalar(node) ? String(node.value) : '')
@@ -104,8 +104,8 @@ export class SourceDocument implements Source {
   }
 
   /**
-   * Adds a problem with the value at `path`, or with its key; the nearest place above when there is none.
-   * A message that quotes a value takes it from `written`.
+   * Adds a problem with the value at `path`, or with its key; the nearest place above when there is none. A message
+   * that quotes a value must take it from `written`.
    */
   report(path: Path, message: string, hint?: string, part: 'key' | 'value' = 'value'): void {
     this.problems.push({
@@ -160,7 +160,7 @@ export class SourceDocument implements Source {
     return { key, value, scope: value }
   }
 
-  /** The item or pair of a node; what a table does not have itself, the tables merged into it may have. */
+  /** The item or pair of a node, from a table itself or from the tables merged into it. */
   #childOf(node: unknown, step: string | number): { key: unknown; value: unknown } | undefined {
     if (isSeq(node))
       return Number(step) < node.items.length ? { key: undefined, value: node.items[Number(step)] } : undefined
@@ -176,7 +176,9 @@ export class SourceDocument implements Source {
     return undefined
   }
 
-  /** The tables that the value of a `<<` names, the first of which goes before the others; undefined when it is wrong. */
+  /**
+   * The tables that the value of a `<<` names, the first one with the highest priority; undefined when it is invalid.
+   */
   #mergedBy(value: unknown): Node[] | undefined {
     const named = this.#resolve(value)
     const tables = (isSeq(named) ? named.items : [named]).map((table) => this.#resolve(table))
@@ -204,7 +206,7 @@ function nameOf(key: unknown): string {
   return String(isScalar(key) ? key.value : key)
 }
 
-/** Whether a key is a `<<` without quotes, which merges tables (yaml.org/type/merge). */
+/** True for the key `<<` without quotes, which merges tables (yaml.org/type/merge). */
 function isMergeKey(key: unknown): boolean {
   return isScalar(key) && typeof key.value === 'symbol'
 }

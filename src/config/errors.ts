@@ -1,9 +1,9 @@
 import { nearest } from './nearest.ts'
 
-/** Where something is in a document: keys and indices from its root. */
+/** A path in a document: keys and indices from its root. */
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong with a configuration. `line` and `column` count from 1; both are 0 for the file as a whole. */
+/** One problem of a configuration. `line` and `column` count from 1; both are 0 for the file as a whole. */
 export interface ConfigProblem {
   file: string
   line: number
@@ -11,11 +11,11 @@ export interface ConfigProblem {
   /** Such as `agents.coder.args[0]`; empty for the file as a whole. */
   path: string
   message: string
-  /** What to do about it. */
+  /** The remedy. */
   hint?: string
 }
 
-/** A configuration that cannot be used, with everything that was found wrong. Holds no secret. */
+/** An unusable configuration, with all of its problems. Holds no secret. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[]
 
@@ -32,21 +32,21 @@ export function formatProblem({ file, line, column, path, message, hint }: Confi
   return `${place}${path === '' ? '' : ` ${path}`}: ${message}${hint === undefined ? '' : `; ${hint}`}`
 }
 
-/** A path as people write it. */
+/** A path in its usual notation, such as `agents.coder.args[0]`. */
 export function formatPath(path: Path): string {
   let text = ''
   for (const step of path) text += typeof step === 'number' ? `[${step}]` : text === '' ? step : `.${step}`
   return text
 }
 
-/** The nearest of the known words as a question, or all of them. */
+/** A suggestion: the nearest of the known words, or all of them. */
 export function suggest(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   if (near !== undefined) return `did you mean "${near}"?`
   return known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
 }
 
-/** The values with another one at a path that is there; they themselves stay as they are. */
+/** A copy of the values with another value at an existing path. */
 export function withValue<T>(values: T, path: Path, value: unknown): T {
   const [step, ...rest] = path
   if (step === undefined) return value as T
@@ -55,7 +55,7 @@ export function withValue<T>(values: T, path: Path, value: unknown): T {
   return copy as T
 }
 
-/** What is at a path of plain values; undefined when there is nothing. */
+/** The value at a path of plain values, or undefined. */
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, step) => (inner as Record<string | number, unknown> | null)?.[step], value)
 }

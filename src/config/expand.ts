@@ -1,14 +1,14 @@
 /** The variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A text after its expansion, and what went into it. */
+/** The result of expanding a text. */
 export interface Expansion {
   text: string
-  /** The variables whose values were put in. */
+  /** The variables whose values were inserted. */
   inserted: { name: string; value: string }[]
   /** Variables that are not set and have no default. */
   unknown: string[]
-  /** True when a `${` is no reference. */
+  /** True when a `${` does not begin a reference. */
   malformed: boolean
 }
 
@@ -16,7 +16,7 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{/g
 
 /**
  * Replaces `${NAME}` by the variable and `${NAME:-default}` by the variable or, when it is unset or empty, the default;
- * `$${` stands for `${`. One pass: what was put in is never read again.
+ * `$${` stands for `${`. One pass: inserted values are not expanded again.
  */
 export function expand(text: string, env: Environment): Expansion {
   const expansion: Expansion = { text, inserted: [], unknown: [], malformed: false }

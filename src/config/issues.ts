@@ -13,7 +13,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   record: 'must be a table of keys and values',
 }
 
-/** Reports what zod found wrong with the value of `source`, in our words and with its place. */
+/** Reports zod's issues with the value of `source`, in our own words and with their positions. */
 export function reportIssues(source: SourceDocument, value: unknown, issues: readonly z.core.$ZodIssue[]): void {
   for (const issue of issues) {
     const path = issue.path as Path
@@ -30,7 +30,7 @@ export function reportIssues(source: SourceDocument, value: unknown, issues: rea
   }
 }
 
-/** Reports a key that does not belong where it is. */
+/** Reports a key that is not allowed at its place. */
 export function reportUnknownKey(source: SourceDocument, path: Path, known: readonly string[]): void {
   source.report(path, 'unknown key', suggest(String(path.at(-1)), known), 'key')
 }

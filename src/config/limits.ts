@@ -13,12 +13,12 @@ export const DEFAULT_LIMITS: Limits = {
   queue: 64,
 }
 
-/** The limits with those of a narrower place laid over them. */
+/** The limits, overridden by those of a narrower scope. */
 export function overlayLimits(limits: Limits, narrower: Partial<Limits> | undefined): Limits {
   return { ...limits, ...definedLimits(narrower) }
 }
 
-/** Without the keys that are there but undefined, which would hide a limit below. */
+/** The value without its undefined keys, which would hide a limit below. */
 export function definedLimits(limits: Partial<Limits> | undefined): Partial<Limits> {
   return Object.fromEntries(Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined))
 }

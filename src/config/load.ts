@@ -16,14 +16,14 @@ import type { CodecInfos, Config } from './types.ts'
 
 export { describeConfig } from './describe.ts'
 
-/** The name of the file that is looked for in the working folder. */
+/** The default name of the file, in the working folder. */
 export const CONFIG_FILE = 'turnpike.yaml'
 
-/** Where a configuration comes from. */
+/** The origin of a configuration. */
 export interface LoadOptions {
-  /** The file, from `cwd`. Absent: the variable TURNPIKE_CONFIG, else `turnpike.yaml` where there is one. */
+  /** The file, relative to `cwd`. Absent: the variable TURNPIKE_CONFIG, else `turnpike.yaml` if it exists. */
   file?: string
-  /** The text itself instead of a file; its relative paths begin at `cwd`. */
+  /** The text itself instead of a file; its relative paths start from `cwd`. */
   text?: string
   env: Environment
   /** Absolute. */
@@ -32,15 +32,15 @@ export interface LoadOptions {
 }
 
 /**
- * Finds, reads and resolves the configuration; undefined when none was named and there is none.
- * Throws a `ConfigError` with every problem that was found.
+ * Finds, reads and resolves the configuration; undefined when none is named and none exists. Throws a `ConfigError`
+ * with all problems.
  */
 export function loadConfig(options: LoadOptions): Config | undefined {
   const found = find(options)
   return found && parseConfig(found.text, found)
 }
 
-/** The same for a file that is there, and the form in which the configuration can be kept, where it has one. */
+/** The same for an existing file, with the compiled form of the configuration, if it has one. */
 export function loadAndCompile(options: LoadOptions & { file: string }): { config: Config; compiled?: CompiledConfig } {
   const found = find(options)!
   return parseAndCompile(found.text, found)
@@ -66,22 +66,22 @@ function readConfig(path: string, file: string): string {
   }
 }
 
-/** What is needed beside the text of a configuration. */
+/** The context for resolving the text of a configuration. */
 export interface ParseOptions {
-  /** How the file is shown in messages. */
+  /** The file's name in messages. */
   file: string
-  /** Absolute; where relative paths begin. */
+  /** Absolute folder that relative paths start from. */
   folder: string
   env: Environment
   codecs: CodecInfos
 }
 
-/** Resolves the text of a configuration. Throws a `ConfigError` with every problem that was found. */
+/** Resolves the text of a configuration. Throws a `ConfigError` with all problems. */
 export function parseConfig(text: string, options: ParseOptions): Config {
   return parse(text, options).config
 }
 
-/** The same, with the form in which it can be kept: where it has one, and that gives the same configuration again. */
+/** The same, with the compiled form: if it has one, and if resolving that gives the same configuration. */
 export function parseAndCompile(text: string, options: ParseOptions): { config: Config; compiled?: CompiledConfig } {
   const { config, compilable } = parse(text, options)
   const compiled = compileConfig(compilable)
@@ -118,7 +118,9 @@ function throwProblems({ problems }: SourceDocument): void {
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => a.line - b.line || a.column - b.column))
 }
 
-/** The keys of agents are checked even when the shape is wrong elsewhere, so that one run shows as much as it can. */
+/**
+ * Checks the keys of agents even when the shape is wrong elsewhere, so that one run shows as many problems as possible.
+ */
 function validate(source: SourceDocument, codecs: CodecInfos): FileShape | undefined {
   let value = source.value() ?? {}
   let result = fileSchema.safeParse(value)

@@ -1,4 +1,7 @@
-/** The known word nearest to `word` by edit distance (a swap of neighbours counts once), when it is near enough to be meant. */
+/**
+ * The known word nearest to `word` by edit distance (a swap of neighbours counts once), when it is near enough to be a
+ * typing error.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Math.max(1, Math.floor(word.length / 3)) + 1
@@ -12,7 +15,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make `b` of `a`. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)]
   for (let i = 1; i <= a.length; i++) {

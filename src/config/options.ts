@@ -6,8 +6,8 @@ import { readTexts } from './readings.ts'
 import type { Source } from './source.ts'
 
 /**
- * The options that the codec's schema makes of the agent's own keys as they are in the file at `path`, or in its
- * profile. Problems are reported where the key is written; the result is undefined then.
+ * Validates the agent's own keys, from the file at `path` or from its profile, by the codec's schema. Problems are
+ * reported at the written key; the result is then undefined.
  */
 export function resolveOptions(
   source: Source,
@@ -49,7 +49,9 @@ function placed({ path = [], ...issue }: Issue): Omit<Issue, 'path'> & { path: P
   return { ...issue, path: path.map((step) => (typeof step === 'object' ? step.key : step) as string | number) }
 }
 
-/** Schemas quote what they were given, which may be a secret in the wrong place. `read` is the text as it was taken. */
+/**
+ * Removes quoted values from a schema's message, which may be secrets in the wrong place. `read` is the validated text.
+ */
 function hideValue(message: string, text: unknown, read: unknown): string {
   if (typeof text !== 'string') return message
   if (read !== text) return message.replace(/\breceived \S+$/, 'received another value')

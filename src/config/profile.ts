@@ -5,19 +5,22 @@ import { formatProblem, type Path, suggest } from './errors.ts'
 import type { Source } from './source.ts'
 import type { CodecInfo } from './types.ts'
 
-/** The fields of a profile that say how the process is started. */
+/** The fields of a profile that describe the start of the process. */
 const PROCESS_FIELDS = ['command', 'args', 'cwd', 'env'] as const
 
-/** A profile: a file of a protocol that describes an agent. Nothing in it is expanded or resolved: that is for the codec. */
+/**
+ * A profile: a file of a protocol that describes an agent. Its values are not expanded or resolved: the codec does
+ * that.
+ */
 export interface Profile {
   source: Source
-  /** Where its fields are in the file: at its root, or under the protocol's key. */
+  /** The path of its fields in the file: its root, or the protocol's key. */
   root: Path
   command?: string
   args?: string[]
   cwd?: string
   env: Record<string, string>
-  /** The fields that belong to the codec's options, as they were written. */
+  /** The fields of the codec's options, as written. */
   options: Record<string, unknown>
   warnings: string[]
 }
@@ -26,8 +29,8 @@ export interface Profile {
 export type ReadProfile = Profile & { source: SourceDocument; text: string }
 
 /**
- * Reads a profile of a protocol that has some. `file` is the name that messages show. Mistakes are in
- * `source.problems`; throws what the file system throws.
+ * Reads a profile of a protocol with profiles. `file` is its name in messages. Problems are in `source.problems`;
+ * throws the errors of the file system.
  */
 export function readProfile(path: string, file: string, { profile: format, options }: CodecInfo): ReadProfile {
   const text = readFileSync(path, 'utf8')
@@ -52,7 +55,7 @@ export function readProfile(path: string, file: string, { profile: format, optio
 
 function readField(profile: ReadProfile, key: string, value: unknown, optionKeys: readonly string[]): void {
   const path = [...profile.root, key]
-  // An empty field is as good as none.
+  // An empty field counts as absent.
   if (value === null) return
   if (key === 'command' || key === 'cwd') {
     if (typeof value === 'string' && value.trim() !== '') profile[key] = value
@@ -70,7 +73,7 @@ function readField(profile: ReadProfile, key: string, value: unknown, optionKeys
   }
 }
 
-/** Numbers and booleans as they were written: other runners take them too. */
+/** The text of numbers and booleans, as written: other runners accept them too. */
 function scalarText(profile: ReadProfile, path: Path): string {
   const text = profile.source.sourceAt(path)
   if (text === undefined) profile.source.report(path, 'must be text')

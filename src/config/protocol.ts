@@ -10,8 +10,8 @@ export interface Protocol {
 }
 
 /**
- * The codec and dialect that a text names: `name`, `name@dialect`, or a dialect that only one codec has.
- * What is unknown is reported at `path`.
+ * The codec and dialect that a text names: `name`, `name@dialect`, or a dialect that only one codec has. An unknown
+ * name is reported at `path`.
  */
 export function findProtocol(text: string, codecs: CodecInfos, source: Source, path: Path): Protocol | undefined {
   const [name, dialect] = split(text)
@@ -19,7 +19,7 @@ export function findProtocol(text: string, codecs: CodecInfos, source: Source, p
   if (!codec) {
     const owners = Object.entries(codecs).filter(([, { dialects }]) => dialects.includes(text))
     if (owners.length === 1) return { name: owners[0]![0], dialect: text, codec: owners[0]![1] }
-    source.report(path, `there is no protocol "${split(source.written(path))[0]}"`, suggest(name, Object.keys(codecs)))
+    source.report(path, `unknown protocol "${split(source.written(path))[0]}"`, suggest(name, Object.keys(codecs)))
     return undefined
   }
   if (dialect === undefined) return { name, dialect: codec.dialects[0]!, codec }

@@ -1,6 +1,6 @@
 import { type Path, valueAt, withValue } from './errors.ts'
 
-/** Something that a schema found wrong. zod and valibot say what they `expected` instead. */
+/** An issue of a schema. zod and valibot name the `expected` type. */
 export interface TypeIssue {
   path: Path
   expected?: unknown
@@ -9,8 +9,8 @@ export interface TypeIssue {
 const WANTED = /\b(?:number|int|boolean)\b/
 
 /**
- * The values with every text that stands where a number or `true` or `false` is wanted read as one: a variable gives
- * text, and only the schema knows what its key takes. A text that is neither stays. The values are not changed.
+ * A copy of the values in which texts are converted to numbers or booleans where the schema expects those: a variable
+ * gives text, and only the schema knows the type of its key. Other texts stay.
  */
 export function readTexts<T>(values: T, issues: readonly TypeIssue[]): T {
   return issues.reduce((read, { path, expected }) => {
@@ -19,7 +19,7 @@ export function readTexts<T>(values: T, issues: readonly TypeIssue[]): T {
   }, values)
 }
 
-/** As YAML reads the same text without quotes. */
+/** The value that YAML gives for the text without quotes. */
 function readText(text: unknown): number | boolean | undefined {
   if (text === 'true' || text === 'false') return text === 'true'
   return typeof text === 'string' && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined

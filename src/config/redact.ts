@@ -1,12 +1,12 @@
 import type { Expansion } from './expand.ts'
 import type { AgentConfig, Config } from './types.ts'
 
-/** Shorter values (a port, `true`) are no secrets, and would be found in every text. */
+/** The shortest value that may be secret: shorter ones (a port, `true`) would occur in every text. */
 const SHORTEST_SECRET = 6
 
 /**
- * A function that replaces the values by `${NAME}` of their variables wherever they are in a text. A value that is one of
- * the `words` of all messages, such as a protocol, is no secret, unless it is a client's key.
+ * A function that replaces the values of variables in a text by `${NAME}`. A value that is one of the `words` of all
+ * messages, such as a protocol, is not replaced, unless it is a client's key.
  */
 export function createRedactor(
   inserted: Expansion['inserted'],
@@ -15,7 +15,7 @@ export function createRedactor(
 ): (text: string) => string {
   const secrets = [...inserted.filter(({ value }) => !words.has(value)), ...keys]
   const names = new Map(secrets.map(({ name, value }) => [value, name]))
-  // The longest first, so that one which holds another is not left in pieces.
+  // Longest first, so that a value that contains another one is replaced as a whole.
   const values = [...names.keys()].filter(({ length }) => length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
   if (values.length === 0) return (text) => text
   const pattern = new RegExp(values.map((value) => escapeForPattern(value)).join('|'), 'g')
@@ -29,7 +29,7 @@ function escapeForPattern(text: string): string {
 /** Names of options, variables and headers whose values are secrets. */
 export const SECRET_NAME = /token|secret|passw|credential|authorization|cookie|(^|[-_.])key$|apikey|bearer/i
 
-/** The secret in the argument at `index`: all of it behind `--token`, what follows the sign in `--token=X`. */
+/** The secret in the argument at `index`: the whole argument after `--token`, or X in `--token=X`. */
 export function argumentSecret(args: readonly string[], index: number): string | undefined {
   const before = args[index - 1] ?? ''
   if (before.startsWith('-') && !before.includes('=') && SECRET_NAME.test(before)) return args[index]!
@@ -37,12 +37,15 @@ export function argumentSecret(args: readonly string[], index: number): string |
   return value.length > 0 && SECRET_NAME.test(flag) ? value.join('=') : undefined
 }
 
-/** A value of a variable that is not named like a secret may be one all the same, but a short one is a word. */
+/**
+ * The shortest value to hide of a variable that is not named like a secret: it may still be one, but a short value is a
+ * word.
+ */
 const SHORTEST_VALUE = 8
 
 /**
- * Replaces, in what an agent says of its failures, the secrets that the configuration gave it: those from the
- * environment by their variables' names, those written in the file by `***`. All that stands in `env` counts as secret.
+ * A function that replaces the configuration's secrets in an agent's messages: those from the environment by their
+ * variables' names, those written in the file by `***`. All values of `env` count as secret.
  */
 export function agentRedactor(config: Config, agent: AgentConfig): (text: string) => string {
   const { args = [], env, headers = {} } = agent

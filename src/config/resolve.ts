@@ -14,9 +14,9 @@ import type { AgentConfig, CodecInfo, CodecInfos, Config } from './types.ts'
 /** The words of closed lists. */
 const CHOSEN = Object.values(CHOICES).flat()
 
-/** What a valid file is resolved with. */
+/** The context for resolving a valid file. */
 export interface ResolveContext {
-  /** Absolute; where relative paths begin. */
+  /** Absolute folder that relative paths start from. */
   folder: string
   env: Environment
   codecs: CodecInfos
@@ -24,7 +24,7 @@ export interface ResolveContext {
   readProfile(path: string, file: string, codec: CodecInfo): Profile
 }
 
-/** The configuration of a file whose shape is right; what else is wrong with it is reported to `source`. */
+/** The configuration of a file with a valid shape; other problems are reported to `source`. */
 export function resolveConfig(source: Source, file: FileShape, context: ResolveContext): Config {
   const { folder, env, codecs } = context
   const limits = overlayLimits(DEFAULT_LIMITS, file.limits)
@@ -56,7 +56,7 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
   }
 }
 
-/** The names that messages call protocols by. */
+/** The names of protocols in messages. */
 function protocolWords(codecs: CodecInfos): string[] {
   return Object.entries(codecs).flatMap(([name, { dialects }]) => [
     name,

@@ -6,7 +6,7 @@ import type { FileShape } from './schema.ts'
 import type { Source } from './source.ts'
 import type { CodecInfos } from './types.ts'
 
-/** The routes of a valid file; agents and fronts that do not exist are reported. */
+/** The routes of a valid file; unknown agents and fronts are reported. */
 export function resolveRoutes(
   source: Source,
   file: Pick<FileShape, 'routes' | 'default'>,
@@ -14,8 +14,7 @@ export function resolveRoutes(
   codecs: CodecInfos,
 ): Route[] {
   const check = (agent: string, ...path: (string | number)[]): void => {
-    if (!agents.includes(agent))
-      source.report(path, `there is no agent "${source.written(path)}"`, suggest(agent, agents))
+    if (!agents.includes(agent)) source.report(path, `unknown agent "${source.written(path)}"`, suggest(agent, agents))
   }
   if (file.default !== undefined) check(file.default, 'default')
   return file.routes.map(({ limits, ...route }, index) => {

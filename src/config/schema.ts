@@ -4,11 +4,11 @@ import { parseDuration, parseSize } from './duration.ts'
 import { TEXTS } from './texts.ts'
 
 /**
- * The file as people write it, before anything is resolved. Messages are the end of a sentence that begins with the path.
- * An agent's entry is open: its codec's keys are not known here.
+ * The schema of the written file, before anything is resolved. Messages complete a sentence that begins with the path.
+ * An agent's entry is open, because its codec's keys are not known here.
  */
 
-/** Separates the known keys in the message of an unknown one: zod does not tell which keys an object has. */
+/** Separates the known keys in the message of an unknown key: zod does not list the keys of an object. */
 export const KEY_SEPARATOR = ' '
 
 /** An object without other keys. */
@@ -44,13 +44,13 @@ const origin = z
     (value) => URL.canParse(value) && new URL(value).origin === value,
     'must be an origin, such as https://app.example',
   )
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name')
 const headers = z.record(headerName, z.string().refine(TEXTS.line, 'must be one line'))
-const variable = z.string().regex(/^[^=\0]+$/, 'is no name of an environment variable')
+const variable = z.string().regex(/^[^=\0]+$/, 'is not a valid name of an environment variable')
 const variables = z.record(variable, z.string().refine(TEXTS.variable, 'must not hold a NUL'))
 const agentName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is no name of an agent: letters, digits, ".", "_" and "-" make one')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'is not a valid agent name: use letters, digits, ".", "_" and "-"')
 
 const LIMITS = {
   start: time,
@@ -121,7 +121,7 @@ const key = table({
   })
     .refine(({ burst, perMinute }) => burst === undefined || perMinute !== undefined, {
       path: ['burst'],
-      message: 'needs perMinute beside it',
+      message: 'needs perMinute as well',
     })
     .optional(),
 }).refine(({ env, hash }) => (env === undefined) !== (hash === undefined), {
@@ -196,5 +196,5 @@ export const fileSchema = table({
 
 /** The file after validation. */
 export type FileShape = z.output<typeof fileSchema>
-/** An agent's entry after validation; the keys of its codec are in it as they were written. */
+/** An agent's entry after validation; it contains the keys of its codec as written. */
 export type AgentEntry = z.output<typeof agentSchema>

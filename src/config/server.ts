@@ -6,16 +6,18 @@ import type { FileShape } from './schema.ts'
 import type { Source } from './source.ts'
 import type { CodecInfos, ServerConfig, ServerKey } from './types.ts'
 
-/** Whose turns those of clients without a key are, such as stand-ins on the Unix socket. */
+/** The name of clients without a key, such as stand-ins on the Unix socket. */
 const LOCAL = 'local'
 
-/** What goes through a header as it is: nothing is taken off its ends, no other encoding changes it. */
+/** Values that a header transports unchanged: no white space at the ends, only ASCII. */
 const SENDABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
-const NO_KEY = 'take off white space at its ends (often a line end), and take out what is not ASCII'
+const NO_KEY = 'remove white space at its ends (often a line end) and characters other than ASCII'
 
 type KeyEntry = FileShape['server']['keys'][number]
 
-/** The server of a valid file, its keys read from the environment. `agents` are the names that keys may be limited to. */
+/**
+ * The server of a valid file, its keys read from the environment. `agents` are the names that keys may be limited to.
+ */
 export function resolveServer(
   source: Source,
   server: FileShape['server'],
@@ -44,17 +46,20 @@ function resolveKey(source: Source, key: KeyEntry, index: number, env: Environme
     const state = secret === undefined ? 'is not set' : 'is empty'
     source.report(path, `the environment variable ${source.written(path)} ${state}`, 'set it to the key')
   } else if (!SENDABLE.test(secret)) {
-    source.report(path, `the value of ${source.written(path)} is no key that a client can send`, NO_KEY)
+    source.report(path, `a client cannot send the value of ${source.written(path)} as a key`, NO_KEY)
   }
   return { name, secret, ...rest }
 }
 
-/** Names tell clients apart in sessions and logs, and a key must not belong to two of them. */
+/**
+ * Reports repeated names and keys: names identify clients in sessions and logs, and a key must belong to one client
+ * only.
+ */
 function checkKeys(source: Source, keys: readonly ServerKey[], agents: readonly string[]): void {
   for (const [index, key] of keys.entries()) {
     const path = ['server', 'keys', index]
     if (key.name === LOCAL) {
-      source.report([...path, 'name'], 'is what clients without a key are called', 'give it another name')
+      source.report([...path, 'name'], 'is the name of clients without a key', 'choose another name')
     }
     const before = keys.slice(0, index)
     if (before.some(({ name }) => name === key.name)) {
@@ -70,7 +75,7 @@ function checkKeys(source: Source, keys: readonly ServerKey[], agents: readonly 
     for (const [position, agent] of (key.agents ?? []).entries()) {
       if (agent.includes('*') || agents.includes(agent)) continue
       const place = [...path, 'agents', position]
-      source.report(place, `there is no agent "${source.written(place)}"`, suggest(agent, agents))
+      source.report(place, `unknown agent "${source.written(place)}"`, suggest(agent, agents))
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { ConfigProblem, Path } from './errors.ts'
 import type { Expansion } from './expand.ts'
 
-/** Where the values of a configuration come from, and where what is wrong with one is told. */
+/** The source of a configuration's values, and the receiver of their problems. */
 export interface Source {
-  /** As it is shown to people. */
+  /** The file's name in messages. */
   readonly file: string
   readonly problems: ConfigProblem[]
-  /** Whether there is a value at `path`. */
+  /** True when there is a value at `path`. */
   has(path: Path): boolean
-  /** The text at `path` as it is in the file, with the names of its variables: for messages, which hold no values. */
+  /** The text at `path` as written, with the names of its variables: for messages, which hold no values. */
   written(path: Path): string
-  /** The variables that went into the value at `path` or below it. */
+  /** The variables used in the value at `path` or below it. */
   insertedAt(path: Path): Expansion['inserted']
   /** Adds a problem with the value at `path`, or with its key. */
   report(path: Path, message: string, hint?: string, part?: 'key' | 'value'): void

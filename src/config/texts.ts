@@ -1,4 +1,4 @@
-/** What may be asked of a text of the file. */
+/** The rules for texts of the file. */
 export const TEXTS = {
   any: (_text: string): boolean => true,
   /** Not empty. */

@@ -1,6 +1,9 @@
 import type { AgentPolicy, Limits, ProfileFormat, Route, StandardSchemaV1 } from '../contract/index.ts'
 
-/** What each process of an agent may take: bytes of `memory` and of one file (`fileSize`), milliseconds of `cpu` (rounded up to seconds), open `files`, `processes` of its user. */
+/**
+ * The resource limits of each process of an agent: bytes of `memory` and of one file (`fileSize`), milliseconds of
+ * `cpu` (rounded up to seconds), open `files`, `processes` of its user.
+ */
 export interface Resources {
   memory?: number
   cpu?: number
@@ -16,28 +19,31 @@ export interface AgentConfig extends AgentPolicy {
   protocol: string
   dialect: string
   kind: 'process' | 'http'
-  /** Processes only. A relative program of an AgentProc profile is left to be found from `cwd`. */
+  /** Processes only. A relative program of a profile is resolved from `cwd`. */
   command?: string
-  /** Absent when the configuration has none, which is not the same as an empty list. */
+  /** Absent when the configuration has none, which differs from an empty list. */
   args?: readonly string[]
   cwd: string
-  /** Added to what is inherited. */
+  /** Added to the inherited variables. */
   env: Readonly<Record<string, string>>
-  /** Processes only: what the command runs under, and what it may take of the machine. */
+  /** Processes only: the command prefix, and the resource limits. */
   wrap?: readonly string[]
   resources?: Resources
-  /** Names of the gateway's own variables that the process gets besides the few that every program needs. */
+  /** Names of the gateway's variables that the process gets, besides the few that every program needs. */
   inherit: readonly string[]
   /** HTTP only. */
   url?: string
   headers?: Readonly<Record<string, string>>
-  /** What the codec's own schema made of its own keys. */
+  /** The codec's own keys, validated by its schema. */
   options: unknown
-  /** The folder of the file that describes the process: of the profile, else of the configuration. */
+  /** The folder of the profile, else of the configuration. */
   folder: string
 }
 
-/** A key of a client. Exactly one of `secret` (from the environment) and `hash` (SHA-256 of it, lower-case hex) is there. */
+/**
+ * A key of a client. Exactly one of `secret` (from the environment) and `hash` (SHA-256 of it, lower-case hex) is
+ * there.
+ */
 export interface ServerKey {
   name: string
   secret?: string
@@ -46,11 +52,11 @@ export interface ServerKey {
   agents?: readonly string[]
   /** The fronts that it may use, with `*` globs; absent means all. */
   fronts?: readonly string[]
-  /** How many requests a minute it may send, how many of them at once, and how many turns may be under way. */
+  /** The limits of its requests per minute, of requests at once, and of running turns. */
   limits?: { perMinute?: number; burst?: number; turns?: number }
 }
 
-/** What clients may take of the listening socket: times in milliseconds, `connections` at the same time. */
+/** The limits of clients on the listening socket: times in milliseconds, `connections` at the same time. */
 export interface ServerLimits {
   /** For the headers of a request to come. */
   headers: number
@@ -61,43 +67,43 @@ export interface ServerLimits {
   connections: number
 }
 
-/** Where the gateway listens, and whom it lets in. */
+/** The addresses of the gateway, and the rules for admitting clients. */
 export interface ServerConfig {
   host: string
   port: number
   keys: readonly ServerKey[]
-  /** The Unix socket of the stand-ins; false is none, absent is the default place. */
+  /** The Unix socket of the stand-ins; false means none, absent means the default path. */
   socket?: string | false
-  /** Values of the `Host` header that are taken besides the usual ones. */
+  /** Values of the `Host` header that are accepted besides the usual ones. */
   hosts?: readonly string[]
   /** The web pages that may use the gateway, such as `https://app.example`; absent means none. */
   origins?: readonly string[]
   limits: ServerLimits
 }
 
-/** Where traces and metrics go (`otlp` is the URL of a collector) and what is in them. */
+/** The destination of telemetry (`otlp` is the URL of a collector) and its content. */
 export interface TelemetryConfig {
   otlp?: string
   headers?: Readonly<Record<string, string>>
-  /** Whether prompts and answers go into spans. */
+  /** Puts prompts and answers into spans. */
   content: boolean
-  /** Whether metrics are counted: for `GET /metrics`, and for the collector where there is one. */
+  /** Counts metrics: for `GET /metrics`, and for the collector if there is one. */
   metrics: boolean
-  /** Whether the log goes to the collector as well; absent, the environment says so. */
+  /** Sends the log to the collector as well; absent: as the environment says. */
   logs?: boolean
-  /** How everything is written to the collector; absent, the environment says so. */
+  /** The encoding for the collector; absent: as the environment says. */
   protocol?: (typeof OTLP_PROTOCOLS)[number]
   /** The share of traces that is kept, 0 to 1. */
   sample?: number
 }
 
-/** How OTLP is written over HTTP. */
+/** The encodings of OTLP over HTTP. */
 export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const
 
 /** From the fewest lines to the most. */
 export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
-/** What the log says. `pretty` is for people; absent, it is so on a terminal. */
+/** The log's settings. `pretty` is the format for people; absent: only on a terminal. */
 export interface LogConfig {
   level: (typeof LOG_LEVELS)[number]
   pretty?: boolean
@@ -114,18 +120,20 @@ export interface Config {
   store: { kind: 'sqlite'; path: string; retention: number }
   telemetry?: TelemetryConfig
   log: LogConfig
-  /** What was ignored, one line each. */
+  /** Ignored settings, one line each. */
   warnings: readonly string[]
   /** The environment variables that hold the clients' keys: no agent inherits them. */
   withheld: readonly string[]
-  /** Replaces what came from the environment, keys included, by the variable's name: for texts that are shown to people. */
+  /**
+   * Replaces values of the environment, keys included, by their variables' names: for texts that are shown to people.
+   */
   redact(text: string): string
 }
 
-/** What the configuration needs to know of a codec. The first dialect is the default. */
+/** The part of a codec that the configuration needs. The first dialect is the default. */
 export interface CodecInfo {
   dialects: readonly string[]
-  /** Its agents may work for long without a word. */
+  /** Its agents may work for long without output. */
   silent?: boolean
   /** Its agents may be described by a profile. */
   profile?: ProfileFormat

@@ -1,23 +1,23 @@
 import type { Fault } from '../model/index.ts'
-import type { AgentRule, Run, Suite, Verdict } from './kit/index.ts'
+import type { AgentRule, AgentRun, Suite, Verdict } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 
-/** What an agent is tested with. */
+/** The parameters of an agent's test. */
 export interface AgentTest extends Omit<AgentOptions, 'framing'> {
   readonly suite: Suite
   readonly target: Target
-  /** The only rule to report, with what it needs where that is broken. */
+  /** The only rule to report, with broken rules that it depends on. */
   readonly only?: string
 }
 
-/** Tests an agent: the results, or the fault for which it could not be run. */
+/** Tests an agent. Returns the results, or the fault of an agent that could not be run. */
 export async function testAgent(test: AgentTest): Promise<readonly Result[] | Fault> {
   const { suite, target, only } = test
   const transport = 'url' in target ? 'http' : 'stdio'
   const rules = only === undefined ? suite.agent : withNeeds(suite.agent, only)
   const wanted = (name: string): boolean => rules.some(({ on }) => on === 'all' || on.includes(name))
-  const runs: Run[] = []
+  const runs: AgentRun[] = []
   for (const scenario of suite.scenarios) {
     if ((scenario.only ?? transport) !== transport || !(wanted(scenario.name) || isFirst(scenario.name, suite)))
       continue
@@ -30,8 +30,8 @@ export async function testAgent(test: AgentTest): Promise<readonly Result[] | Fa
   )
 }
 
-/** The judgement of every rule on the runs of its scenarios. */
-export function judgeAgent(rules: readonly AgentRule[], runs: readonly Run[]): Result[] {
+/** The results of all rules for the runs of their scenarios. */
+export function judgeAgent(rules: readonly AgentRule[], runs: readonly AgentRun[]): Result[] {
   const broken = new Set<string>()
   return rules.map((rule) => {
     const verdict = needed(rule, broken) ?? judged(rule, runs)
@@ -41,16 +41,16 @@ export function judgeAgent(rules: readonly AgentRule[], runs: readonly Run[]): R
   })
 }
 
-/** Skipped because of a broken rule that this one needs. */
+/** Skips a rule that depends on a broken rule. */
 export function needed({ needs = [] }: { needs?: readonly string[] }, broken: ReadonlySet<string>): Verdict {
   const missing = needs.find((id) => broken.has(id))
   return missing === undefined ? undefined : { skipped: `${missing} is broken` }
 }
 
-function judged(rule: AgentRule, runs: readonly Run[]): Verdict {
+function judged(rule: AgentRule, runs: readonly AgentRun[]): Verdict {
   const { on } = rule
   const own = runs.filter(({ scenario }) => on === 'all' || on.includes(scenario))
-  if (own.length === 0) return { skipped: 'nothing of it can be tested over this transport' }
+  if (own.length === 0) return { skipped: 'it cannot be tested over this transport' }
   let skipped: Verdict
   let isKept = false
   for (const run of own) {
@@ -62,7 +62,7 @@ function judged(rule: AgentRule, runs: readonly Run[]): Verdict {
   return isKept ? undefined : skipped
 }
 
-/** A rule with all that it needs, in the order of the suite. */
+/** A rule with all rules that it depends on, in the order of the suite. */
 export function withNeeds<R extends { id: string; needs?: readonly string[] }>(
   rules: readonly R[],
   id: string,
@@ -72,7 +72,7 @@ export function withNeeds<R extends { id: string; needs?: readonly string[] }>(
   return rules.filter((rule) => ids.has(rule.id))
 }
 
-/** The first scenario is always run: later ones may say what it told. */
+/** The scenarios to run. The first one always runs: later ones may use its output. */
 function isFirst(name: string, { scenarios }: Suite): boolean {
   return scenarios[0]?.name === name
 }

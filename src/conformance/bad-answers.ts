@@ -20,14 +20,14 @@ const JSON_ONLY: readonly WireForm[] = ['objects', 'body']
 const LINES: readonly WireForm[] = ['objects', 'text']
 const OBJECTS: readonly WireForm[] = ['objects']
 const BODY: readonly WireForm[] = ['body']
-/** The text with whatever a client makes of what is no character. */
+/** The text with any character of a client in place of invalid bytes. */
 const ALMOST = /All\P{L}{0,6}is well\./u
 const HTML = '<html><body>All well.</body></html>'
 const STALL_MS = 1_000
 const NOISE = 'noise '.repeat(MIB / 6)
 const garbage = only({ write: 'garbage {{{ ]\n' })
 
-/** What stand-ins do to clients. A new row needs its name in `BEHAVIOURS`. */
+/** The misbehaviours of stand-ins. A new row needs its name in `BEHAVIOURS`. */
 export const BAD_ANSWERS: Readonly<Partial<Record<Behaviour, BadAnswer>>> = {
   'answers-well': { does: 'answers as it should', forms: ALL, demand: 'answer' },
   banner: {

@@ -3,13 +3,13 @@ import { isWrite } from './bytes.ts'
 import type { Behaviour, Demand, HostileFacts, Player, PlayerContext, Reaction, Suite } from './kit/index.ts'
 import { type BadAnswer, type GoodAnswer, PIECES } from './spoil.ts'
 
-/** A suite whose stand-in misbehaves in the one named way. */
+/** A suite whose stand-in misbehaves in the named way. */
 export function misbehaving(suite: Suite, name: Behaviour): Suite {
   const bad = BAD_ANSWERS[name]
   return bad ? { ...suite, play: (context) => spoilt(suite.play(context), bad, suite.hostile, context) } : suite
 }
 
-/** What is demanded of clients of a protocol under a behaviour; undefined when it means nothing there. */
+/** The demand on clients of a protocol under a behaviour; undefined when the behaviour does not apply. */
 export function demandOn(name: Behaviour, { form, clients, owner }: HostileFacts): Demand | undefined {
   const bad = BAD_ANSWERS[name]
   const demand = clients?.[name] ?? bad?.demand
@@ -32,7 +32,7 @@ function spoilt(player: Player, bad: BadAnswer, facts: HostileFacts, { transport
   }
 }
 
-/** Each frame as a write of its own. */
+/** Each frame as a separate write. */
 function framesOf(reactions: readonly Reaction[], { form }: HostileFacts): Reaction[] {
   return reactions.flatMap((one) =>
     isWrite(one) && form !== 'body' ? one.write.split(/(?<=\n)/).map((write) => ({ write })) : one,
@@ -45,7 +45,7 @@ function goodAnswer(reactions: readonly Reaction[], last: string, facts: Hostile
   return { reactions, first, last, leave, owner: facts.owner ?? [], form: facts.form }
 }
 
-/** The frame with other words: as JSON has them where they are in quotes. */
+/** The frame with another text, escaped as JSON where it is quoted. */
 function saying(frame: string, { says }: BadAnswer): string {
   if (!says) return frame
   const isJson = frame.includes('"')

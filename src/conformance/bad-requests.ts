@@ -1,39 +1,39 @@
 import { BAD_BYTE, DEEP_JSON, MIB, ODD_JSON, splitCharacters, withBadBytes, withMember } from './bytes.ts'
-import type { Behaviour, Demand, HostileFacts, JsonRecord, Step } from './kit/index.ts'
+import type { Behaviour, Demand, HostileFacts, JsonRecord, ScenarioStep } from './kit/index.ts'
 
-/** A good request of a client, to be spoilt. */
+/** A good request of a client, as the basis of bad ones. */
 export interface GoodRequest {
-  /** As JSON, without its end; empty where the request is in the environment. */
+  /** As JSON, without its line end; empty when the request is in the environment. */
   readonly json: string
   readonly end: string
-  /** The same under another id. */
+  /** The same request with another id. */
   named(id: unknown): string
-  /** Commands beside turns, where the protocol has them. */
+  /** Commands outside of turns, if the protocol has them. */
   readonly cancel: string | undefined
   readonly unknown: string | undefined
 }
 
 /** One misbehaviour of a client. */
 export interface BadRequest {
-  /** What it does, behind "the client". */
+  /** Its description, after "the client". */
   readonly does: string
   readonly demand: Demand
   /** The text of the request. */
   readonly prompt?: string
-  /** What is done instead of the request. */
-  readonly steps: (request: GoodRequest) => readonly Step[]
-  /** Whether that is a request that can be answered, in an odd form. */
+  /** The steps that replace the request. */
+  readonly steps: (request: GoodRequest) => readonly ScenarioStep[]
+  /** True for an answerable request in an odd form. */
   readonly isRequest: boolean
-  /** The input is over behind it. */
+  /** The input ends after it. */
   readonly isLast?: true
-  /** Whether it means something in a protocol. */
+  /** True when it applies to a protocol. */
   readonly applies?: (facts: HostileFacts) => boolean
 }
 
-/** Long enough for a program to start: what is written before it reads comes in one piece. */
+/** Long enough for a program to start: input that is written before it reads arrives in one piece. */
 const START_MS = 1_500
 
-const written = (text: string): readonly Step[] => (text === '' ? [] : [{ write: text }])
+const written = (text: string): readonly ScenarioStep[] => (text === '' ? [] : [{ write: text }])
 const isJson = ({ turns }: HostileFacts): boolean => turns.request !== undefined
 const isLines = (facts: HostileFacts): boolean => facts.form !== 'body' && isJson(facts)
 
@@ -57,7 +57,7 @@ const says = (does: string, demand: Demand, prompt: string, more: Partial<BadReq
   ...more,
 })
 
-/** Something that is no request. */
+/** Input that is not a request. */
 const wrong = (does: string, demand: Demand, change: (request: GoodRequest) => string): BadRequest => ({
   does,
   demand,
@@ -65,7 +65,7 @@ const wrong = (does: string, demand: Demand, change: (request: GoodRequest) => s
   steps: (request) => written(change(request)),
 })
 
-/** The request under an id that it should not have. */
+/** The request with an invalid id. */
 const named = (does: string, ...ids: readonly unknown[]): BadRequest => ({
   ...wrong(does, 'honest', (request) => ids.map((id) => request.named(id) + request.end).join('')),
   applies: ({ turns }) => turns.ids !== undefined,
@@ -76,7 +76,7 @@ const member =
   ({ json, end }: GoodRequest) =>
     withMember(json, name, value) + end
 
-/** What clients do to agents. A new row needs its name in `BEHAVIOURS`. */
+/** The misbehaviours of clients. A new row needs its name in `BEHAVIOURS`. */
 export const BAD_REQUESTS: Readonly<Partial<Record<Behaviour, BadRequest>>> = {
   'answers-well': { ...odd('asks as it should', 'answer', ({ json, end }) => json + end), applies: () => true },
   'says-nothing': { ...wrong('ends its input without a word', 'honest', () => ''), isLast: true, applies: isLines },

@@ -1,19 +1,19 @@
 import type { Reaction } from './kit/index.ts'
 
-/** Stands for a byte that is no UTF-8 in a text of hostile tests. */
+/** A placeholder for a byte that is not UTF-8 in texts of hostile tests. */
 export const BAD_BYTE = '\ue000'
 const BAD_BYTES = Buffer.from(BAD_BYTE)
 
-/** JSON that is right and that some programs stumble on: equal keys, `__proto__`, numbers that no double holds. */
+/** Valid JSON that some programs mishandle: equal keys, `__proto__`, numbers outside of doubles. */
 export const ODD_JSON = '{"a":1,"a":2,"__proto__":{"x":1},"big":1234567890123456789,"huge":1e400,"zero":-0}'
 const DEPTH = 10_000
-/** Lists in lists. */
+/** Nested arrays. */
 export const DEEP_JSON = '['.repeat(DEPTH) + ']'.repeat(DEPTH)
 
 /** One mebibyte. */
 export const MIB = 1024 * 1024
 
-/** A JSON object with one member more, in front of the others. */
+/** A JSON object with an additional first member. */
 export function withMember(json: string, name: string, value: string): string {
   return json.replace(/^\{/, () => `{"${name}":${value},`)
 }
@@ -24,10 +24,10 @@ export function withBadBytes(text: string): { bytes: Uint8Array } {
   return { bytes: Buffer.from(bytes, 'latin1') }
 }
 
-/** How long a reader has to take one piece before the next one comes, so that it sees them as pieces. */
+/** The pause between pieces in milliseconds, so that a reader sees them separately. */
 const APART_MS = 20
 
-/** The text in pieces, so that every character of several bytes comes in several writes. */
+/** The text in pieces that split every multi-byte character. */
 export function splitCharacters(text: string): ({ bytes: Uint8Array } | { pause: number })[] {
   const pieces: Buffer[] = []
   for (const run of text.split(/([^\x00-\x7f])/u)) {
@@ -38,7 +38,7 @@ export function splitCharacters(text: string): ({ bytes: Uint8Array } | { pause:
   return pieces.filter(({ length }) => length > 0).flatMap((bytes) => [{ bytes }, { pause: APART_MS }])
 }
 
-/** Whether it is something written. */
+/** True for a reaction that writes. */
 export function isWrite(reaction: Reaction): reaction is { readonly write: string } {
   return 'write' in reaction
 }

@@ -17,34 +17,34 @@ import type { ClientRun, Heard, Suite, Visit } from './kit/index.ts'
 import { OUTPUT_LIMIT } from './lines.ts'
 import type { Opening } from './player.ts'
 
-/** How a client under test is run. */
+/** The parameters of a client's run. */
 export interface ClientStart {
-  /** The name of the program that clients of this protocol look up on their PATH. */
+  /** The name of the agent program that clients of this protocol look up on their PATH. */
   readonly program?: string
   readonly command: readonly [string, ...string[]]
   readonly cwd: string
-  /** How the stand-in is started: a program and its first arguments; the folder for its record and `--` are added. */
+  /** The command of the stand-in: a program and its first arguments; the folder for its record and `--` are added. */
   readonly standIn: readonly string[]
-  /** Milliseconds that the client has. */
+  /** The time limit of the client, in milliseconds. */
   readonly timeoutMs: number
   readonly hostEnv: Readonly<Record<string, string | undefined>>
 }
 
-/** What a client under test did, and its standard output. */
+/** The observed behaviour of a client under test, and its standard output. */
 export interface ClientSeen {
   readonly run: ClientRun
   readonly output: string
 }
 
 /**
- * Starts the client, and ends behind it a moment later: stand-ins that it left behind have the time to notice. Its
- * first argument is the client's command.
+ * A script that runs the client and ends a moment after it, so that remaining stand-ins notice its end. Its first
+ * argument is the client's command.
  */
 const WRAPPER = '"$@"\ncode=$?\nsleep 0.3\nexit $code'
-/** The exit codes by which a shell says that a command cannot be run or is not there. */
+/** The exit codes of a shell for a command that cannot be run or does not exist. */
 const NOT_RUN: readonly (number | undefined)[] = [126, 127]
 
-/** Runs a client once, with a stand-in that plays the agent; the fault for which it could not be run. */
+/** Runs a client once, with a stand-in that plays the agent. Returns a fault when it could not be run. */
 export async function runClient(start: ClientStart, suite: Suite): Promise<ClientSeen | Fault> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-client-'))
   const http = suite.http ? await playHttp(suite) : undefined
@@ -120,12 +120,12 @@ async function callClient(
   })
 }
 
-/** `{command}` and `{url}` in an argument are where the stand-in is. */
+/** Replaces `{command}` and `{url}` in an argument by the stand-in's path and URL. */
 function fill(word: string, path: string, url: string | undefined): string {
   return word.replaceAll('{command}', path).replaceAll('{url}', url ?? '{url}')
 }
 
-/** What the stand-in's processes noted, in the order in which they were started. */
+/** The records of the stand-in's processes, in the order of their starts. */
 function readVisits(folder: string): Visit[] {
   return readdirSync(folder)
     .sort()

@@ -4,14 +4,14 @@ import { type ClientStart, runClient } from './client-run.ts'
 import type { ClientRule, ClientRun, Suite } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 
-/** What a client is tested with. */
+/** The parameters of a client's test. */
 export interface ClientTest extends ClientStart {
   readonly suite: Suite
-  /** The only rule to report, with what it needs where that is broken. */
+  /** The only rule to report, with broken rules that it depends on. */
   readonly only?: string
 }
 
-/** Tests a client: the results, or the fault for which it could not be run. */
+/** Tests a client. Returns the results, or the fault of a client that could not be run. */
 export async function testClient(test: ClientTest): Promise<readonly Result[] | Fault> {
   const seen = await runClient(test, test.suite)
   if ('code' in seen) return seen
@@ -20,7 +20,7 @@ export async function testClient(test: ClientTest): Promise<readonly Result[] | 
   return results.filter(({ rule, status }) => (test.only ?? rule) === rule || status === 'broken')
 }
 
-/** The judgement of every rule on what the client did. */
+/** The results of all rules for a client's run. */
 export function judgeClient(rules: readonly ClientRule[], run: ClientRun): Result[] {
   const broken = new Set<string>()
   return rules.map((rule) => {

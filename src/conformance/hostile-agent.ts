@@ -2,22 +2,22 @@ import type { Fault } from '../model/index.ts'
 import { needed } from './agent.ts'
 import { BAD_REQUESTS, type BadRequest, type GoodRequest } from './bad-requests.ts'
 import {
+  type AgentRun,
   BEHAVIOURS,
   type Behaviour,
   type Demand,
   ending,
   type HostileFacts,
   RUN_ID,
-  type Run,
   type Scenario,
-  type Step,
+  type ScenarioStep,
   type Suite,
   type Verdict,
 } from './kit/index.ts'
 import { type Result, resultOf } from './report.ts'
 import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 
-/** A rule that is made of a behaviour. */
+/** A rule derived from a behaviour. */
 export interface HostileRule {
   readonly name: Behaviour
   readonly demand: Demand
@@ -26,7 +26,7 @@ export interface HostileRule {
   readonly expects: string
 }
 
-/** What an agent is tested with against clients that misbehave. */
+/** The parameters of an agent's test against misbehaving clients. */
 export interface HostileAgentTest extends Omit<AgentOptions, 'framing'> {
   readonly suite: Suite
   readonly target: Target
@@ -43,7 +43,7 @@ const MEANINGS: Readonly<Record<Demand, string>> = {
   untried: 'nothing is demanded',
 }
 
-/** What an agent of a protocol has to come through, in order. */
+/** The hostile rules for agents of a protocol, in order. */
 export function hostileAgentRules({ hostile }: Suite): HostileRule[] {
   return BEHAVIOURS.flatMap((name) => {
     const bad = BAD_REQUESTS[name]
@@ -56,7 +56,7 @@ export function hostileAgentRules({ hostile }: Suite): HostileRule[] {
   })
 }
 
-/** Runs an agent once for every behaviour: the results, or the fault for which it could not be run. */
+/** Runs an agent once for every behaviour. Returns the results, or the fault of an agent that could not be run. */
 export async function testHostileAgent(test: HostileAgentTest): Promise<readonly Result[] | Fault> {
   const { suite, target, only } = test
   const rules = hostileAgentRules(suite)
@@ -68,7 +68,7 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
     if (!verdict) {
       const scenario = hostileScenario(name, suite)
       if ('url' in target && !scenario.steps.every(isOverHttp)) {
-        verdict = { skipped: 'nothing of it can be tested over this transport' }
+        verdict = { skipped: 'it cannot be tested over this transport' }
       } else {
         const { run, fault } = await runScenario(scenario, target, { ...test, framing: suite.framing }, [])
         if (fault && results.length === 0) return fault
@@ -83,16 +83,16 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
   )
 }
 
-/** A scenario whose steps are known before any run. */
-type PlainScenario = Scenario & { readonly steps: readonly Step[] }
+/** A scenario with constant steps. */
+type PlainScenario = Scenario & { readonly steps: readonly ScenarioStep[] }
 
-/** What is done to an agent under one behaviour: the odd request, the next turn where there can be one, the end. */
+/** The scenario of a behaviour: the odd request, the next turn if there can be one, the end. */
 export function hostileScenario(name: Behaviour, { hostile }: Suite): PlainScenario {
   const { turns } = hostile
   const bad = BAD_REQUESTS[name]!
-  const steps: Step[] = [...(turns.opening ?? []), ...bad.steps(goodRequest(ODD, bad.prompt ?? ASK, hostile))]
-  // Whatever turn it ends: one that is refused may lose its name.
-  const ended: Step = { until: ({ object }) => object !== undefined && turns.endOf(object) !== undefined }
+  const steps: ScenarioStep[] = [...(turns.opening ?? []), ...bad.steps(goodRequest(ODD, bad.prompt ?? ASK, hostile))]
+  // Any turn's end counts: a refused turn may lose its id.
+  const ended: ScenarioStep = { until: ({ object }) => object !== undefined && turns.endOf(object) !== undefined }
   if (bad.isRequest && !bad.isLast && turns.request && hostile.form !== 'body') steps.push(ended)
   if (goesOn(bad, hostile)) {
     const { json, end } = goodRequest(NEXT, ASK, hostile)
@@ -110,7 +110,7 @@ const ASK = 'Reply with the word ok.'
 const ODD = 'odd'
 const NEXT = 'next'
 
-/** Whether an end is that of a turn, as far as the wire tells. */
+/** True when an end belongs to a turn, as far as the wire says so. */
 function isEnd(end: string | undefined, id: string): boolean {
   return end === '' || end?.startsWith(`${id}-`) === true
 }
@@ -129,7 +129,7 @@ function goodRequest(id: string, prompt: string, { turns, form }: HostileFacts):
 }
 
 /** The verdict on an agent under one behaviour. */
-export function judgeHostileAgent(name: Behaviour, demand: Demand, { hostile }: Suite, run: Run): Verdict {
+export function judgeHostileAgent(name: Behaviour, demand: Demand, { hostile }: Suite, run: AgentRun): Verdict {
   const { turns } = hostile
   const bad = BAD_REQUESTS[name]!
   const how = ending(run)
@@ -148,16 +148,16 @@ export function judgeHostileAgent(name: Behaviour, demand: Demand, { hostile }: 
   const said = run.lines.some(({ step }) => step > (turns.opening?.length ?? 0))
   const isRefused = said || (turns.silentRefusal === true && run.exitCode !== 0)
   if (bad.isRequest && demand === 'answer') return { broken: `its turn was not answered; ${how}` }
-  // What the input ends in the middle of is no request yet.
+  // An incomplete request at the end of input needs no answer.
   if (!isRefused && !bad.isLast) return { broken: `it said nothing; ${how}` }
   return demand === 'advised' ? { warning: `its turn was not answered; ${how}` } : undefined
 }
 
-/** Whether a good turn follows. */
+/** True when a good turn follows. */
 function goesOn({ isLast }: BadRequest, { turns }: HostileFacts): boolean {
   return turns.many && !isLast
 }
 
-function isOverHttp(step: Step): boolean {
+function isOverHttp(step: ScenarioStep): boolean {
   return !('bytes' in step)
 }

@@ -8,16 +8,16 @@ import { BEHAVIOURS, type Behaviour, type Demand, type Suite, show, type Verdict
 import { type Result, resultOf } from './report.ts'
 import { type BadAnswer, PIECES } from './spoil.ts'
 
-/** What a client is tested with against agents that misbehave. */
+/** The parameters of a client's test against misbehaving agents. */
 export interface HostileClientTest extends Omit<ClientStart, 'standIn'> {
   readonly suite: Suite
-  /** How the stand-in is started that misbehaves in this way. */
+  /** The command of the stand-in that misbehaves in this way. */
   readonly standIn: (name: Behaviour) => readonly string[]
   /** The only behaviour to report. */
   readonly only?: Behaviour
 }
 
-/** What a client of a protocol has to come through, in order. */
+/** The hostile rules for clients of a protocol, in order. */
 export function hostileClientRules({ hostile }: Suite): HostileRule[] {
   return BEHAVIOURS.flatMap((name) => {
     const demand = demandOn(name, hostile)
@@ -35,7 +35,7 @@ const MEANINGS: Readonly<Record<Demand, string>> = {
   untried: 'nothing is demanded',
 }
 
-/** Runs a client once for every behaviour: the results, or the fault for which it could not be run. */
+/** Runs a client once for every behaviour. Returns the results, or the fault of a client that could not be run. */
 export async function testHostileClient(test: HostileClientTest): Promise<readonly Result[] | Fault> {
   const rules = hostileClientRules(test.suite)
   const results: Result[] = []
@@ -63,12 +63,12 @@ export async function testHostileClient(test: HostileClientTest): Promise<readon
 
 const GOOD: Behaviour = 'answers-well'
 
-/** The verdict on a client under one behaviour, beside what it did with a good answer. */
+/** The verdict on a client under one behaviour, compared to its run with a good answer. */
 export function judgeHostileClient(bad: BadAnswer, demand: Demand, good: ClientSeen, seen: ClientSeen): Verdict {
   const { visits, end, exitCode } = seen.run
   if (visits.length === 0) return { skipped: 'the client never reached the stand-in' }
   if (bad.only !== undefined && !visits.some(({ transport }) => transport === bad.only))
-    return { skipped: 'nothing of it can be tested over this transport' }
+    return { skipped: 'it cannot be tested over this transport' }
   if (end === 'hung') return { broken: 'it did not end by itself' }
   if (exitCode !== 0) {
     if (demand === 'answer') return { broken: `it exited with ${exitCode}` }
@@ -78,7 +78,7 @@ export function judgeHostileClient(bad: BadAnswer, demand: Demand, good: ClientS
   return wrong === undefined ? undefined : { broken: `it exited with 0, but ${wrong}: ${show(seen.output)}` }
 }
 
-/** What is wrong with what a client shows; nothing when it does not show answers at all. */
+/** The error in a client's output; undefined when it never shows answers. */
 function wrongText({ says = PIECES, shows, never }: BadAnswer, good: string, seen: string): string | undefined {
   const once = countOf(plain(good), PIECES.join(''))
   if (once === 0) return undefined
@@ -94,7 +94,7 @@ function countOf(text: string, part: string): number {
   return text.split(part).length - 1
 }
 
-/** What people see of a text, however a client escapes it: white space is all the same, NUL is nothing. */
+/** The visible part of a text, however a client escapes it: white space is normalized, NUL removed. */
 function plain(text: string): string {
   return text
     .replace(/\\u([0-9a-fA-F]{4})/g, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

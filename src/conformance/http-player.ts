@@ -11,7 +11,7 @@ export interface HttpPlayer {
   close(): Promise<void>
 }
 
-/** Plays an agent on a free port of loopback, for a client under test: every request is a visit of its own. */
+/** Plays an agent on a free port of loopback, for a client under test: each request is a separate visit. */
 export async function playHttp(suite: Suite): Promise<HttpPlayer> {
   const { createServer } = await import('node:http')
   const visits: Visit[] = []
@@ -52,7 +52,7 @@ function headOf({ method = '', url = '', headers }: IncomingMessage): NonNullabl
   return { method, path: url, headers: Object.fromEntries(flat) as Record<string, string> }
 }
 
-/** Answers with what was said, as it is said; the body's length is told before. */
+/** Answers with the reactions; the body's length is sent first. */
 async function answer(response: ServerResponse, reactions: readonly Reaction[], heard: Heard[]): Promise<void> {
   response.setHeader('content-type', 'application/json')
   response.setHeader(
@@ -74,7 +74,7 @@ async function answer(response: ServerResponse, reactions: readonly Reaction[], 
   if (!response.destroyed) await new Promise<void>((resolve) => response.end(() => resolve()))
 }
 
-/** What a connection that is cut still owes, in bytes. */
+/** The part of the announced length that a cut connection does not send, in bytes. */
 const OWED = 1000
 
 function lengthOf(reaction: Reaction): number {

@@ -16,6 +16,6 @@ export {
 export type { ProtocolSuites, Suite } from './kit/index.ts'
 export { BEHAVIOURS, type Behaviour } from './kit/index.ts'
 export { playStdio } from './player.ts'
-export { countsOf, jsonReport, type Report, type Result, resultOf, textReport } from './report.ts'
+export { type ConformanceReport, countsOf, jsonReport, type Result, resultOf, textReport } from './report.ts'
 export { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 export { loadSuites, testedProtocols } from './suites.ts'

@@ -1,12 +1,12 @@
 import { parseObject } from '../model/index.ts'
 import type { SeenLine } from './kit/index.ts'
 
-/** What is kept of an output, in UTF-16 units; what is behind it is not judged. */
+/** The kept part of an output, in UTF-16 units; the rest is not judged. */
 export const OUTPUT_LIMIT = 16 * 1024 * 1024
 
 /**
- * The output of a program as it comes, cut at LF only. Unlike the framing of a gateway it keeps what is wrong: blank
- * lines, carriage returns, byte order marks, a last line without its end.
+ * Splits the output of a program, at LF only. Unlike the gateway's framing it keeps mistakes: blank lines, carriage
+ * returns, byte order marks, a last line without its end.
  */
 export class LineReader {
   readonly #framing: 'lines' | 'body'
@@ -15,7 +15,7 @@ export class LineReader {
   #pending = ''
   output = ''
 
-  /** `step` tells what a line that comes now is counted for. */
+  /** `step` gives the number of finished steps. */
   constructor(framing: 'lines' | 'body', step: () => number, take: (line: SeenLine) => void) {
     this.#framing = framing
     this.#step = step
@@ -32,7 +32,7 @@ export class LineReader {
     for (const part of parts) this.#take(seenLine(part, true, this.#step()))
   }
 
-  /** The end: what is left is a line without its end, or the body. */
+  /** The end: the rest is a line without its end, or the body. */
   end(): void {
     const rest = this.#framing === 'body' ? this.output : this.#pending
     this.#pending = ''
@@ -40,13 +40,13 @@ export class LineReader {
   }
 }
 
-/** A line as judges see it. */
+/** A line for judges. */
 export function seenLine(text: string, ended: boolean, step: number): SeenLine {
   const object = parseObject(text)
   return { text, ended, step, ...(object && { object }) }
 }
 
-/** What was written, as text. */
+/** The written text. */
 export function textOf(piece: string | Uint8Array): string {
   return typeof piece === 'string' ? piece : Buffer.from(piece).toString()
 }

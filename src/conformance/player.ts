@@ -9,16 +9,16 @@ export interface Opening {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What ends a stand-in when the client says nothing else; long enough to see whether the client waits for it. */
+/** The time after which an idle stand-in ends, in milliseconds; long enough to see whether the client waits for it. */
 const AFTER_EOF: readonly Reaction[] = [{ pause: 100 }, { exit: 0 }]
-/** How often a stand-in looks whether its client is still there. */
+/** The interval in which a stand-in checks that its client still runs, in milliseconds. */
 const LOOK_MS = 20
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 /**
- * Plays an agent on the streams of this process, for a client under test that started it, and notes what goes over the
- * wire in a file of the folder: an `Opening`, then entries, a line each. They are written at once, so that a killed
- * stand-in has told all. Resolves with the exit code.
+ * Plays an agent on the streams of this process, for a client under test that started it, and records the wire in a
+ * file of the folder: an `Opening`, then entries, one per line. They are written at once, so that the record of a
+ * killed stand-in is complete. Resolves with the exit code.
  */
 export function playStdio(suite: Suite, folder: string, argv: readonly string[]): Promise<number> {
   const file = join(folder, `${Date.now()}-${process.pid}.jsonl`)
@@ -31,7 +31,7 @@ export function playStdio(suite: Suite, folder: string, argv: readonly string[])
   return new Promise((resolve) => new Stage(suite.framing, player, note, resolve).open())
 }
 
-/** One player on this process's streams. Its reactions happen one after the other; what is read is noted at once. */
+/** One player on this process's streams. Its reactions happen in order; input is recorded at once. */
 class Stage {
   readonly #player: Player
   readonly #note: (entry: Heard) => void

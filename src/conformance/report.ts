@@ -1,28 +1,28 @@
 import type { Verdict } from './kit/index.ts'
 
-/** What became of one rule. */
+/** The result of one rule. */
 export interface Result {
   readonly rule: string
   readonly section: string
   readonly expected: string
   readonly status: 'passed' | 'broken' | 'skipped'
-  /** What was seen where it was broken; of a passed rule: a weakness that does not count. */
+  /** The observation of a violation; for a passed rule: a weakness that does not count. */
   readonly seen?: string
-  /** Why it was skipped. */
+  /** The reason for skipping it. */
   readonly why?: string
 }
 
 /** All results of a run. */
-export interface Report {
+export interface ConformanceReport {
   readonly protocol: string
   readonly side: 'agent' | 'client'
   readonly results: readonly Result[]
 }
 
-/** How much of what was seen is shown, in characters. */
+/** The longest shown observation, in characters. */
 const SHOWN = 200
 
-/** The part of a result that a verdict says. */
+/** The result of a verdict. */
 export function resultOf(verdict: Verdict, lenient: boolean): Pick<Result, 'status' | 'seen' | 'why'> {
   if (verdict === undefined) return { status: 'passed' }
   if ('skipped' in verdict) return { status: 'skipped', why: shown(verdict.skipped) }
@@ -30,21 +30,21 @@ export function resultOf(verdict: Verdict, lenient: boolean): Pick<Result, 'stat
   return { status: lenient ? 'passed' : 'broken', seen: shown(verdict.broken) }
 }
 
-/** How many rules ended in each way. */
-export function countsOf({ results }: Report): Record<Result['status'], number> {
+/** The number of rules for each status. */
+export function countsOf({ results }: ConformanceReport): Record<Result['status'], number> {
   const counts = { passed: 0, broken: 0, skipped: 0 }
   for (const { status } of results) counts[status] += 1
   return counts
 }
 
 /** The report for people: a line for each rule, and a summary. */
-export function textReport(report: Report): string {
+export function textReport(report: ConformanceReport): string {
   const { passed, broken, skipped } = countsOf(report)
   return [...report.results.map(textLine), `${passed} passed, ${broken} broken, ${skipped} skipped`, ''].join('\n')
 }
 
 /** The report for programs: one JSON object. */
-export function jsonReport(report: Report): string {
+export function jsonReport(report: ConformanceReport): string {
   return `${JSON.stringify({ ...report, ...countsOf(report) })}\n`
 }
 
@@ -55,7 +55,7 @@ function textLine({ rule, section, expected, status, seen, why }: Result): strin
   return `passed  ${head}${seen === undefined ? '' : `: warning: expected: ${expected}; seen: ${seen}`}`
 }
 
-/** Bounded, on one line, and without anything that a terminal would act on. */
+/** A text of bounded length, on one line, without control characters. */
 function shown(text: string): string {
   const characters = [...text.slice(0, 2 * SHOWN + 2)]
   const cut = characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text

@@ -1,31 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import type { Backend, CallEnd, CallHandle, CallHead } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
-import { RUN_ID, type Run, type Scenario, type SeenLine, type Step } from './kit/index.ts'
+import { type AgentRun, RUN_ID, type Scenario, type ScenarioStep, type SeenLine } from './kit/index.ts'
 import { LineReader } from './lines.ts'
 
-/** How the agent under test is reached. */
+/** The command or URL of the agent under test. */
 export type Target = { command: string; args: readonly string[]; cwd: string } | { url: string }
 
-/** What a scenario is run with. */
+/** The parameters of a scenario's run. */
 export interface AgentOptions {
   readonly framing: 'lines' | 'body'
-  /** Milliseconds that the agent has for every answer that is waited for, and for its own end. */
+  /** The time limit for every awaited answer, and for the agent's end, in milliseconds. */
   readonly timeoutMs: number
-  /** The caller's environment: an agent under test gets all of it, but for variables of turns. */
+  /** The caller's environment: an agent under test gets all of it, except variables of turns. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>
 }
 
-/** How long a program that already missed one answer has for its end, at most. */
+/** The longest wait for the end of a program that already missed an answer, in milliseconds. */
 const SHORT_MS = 1_000
 
-/** Runs one scenario with an agent. The second value says why it could not even be started. */
+/** Runs one scenario with an agent. The second value is the fault of an agent that could not be started. */
 export async function runScenario(
   scenario: Scenario,
   target: Target,
   options: AgentOptions,
-  earlier: readonly Run[],
-): Promise<{ run: Run; fault?: Fault }> {
+  earlier: readonly AgentRun[],
+): Promise<{ run: AgentRun; fault?: Fault }> {
   const backend = await backendOf(target, options)
   const session = new Session(scenario, options)
   const steps = typeof scenario.steps === 'function' ? scenario.steps(earlier) : scenario.steps
@@ -36,14 +36,14 @@ export async function runScenario(
   return { run, ...(end.why === 'failed' && end.fault && { fault: end.fault }) }
 }
 
-/** Loaded here and not before: a stand-in that a client waits for does without. */
+/** Loaded on demand, because the stand-in of a client under test does not need it. */
 async function backendOf(target: Target, { hostEnv }: AgentOptions): Promise<Backend> {
   const { httpBackend, processBackend } = await import('../backends/index.ts')
   if ('url' in target) return httpBackend({ url: target.url, headers: { 'content-type': 'application/json' } })
   return processBackend({ ...target, env: {}, inherit: Object.keys(hostEnv), hostEnv })
 }
 
-/** One run: its wire, what was read of it, and who waits for what. */
+/** One run: its wire, its output, and the waiting steps. */
 class Session {
   readonly #scenario: Scenario
   readonly #options: AgentOptions
@@ -73,7 +73,12 @@ class Session {
     })
   }
 
-  start(backend: Backend, isHttp: boolean, steps: readonly Step[], env: Readonly<Record<string, string>>): void {
+  start(
+    backend: Backend,
+    isHttp: boolean,
+    steps: readonly ScenarioStep[],
+    env: Readonly<Record<string, string>>,
+  ): void {
     const body = steps.map((step) => ('write' in step ? this.#text(step.write) : '')).join('')
     const method = this.#scenario.method ?? 'POST'
     this.#handle = backend.open(
@@ -90,7 +95,7 @@ class Session {
   }
 
   /** Does the steps, then waits for the end. */
-  async play(steps: readonly Step[]): Promise<CallEnd> {
+  async play(steps: readonly ScenarioStep[]): Promise<CallEnd> {
     let isLate = false
     for (const step of steps) {
       if (this.#end) break
@@ -108,14 +113,14 @@ class Session {
       this.#hung = true
       this.#handle.stop('timeout', 0)
     }, patience)
-    // A program that was told to stop has its time already, and is killed when that is over.
+    // A program that was told to stop has its own time limit, after which it is killed.
     if (steps.some((step) => 'terminate' in step)) clearTimeout(timer)
     const end = await this.#ended
     clearTimeout(timer)
     return end
   }
 
-  run(end: CallEnd, transport: 'stdio' | 'http'): Run {
+  run(end: CallEnd, transport: 'stdio' | 'http'): AgentRun {
     const hung = this.#hung || end.signal === 'SIGKILL'
     return {
       scenario: this.#scenario.name,
@@ -130,7 +135,7 @@ class Session {
     }
   }
 
-  /** Lets some time pass, or less when the program ends. */
+  /** Waits for some time, or until the program ends. */
   async #pause(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const over = new Promise<void>((resolve) => {
@@ -140,7 +145,7 @@ class Session {
     clearTimeout(timer)
   }
 
-  /** Waits for a line; false when the time was over first. */
+  /** Waits for a line; false when the time limit came first. */
   async #until(isIt: (line: SeenLine) => boolean): Promise<boolean> {
     let isLate = false
     const timer = setTimeout(() => {

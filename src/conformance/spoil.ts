@@ -1,32 +1,32 @@
 import { isWrite } from './bytes.ts'
 import { type Demand, isObject, parsed, type Reaction, type WireForm } from './kit/index.ts'
 
-/** A good answer of a stand-in, to be spoilt: its reactions, with one write for every frame. */
+/** A good answer of a stand-in, as the basis of bad ones: its reactions, with one write for every frame. */
 export interface GoodAnswer {
   readonly reactions: readonly Reaction[]
   /** The first frame, and the last one, with their ends. */
   readonly first: string
   readonly last: string
-  /** What an agent does whose last word was said: it leaves, with the exit code of one that has left its turn open. */
+  /** The end of an agent without further frames: it exits with the code of an agent that left its turn open. */
   readonly leave: readonly Reaction[]
-  /** What marks a frame as somebody else's. */
+  /** The members that mark a frame as another turn's. */
   readonly owner: readonly string[]
   readonly form: WireForm
 }
 
 /** One misbehaviour of a stand-in. */
 export interface BadAnswer {
-  /** What it does, behind "the agent". */
+  /** Its description, after "the agent". */
   readonly does: string
   readonly forms: readonly WireForm[]
   readonly demand: Demand
-  /** What is said in place of the two pieces of the good answer. */
+  /** The text in place of the two pieces of the good answer. */
   readonly says?: readonly [string, string]
-  /** What a client has to show then, where it is not the two pieces. */
+  /** The text that a client has to show then, if it is not the two pieces. */
   readonly shows?: RegExp
-  /** What a client must not show. */
+  /** Text that a client must not show. */
   readonly never?: string
-  /** Done at the start, before anything was read. */
+  /** Done at the start, before reading. */
   readonly start?: readonly Reaction[]
   readonly spoil?: (answer: GoodAnswer) => readonly Reaction[]
   readonly only?: 'http' | 'stdio'
@@ -44,7 +44,7 @@ export const each =
 /** Changes the text of every frame. */
 export const text = (change: (frame: string) => string) => each((frame) => ({ write: change(frame) }))
 
-/** Puts something before or behind the frame that ends the answer. */
+/** Adds something before or after the frame that ends the answer. */
 export const around =
   (
     before: (answer: GoodAnswer) => readonly Reaction[],
@@ -55,7 +55,7 @@ export const around =
       isWrite(one) && one.write === answer.last ? [...before(answer), one, ...after(answer)] : one,
     )
 
-/** Says something else in place of the frame that ends the answer, and leaves. */
+/** Replaces the frame that ends the answer, and exits. */
 export const instead =
   (what: (last: string) => readonly Reaction[]) =>
   ({ reactions, last, leave }: GoodAnswer): Reaction[] => {
@@ -69,14 +69,14 @@ export const only = (reaction: Reaction) => (): readonly Reaction[] => [reaction
 /** The first half of a frame. */
 export const half = (frame: string): string => frame.slice(0, frame.length / 2)
 
-/** A frame that says another text: a piece of the answer where it has pieces, else all of it. */
+/** A frame with another text: a piece of the answer if it has pieces, else all of it. */
 export function saying(word: string, { reactions, last }: GoodAnswer): string {
   const piece = reactions.find((one) => isWrite(one) && one.write.includes(PIECES[0]))
   const frame = piece && isWrite(piece) ? piece.write : last
   return frame.replace(/All(?: well\.)?/g, word)
 }
 
-/** Somebody else's answer. */
+/** The answer of another turn. */
 export function stray(answer: GoodAnswer): Reaction[] {
   const frame = parsed(saying('stray', answer))
   if (!isObject(frame)) return []
@@ -84,7 +84,7 @@ export function stray(answer: GoodAnswer): Reaction[] {
   return [{ write: `${JSON.stringify({ ...frame, ...names })}\n` }]
 }
 
-/** Changes every frame so that nobody has to understand it, and leaves as if nothing had been said. */
+/** Makes every frame unreadable, and exits as an agent without an answer. */
 export const unreadable =
   (change: (frame: string) => string) =>
   (answer: GoodAnswer): readonly Reaction[] => [
@@ -92,7 +92,7 @@ export const unreadable =
     ...answer.leave,
   ]
 
-/** Leaves without the end of the last line. */
+/** Exits without the end of the last line. */
 export function withoutLastEnd({ reactions }: GoodAnswer): readonly Reaction[] {
   const at = reactions.findLastIndex(isWrite)
   return [...reactions.slice(0, at), ...reactions.slice(at, at + 1).map(trimmed), { exit: 0 }]

@@ -14,7 +14,7 @@ const PROTOCOLS: Readonly<Record<string, () => Promise<ProtocolSuites>>> = {
 /** The names of the protocols that programs can be tested against. */
 export const testedProtocols: readonly string[] = Object.keys(PROTOCOLS)
 
-/** The suites of one protocol, or undefined when there are none of that name. */
+/** The suites of one protocol, or undefined for an unknown name. */
 export async function loadSuites(protocol: string): Promise<ProtocolSuites | undefined> {
   return Object.hasOwn(PROTOCOLS, protocol) ? PROTOCOLS[protocol]!() : undefined
 }

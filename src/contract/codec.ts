@@ -36,8 +36,8 @@ export interface FrontHalf {
    */
   accepts?(first: Frame | undefined, context: FrontContext): boolean
   /**
-   * How long the first frame may still change the answer of `accepts`, in milliseconds: the answer is final when stdin
-   * is silent for so long, or ends.
+   * The time in which the first frame may still change the answer of `accepts`, in milliseconds: the answer is final
+   * when stdin is silent for so long, or ends.
    */
   readonly peekMs?: number
   /** Framing of a stand-in's standard input, when its arguments change it from the wire's. */

@@ -19,13 +19,13 @@ import { type Row, sessionRecord, turnRecord } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
 import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
-/** How long a key stays claimed when it was taken over after its claim was gone: a day, in milliseconds. */
+/** The life of a claim that took over a key whose claim was gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
 
 /** The number of characters that a probe writes. */
 const PROBE_LENGTH = 65_536
 
-/** How long a short-lived store tries to get the lock of its file, in milliseconds. */
+/** The longest time for which a short-lived store tries to get the lock of its file, in milliseconds. */
 const SHORT_LIVED_PATIENCE_MS = 10_000
 
 /** Options for opening a store. */

@@ -11,9 +11,9 @@ export class Flow {
   readonly #reader: { exchange: Exchange; client: RecordedClient } | undefined
   #told: TurnTarget | undefined
   #begun = false
-  /** What came before it was sure that there is a turn. */
+  /** Events from before the turn was certain. */
   readonly #held: TurnEvent[] = []
-  /** That it was taken, while its client is not known to have been told so. */
+  /** Its acceptance, while its client may not have been told. */
   #untold: TurnEvent | undefined
   #accepted = false
   ended = false
@@ -31,7 +31,7 @@ export class Flow {
     this.#reader = reader
   }
 
-  /** There is a turn: the target hears of it, and what was held back. */
+  /** The turn is certain: the target gets it with the held events. */
   begin(): void {
     if (this.#begun) return
     this.#begun = true
@@ -39,7 +39,7 @@ export class Flow {
     for (const event of this.#held.splice(0)) this.event(event)
   }
 
-  /** `cut`: it comes of the end of the wire, not of anything that was said. */
+  /** `cut`: the event results from the end of the wire, not from a message. */
   event(event: TurnEvent, cut = false): void {
     if (!this.#begun) {
       this.#held.push(event)
@@ -54,7 +54,7 @@ export class Flow {
     if (this.#reader) this.#reader.client.deliver(event, this.#reader.exchange)
   }
 
-  /** It was taken; its client is told so when the agent has said something of it, or at its end. */
+  /** It was accepted; its client is told when the agent's first message about it comes, or at its end. */
   willAccept(event: TurnEvent): void {
     this.#untold = event
   }
@@ -65,14 +65,14 @@ export class Flow {
     if (untold) this.event(untold)
   }
 
-  /** Ends it, whatever its agent still has to say. */
+  /** Ends it; later events of its agent are ignored. */
   fail(fault: Fault): void {
     const end = { outcome: 'failed', stop: 'error', fault } as const
     this.agent?.abort(end)
     if (!this.ended) this.event({ ...end, turn: this.turn, type: 'turn-end' })
   }
 
-  /** Something did not survive on the way here; false when nobody is told of it. */
+  /** Reports a loss; false when there is no receiver for it. */
   loss(loss: Loss): boolean {
     if (this.#told) this.#told.loss(loss)
     else if (this.#reader) this.#reader.exchange.report(loss)

@@ -2,14 +2,14 @@ import type { BackContext, BackDialect, Frame } from '../contract/index.ts'
 import { type Exchange, RecordedAgent } from '../engine/replay/index.ts'
 import { type Command, type CommandOf, type Fault, type Id, parseObject } from '../model/index.ts'
 
-/** Who is told of turns that are not its own, and when it has its end. */
+/** An exchange that follows turns of others, and its end. */
 interface Follower {
   exchange: Exchange
-  /** Reads what it is told of the one turn that it follows. */
+  /** Reads the events of the one turn that it follows. */
   agent?: RecordedAgent
 }
 
-/** The exchanges of a wire that look on: at one turn, or at the list of those that run. */
+/** The exchanges of a wire that follow one turn, or the list of running turns. */
 export class Followers {
   readonly #dialect: BackDialect
   readonly #context: BackContext<unknown>
@@ -20,7 +20,7 @@ export class Followers {
     this.#context = context
   }
 
-  /** One more; false when the command is none that looks on. */
+  /** Adds one; false when the command does not follow turns. */
   add(command: Command, exchange: Exchange): boolean {
     if (command.type === 'turn-follow') this.#followers.push({ exchange, agent: this.#readerOf(command, exchange) })
     else if (isWatch(command)) this.#followers.push({ exchange })
@@ -28,12 +28,12 @@ export class Followers {
     return true
   }
 
-  /** A frame that the client was told. */
+  /** A frame that was sent to the client. */
   decode(frame: Frame): void {
     for (const { exchange, agent } of this.#followers) if (!exchange.ended) agent?.decode(frame)
   }
 
-  /** Whatever they follow, nothing more is heard of it. */
+  /** Ends them: no more events come. */
   fail(fault: Fault): void {
     for (const { exchange } of this.#followers) exchange.fail(fault)
   }

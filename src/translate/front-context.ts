@@ -4,7 +4,7 @@ import { frontOf } from './party.ts'
 import type { Wire } from './recording.ts'
 import type { Translation } from './translation.ts'
 
-/** What a front link is opened with, when nobody is connected. */
+/** The context of a front link without a connected client. */
 export function clientContext({
   http,
   argv = [],
@@ -26,7 +26,7 @@ export function clientContext({
   }
 }
 
-/** What the front half of a recorded client is opened with. */
+/** The context of the front half of a recorded client. */
 export function clientContextOf({ http, argv, env }: Wire, how: Translation): FrontContext {
   return clientContext(http ? { http } : { argv: argv ?? how.argv ?? [], env })
 }

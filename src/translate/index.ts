@@ -1,6 +1,6 @@
-export { type LastWords, lastWords, type Orphan } from './last-words.ts'
+export { type FinishedWire, finishWire, type OrphanedStandIn } from './finish-wire.ts'
 export type { Translated } from './output.ts'
 export type { Party } from './party.ts'
-export { plainWire, RecordingError, readRecording, type Step, type Wire } from './recording.ts'
+export { plainWire, RecordingError, readRecording, type Wire, type WireStep } from './recording.ts'
 export { translate } from './translate.ts'
 export type { Translation } from './translation.ts'

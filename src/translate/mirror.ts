@@ -17,12 +17,12 @@ import type { Control, Target, TurnTarget } from './target.ts'
 /** The prompt of a turn whose request was not recorded. */
 export const UNKNOWN = '(not recorded)'
 
-/** Which side of the other wire is wanted: what its client reads, or what its agent is sent. */
+/** The wanted side of the other wire: the output for its client, or the input of its agent. */
 export type Shown = 'client reads' | 'agent is sent'
 
 /**
- * The other protocol's wire in a mirror: its back half says what a gateway would send, its front half reads that as a
- * client's request, and is shown the events. So no request has to be made up, whatever the protocol.
+ * The other protocol's wire, mirrored: its back half writes what a gateway would send; its front half reads that as a
+ * client's request and gets the events. So no protocol needs made-up requests.
  */
 export class MirrorTarget implements Target {
   readonly #party: Party
@@ -38,7 +38,7 @@ export class MirrorTarget implements Target {
 
   start(command: Command & TurnStart): TurnTarget | undefined {
     if (this.#shown === 'agent is sent') return this.#told(command)
-    // What a client reads does not depend on what it asked: a request without a place there is told as a plain one.
+    // A client's output does not depend on its request, so a request that the protocol cannot express becomes a plain one.
     const { exchange, turn, session } = command
     const id = session?.id
     const input = [{ type: 'text', text: UNKNOWN } as const]
@@ -53,7 +53,10 @@ export class MirrorTarget implements Target {
     } as const
     const loop = this.#told(command) ?? this.#told(plain)
     const { name } = this.#party.codec
-    if (!loop) this.#output.fault(fault('invalid-request', `No turn could be told to a client of ${name}.`))
+    if (!loop)
+      this.#output.fault(
+        fault('invalid-request', `The turn cannot be expressed to a client of ${name}; it is left out.`),
+      )
     return loop
   }
 
@@ -97,12 +100,12 @@ class Loop implements TurnTarget {
   #exchange: Exchange | undefined
   #turn: Id | undefined
   #call: Call | undefined
-  /** The call has been told something on its input. */
+  /** The call has received input. */
   #told = false
   #asking: Id | undefined
   #gone = false
   #sending = false
-  /** The exchange that the last command beside a turn opened. */
+  /** The exchange of the last command outside of a turn. */
   #control: Exchange | undefined
   /** Exchanges that wait for the reply to a command, by the exchange that it came with. */
   readonly #controls = new Map<Id, Exchange>()
@@ -149,7 +152,7 @@ class Loop implements TurnTarget {
     if (call && !this.#told) this.#tellCall(call)
     if (call?.kind === 'http' || call?.stdin === 'end') this.#client?.end()
     if (!this.#exchange) {
-      // Its back refused the turn, or waits for something: it is of no use any more.
+      // Its back half refused the turn, or waits for something: it cannot be used any more.
       this.#gone = true
       return false
     }
@@ -202,7 +205,7 @@ class Loop implements TurnTarget {
     }
     const exchange = this.#controls.get(event.exchange)
     if (exchange) exchange.reply(event)
-    // The other protocol's client has no such command, and so did not ask.
+    // The other protocol's client has no such command, so it did not send one.
     else this.loss({ ...dropped('command-reply'), why: 'unknown' })
   }
 
@@ -210,7 +213,7 @@ class Loop implements TurnTarget {
     this.#client?.settle()
   }
 
-  /** What the back half makes of what the front half wrote: only the ids of its asks matter. */
+  /** Feeds the front half's output to the back half: only the ids of its asks matter. */
   #echo(event: TurnEvent): void {
     if (event.type === 'ask' && this.#asking !== undefined) this.#asks.set(this.#asking, event.ask)
   }
@@ -242,7 +245,7 @@ class Loop implements TurnTarget {
     this.#client.decode(call.body)
   }
 
-  /** A front that closes its wire has said all; a process for every turn ends with it. */
+  /** A front that closes its wire is finished; a process for each turn ends with it. */
   #closed(end: CallEnd): void {
     if (!this.#agent.persistent) return
     this.#gone = true
@@ -255,7 +258,7 @@ class Loop implements TurnTarget {
     this.#client?.decode(frame)
   }
 
-  /** The request of a process that is told nothing on its input is its environment. */
+  /** The request of a process without input is its environment. */
   #tellCall(call: Call): void {
     this.#told = true
     if (this.#shown === 'agent is sent' && call.kind === 'process') this.#output.line(call.env ?? {})

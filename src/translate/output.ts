@@ -3,16 +3,16 @@ import { encodeFrame } from '../framing/index.ts'
 import type { Fault, Loss } from '../model/index.ts'
 import { LossLedger } from '../model/index.ts'
 
-/** What a translation comes to. */
+/** The result of a translation. */
 export interface Translated {
   /** The other protocol's text, and nothing else. */
   out: string
   losses: readonly Loss[]
-  /** What could not be read, or could not be said to the other side at all. */
+  /** Errors: input that could not be read, or not be expressed in the other protocol at all. */
   faults: readonly Fault[]
 }
 
-/** Collects what a translation comes to. */
+/** Collects the result of a translation. */
 export class Output implements Translated {
   readonly #ledger = new LossLedger()
   readonly faults: Fault[] = []

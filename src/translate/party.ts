@@ -25,7 +25,7 @@ export function backOf({ codec, dialect }: Party): BackDialect {
   return asBack(codec.dialects[dialect])
 }
 
-/** What a back link is opened with, when nothing is started. */
+/** The context of a back link without a process. */
 export function backContext({ options }: Party, argv: readonly string[] | undefined): BackContext<unknown> {
   const process = { command: 'agent', env: {}, cwd: '/', ...(argv && { args: argv }) }
   return { options, agent: 'agent', env: {}, folder: '/', process }

@@ -1,8 +1,8 @@
 import type { CallEnd, CallHead } from '../contract/index.ts'
 import { isRecord, parse } from '../model/index.ts'
 
-/** What happened on a wire, in order. Text comes with its line ends. */
-export type Step =
+/** One step of a wire. Text includes its line ends. */
+export type WireStep =
   /** The client wrote. */
   | { who: 'client'; text: string }
   /** The client ended its input. */
@@ -17,12 +17,12 @@ export interface Wire {
   http: { method: string; path: string; headers: Readonly<Record<string, string>> } | undefined
   argv: readonly string[] | undefined
   env: Readonly<Record<string, string>>
-  steps: readonly Step[]
-  /** How the agent's side ended. */
+  steps: readonly WireStep[]
+  /** The end of the agent's side. */
   end: CallEnd
 }
 
-/** A recording that is no recording: what is wrong, and in which line (from 1). */
+/** An invalid recording: the problem, and its line (from 1). */
 export class RecordingError extends Error {}
 
 /** One line of a recording. */
@@ -42,17 +42,18 @@ interface Row {
   body?: string
 }
 
-/** What only one side wrote, as the only wire of a recording. */
+/** The text of one side alone, as the only wire of a recording. */
 export function plainWire(who: 'client' | 'agent', text: string): Wire {
-  const steps: Step[] = text === '' ? [] : [{ who, text }]
+  const steps: WireStep[] = text === '' ? [] : [{ who, text }]
   if (who === 'client') steps.push({ who, text: undefined })
   return { http: undefined, argv: undefined, env: {}, steps, end: { why: 'closed', exitCode: 0 } }
 }
 
 /**
- * The wires of a recording: JSON lines of `{"dir","line"}`. `in` is what the client wrote, `out` what the agent wrote;
- * `in_eof`, `exit`, `err`, `argv`, `env`, `request` and `response` say what their names say; other directions are notes.
- * A line that begins with `⟨` is a note as well, but for `⟨EOF⟩` and `⟨argv⟩`; the note `client closed stdin` is an end too. Throws a `RecordingError`.
+ * The wires of a recording: JSON lines of `{"dir","line"}`. `in` is the client's text, `out` the agent's; `in_eof`,
+ * `exit`, `err`, `argv`, `env`, `request` and `response` mean what their names say; other directions are notes. A line
+ * that begins with `⟨` is a note as well, but for `⟨EOF⟩` and `⟨argv⟩`; the note `client closed stdin` is an end too.
+ * Throws a `RecordingError`.
  */
 export function readRecording(text: string): Wire[] {
   const rows = text.split('\n').flatMap((json, at) => rowOf(json, at + 1))
@@ -70,29 +71,29 @@ function rowOf(json: string, number: number): Row[] {
   if (json.trim() === '') return []
   const value = parse(json)
   if (isRow(value)) return [value]
-  throw new RecordingError(`line ${number} is no JSON object with "dir": is this a recording?`)
+  throw new RecordingError(`line ${number} is not a JSON object with "dir"; check that the file is a recording`)
 }
 
 function isRow(value: unknown): value is Row {
   return isRecord(value) && typeof value['dir'] === 'string'
 }
 
-/** How a note says that the client ended its input. */
+/** The text of a note that the client ended its input. */
 const STDIN_CLOSED = /^client close[sd] stdin/
 
 /** A wire while its rows are read. */
 class OpenWire {
-  readonly #steps: Step[] = []
+  readonly #steps: WireStep[] = []
   readonly #env: Record<string, string> = {}
   #err = ''
   #argv: readonly string[] | undefined
   #http: Wire['http']
   #end: CallEnd | undefined
   #bytes: number[] = []
-  /** Something was said on it. */
+  /** It has at least one message. */
   used = false
 
-  /** What is known of the process before holds for the next. */
+  /** Arguments and environment stay valid for the next process. */
   constructor(before?: OpenWire) {
     if (!before) return
     this.#argv = before.#argv
@@ -131,12 +132,12 @@ class OpenWire {
     }
   }
 
-  #step(step: Step): void {
+  #step(step: WireStep): void {
     this.used = true
     this.#steps.push(step)
   }
 
-  /** Bytes that came in pieces are one line; those of a character may be in two of them. */
+  /** The text of a line; bytes that were recorded in pieces are joined, because a character may be split. */
   #text({ line = '', hex, no_lf }: Row, next: Row | undefined): string {
     if (hex === undefined) return no_lf ? line : `${line}\n`
     for (let at = 0; at < hex.length; at += 2) this.#bytes.push(Number.parseInt(hex.slice(at, at + 2), 16))

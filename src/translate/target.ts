@@ -4,16 +4,16 @@ import type { Output } from './output.ts'
 /** Every command that does not start a turn. */
 export type Control = Exclude<Command, TurnStart>
 
-/** Where one turn is told. */
+/** The receiver of one turn. */
 export interface TurnTarget {
   event(event: TurnEvent): void
-  /** What was lost before it came here. */
+  /** Losses from before this receiver. */
   loss(loss: Loss): void
 }
 
-/** What is made of the canonical model: another protocol's wire, or the model itself. */
+/** The target of a translation: another protocol's wire, or the model itself. */
 export interface Target {
-  /** A turn begins; undefined when the other side cannot be told (a fault says why). */
+  /** Begins a turn; undefined when the other protocol cannot express it (a fault says why). */
   start(command: Command & TurnStart): TurnTarget | undefined
   send(command: Control): void
   link(event: LinkEvent): void
@@ -27,7 +27,7 @@ export function modelTarget(output: Output, client: boolean): Target {
     if (client) output.line(value)
   }
   const event = (value: TurnEvent | LinkEvent): void => {
-    // That a gateway took the turn is nothing that was said on the wire.
+    // The acceptance of a turn is not a message of the wire.
     if (!client && value.type !== 'turn-accepted') output.line(value)
   }
   return {
@@ -41,7 +41,7 @@ export function modelTarget(output: Output, client: boolean): Target {
   }
 }
 
-/** How a gateway answers a command that the agent has no word for. */
+/** The gateway's answer to a command that the agent's protocol does not have. */
 export function insteadOf(command: Command): { data?: string } {
   return command.type === 'query' && command.what === 'health' ? { data: replyData({ ok: true }) } : {}
 }

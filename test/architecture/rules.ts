@@ -225,7 +225,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
   { from: 'src/cli/main.ts', never: ['*', 'node:http', 'node:sqlite', 'node:crypto'] },
   // A stand-in that runs its turn itself serves no HTTP, telemetry may be off, and its configuration is compiled.
   {
-    from: 'src/cli/alone.ts',
+    from: 'src/cli/standalone.ts',
     never: [
       'zod',
       'yaml',

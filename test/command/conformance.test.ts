@@ -128,13 +128,13 @@ describe('turnpike conformance', () => {
 
   test.each([
     [['conformance'], 'name a protocol: native, zene, zot'],
-    [['conformance', 'zot'], 'name the program to test behind --, or its --url'],
+    [['conformance', 'zot'], 'name the program to test after --, or its --url'],
     [['conformance', 'zot@2', '--', 'x'], 'zot has no @2; it has @rpc'],
-    [['conformance', 'zot', '--url', 'http://127.0.0.1:1/'], 'this protocol is spoken on stdio'],
-    [['conformance', 'openharness', '--url', 'file:///x'], 'is no http: or https: URL'],
+    [['conformance', 'zot', '--url', 'http://127.0.0.1:1/'], 'this protocol works on stdio'],
+    [['conformance', 'openharness', '--url', 'file:///x'], 'is not an http: or https: URL'],
     [['conformance', 'openharness', '--client', '--url', 'http://x/'], '--url is for an agent'],
-    [['conformance', 'zot', '--format', 'xml', '--', 'x'], '--format is text or json'],
-    [['conformance', 'zot', '--timeout', 'soon', '--', 'x'], '--timeout is a number of seconds'],
+    [['conformance', 'zot', '--format', 'xml', '--', 'x'], '--format must be text or json'],
+    [['conformance', 'zot', '--timeout', 'soon', '--', 'x'], '--timeout must be a positive number of seconds'],
     [
       ['conformance', 'zot', '--only', 'zot.1', '--', 'x'],
       'there is no rule zot.1; the rules are: zot.5.stdout-objects',

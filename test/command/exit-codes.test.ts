@@ -9,7 +9,7 @@ import { EXAMPLE_AGENTS, ROOT } from '../kit/gateway.ts'
 /** The exit codes of Zene's section "Exit Code Semantics" that are no answer's own, and what other protocols have instead. */
 
 const REQUEST = '{"request_id":"r1","session_id":"s1","prompt":"hi"}\n'
-const UNUSABLE = 'turnpike: the configuration cannot be used; "turnpike check" says why'
+const UNUSABLE = 'turnpike: the configuration cannot be used; run "turnpike check" to see why'
 
 interface Ran {
   stdout: string
@@ -89,10 +89,10 @@ describe('exit codes of stand-ins', () => {
   })
 
   test.each(['127.0.0.1:8484', 'localhost:8484', 'ftp://localhost', 'https://:80:80'])(
-    'zene, 3: %s is no address of a gateway',
+    'zene, 3: %s is not a valid address',
     async (url) => {
       const message =
-        'turnpike: TURNPIKE_URL is no address of a gateway; write it as http://HOST:PORT, https://HOST or unix:PATH'
+        'turnpike: TURNPIKE_URL is not a valid address; write it as http://HOST:PORT, https://HOST or unix:PATH'
       const ran = await run(['zene'], REQUEST, { env: { TURNPIKE_URL: url } })
       expect(JSON.parse(ran.stdout)).toMatchObject(flat(message))
       expect(ran).toMatchObject({ stderr: `${message}\n`, code: 3 })

@@ -50,7 +50,7 @@ describe('a gateway that listens on all addresses, and on a socket of its own', 
   test('takes no configuration without keys', async () => {
     writeFileSync(file, `server: { host: 127.0.0.1, port: 0, socket: ./own.sock }\n${REST}`)
     gateway.kill('SIGHUP')
-    await logged('the configuration was not taken')
+    await logged('the configuration was not reloaded')
     expect(log).toContain('0.0.0.0 is reachable from other machines, but there are no keys')
     expect((await fetch(`http://127.0.0.1:${port}/v1/agents`)).status).toBe(401)
   })

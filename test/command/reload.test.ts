@@ -64,7 +64,7 @@ describe('SIGHUP to a serving gateway', () => {
     }
     configure(`{ two: ${HELPER} }`)
     gateway.kill('SIGHUP')
-    await logged('the configuration was read again')
+    await logged('the configuration was reloaded')
     expect(await askHttp(url, 'zene', { text: 'hi', session: 's', agent: 'two' })).toMatchObject({ ok: true })
     expect(await askHttp(url, 'zene', { text: 'hi', session: 's', agent: 'one' })).toMatchObject({ status: 404 })
     const rest = reader.read()
@@ -77,7 +77,7 @@ describe('SIGHUP to a serving gateway', () => {
   test('keeps what it has when the file is wrong, and says why', async () => {
     configure('{ two: { protocol: nothing } }')
     gateway.kill('SIGHUP')
-    await logged('the configuration was not taken')
+    await logged('the configuration was not reloaded')
     expect(await askHttp(url, 'zene', { text: 'hi', session: 's', agent: 'two' })).toMatchObject({ ok: true })
   })
 
@@ -87,7 +87,7 @@ describe('SIGHUP to a serving gateway', () => {
     const text = `${keys}agents: { two: ${HELPER} }\nlog: { level: info, pretty: false }\nstore: { path: ./t.db }\n`
     writeFileSync(join(folder, 'turnpike.yaml'), text)
     gateway.kill('SIGHUP')
-    await logged('server.host and server.port has changed; restart the gateway for it')
+    await logged('server.host and server.port has changed; restart the gateway to apply it')
     expect((await fetch(`${url}/v1/agents`)).status).toBe(401)
     const agents = await fetch(`${url}/v1/agents`, { headers: { authorization: 'Bearer sesame' } })
     expect(await agents.json()).toMatchObject({ agents: [{ name: 'two' }] })
@@ -126,9 +126,9 @@ test.skipIf(process.platform !== 'linux')('SIGHUP to a gateway that is still sta
     let log = ''
     for await (const text of gateway.stderr.setEncoding('utf8')) {
       log += text
-      if (log.includes('the configuration was read again')) break
+      if (log.includes('the configuration was reloaded')) break
     }
-    expect(log).toMatch(/"msg":"serving"}\n.*"msg":"the configuration was read again"}\n$/)
+    expect(log).toMatch(/"msg":"serving"}\n.*"msg":"the configuration was reloaded"}\n$/)
     gateway.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   } finally {

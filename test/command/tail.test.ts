@@ -150,7 +150,7 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
       stderr: 'turnpike: the gateway answered with status 403: This key may not use the protocol "native".\n',
       code: 3,
     })
-    expect(wrong).toMatchObject({ stderr: 'turnpike: the gateway wants a key: set TURNPIKE_KEY\n', code: 3 })
+    expect(wrong).toMatchObject({ stderr: 'turnpike: the gateway requires a key: set TURNPIKE_KEY\n', code: 3 })
     await keyed.close()
   })
 
@@ -245,7 +245,7 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
       expect(wrong).toEqual({
         stdout: '',
         stderr:
-          'turnpike: TURNPIKE_URL is no address of a gateway; write it as http://HOST:PORT, https://HOST or unix:PATH\n',
+          'turnpike: TURNPIKE_URL is not a valid address; write it as http://HOST:PORT, https://HOST or unix:PATH\n',
         code: 3,
       })
     })

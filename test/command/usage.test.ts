@@ -46,13 +46,13 @@ test('what stands behind -- is not ours', () => {
 
 describe('what a command does not know', () => {
   test.each([
-    [['serve', '--prot', '1'], 'turnpike serve: "--prot" means nothing here; see turnpike help serve\n'],
+    [['serve', '--prot', '1'], 'turnpike serve: unexpected argument "--prot"; see turnpike help serve\n'],
     [
       ['serve', '--port', 'http'],
-      'turnpike serve: --port is a number up to 65535, not "http"; see turnpike help serve\n',
+      'turnpike serve: --port must be a number up to 65535, not "http"; see turnpike help serve\n',
     ],
-    [['check', 'turnpike.yaml'], 'turnpike check: "turnpike.yaml" means nothing here; see turnpike help check\n'],
-    [['tail', '--all'], 'turnpike tail: "--all" means nothing here; see turnpike help tail\n'],
+    [['check', 'turnpike.yaml'], 'turnpike check: unexpected argument "turnpike.yaml"; see turnpike help check\n'],
+    [['tail', '--all'], 'turnpike tail: unexpected argument "--all"; see turnpike help tail\n'],
     [['matrix', '--to'], 'turnpike matrix: --to needs a value; see turnpike help matrix\n'],
   ])('%j', async (args, message) => {
     expect(await runTurnpike(args, '')).toEqual({ code: 2, stdout: '', stderr: message })

@@ -99,17 +99,17 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a name that is none of an agent',
     'agents:\n  "a/b": { protocol: zot, command: zot }\n',
-    'turnpike.yaml:2:3 agents.a/b: is no name of an agent: letters, digits, ".", "_" and "-" make one',
+    'turnpike.yaml:2:3 agents.a/b: is not a valid agent name: use letters, digits, ".", "_" and "-"',
   ],
   [
     'an unknown protocol',
     'agents:\n  a: { protocol: zto, command: x }\n',
-    'turnpike.yaml:2:18 agents.a.protocol: there is no protocol "zto"; did you mean "zot"?',
+    'turnpike.yaml:2:18 agents.a.protocol: unknown protocol "zto"; did you mean "zot"?',
   ],
   [
     'an unknown protocol, near none',
     'agents:\n  a: { protocol: telnet, command: x }\n',
-    'turnpike.yaml:2:18 agents.a.protocol: there is no protocol "telnet"; known: agentproc, zot, qwen, openharness',
+    'turnpike.yaml:2:18 agents.a.protocol: unknown protocol "telnet"; known: agentproc, zot, qwen, openharness',
   ],
   [
     'an unknown dialect',
@@ -130,9 +130,9 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'keys of the other kind',
     'agents:\n  a: { protocol: zot, command: x, headers: {} }\n  b: { protocol: zot, url: "http://x", args: [], env: {} }\n',
-    'turnpike.yaml:2:35 agents.a.headers: belongs to an HTTP agent (url); take it away',
-    'turnpike.yaml:3:40 agents.b.args: belongs to a process agent (command); take it away',
-    'turnpike.yaml:3:50 agents.b.env: belongs to a process agent (command); take it away',
+    'turnpike.yaml:2:35 agents.a.headers: belongs to an HTTP agent (url); remove it',
+    'turnpike.yaml:3:40 agents.b.args: belongs to a process agent (command); remove it',
+    'turnpike.yaml:3:50 agents.b.env: belongs to a process agent (command); remove it',
   ],
   [
     'a profile of another protocol',
@@ -142,15 +142,15 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a profile that is not there',
     'agents:\n  a: { protocol: agentproc, profile: x.yaml }\n',
-    'turnpike.yaml:2:38 agents.a.profile: cannot be read (ENOENT); give the path of a profile, from the folder of this file',
+    'turnpike.yaml:2:38 agents.a.profile: cannot be read (ENOENT); give the path of a profile, relative to the folder of this file',
   ],
   [
     'urls, headers and variables that are none',
     'agents:\n  a: { protocol: zot, url: "ftp://x", headers: { "a b": c, d: "e\\nf" } }\n  b: { protocol: zot, command: x, env: { "A=B": c, D: "\\0" } }\ntelemetry: { otlp: localhost }\n',
     'turnpike.yaml:2:28 agents.a.url: must be an http or https URL',
-    'turnpike.yaml:2:50 agents.a.headers.a b: is no name of a header',
+    'turnpike.yaml:2:50 agents.a.headers.a b: is not a valid header name',
     'turnpike.yaml:2:63 agents.a.headers.d: must be one line',
-    'turnpike.yaml:3:42 agents.b.env.A=B: is no name of an environment variable',
+    'turnpike.yaml:3:42 agents.b.env.A=B: is not a valid name of an environment variable',
     'turnpike.yaml:3:55 agents.b.env.D: must not hold a NUL',
     'turnpike.yaml:4:20 telemetry.otlp: must be an http or https URL',
   ],
@@ -169,19 +169,19 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'agents that do not exist',
     `default: b\n${AGENT}routes:\n  - { agent: coder, fallback: [a, aa] }\n`,
-    'turnpike.yaml:1:10 default: there is no agent "b"; did you mean "a"?',
-    'turnpike.yaml:5:14 routes[0].agent: there is no agent "coder"; known: a',
-    'turnpike.yaml:5:35 routes[0].fallback[1]: there is no agent "aa"; did you mean "a"?',
+    'turnpike.yaml:1:10 default: unknown agent "b"; did you mean "a"?',
+    'turnpike.yaml:5:14 routes[0].agent: unknown agent "coder"; known: a',
+    'turnpike.yaml:5:35 routes[0].fallback[1]: unknown agent "aa"; did you mean "a"?',
   ],
   [
     'a default without any agent',
     'default: helper\n',
-    'turnpike.yaml:1:10 default: there is no agent "helper"; there are none',
+    'turnpike.yaml:1:10 default: unknown agent "helper"; there are none',
   ],
   [
     'a front that does not exist',
     `${AGENT}routes:\n  - { agent: a, when: { front: zoot } }\n  - { agent: a, when: { front: "z*" } }\n`,
-    'turnpike.yaml:4:32 routes[0].when.front: there is no protocol "zoot"; did you mean "zot"?',
+    'turnpike.yaml:4:32 routes[0].when.front: unknown protocol "zoot"; did you mean "zot"?',
   ],
   [
     'an open host without keys',
@@ -203,27 +203,27 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'keys that no client can send',
     'server:\n  keys:\n    - { name: a, env: KEY_LINE }\n    - { name: b, env: KEY_UMLAUT }\n    - { name: c, env: KEY_WORDS }\n',
-    'turnpike.yaml:3:23 server.keys[0].env: the value of KEY_LINE is no key that a client can send; take off white space at its ends (often a line end), and take out what is not ASCII',
-    'turnpike.yaml:4:23 server.keys[1].env: the value of KEY_UMLAUT is no key that a client can send; take off white space at its ends (often a line end), and take out what is not ASCII',
+    'turnpike.yaml:3:23 server.keys[0].env: a client cannot send the value of KEY_LINE as a key; remove white space at its ends (often a line end) and characters other than ASCII',
+    'turnpike.yaml:4:23 server.keys[1].env: a client cannot send the value of KEY_UMLAUT as a key; remove white space at its ends (often a line end) and characters other than ASCII',
   ],
   [
     'keys that are not told apart',
     'server:\n  keys:\n    - { name: a, env: KEY_1 }\n    - { name: a, env: KEY_2 }\n    - { name: b, env: KEY_2, agents: [x, "y*"] }\n',
     'turnpike.yaml:4:15 server.keys[1].name: another key has this name; give each client its own',
     'turnpike.yaml:5:15 server.keys[2].name: has the same key as "a"; give each client its own',
-    'turnpike.yaml:5:39 server.keys[2].agents[0]: there is no agent "x"; there are none',
+    'turnpike.yaml:5:39 server.keys[2].agents[0]: unknown agent "x"; there are none',
   ],
   [
     'keys with rights and limits that mean nothing',
     'server:\n  keys:\n    - { name: local, env: KEY_1, fronts: [zoot, "z*"] }\n    - { name: b, env: KEY_2, limits: { burst: 5, turns: 0 } }\n',
-    'turnpike.yaml:4:47 server.keys[1].limits.burst: needs perMinute beside it',
+    'turnpike.yaml:4:47 server.keys[1].limits.burst: needs perMinute as well',
     'turnpike.yaml:4:57 server.keys[1].limits.turns: must be at least 1',
   ],
   [
     'the name of clients without a key, and a front that does not exist',
     'server:\n  keys:\n    - { name: local, env: KEY_1, fronts: [zoot, "z*"] }\n',
-    'turnpike.yaml:3:15 server.keys[0].name: is what clients without a key are called; give it another name',
-    'turnpike.yaml:3:43 server.keys[0].fronts[0]: there is no protocol "zoot"; did you mean "zot"?',
+    'turnpike.yaml:3:15 server.keys[0].name: is the name of clients without a key; choose another name',
+    'turnpike.yaml:3:43 server.keys[0].fronts[0]: unknown protocol "zoot"; did you mean "zot"?',
   ],
   [
     'origins that are none',

@@ -151,11 +151,11 @@ describe('a message about a variable', () => {
       'Expected',
       'agents.a.retries: Invalid type: Expected number but received another text',
     ],
-    [`default: "\${S}"`, 'agent', `default: there is no agent "\${S}"; there are none`],
+    [`default: "\${S}"`, 'agent', `default: unknown agent "\${S}"; there are none`],
     [
       `agents: { a: { protocol: "\${S}", command: x } }`,
       'no',
-      `agents.a.protocol: there is no protocol "\${S}"; known: agentproc, zot, qwen, openharness`,
+      `agents.a.protocol: unknown protocol "\${S}"; known: agentproc, zot, qwen, openharness`,
     ],
     [
       `agents: { a: { protocol: "\${S}", command: x } }`,
@@ -170,7 +170,7 @@ describe('a message about a variable', () => {
     [
       `agents: { a: { protocol: agentproc, profile: "\${S}/p.yaml" } }`,
       'is',
-      'agents.a.profile: cannot be read (ENOENT); give the path of a profile, from the folder of this file',
+      'agents.a.profile: cannot be read (ENOENT); give the path of a profile, relative to the folder of this file',
     ],
     [
       `server: { keys: [{ name: a, env: "\${S}" }] }`,

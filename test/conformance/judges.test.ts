@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Heard, Run, Verdict } from '../../src/conformance/kit/index.ts'
+import type { AgentRun, Heard, Verdict } from '../../src/conformance/kit/index.ts'
 import { seenLine } from '../../src/conformance/lines.ts'
 import { loadSuites } from '../../src/conformance/suites.ts'
 import { suiteOf } from '../kit/conformance.ts'
 import { allSuites } from '../kit/suites.ts'
 
-function runOf(scenario: string, lines: readonly unknown[], more: Partial<Run> = {}): Run {
+function runOf(scenario: string, lines: readonly unknown[], more: Partial<AgentRun> = {}): AgentRun {
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)))
   const seen = texts.map((text) => seenLine(text, true, 1))
   return {
@@ -22,7 +22,7 @@ function runOf(scenario: string, lines: readonly unknown[], more: Partial<Run> =
 }
 
 /** The verdict of one rule on one run. */
-async function verdict(suite: string, rule: string, run: Run): Promise<Verdict> {
+async function verdict(suite: string, rule: string, run: AgentRun): Promise<Verdict> {
   return (await suiteOf(suite)).agent.find(({ id }) => id === rule)!.judge(run, [])
 }
 
@@ -72,7 +72,7 @@ const line = fc.record(
 const lines = fc.array(fc.oneof({ weight: 8, arbitrary: line }, { weight: 1, arbitrary: fc.constant('no JSON') }), {
   maxLength: 6,
 })
-const end = fc.constantFrom<Partial<Run>>(
+const end = fc.constantFrom<Partial<AgentRun>>(
   {},
   { exitCode: 1 },
   { end: 'hung', exitCode: undefined, signal: 'SIGKILL' },
@@ -268,8 +268,8 @@ describe('verdicts', () => {
   test('a session id of AgentProc is sent again', async () => {
     const { scenarios } = await suiteOf('agentproc@0.4')
     const { steps } = scenarios.find(({ name }) => name === 'resume')!
-    const sent = (earlier: readonly Run[]): unknown => {
-      const [step] = (steps as (runs: readonly Run[]) => readonly { write: string }[])(earlier)
+    const sent = (earlier: readonly AgentRun[]): unknown => {
+      const [step] = (steps as (runs: readonly AgentRun[]) => readonly { write: string }[])(earlier)
       return (JSON.parse(step!.write) as { session_id: unknown }).session_id
     }
     expect(sent([runOf('turn', [{ type: 'result', text: '', session_id: 's-1' }])])).toBe('s-1')

@@ -1,10 +1,12 @@
-/** Clients that are asked for approval: every protocol that knows approvals, each with its own way to ask and to answer. */
+/**
+ * Clients that are asked for approval: every protocol that knows approvals, each with its own way to ask and to answer.
+ */
 import { StandInClient } from '../hostile/stand-in.ts'
 import { until } from './processes.ts'
 
 type Json = Record<string, unknown>
 
-/** What a client was shown of a question; `options` where its protocol shows them. */
+/** The form in which a client was shown a question; `options` where its protocol shows them. */
 export interface Shown {
   id: string
   tool: unknown
@@ -12,7 +14,7 @@ export interface Shown {
   options?: unknown
 }
 
-/** What a client says to it: the id of an option, and which kind that is. `edited` is raw JSON. */
+/** The answer of a client: the id of an option, and which kind that is. `edited` is raw JSON. */
 export interface Choice {
   option: string
   kind: 'allow' | 'deny'
@@ -28,13 +30,13 @@ export interface AskingClient {
   /** The refusals of its answers so far, in its protocol's own words. */
   refusals(): unknown[]
   cancel(): Promise<void>
-  /** How the turn has ended and what it said, once that is told. */
+  /** The end of the turn and its text, once the client has them. */
   ended(): Promise<{ ending: string; text: string }>
   /** Goes away; resolves when its wire is closed. */
   close(): Promise<unknown>
 }
 
-/** Where a client asks: the gateway, the agent, and a name that is its prompt and its session. */
+/** The target of a client: the gateway, the agent, and a name that is its prompt and its session. */
 export interface Where {
   url: string
   agent: string
@@ -178,7 +180,7 @@ const post = (url: string, body: unknown, headers: Record<string, string> = {}):
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-/** A client of the native API that reads the events of its turn, and answers beside them. */
+/** A client of the native API that reads the events of its turn, and answers in separate requests. */
 class StreamClient implements AskingClient {
   readonly #url: string
   readonly #done: Promise<void>
@@ -235,7 +237,7 @@ class StreamClient implements AskingClient {
   }
 }
 
-/** What an answer in one piece has come to. */
+/** The outcome of an answer in one piece. */
 interface Answered {
   ending: string
   text: string

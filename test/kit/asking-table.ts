@@ -1,11 +1,11 @@
-/** What each protocol that knows approvals shows, says and loses: the expectations of a table of every client and every agent. */
+/** The expectations for every pair of a client and an agent with approvals: shown options, answers and losses. */
 import { expect } from 'vitest'
 import type { Choice } from './asking-clients.ts'
 
-/** What every agent asks about. */
+/** The tool call that every agent asks about. */
 export const ARGS = { path: '/x', n: 1 }
 
-/** What a client would rather have done. */
+/** The edited arguments of a client. */
 export const EDITED = '{"path":"/y","n":2.50}'
 
 /** Consent and refusal, by the ids that the agent gave them. */
@@ -29,9 +29,9 @@ export interface Back {
   rich: boolean
   told(line: Json): unknown
   says: Readonly<Record<'allow' | 'deny' | 'ever', unknown>>
-  /** What it is told when the client consents to other arguments; absent: a refusal. */
+  /** Its answer when the client allows edited arguments; absent: a refusal. */
   edited?: unknown
-  /** What it is told when the turn is cancelled while it waits; undefined: nothing, its call is over. */
+  /** Its answer when the turn is cancelled while it waits; undefined: none, because its call has ended. */
   cancelled: unknown
 }
 
@@ -96,7 +96,7 @@ export const BACKS: Readonly<Record<string, Back>> = {
   },
 }
 
-/** What a client's protocol shows of the options, and how it refuses an answer that nothing waits for. */
+/** The options that a client's protocol shows, and its refusal of an answer without an open question. */
 export interface Front {
   shows: 'options' | 'labels' | 'nothing'
   /** An answer with another id or token. */
@@ -128,7 +128,7 @@ export const FRONTS: Readonly<Record<string, Front>> = {
 /** Their late answer after a cancel is answered with the cancelled turn. */
 export const GO_ON: readonly string[] = ['native-whole', 'openharness']
 
-/** What becomes of a question. */
+/** The outcome of a question. */
 export const CASES = ['allow', 'deny', 'ever', 'edited', 'timeout', 'cancel'] as const
 /** One of them. */
 export type Case = (typeof CASES)[number]
@@ -147,7 +147,7 @@ export const optionsOf = (front: Front, back: Back): unknown => {
   return kinds.map((kind) => [kind, expect.any(String)])
 }
 
-/** What is lost between the two: options that the client cannot be shown, arguments that the agent will not take. */
+/** The losses between the two: options that the client cannot show, arguments that the agent does not accept. */
 export const lostBetween = (front: Front, back: Back, what: Case): unknown[] => [
   ...(what === 'edited' && !back.edited ? [{ kind: 'weakened', item: 'ask-reply', field: 'edited', count: 1 }] : []),
   ...(front.shows !== 'options' && back.rich

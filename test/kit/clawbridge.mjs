@@ -27,7 +27,7 @@ const refuse = (error) => ({ error, retry: RETRY_WORDS.test(error) })
 const optionalString = (v) => v === undefined || v === null || typeof v === 'string'
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
-/** What clawbridge makes of one finished provider run. */
+/** The result that clawbridge makes of one finished provider run. */
 export function judge({ stdout, stderr, code, signal }) {
   if (code !== 0) return refuse(`provider exited with status ${code ?? signal}: ${stderr.toString('utf8').trim()}`)
   let text

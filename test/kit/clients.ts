@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { ROOT } from './gateway.ts'
 
-/** What a client made of an answer. `raw` is all it read. */
+/** A client's reading of an answer. `raw` is its whole input. */
 export interface Shown {
   ok: boolean
   text: string
@@ -24,7 +24,7 @@ export interface Asked {
 
 interface ClientKind {
   path: string
-  /** Arguments behind `turnpike as`. */
+  /** Arguments after `turnpike as`. */
   argv: readonly string[]
   headers?: Record<string, string>
   env?: (asked: Asked) => Record<string, string>

@@ -22,7 +22,7 @@ export async function suiteOf(name: string): Promise<Suite> {
 /** JavaScript, because agents under test load it too. */
 const FLAW_TABLE = './flaw-table.mjs'
 
-/** What became of the rules: the ids of those that are broken, and of those kept with a warning. */
+/** The results of the rules: the ids of the broken ones, and of those kept with a warning. */
 export interface Outcome {
   broken: string[]
   warned: string[]
@@ -84,7 +84,7 @@ export function flawed(name: string, rule: string): Target {
 }
 
 /**
- * What all rules say of a good agent with the flaw of one: from one run of one scenario, the first of the rule's that
+ * The verdicts of all rules on a good agent with one flaw: from one run of one scenario, the first of the rule's that
  * shows the flaw, and of those that it builds on.
  */
 export async function flawOutcome(name: string, rule: string, timeoutMs: number): Promise<Outcome> {

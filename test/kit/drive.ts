@@ -28,7 +28,7 @@ function dialectOf(codec: AnyCodec, name: string | undefined): Dialect {
   return dialect
 }
 
-/** What a back link did. `sent` and `ended` are in wire order within themselves. */
+/** The output of a back link. `sent` and `ended` are in wire order within themselves. */
 export interface BackDrive {
   link: BackLink
   events: AgentEvent[]
@@ -96,7 +96,7 @@ export function driveBack(
   return Object.assign(drive, { link })
 }
 
-/** What a front link did. */
+/** The output of a front link. */
 export interface FrontDrive {
   link: FrontLink
   commands: Command[]
@@ -105,14 +105,16 @@ export interface FrontDrive {
   sent: Frame[]
   faults: { fault: Fault; exchange?: Id; http?: number }[]
   warned: string[]
-  /** What the link reported. */
+  /** The losses that the link reported. */
   losses: Loss[]
-  /** What the engine took out of the events before the link saw them. */
+  /** The losses of events that the engine removed before the link saw them. */
   dropped: Loss[]
   exitCode: number | undefined
   /** Feeds frames. */
   feed(...frames: Frame[]): void
-  /** Plays events of a turn to one exchange (default: the last command's) as the engine would: view, form, capabilities. */
+  /**
+   * Plays events of a turn to one exchange (default: the last command's) as the engine would: view, form, capabilities.
+   */
   play(events: readonly TurnEvent[], exchange?: Id): void
 }
 

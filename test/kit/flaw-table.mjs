@@ -1,4 +1,4 @@
-/** What is wrong with an agent that breaks a rule and no other, for every rule. Tools: `flaws.mjs`. */
+/** For every rule, the flaw of an agent that breaks this rule and no other. Tools: `flaws.mjs`. */
 
 const json = (object) => `${JSON.stringify(object)}\n`
 const says = (text) => (object) => JSON.stringify(object).includes(text)

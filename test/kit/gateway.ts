@@ -21,7 +21,7 @@ export interface TestGateway {
   folder: string
   engine: Engine
   config: Config
-  /** What the log said, one line each. */
+  /** The lines of the log. */
   logged: string[]
   close(): Promise<void>
 }
@@ -34,11 +34,11 @@ export const EXAMPLE_AGENTS = `
   planner: { protocol: zene, command: ${process.execPath}, args: [${AGENTS}/planner.mjs, host] }
 `
 
-/** What a test may want of its gateway. */
+/** The options of a test's gateway. */
 export interface TestOptions {
   hooks?: Hooks
   keepAliveMs?: number
-  /** Whether a starter starts its agents, as it does for `turnpike serve`. */
+  /** Uses a starter for its agents, as `turnpike serve` does. */
   starter?: boolean
 }
 

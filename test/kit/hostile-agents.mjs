@@ -9,7 +9,7 @@ const [protocol, flaw = ''] = process.argv.slice(2)
 const is = (name) => flaw === name
 const MIB = 1024 * 1024
 
-/** What shows in a text that the client does what the agent is naive about. */
+/** The sign in a text that the client does what the agent cannot handle. */
 const TRIGGERS = {
   'answers-well': () => true,
   'garbage-line': (text) => text.includes('{{{'),

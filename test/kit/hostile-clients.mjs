@@ -16,7 +16,7 @@ function end(answer) {
   process.stdout.write(answer ?? '', () => process.exit(code))
 }
 
-/** What is naive about one piece of text. */
+/** The naive handling of one piece of text. */
 function heard(text) {
   if (is('nul-in-text')) return text.split('\0')[0]
   if (is('invalid-utf-8')) return text.split('\ufffd')[0]
@@ -26,7 +26,7 @@ function heard(text) {
   return text
 }
 
-/** What is naive about what was read: an answer that is wrong, `null` for a failure, nothing where all is well. */
+/** The naive result of the input: a wrong answer, `null` for a failure, undefined when nothing is wrong. */
 function stumbles(raw) {
   const marks = {
     'byte-order-mark': '\ufeff',

@@ -16,7 +16,7 @@ const hostEnv = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'turnpike-c
 
 /** A client that is run once for a behaviour. */
 export interface HostileClient {
-  /** What becomes of it, beside what a client that is naive about nothing does with a good answer. */
+  /** Its outcome, compared to a correct client with a good answer. */
   outcome(name: Behaviour, naive?: string, timeoutMs?: number): Promise<string>
 }
 
@@ -53,7 +53,7 @@ export async function hostileClient(
   }
 }
 
-/** What becomes of an agent under a behaviour. */
+/** The outcome of an agent under a behaviour. */
 export async function hostileAgentOutcome(
   protocol: string,
   name: Behaviour,

@@ -12,7 +12,7 @@ import {
 import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import type { AgentEvent, Command, Loss, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
-/** What is heard on both sides of a mirror. */
+/** The messages on both sides of a mirror. */
 export interface MirrorEar {
   /** The front half was asked for a turn. */
   started(command: Command & TurnStart, exchange: Exchange): void

@@ -1,6 +1,6 @@
 /** OTLP's Protocol Buffers as the objects that its JSON would be, as far as the receiver of the tests reads them. */
 
-/** How a field is read; a message by its own fields. */
+/** The reader of a field; a message is read by its own fields. */
 type Kind = 'string' | 'hex' | 'varint' | 'bool' | 'fixed64' | 'double' | 'fixed64s' | Message
 interface Field {
   name: string

@@ -16,7 +16,7 @@ export function pidsOf(text: string): number[] {
   return found
 }
 
-/** Whether a process has the file open. */
+/** True when a process has the file open. */
 export function hasOpen(pid: number, path: string): boolean {
   try {
     const folder = `/proc/${pid}/fd`

@@ -6,7 +6,9 @@ import { readRecording, type Wire } from '../../src/translate/index.ts'
 
 const OWN = join(import.meta.dirname, '../recordings')
 
-/** Recorded wires, a folder for each kind of program. The variable `RECORDINGS` names another folder of the same form. */
+/**
+ * Recorded wires, a folder for each kind of program. The variable `RECORDINGS` names another folder of the same form.
+ */
 export const RECORDINGS = process.env['RECORDINGS'] ? resolve(process.env['RECORDINGS']) : OWN
 
 /** Conformance data that the projects of the protocols published. */
@@ -54,7 +56,7 @@ export function recordedFile(folder: string, file: string): string {
   return readFileSync(join(RECORDINGS, folder, file), 'utf8')
 }
 
-/** What was written in one direction: whole lines that were recorded whole, notes left out. */
+/** The output in one direction: whole lines that were recorded whole, without notes. */
 export function linesOf(recording: Recording, dir: string): string[] {
   return recording.rows
     .filter((row) => row.dir === dir && !isCut(row) && !row.line.startsWith('⟨'))

@@ -27,7 +27,7 @@ export async function ruleList(): Promise<string> {
   return [...parts, ...(await hostileTables())].join('\n\n')
 }
 
-/** What is demanded of whom under each behaviour: a table for clients and one for agents. */
+/** The demands under each behaviour: a table for clients and one for agents. */
 async function hostileTables(): Promise<string[]> {
   const suites: [string, Suite][] = []
   for (const name of testedProtocols) {

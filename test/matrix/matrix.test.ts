@@ -133,10 +133,10 @@ describe('turnpike matrix', () => {
   })
 
   test.each([
-    [['--from', 'nobody'], 'no clients speak "nobody"; there are '],
-    [['--to', 'zene@clawrun'], 'no agents speak "zene@clawrun"; there are '],
-    [['--format', 'xml'], 'there is no format "xml"'],
-    [['zot'], '"zot" means nothing here'],
+    [['--from', 'nobody'], 'no clients use "nobody"; known: '],
+    [['--to', 'zene@clawrun'], 'no agents use "zene@clawrun"; known: '],
+    [['--format', 'xml'], 'unknown format "xml"'],
+    [['zot'], 'unexpected argument "zot"'],
   ])('%j is a mistake', (args, text) => {
     const { status, stdout, stderr } = ran(...args)
     expect([status, stdout]).toEqual([2, ''])

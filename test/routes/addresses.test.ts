@@ -15,8 +15,8 @@ const serve = (host: string, port: number): Promise<unknown> =>
 test('where something listens already it is said what to do', async () => {
   const port = Number(new URL(gateway.url).port)
   await expect(serve('127.0.0.1', port)).rejects.toThrow(
-    `cannot listen on 127.0.0.1 port ${port}: something listens there already: ` +
-      'end it, or choose another server.port (or --port)',
+    `cannot listen on 127.0.0.1 port ${port}: another program listens there: ` +
+      'stop it, or choose another server.port (or --port)',
   )
 })
 

@@ -172,7 +172,7 @@ store: { path: ./data/turnpike.db }
     }
     writeFileSync(join(folder, 'turnpike.yaml'), `agents: { script: { protocol: zot, token: ${CANARIES.named} } }\n`)
     gateway.kill('SIGHUP')
-    await until(() => logged.includes('was not taken'))
+    await until(() => logged.includes('was not reloaded'))
     const ended = new Promise((resolve) => gateway.once('exit', resolve))
     // The files are looked at while it runs: with the last connection SQLite takes its log away.
     files = Object.fromEntries(walk(folder).map((path) => [path.slice(folder.length + 1), statSync(path).mode & 0o777]))

@@ -1,12 +1,12 @@
 import { isRecord, parse } from '../../model/index.ts'
-import type { AgentRule, ClientRun, Heard, JsonRecord, Run, SeenLine, Verdict, Visit } from './suite.ts'
+import type { AgentRule, AgentRun, ClientRun, Heard, JsonRecord, SeenLine, Verdict, Visit } from './suite.ts'
 
-/** Broken with what was seen, unless the condition holds. */
+/** Broken, with the observation, unless the condition holds. */
 export function expectThat(holds: boolean, seen: string): Verdict {
   return holds ? undefined : { broken: seen }
 }
 
-/** Nothing to judge. */
+/** Skipped: there is nothing to judge. */
 export function skip(why: string): Verdict {
   return { skipped: why }
 }
@@ -21,57 +21,57 @@ export function objectsOf({ lines }: { lines: readonly SeenLine[] }): JsonRecord
   return lines.flatMap(({ object }) => (object ? [object] : []))
 }
 
-/** The first of the values that breaks a rule, as its verdict; skipped when there are none. */
+/** The verdict on the first value that breaks a rule; skipped when there are no values. */
 export function every<T>(values: readonly T[], what: string, holds: (value: T) => boolean): Verdict {
   if (values.length === 0) return skip(`no ${what} was seen`)
   const wrong = values.find((value) => !holds(value))
   return wrong === undefined ? undefined : { broken: show(wrong) }
 }
 
-/** Broken unless exactly `count` of the things were seen. */
+/** Broken unless there are exactly `count` values. */
 export function exactly(count: number, seen: readonly unknown[], what: string): Verdict {
   return expectThat(seen.length === count, `${seen.length} ${what}`)
 }
 
-/** How a run ended, in words. */
-export function ending({ end, exitCode, signal }: Run): string {
+/** The end of a run, in words. */
+export function ending({ end, exitCode, signal }: AgentRun): string {
   if (end === 'failed') return 'it could not be reached'
   const how = exitCode === undefined ? `was ended by ${signal}` : `exited with ${exitCode}`
   return end === 'hung' ? `it did not end by itself (${how})` : `it ${how}`
 }
 
-/** Whether the value is a string that holds something. */
+/** True for a string that is not empty. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** Whether the value is a whole number that counts something. */
+/** True for a whole number from 0. */
 export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Whether the value is a JSON object. */
+/** True for a JSON object. */
 export function isObject(value: unknown): value is JsonRecord {
   return isRecord(value)
 }
 
-/** What a text holds as JSON; undefined when it is none. */
+/** The value of a JSON text; undefined when it is not JSON. */
 export function parsed(text: string): unknown {
   return parse(text)
 }
 
-/** The member of an object that is itself an object; an empty one when it is none. */
+/** A member that is an object; an empty object when it is not. */
 export function objectIn(object: JsonRecord | undefined, key: string): JsonRecord {
   const value = object?.[key]
   return isObject(value) ? value : {}
 }
 
-/** Text of many characters of three bytes, so that whoever reads in pieces of 64 KiB gets some of them in two. */
+/** Text of many three-byte characters, so that a program that reads in pieces of 64 KiB gets some of them split. */
 export function bigText(bytes: number): string {
   return `Reply with the word ok. Ignore this: ${'€'.repeat(Math.floor(bytes / 3))}`
 }
 
-/** The rules that any wire of JSON lines has: objects only, line ends, encoding. */
+/** The rules of any JSON-lines wire: objects only, line ends, encoding. */
 export function lineRules(prefix: string, section: string): AgentRule[] {
   const number = section.split(' ')[0]!
   const rule = (name: string, expects: string, judge: AgentRule['judge']): AgentRule => ({
@@ -93,7 +93,7 @@ export function lineRules(prefix: string, section: string): AgentRule[] {
   ]
 }
 
-/** The rules that any wire of lines has: line ends, encoding. */
+/** The rules of any line wire: line ends, encoding. */
 export function textRules(prefix: string, section: string): AgentRule[] {
   const number = section.split(' ')[0]!
   return [
@@ -114,17 +114,17 @@ export function textRules(prefix: string, section: string): AgentRule[] {
   ]
 }
 
-/** What a client wrote on one wire. */
+/** The lines of a client on one wire. */
 export function wordsOf({ heard }: Visit): SeenLine[] {
   return heard.flatMap((one) => (one.is === 'in' ? one.line : []))
 }
 
-/** What a client wrote, on all its wires. */
+/** The lines of a client on all its wires. */
 export function allWords({ visits }: ClientRun): SeenLine[] {
   return visits.flatMap(wordsOf)
 }
 
-/** The verdict on a client that has to wait: none of the unwelcome things before the stand-in said the last word. */
+/** The verdict on a client that has to wait: no unwelcome entry before the stand-in's last message. */
 export function waits(run: ClientRun, isLast: (text: string) => boolean, unwelcome: (one: Heard) => boolean): Verdict {
   const early = run.visits.flatMap(({ heard }) => {
     const last = heard.findLastIndex((one) => one.is === 'out' && isLast(one.text))
@@ -133,12 +133,12 @@ export function waits(run: ClientRun, isLast: (text: string) => boolean, unwelco
   return expectThat(early.length === 0, show(early[0]))
 }
 
-/** Whether a client has gone away. */
+/** True when a client has gone away. */
 export function isLeaving({ is }: Heard): boolean {
   return is === 'signal' || is === 'orphaned'
 }
 
-/** The verdict on what a client leaves behind: every stand-in process ended before the client did. */
+/** The verdict on remaining processes: every stand-in process must end before the client does. */
 export function reaps({ visits }: ClientRun): Verdict {
   const left = visits.filter(({ heard }) => heard.some(({ is }) => is === 'orphaned'))
   return expectThat(left.length === 0, `${left.length} of its agents still ran when it had ended`)

@@ -1,4 +1,7 @@
-/** What hostile programs do, whichever side they are on. A new one is a name here and a row in a table of `src/conformance`. */
+/**
+ * The misbehaviours of hostile programs on either side. A new one is a name here and a row in a table of
+ * `src/conformance`.
+ */
 export const BEHAVIOURS = [
   'answers-well',
   'says-nothing',
@@ -49,12 +52,11 @@ export const BEHAVIOURS = [
 export type Behaviour = (typeof BEHAVIOURS)[number]
 
 /**
- * What a program under test has to make of a behaviour. Whatever it is, it ends in time, and is never wrong about the
- * answer. `answer`: the wire is right, so the answer is there. `advised`: the wire is wrong, its meaning is not; a
- * program that fails gets a warning. `honest`: the answer or an error. `error`: there is no answer. `untried`: it means
- * nothing in this protocol.
+ * The demand on a program under test. In every case it ends in time and never reports a wrong answer. `answer`: the
+ * wire is valid, so the answer must come. `advised`: the wire is invalid but clear; a program that fails gets a
+ * warning. `honest`: the answer or an error. `error`: an error. `untried`: it does not apply to this protocol.
  */
 export type Demand = 'answer' | 'advised' | 'honest' | 'error' | 'untried'
 
-/** How the frames of a wire are told apart: JSON objects one a line, lines of text, or one JSON object. */
+/** The form of a wire: one JSON object per line, lines of text, or one JSON object. */
 export type WireForm = 'objects' | 'text' | 'body'

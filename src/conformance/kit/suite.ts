@@ -1,30 +1,32 @@
 import type { Behaviour, Demand, WireForm } from './misbehaviours.ts'
 
-/** A JSON object as it was read. */
+/** A parsed JSON object. */
 export type JsonRecord = Record<string, unknown>
 
 /** A line that a program under test wrote; a whole body is one line. */
 export interface SeenLine {
   /** Without its LF; a CR stays. */
   readonly text: string
-  /** Whether an LF ended it. */
+  /** True when an LF ended it. */
   readonly ended: boolean
-  /** The JSON object that it is, if it is one. */
+  /** Its JSON object, if it is one. */
   readonly object?: JsonRecord
-  /** How many steps of the scenario were done when it came. */
+  /** The number of finished steps of the scenario when it came. */
   readonly step: number
 }
 
-/** All that was seen of one run of an agent. */
-export interface Run {
+/** The observations of one run of an agent. */
+export interface AgentRun {
   readonly scenario: string
-  /** What `RUN_ID` stood for. */
+  /** The value of `RUN_ID`. */
   readonly id: string
   readonly transport: 'stdio' | 'http'
   readonly lines: readonly SeenLine[]
-  /** The output as it came; cut at 16 Mi characters. */
+  /** The raw output, cut at 16 Mi characters. */
   readonly output: string
-  /** `exited`: by itself; `hung`: ended by us when its time was over; `failed`: it never started, or the connection broke. */
+  /**
+   * `exited`: by itself; `hung`: stopped by us at its time limit; `failed`: it never started, or the connection broke.
+   */
   readonly end: 'exited' | 'hung' | 'failed'
   readonly exitCode?: number
   readonly signal?: string
@@ -33,13 +35,13 @@ export interface Run {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One entry of what went over a client's wire, in order. */
+/** One entry of a client's wire, in order. */
 export type Heard =
   | { readonly is: 'in'; readonly line: SeenLine }
   | { readonly is: 'out'; readonly text: string }
   | { readonly is: 'eof' }
   | { readonly is: 'signal'; readonly name: string }
-  /** Whoever started the stand-in ended before it. */
+  /** The process that started the stand-in ended before it. */
   | { readonly is: 'orphaned' }
   | { readonly is: 'exit' }
 
@@ -47,7 +49,7 @@ export type Heard =
 export interface Visit {
   readonly transport: 'stdio' | 'http'
   readonly argv: readonly string[]
-  /** The variables that the suite asks for. */
+  /** The variables that the suite names. */
   readonly env: Readonly<Record<string, string>>
   readonly heard: readonly Heard[]
   /** HTTP only; header names are lower-case. */
@@ -58,39 +60,39 @@ export interface Visit {
   }
 }
 
-/** All that was seen of one run of a client. */
+/** The observations of one run of a client. */
 export interface ClientRun {
   readonly visits: readonly Visit[]
   readonly end: 'exited' | 'hung' | 'failed'
   readonly exitCode?: number
 }
 
-/** What a judge says: nothing when the rule is kept. A warning is told, but does not count. */
+/** The verdict of a judge; undefined when the rule is kept. A warning is reported, but does not count. */
 export type Verdict =
   | { readonly broken: string }
   | { readonly warning: string }
   | { readonly skipped: string }
   | undefined
 
-/** What rules of both sides have. */
+/** The common members of rules of both sides. */
 interface RuleText {
   /** Protocol, section of its text, name: `<protocol>.<section>.<name>`. */
   readonly id: string
   /** The section of the protocol's text, with its heading. */
   readonly section: string
-  /** What a program has to do, in one sentence. */
+  /** The required behaviour, in one sentence. */
   readonly expects: string
-  /** Real programs do otherwise, and their peers live with it: what is broken is told, but does not count. */
+  /** Real programs differ, and their peers accept that: a violation is reported, but does not count. */
   readonly lenient?: true
-  /** Ids of rules without which this one says nothing: when one of them is broken, this one is skipped. */
+  /** Ids of rules that this one depends on: when one of them is broken, this one is skipped. */
   readonly needs?: readonly string[]
 }
 
 /** A rule for agents. */
 export interface AgentRule extends RuleText {
-  /** The scenarios that it is judged on; the first one in which it is broken counts. */
+  /** The scenarios that it is judged on; the first violation counts. */
   readonly on: readonly string[] | 'all'
-  readonly judge: (run: Run, earlier: readonly Run[]) => Verdict
+  readonly judge: (run: AgentRun, earlier: readonly AgentRun[]) => Verdict
 }
 
 /** A rule for clients. */
@@ -98,48 +100,48 @@ export interface ClientRule extends RuleText {
   readonly judge: (run: ClientRun) => Verdict
 }
 
-/** Stands for an id of its own for every run in what is written, so that no agent takes it for a repetition. */
+/** A placeholder for an id of the run in written texts, so that no agent takes a run for a repetition. */
 export const RUN_ID = '{{run}}'
 
-/** What is done to an agent, one after the other. */
-export type Step =
-  /** Written to its input, as it is. */
+/** One step of a scenario, performed in order. */
+export type ScenarioStep =
+  /** Text for its input. */
   | { readonly write: string }
-  /** The same for what is no text, or a part of a character; in one write of its own. */
+  /** The same for bytes that are not text, or a part of a character; as a separate write. */
   | { readonly bytes: Uint8Array }
-  /** Waits for a line that none of the earlier steps waited for; also over when the program ends or its time does. */
+  /** Waits for a line that no earlier step waited for, for the end of the program, or for its time limit. */
   | { readonly until: (line: SeenLine) => boolean }
-  /** Milliseconds for an agent to be at work that says nothing while it is. */
+  /** A pause in milliseconds, for agents that work without output. */
   | { readonly pause: number }
   /** Ends its input. */
   | { readonly end: true }
   /** SIGTERM to its process group. */
   | { readonly terminate: true }
 
-/** One run of an agent. What is left of its time after the last step is for its own end. */
+/** One run of an agent. After the last step the agent has the rest of its time to end. */
 export interface Scenario {
   readonly name: string
-  /** Variables beside those of the caller; from earlier runs, where the agent itself tells what to say next. */
-  readonly env?: (earlier: readonly Run[]) => Readonly<Record<string, string>>
-  readonly steps: readonly Step[] | ((earlier: readonly Run[]) => readonly Step[])
-  /** Answers to what the agent asks, written at once. */
+  /** Variables besides the caller's; they may depend on earlier runs. */
+  readonly env?: (earlier: readonly AgentRun[]) => Readonly<Record<string, string>>
+  readonly steps: readonly ScenarioStep[] | ((earlier: readonly AgentRun[]) => readonly ScenarioStep[])
+  /** Answers to the agent's questions, written at once. */
   readonly answer?: (asked: JsonRecord) => readonly string[]
-  /** Of the HTTP request whose body is all that is written; `POST` when absent. */
+  /** The method of the HTTP request, whose body is all written text; `POST` when absent. */
   readonly method?: string
-  /** The only transport that it is for. */
+  /** The only transport of the scenario. */
   readonly only?: 'stdio' | 'http'
 }
 
-/** What a stand-in does in answer to something. */
+/** A reaction of a stand-in. */
 export type Reaction =
   | { readonly write: string }
-  /** The same for what is no text, or a part of a character; in one write of its own. */
+  /** The same for bytes that are not text, or a part of a character; as a separate write. */
   | { readonly bytes: Uint8Array }
   | { readonly stderr: string }
-  /** Milliseconds in which a client may make the mistake of not waiting. */
+  /** A pause in milliseconds, in which a client that does not wait makes its mistake. */
   | { readonly pause: number }
   | { readonly exit: number }
-  /** HTTP: the status of the answer, before it is written. */
+  /** HTTP: the status of the answer, set before writing. */
   | { readonly status: number }
   | { readonly contentType: string }
   /** HTTP: the connection ends here. */
@@ -153,7 +155,7 @@ export interface Player {
   eof?(): readonly Reaction[]
 }
 
-/** What a player is opened with. */
+/** The context of a player. */
 export interface PlayerContext {
   readonly transport: 'stdio' | 'http'
   readonly argv: readonly string[]
@@ -162,9 +164,9 @@ export interface PlayerContext {
 
 /** The tests of one form of a protocol. */
 export interface Suite {
-  /** How the words of the wire are bounded: lines, or one body. */
+  /** The framing of the wire: lines, or one body. */
   readonly framing: 'lines' | 'body'
-  /** Whether an agent can be reached by a URL. */
+  /** True when an agent can be reached by a URL. */
   readonly http: boolean
   readonly scenarios: readonly Scenario[]
   readonly agent: readonly AgentRule[]
@@ -178,50 +180,50 @@ export interface Suite {
 /** The suites of a protocol. The first one is the default. */
 export interface ProtocolSuites {
   readonly suites: Readonly<Record<string, Suite>>
-  /** The suite that a command line asks for, when that is not the default. */
+  /** Detects the suite from a command line, when it is not the default. */
   readonly suiteOf?: (args: readonly string[]) => string | undefined
   /** The name of the program that clients of this protocol start, when it has one. */
   readonly program?: string
 }
 
-/** What hostile tests have to know of a protocol. Its good answer is the one of the suite's `play`. */
+/** The facts of a protocol that hostile tests need. The good answer is that of the suite's `play`. */
 export interface HostileFacts {
-  /** What the names of its rules begin with. */
+  /** The prefix of its rule ids. */
   readonly prefix: string
   readonly form: WireForm
-  /** The sections of the protocol's text that the frames and the life of a program are in. */
+  /** The sections of the protocol's text about frames and about a program's start and end. */
   readonly section: string
-  /** Whether a frame of `play` is the one that ends its turn. */
+  /** True for the frame of `play` that ends its turn. */
   readonly isLast: (frame: string) => boolean
-  /** The exit code of an agent that leaves its turn without an end; 0 where frames alone tell that. */
+  /** The exit code of an agent that leaves its turn without an end; 0 when frames alone show that. */
   readonly unfinishedExit?: number
-  /** The members of a frame that say whose answer it is. */
+  /** The members of a frame that identify its turn. */
   readonly owner?: readonly string[]
-  /** What the protocol demands of clients, and of agents, where that is not what a wire of its form has in general. */
+  /** The protocol's demands on clients and agents that differ from the usual ones of its wire form. */
   readonly clients?: Readonly<Partial<Record<Behaviour, Demand>>>
   readonly agents?: Readonly<Partial<Record<Behaviour, Demand>>>
   readonly turns: HostileTurns
 }
 
-/** How an agent is asked. */
+/** The requests to an agent. */
 export interface HostileTurns {
-  /** What comes before any turn. */
-  readonly opening?: readonly Step[]
-  /** The request for a turn: one JSON object; nothing where it is in the environment. */
+  /** The steps before any turn. */
+  readonly opening?: readonly ScenarioStep[]
+  /** The request for a turn: one JSON object; absent when it is in the environment. */
   readonly request?: (id: string, prompt: string) => JsonRecord
   /** The variables of a request. */
   readonly env?: (prompt: string) => Readonly<Record<string, string>>
-  /** The id of the turn that this ends, refused ones included; empty where the wire does not name it. */
+  /** The id of the turn that this frame ends or refuses; empty when the wire does not name it. */
   readonly endOf: (said: JsonRecord) => string | undefined
-  /** Whether one process serves turns one after the other. */
+  /** True when one process serves several turns, in order. */
   readonly many: boolean
   /** The members of a request that name it. */
   readonly ids?: readonly string[]
-  /** Cancels a turn; a command that there is not. */
+  /** Cancels a turn; an unknown command. */
   readonly cancel?: (id: string) => JsonRecord
   readonly unknown?: JsonRecord
-  /** An agent may refuse what it cannot read by its exit code alone. */
+  /** An agent may refuse malformed input by its exit code alone. */
   readonly silentRefusal?: true
-  /** Answers to what the agent asks. */
+  /** Answers to the agent's questions. */
   readonly answer?: (asked: JsonRecord) => readonly string[]
 }

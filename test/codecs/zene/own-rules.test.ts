@@ -1,6 +1,6 @@
 /** What the conformance rules say of this codec's own answers: whatever a run ends with, at whatever moment. */
 import { describe, expect, test } from 'vitest'
-import type { Run } from '../../../src/conformance/kit/index.ts'
+import type { AgentRun } from '../../../src/conformance/kit/index.ts'
 import { seenLine } from '../../../src/conformance/lines.ts'
 import { ERROR_CODES, fault, type TurnEvent } from '../../../src/model/index.ts'
 import { suiteOf } from '../../kit/conformance.ts'
@@ -28,7 +28,7 @@ describe.each([
     drive.feed(MINIMAL)
     drive.play(turn)
     const lines = drive.sent.map((text) => seenLine(String(text), true, 1))
-    const run: Run = { scenario: 'terminate', id: 'x', transport: 'stdio', lines, output: '', end: 'exited' }
+    const run: AgentRun = { scenario: 'terminate', id: 'x', transport: 'stdio', lines, output: '', end: 'exited' }
     const { agent } = await suiteOf('zene')
     const judged = agent.filter(({ id }) => RULES.includes(id)).map(({ id, judge }) => [id, judge(run, [run])])
     expect(judged).toEqual(RULES.map((id) => [id, undefined]))

@@ -1,6 +1,7 @@
 import { isEventType } from '../../../../codecs/native/read.ts'
 import {
   type AgentRule,
+  type AgentRun,
   every,
   exactly,
   expectThat,
@@ -10,7 +11,6 @@ import {
   lineRules,
   objectIn,
   objectsOf,
-  type Run,
   show,
 } from '../../kit/index.ts'
 
@@ -38,13 +38,14 @@ const EITHER: readonly unknown[] = ['notice', 'ask', 'ask-settled', 'foreign']
 const ENDS = 'native.3.one-end'
 const NAMED = 'native.3.turn'
 
-const events = (run: Run, type: string): JsonRecord[] => objectsOf(run).filter((one) => one['type'] === type)
-const ofTurns = (run: Run): JsonRecord[] =>
+const events = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((one) => one['type'] === type)
+const ofTurns = (run: AgentRun): JsonRecord[] =>
   objectsOf(run).filter(
     // A message of a type that nobody knows may belong to no turn, too.
     ({ type, turn }) => !LINK.includes(type) && (isText(turn) || (isEventType(type) && !EITHER.includes(type))),
   )
-const endsOf = (run: Run, turn: string): JsonRecord[] => events(run, 'turn-end').filter((end) => end['turn'] === turn)
+const endsOf = (run: AgentRun, turn: string): JsonRecord[] =>
+  events(run, 'turn-end').filter((end) => end['turn'] === turn)
 
 /** A rule that the turn of a scenario was completed. */
 function completes(name: string, section: string, scenario: string, expects: string): AgentRule {

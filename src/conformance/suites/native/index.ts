@@ -6,8 +6,8 @@ import {
   type ProtocolSuites,
   RUN_ID,
   type Scenario,
+  type ScenarioStep,
   type SeenLine,
-  type Step,
   type Suite,
 } from '../../kit/index.ts'
 import { agentRules, TURNS } from './agent.ts'
@@ -16,7 +16,7 @@ import { clientRules, play } from './client.ts'
 const OK = 'Reply with the word ok.'
 
 const command = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
-const untilType = (type: string): Step => ({ until: ({ object }: SeenLine) => object?.['type'] === type })
+const untilType = (type: string): ScenarioStep => ({ until: ({ object }: SeenLine) => object?.['type'] === type })
 
 function turnStart(turn: string, text: string): JsonRecord {
   const input = [{ type: 'text', text }]
@@ -29,11 +29,11 @@ function start(turn: string, text: string, more: JsonRecord = {}): { write: stri
 }
 
 /** Waits for the agent, does this, and ends its input. */
-function scenario(name: string, ...steps: Step[]): Scenario {
+function scenario(name: string, ...steps: ScenarioStep[]): Scenario {
   return { name, steps: [untilType('agent-ready'), ...steps, { end: true }], answer: deny }
 }
 
-/** What an agent asks to be allowed is denied. */
+/** Denies an agent's approvals. */
 function deny({ type, turn, ask, question }: JsonRecord): string[] {
   const options = isObject(question) && Array.isArray(question['options']) ? question['options'].filter(isObject) : []
   const option = options.find(({ kind }) => kind === 'deny')?.['id']
@@ -94,7 +94,7 @@ const suite: Suite = {
   hostile,
 }
 
-function escaped({ write }: { write: string }): Step {
+function escaped({ write }: { write: string }): ScenarioStep {
   return { write: write.replaceAll('\u2028', '\\u2028') }
 }
 

@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   every,
   exactly,
@@ -9,7 +10,6 @@ import {
   type JsonRecord,
   objectIn,
   objectsOf,
-  type Run,
   show,
   skip,
 } from '../../kit/index.ts'
@@ -28,20 +28,20 @@ const GOOD = ['plain', 'minimum', 'more', 'unicode', 'capabilities', 'attachment
 const BAD = ['no-json', 'no-version', 'no-request', 'secret']
 const ALL = [...GOOD, ...BAD, 'other-version']
 
-const bodyOf = (run: Run): JsonRecord => objectsOf(run)[0] ?? {}
-const responseOf = (run: Run): JsonRecord => objectIn(bodyOf(run), 'response')
-const errorOf = (run: Run): JsonRecord => objectIn(responseOf(run), 'error')
-const isFailure = (run: Run): boolean => responseOf(run)['status'] === 'error'
+const bodyOf = (run: AgentRun): JsonRecord => objectsOf(run)[0] ?? {}
+const responseOf = (run: AgentRun): JsonRecord => objectIn(bodyOf(run), 'response')
+const errorOf = (run: AgentRun): JsonRecord => objectIn(responseOf(run), 'error')
+const isFailure = (run: AgentRun): boolean => responseOf(run)['status'] === 'error'
 /** Refused as a mistake of the shell. */
-const isRefused = (run: Run): boolean => isFailure(run) && String(errorOf(run)['code']).startsWith('invalid')
-const directivesOf = (run: Run): unknown[] => {
+const isRefused = (run: AgentRun): boolean => isFailure(run) && String(errorOf(run)['code']).startsWith('invalid')
+const directivesOf = (run: AgentRun): unknown[] => {
   const { action_directives: all } = responseOf(run)
   return Array.isArray(all) ? all : []
 }
 const optional = (value: unknown, allowed: readonly unknown[]): boolean =>
   value === undefined || allowed.includes(value)
 const ECHOED: Readonly<Record<string, readonly [string, string]>> = { unicode: ['ü-😀', 'ç-😀'] }
-const echoOf = ({ scenario }: Run): readonly [string, string] => ECHOED[scenario] ?? ['req-1', 'corr-1']
+const echoOf = ({ scenario }: AgentRun): readonly [string, string] => ECHOED[scenario] ?? ['req-1', 'corr-1']
 
 /** Of what is sent with both ids. */
 const NAMED = ['plain', 'more', 'unicode', 'capabilities', 'attachment', 'big']

@@ -27,7 +27,7 @@ const scenario = (name: string, body: unknown, more: Partial<Scenario> = {}): Sc
   ...more,
 })
 
-/** Whether an answer refuses the request as one that is wrong. */
+/** True when an answer refuses the request as invalid. */
 const isRefusal = (response: JsonRecord): boolean => String(objectIn(response, 'error')['code']).startsWith('invalid')
 
 const hostile: HostileFacts = {

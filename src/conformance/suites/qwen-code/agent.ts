@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   every,
   expectThat,
@@ -10,7 +11,6 @@ import {
   lineRules,
   objectIn,
   objectsOf,
-  type Run,
   show,
   skip,
 } from '../../kit/index.ts'
@@ -35,11 +35,11 @@ const TYPES: readonly unknown[] = [
 ]
 const BLOCKS: readonly unknown[] = ['text', 'thinking', 'tool_use', 'tool_result']
 
-const of = (run: Run, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
+const of = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
 const contentOf = (line: JsonRecord): unknown => objectIn(line, 'message')['content']
 const isBlocks = (content: unknown): boolean =>
   Array.isArray(content) && content.every((block) => isObject(block) && BLOCKS.includes(block['type']))
-const replyTo = (run: Run, id: string): JsonRecord | undefined =>
+const replyTo = (run: AgentRun, id: string): JsonRecord | undefined =>
   of(run, 'control_response')
     .map((line) => objectIn(line, 'response'))
     .find(({ request_id }) => request_id === id)

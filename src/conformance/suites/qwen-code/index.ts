@@ -13,7 +13,7 @@ const replied = { until: ({ object }: SeenLine): boolean => object?.['type'] ===
 const HELLO = [control('init-1', 'initialize'), replied]
 const END = { end: true } as const
 
-/** What an agent asks is refused: nothing shall happen on the machine of whoever tests it. */
+/** Refuses an agent's questions: a test must not change the machine it runs on. */
 const deny = ({ type, request_id }: JsonRecord): readonly string[] =>
   type === 'control_request'
     ? [

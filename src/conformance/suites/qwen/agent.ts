@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   every,
   expectThat,
@@ -10,7 +11,6 @@ import {
   lineRules,
   objectIn,
   objectsOf,
-  type Run,
   show,
   skip,
 } from '../../kit/index.ts'
@@ -28,7 +28,7 @@ const FINAL_EVENTS: readonly unknown[] = ['Finished', 'USER_CANCELLED', 'MaxSess
 const OBJECTS: readonly unknown[] = ['chat.completion', 'chat.completion.chunk']
 const REASONS: readonly unknown[] = [null, 'stop', 'tool_calls', 'length', 'content_filter', 'error']
 
-/** Whether a line ends a turn: a session event that does, a fatal error, or the last chunk. */
+/** True when a line ends a turn: a final session event, a fatal error, or the last chunk. */
 export function isEnd(line: JsonRecord): boolean {
   const isLastChunk =
     line['object'] === 'chat.completion.chunk' && reasonsOf(line).some((one) => isText(one) && one !== 'tool_calls')
@@ -40,8 +40,8 @@ const isFinal = ({ type, event }: JsonRecord): boolean =>
 const isFatal = (line: JsonRecord): boolean => isObject(line['error']) && !('object' in line)
 const choicesOf = ({ choices }: JsonRecord): JsonRecord[] => (Array.isArray(choices) ? choices.filter(isObject) : [])
 const reasonsOf = (line: JsonRecord): unknown[] => choicesOf(line).map(({ finish_reason = null }) => finish_reason)
-const completions = (run: Run): JsonRecord[] => objectsOf(run).filter(({ object }) => OBJECTS.includes(object))
-const typed = (run: Run, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
+const completions = (run: AgentRun): JsonRecord[] => objectsOf(run).filter(({ object }) => OBJECTS.includes(object))
+const typed = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
 const isKnown = (line: JsonRecord): boolean =>
   OBJECTS.includes(line['object']) || isFatal(line) || /^(?:x-qwen-|result\/|control_)/.test(String(line['type']))
 

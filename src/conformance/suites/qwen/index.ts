@@ -20,7 +20,7 @@ const untilType = (type: string): { until: (line: SeenLine) => boolean } => ({
   until: ({ object }) => object?.['type'] === type,
 })
 
-/** What an agent asks is refused: nothing shall happen on the machine of whoever tests it. */
+/** Refuses an agent's questions: a test must not change the machine it runs on. */
 const deny = ({ type, request_id }: JsonRecord): readonly string[] =>
   type === 'control_request'
     ? [

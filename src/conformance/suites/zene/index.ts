@@ -143,7 +143,7 @@ const stream: Suite = {
   hostile: streamHostile,
 }
 
-/** Whether `--single-request false` is among the arguments, in either way of writing it. */
+/** True when `--single-request false` is among the arguments, in either notation. */
 function isStream(args: readonly string[]): boolean {
   return /(?:^| )--single-request[ =]false(?: |$)/.test(args.join(' '))
 }

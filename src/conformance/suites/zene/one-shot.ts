@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   exactly,
   expectThat,
@@ -10,7 +11,6 @@ import {
   lineRules,
   objectIn,
   objectsOf,
-  type Run,
   show,
   skip,
 } from '../../kit/index.ts'
@@ -57,7 +57,7 @@ function answerOf(raw: JsonRecord): Answer {
   return { ok: status === 'OK', text: text ?? '', code: codeOf, message: error['message'] ?? null, usage, raw }
 }
 
-const answers = (run: Run): Answer[] =>
+const answers = (run: AgentRun): Answer[] =>
   objectsOf(run)
     .filter(({ type }) => type !== 'ack' && type !== 'event')
     .map(answerOf)
@@ -65,14 +65,14 @@ const ONE = 'zene.4.one-answer'
 
 /** Judges the one answer of a run. */
 const answer =
-  (holds: (one: Answer, run: Run) => boolean): AgentRule['judge'] =>
+  (holds: (one: Answer, run: AgentRun) => boolean): AgentRule['judge'] =>
   (run) => {
     const one = answers(run)[0]
     return one === undefined ? skip('there was no answer') : expectThat(holds(one, run), show(one.raw))
   }
 
 /** Refused: by an answer with INVALID_REQUEST, or by exit code 2 without one. */
-function refused(run: Run): boolean {
+function refused(run: AgentRun): boolean {
   const one = answers(run)[0]
   return one === undefined
     ? run.end === 'exited' && run.exitCode === 2

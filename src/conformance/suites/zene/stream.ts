@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   every,
   expectThat,
@@ -10,7 +11,6 @@ import {
   lineRules,
   objectIn,
   objectsOf,
-  type Run,
   show,
 } from '../../kit/index.ts'
 
@@ -30,12 +30,13 @@ const RUNS = Object.keys(SENT)
 const ENDED = 'zene.stream.4.one-final'
 const STATUSES: readonly unknown[] = ['OK', 'ERROR', 'TIMEOUT', 'CANCELED']
 
-const linesOf = (run: Run, id: string): JsonRecord[] => objectsOf(run).filter(({ request_id }) => request_id === id)
+const linesOf = (run: AgentRun, id: string): JsonRecord[] =>
+  objectsOf(run).filter(({ request_id }) => request_id === id)
 const isEnd = ({ type }: JsonRecord): boolean => type !== 'ack' && type !== 'event'
-const endsOf = (run: Run): JsonRecord[] => objectsOf(run).filter(isEnd)
+const endsOf = (run: AgentRun): JsonRecord[] => objectsOf(run).filter(isEnd)
 /** Of a cancel, which is no run and has no session. */
 const isOther = (id: unknown): boolean => id === 'c3'
-const ackOf = (run: Run, id: string): JsonRecord | undefined => linesOf(run, id).find(({ type }) => type === 'ack')
+const ackOf = (run: AgentRun, id: string): JsonRecord | undefined => linesOf(run, id).find(({ type }) => type === 'ack')
 
 /** The rules for hosts in stream mode (`--single-request false`). */
 export const streamRules: readonly AgentRule[] = [

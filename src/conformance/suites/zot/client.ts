@@ -118,7 +118,7 @@ const COUNTS = { input: 1, output: 2, cache_read: 0, cache_write: 0, cost_usd: 0
 const TIME = '2026-01-01T00:00:00Z'
 const MODEL = 'conformance-1'
 
-/** What the commands that start nothing are answered with. */
+/** The answers to commands that start nothing. */
 const DATA: Readonly<Record<string, JsonRecord>> = {
   hello: { protocol_version: 1, version: '0.1.62', provider: 'conformance', model: MODEL },
   ping: { pong: true },

@@ -1,6 +1,6 @@
 import type { HostileFacts } from '../../kit/index.ts'
 
-/** What hostile tests have to know of zot RPC (5 Wire format). */
+/** The facts of zot RPC that hostile tests need (5 Wire format). */
 export const hostile: HostileFacts = {
   prefix: 'zot',
   form: 'objects',

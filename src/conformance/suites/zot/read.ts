@@ -1,4 +1,4 @@
-import { type JsonRecord, objectIn, objectsOf, type Run } from '../../kit/index.ts'
+import { type AgentRun, type JsonRecord, objectIn, objectsOf } from '../../kit/index.ts'
 
 /** The ids that each scenario sends, with the command of each. */
 export const SENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -17,7 +17,7 @@ export const SENT: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   big: { p5: 'prompt' },
 }
 
-/** How many prompts end in each scenario. */
+/** The number of prompts that end in each scenario. */
 export const PROMPTS: Readonly<Record<string, number>> = { prompt: 2, abort: 1, unicode: 1, big: 1 }
 
 /** The scenarios whose prompts are waited for. */
@@ -42,24 +42,24 @@ export const OUTSIDE: readonly unknown[] = ['response', 'ext_notify', 'ext_displ
 export const BLOCKS: readonly unknown[] = ['text', 'image', 'tool_call', 'tool_result', 'reasoning', 'thinking']
 
 /** The responses of a run. */
-export const responses = (run: Run): JsonRecord[] => objectsOf(run).filter(({ type }) => type === 'response')
+export const responses = (run: AgentRun): JsonRecord[] => objectsOf(run).filter(({ type }) => type === 'response')
 
 /** The response to the command with the id. */
-export const responseTo = (run: Run, id: string): JsonRecord | undefined =>
+export const responseTo = (run: AgentRun, id: string): JsonRecord | undefined =>
   responses(run).find((one) => one['id'] === id)
 
 /** The data of the response to the command with the id. */
-export const dataOf = (run: Run, id: string): JsonRecord => objectIn(responseTo(run, id), 'data')
+export const dataOf = (run: AgentRun, id: string): JsonRecord => objectIn(responseTo(run, id), 'data')
 
 /** The events of these types. */
-export const events = (run: Run, ...types: string[]): JsonRecord[] =>
+export const events = (run: AgentRun, ...types: string[]): JsonRecord[] =>
   objectsOf(run).filter(({ type }) => types.includes(String(type)))
 
 /** The commands of the run’s scenario by id. */
-export const idsOf = ({ scenario }: Run): [string, string][] => Object.entries(SENT[scenario]!)
+export const idsOf = ({ scenario }: AgentRun): [string, string][] => Object.entries(SENT[scenario]!)
 
 /** The events of a type that lie between the turn_start and the turn_end of no turn. */
-export function outsideTurns(run: Run, type: string): JsonRecord[] {
+export function outsideTurns(run: AgentRun, type: string): JsonRecord[] {
   let isOpen = false
   return objectsOf(run).filter((object) => {
     if (object['type'] === 'turn_start') isOpen = true

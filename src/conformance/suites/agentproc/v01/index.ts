@@ -1,11 +1,11 @@
 import {
   type AgentRule,
+  type AgentRun,
   bigText,
   ending,
   every,
   expectThat,
   parsed,
-  type Run,
   type Scenario,
   type SeenLine,
   type Suite,
@@ -22,11 +22,12 @@ const PARTIAL = '3.2 Partial lines'
 const ERROR = '3.3 Error lines'
 
 /** The values behind one sentinel, in order. */
-const values = ({ lines }: Run, prefix: (typeof PREFIXES)[number]): string[] =>
+const values = ({ lines }: AgentRun, prefix: (typeof PREFIXES)[number]): string[] =>
   lines.filter(({ text }) => text.startsWith(prefix)).map(({ text }) => text.slice(prefix.length))
-const errors = (run: Run): string[] => values(run, 'AGENT_ERROR:').filter((value) => value !== '' && value !== '""')
+const errors = (run: AgentRun): string[] =>
+  values(run, 'AGENT_ERROR:').filter((value) => value !== '' && value !== '""')
 const isBody = ({ text }: SeenLine): boolean => !PREFIXES.some((prefix) => text.startsWith(prefix))
-const session = (runs: readonly Run[]): string | undefined =>
+const session = (runs: readonly AgentRun[]): string | undefined =>
   runs.flatMap((run) => values(run, 'AGENT_SESSION:')).at(-1)
 
 const turn = (message: string, more: Record<string, string> = {}): Record<string, string> => ({

@@ -1,5 +1,6 @@
 import {
   type AgentRule,
+  type AgentRun,
   ending,
   every,
   expectThat,
@@ -9,7 +10,6 @@ import {
   type JsonRecord,
   lineRules,
   objectsOf,
-  type Run,
   show,
   skip,
 } from '../../../kit/index.ts'
@@ -22,8 +22,8 @@ const ID = 'agentproc-0.4'
 
 const TURNS = ['turn', 'resume', 'permission', 'more', 'unicode', 'big']
 const TYPES: readonly unknown[] = ['partial', 'result', 'error', 'permission_request']
-const of = (run: Run, type: string): JsonRecord[] => objectsOf(run).filter((object) => object['type'] === type)
-const failures = (run: Run): JsonRecord[] => of(run, 'error').filter(({ message }) => isText(message))
+const of = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((object) => object['type'] === type)
+const failures = (run: AgentRun): JsonRecord[] => of(run, 'error').filter(({ message }) => isText(message))
 const COUNTS = ['input_tokens', 'output_tokens', 'total_tokens'] as const
 
 const event = (name: string, expects: string, judge: AgentRule['judge'], more: Partial<AgentRule> = {}): AgentRule => ({

@@ -1,4 +1,4 @@
-import { bigText, type JsonRecord, objectsOf, type Run, type SeenLine, type Suite } from '../../../kit/index.ts'
+import { type AgentRun, bigText, type JsonRecord, objectsOf, type SeenLine, type Suite } from '../../../kit/index.ts'
 import { agentRules } from './agent.ts'
 import { clientRules, play } from './client.ts'
 
@@ -11,13 +11,13 @@ const BASE = { type: 'turn', session_id: '', session_name: 'default', protocol_v
 const END = { end: true } as const
 const ASK = 'Reply with the word ok.'
 
-/** What an agent asks is refused: nothing shall happen on the machine of whoever tests it. */
+/** Refuses an agent's questions: a test must not change the machine it runs on. */
 const deny = ({ type, request_id }: JsonRecord): readonly string[] =>
   type === 'permission_request'
     ? [`${JSON.stringify({ type: 'permission_response', request_id, behavior: 'deny' })}\n`]
     : []
 const isLast = ({ object }: SeenLine): boolean => object?.['type'] === 'result' || object?.['type'] === 'error'
-const sessionOf = (runs: readonly Run[]): unknown =>
+const sessionOf = (runs: readonly AgentRun[]): unknown =>
   runs.flatMap(objectsOf).findLast(({ session_id }) => typeof session_id === 'string')?.['session_id'] ?? ''
 
 /** The tests of wire 0.4. */

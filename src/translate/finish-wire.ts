@@ -4,26 +4,26 @@ import { frameDecoder } from '../framing/index.ts'
 import { type ErrorCode, fault } from '../model/index.ts'
 import { Output } from './output.ts'
 import { frontOf, type Party } from './party.ts'
-import type { Step, Wire } from './recording.ts'
-import { Run } from './run.ts'
+import type { Wire, WireStep } from './recording.ts'
 import type { Translation } from './translation.ts'
+import { WirePlayer } from './wire-player.ts'
 
-/** A stand-in whose gateway went away: how it was started, and what was said on its wire until then. */
-export interface Orphan extends Started {
+/** A stand-in whose gateway went away: its start, and its wire until then. */
+export interface OrphanedStandIn extends Started {
   codec: AnyCodec
-  /** The codec's options of an agent that nothing was configured of, validated. */
+  /** The codec's validated default options of an agent. */
   options: unknown
-  steps: readonly Step[]
+  steps: readonly WireStep[]
   /** The gateway's id of the wire; its ids begin with it. */
   link: string
   /** The time, in milliseconds since the epoch. */
   now: number
-  /** The client has what its front wrote until then; else that is part of what is still to be said. */
+  /** The client has the output of its front until then; otherwise that is part of the rest. */
   written: boolean
 }
 
-/** What is still to be said. `exitCode` is absent when the protocol leaves the wire open. */
-export interface LastWords {
+/** The rest of a wire. `exitCode` is absent when the protocol leaves the wire open. */
+export interface FinishedWire {
   out: string
   /** Something that the client asked had no end yet, and has it now. */
   ended: boolean
@@ -31,42 +31,42 @@ export interface LastWords {
 }
 
 /**
- * What a stand-in still has to say when its gateway is gone: an end with this error for everything that its client asked and
- * that has none yet, in the client's own protocol, and nothing more. The dialect's front half reads again what the
- * client wrote, and its back half what the client was told, so that both stand where the gateway stood.
+ * Finishes the wire of a stand-in whose gateway is gone: ends every open request with this error, in the client's own
+ * protocol, and adds nothing else. The dialect's front half reads the client's input again, and its back half the
+ * earlier output, so that both reach the state of the gateway.
  */
-export function lastWords(
-  { codec, options, argv, env, steps, link, now, written }: Orphan,
+export function finishWire(
+  { codec, options, argv, env, steps, link, now, written }: OrphanedStandIn,
   code: ErrorCode,
   message: string,
-): LastWords {
+): FinishedWire {
   const why = fault(code, message)
   const party = partyOf(codec, options, steps, { argv, env })
   if (!party) return { out: '', ended: false }
   const known = stdioContext(frontOf(party), { argv, env }).env
   const wire: Wire = { http: undefined, argv, env: known, steps, end: { why: 'failed', fault: why } }
   const how: Translation = { from: party, to: party, of: 'agent' }
-  const before = new Run(wire, { ...how, to: 'canonical' }, new Output(), [])
+  const before = new WirePlayer(wire, { ...how, to: 'canonical' }, new Output(), [])
   before.play()
   const output = new Output()
   let ids = 0
   const broken = { fault: why, written, now, newId: () => `${link}-${++ids}` }
-  const run = new Run(wire, how, output, before.sessions, broken)
+  const run = new WirePlayer(wire, how, output, before.sessions, broken)
   const ended = run.play()
   return { out: output.out, ended, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }
 }
 
-/** Who the client spoke to; undefined when nobody can say what it was told. */
-function partyOf(codec: AnyCodec, options: unknown, steps: readonly Step[], started: Started): Party | undefined {
+/** The dialect of the client; undefined when its output cannot be read. */
+function partyOf(codec: AnyCodec, options: unknown, steps: readonly WireStep[], started: Started): Party | undefined {
   const fronts = frontsOf(codec)
   const first = firstFrame(fronts[0]?.[1], steps)
-  const untold = takenBy(fronts, undefined, started)
-  // A dialect that waits for stdin to contradict it is only taken when that did not.
-  const told = untold && untold[1].front.peekMs === undefined ? untold : takenBy(fronts, first ?? '', started)
-  return told?.[1].back && { codec, dialect: told[0], options }
+  const early = takenBy(fronts, undefined, started)
+  // A dialect with `peekMs` is only accepted after the first frame, or without one.
+  const taken = early && early[1].front.peekMs === undefined ? early : takenBy(fronts, first ?? '', started)
+  return taken?.[1].back && { codec, dialect: taken[0], options }
 }
 
-function firstFrame(dialect: Dialect | undefined, steps: readonly Step[]): Frame | undefined {
+function firstFrame(dialect: Dialect | undefined, steps: readonly WireStep[]): Frame | undefined {
   if (!dialect) return undefined
   const frames: Frame[] = []
   const decoder = frameDecoder(dialect.framing, Number.MAX_SAFE_INTEGER, {

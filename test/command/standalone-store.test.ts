@@ -8,7 +8,7 @@ import { AGENTS } from '../kit/gateway.ts'
 import { hasOpen, pidsOf, until } from '../kit/processes.ts'
 
 test('stand-ins that run alone end what others have left, and delete what is too old', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-alone-store-'))
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-standalone-store-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const config = join(folder, 'turnpike.yaml')
   const agent = `{ protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] }`
@@ -37,7 +37,7 @@ test('stand-ins that run alone end what others have left, and delete what is too
 })
 
 test('stand-ins that run alone at once are all answered, also while another process keeps the store locked', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-alone-store-'))
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-standalone-store-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const config = join(folder, 'turnpike.yaml')
   const agent = `{ protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] }`

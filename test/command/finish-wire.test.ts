@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
 import { Wiretap } from '../../src/cli/wiretap.ts'
-import { type LastWords, lastWords } from '../../src/translate/index.ts'
+import { type FinishedWire, finishWire } from '../../src/translate/index.ts'
 import { optionsOf } from '../kit/mirror.ts'
 
 /** What is still to be said when a gateway goes away, whatever the moment: each step of a wire, and nothing behind it. */
@@ -10,7 +10,7 @@ const codecs = await loadCodecs()
 const WHY = 'The gateway is gone.'
 
 /** `<` and `>` are what the client wrote and was told; `<` alone is the end of its input. */
-function saidAfter(protocol: string, argv: readonly string[], ...wire: string[]): LastWords {
+function saidAfter(protocol: string, argv: readonly string[], ...wire: string[]): FinishedWire {
   const heard = new Wiretap()
   for (const step of wire) {
     const text = step.slice(1)
@@ -19,7 +19,7 @@ function saidAfter(protocol: string, argv: readonly string[], ...wire: string[])
   }
   const codec = codecs[protocol]!
   const wireId = { link: 'wire', now: 1_767_225_600_000, written: true }
-  return lastWords(
+  return finishWire(
     { codec, options: optionsOf(codec), argv, env: {}, steps: heard.steps!, ...wireId },
     'agent-unavailable',
     WHY,
@@ -31,7 +31,7 @@ const objects = (out: string): { type: string }[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { type: string })
-const types = ({ out }: LastWords): unknown[] => objects(out).map(({ type }) => type)
+const types = ({ out }: FinishedWire): unknown[] => objects(out).map(({ type }) => type)
 
 const PROMPT = '<{"id":"1","type":"prompt","message":"hi"}'
 const STARTED = '>{"type":"response","id":"1","command":"prompt","success":true,"data":{"started":true}}'

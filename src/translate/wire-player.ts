@@ -13,13 +13,13 @@ import type { Wire } from './recording.ts'
 import { type Control, insteadOf, modelTarget, type Target } from './target.ts'
 import type { BrokenOff, Translation } from './translation.ts'
 
-/** One wire while it is played. */
-export class Run {
+/** Plays one recorded wire. */
+export class WirePlayer {
   readonly #wire: Wire
   readonly #how: Translation
   readonly #output: Output
   readonly #target: Target
-  /** The recorded client is also who reads the translation: both sides speak one dialect. */
+  /** The recorded client also reads the translation: both sides use one dialect. */
   readonly #own: boolean
   readonly #broken: BrokenOff | undefined
   readonly #client: RecordedClient | undefined
@@ -30,15 +30,17 @@ export class Run {
   readonly #exchanges = new Map<Id, Exchange>()
   readonly #followers: Followers | undefined
   readonly #turns = new Set<Id>()
-  /** The agent's names of the sessions of its turns, in their order, as far as it said them. */
+  /** The agent's session names of its turns, in order, if it sent them. */
   readonly sessions: string[] = []
-  /** What the client's program would exit with, once its front closed the wire. */
+  /** The exit code of the client's program, once its front closed the wire. */
   exitCode: number | undefined
   readonly #known: readonly string[]
-  /** How many commands the client has given; undefined while its arguments give them, which no line of the wire answers. */
+  /**
+   * How many commands the client has given; undefined while its arguments give them, which no line of the wire answers.
+   */
   #commands: number | undefined
   #unasked = 0
-  /** An agent's link is in the middle of a frame: what its client asks meanwhile waits until it is through. */
+  /** An agent's link is handling a frame: commands of its client wait until it has finished. */
   #speaking = false
   /** The agent's side has ended. */
   #cut = false
@@ -87,9 +89,9 @@ export class Run {
     return false
   }
 
-  /** The recording is over, and with it the agent. */
+  /** Ends the recording and its agent. */
   #runOut(end: CallEnd): void {
-    // What the agent's protocol has no word for is answered in its stead, as in a gateway.
+    // Commands that the agent's protocol does not have are answered here, as in a gateway.
     for (const exchange of this.#exchanges.values()) exchange.reply(insteadOf(exchange.command))
     this.#cut = true
     for (const known of this.#agents) this.#speak(() => known.end(end))
@@ -97,7 +99,7 @@ export class Run {
     this.#target.end()
   }
 
-  /** Nothing more is heard of the agent: all that is open ends, and only what its client reads of that is told. */
+  /** Ends everything that is open when the agent is gone; only the client's output of that counts. */
   #breakOff({ fault, written }: BrokenOff): boolean {
     if (written) this.#output.out = ''
     this.#cut = true
@@ -164,7 +166,10 @@ export class Run {
     return agent
   }
 
-  /** A frame of the client. Without the agent's side a turn is over as soon as the client goes on to something that waits for it. */
+  /**
+   * A frame of the client. Without the agent's side a turn ends when the client sends a command that has to wait for
+   * it.
+   */
   #asked(frame: Frame): void {
     const before = this.#commands
     this.#client?.decode(frame)
@@ -200,7 +205,7 @@ export class Run {
     if (!this.#answered) exchange?.reply(insteadOf(command))
   }
 
-  /** What agents have no word for, the gateway answers itself: when it is gone, it has. */
+  /** The gateway itself answers commands that agents do not have; when it is gone, it has done so. */
   #answeredAtOnce(command: Command): boolean {
     const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
     return this.#broken !== undefined && backOf(this.#how.from).back.capabilities[item] === 'none'
@@ -221,12 +226,12 @@ export class Run {
     agent?.start(command)
   }
 
-  /** What the agent calls the session of the next turn, else this. */
+  /** The agent's name of the next turn's session, else this one. */
   #sessionOf(otherwise: string): string {
     return this.#known.slice(0, this.#flows.length + 1).findLast((name) => name !== undefined) ?? otherwise
   }
 
-  /** A frame of the agent. What comes while no turn runs, of a client that was not recorded, begins one. */
+  /** A frame of the agent. A frame outside of a turn begins one when the client was not recorded. */
   #said(frame: Frame): void {
     this.#followers?.decode(frame)
     if (!this.#client && this.#agents.every(({ running }) => running === undefined)) this.#startUnasked()
@@ -257,13 +262,13 @@ export class Run {
     const agent = this.#agents[0]!
     const flow = new Flow(command, agent, this.#target, undefined)
     this.#flows.push(flow)
-    // What follows an answer may be nothing of a turn: only something that is said makes it one.
+    // Frames after an answer may not belong to a turn: only content begins one.
     if (this.#unasked === 1) flow.begin()
     agent.start(command)
   }
 
   #event(event: TurnEvent): void {
-    // Not a failure of the agent's, but of reading it.
+    // The failure is in reading the agent's output, not in the agent.
     const found = event.type === 'turn-end' ? event.fault : undefined
     if (found?.code === 'protocol-violation' && this.#how.of === 'agent') this.#output.fault(found)
     this.#flows.find(({ turn }) => turn === event.turn)?.event(event, this.#cut)
@@ -281,14 +286,14 @@ export class Run {
     if (!flow?.loss(loss)) this.#output.loss(loss)
   }
 
-  /** The turn that a command means, of those that run. */
+  /** The running turn that a command is for. */
   #meant(command: Command): Flow | undefined {
     const running = this.#flows.filter(({ ended }) => !ended)
     if (!('target' in command) || command.target === 'running') return running.at(-1)
     return running.find((flow) => flow.isMeantBy(command.target))
   }
 
-  /** Ends the turn that waits longest for an agent that was not recorded; false when none does. */
+  /** Ends the turn that has waited longest for an agent that was not recorded; false when none waits. */
   #finish(): boolean {
     const flow = this.#flows.find(({ ended }) => !ended)
     flow?.event({ type: 'turn-end', turn: flow.turn, outcome: 'completed', stop: 'end' })
@@ -296,7 +301,7 @@ export class Run {
   }
 }
 
-/** Where nothing more is to be told: the recorded client reads the translation itself. */
+/** A target that writes nothing: the recorded client reads the translation itself. */
 const silent: Target = { start: () => undefined, send() {}, link() {}, end() {} }
 
 function targetOf({ to, of }: Translation, output: Output): Target {

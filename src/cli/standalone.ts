@@ -1,22 +1,22 @@
 import { readCarrier } from '../../observability/index.ts'
 import { LOCAL_TENANT } from '../contract/index.ts'
 import { serveStdio } from '../stdio.ts'
-import { configureAlone } from './alone-config.ts'
-import type { Refusal } from './last-words.ts'
+import type { Refusal } from './finish-wire.ts'
 import { type Setup, setUp } from './setup.ts'
+import { standaloneConfig } from './standalone-config.ts'
 import type { ThinOptions } from './thin.ts'
 import { unwritten } from './unwritten.ts'
 
 /**
- * Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more, or
- * why there is no gateway to be made of the configuration.
+ * Serves a stand-in within this process. Returns its exit code when everything is written and no agent runs any more,
+ * or the reason why the configuration cannot be used.
  */
-export async function runAlone(
+export async function runStandalone(
   file: string,
   { protocol, facts, argv, agent, env }: ThinOptions,
 ): Promise<number | Refusal> {
   const setup = await trySetUp(file, protocol, env)
-  if ('told' in setup) return setup
+  if ('message' in setup) return setup
   const { codecs, gateway, close } = setup
   const exitCode = await serveStdio(
     {
@@ -31,18 +31,18 @@ export async function runAlone(
     process,
     (error) => unwritten(facts, error),
   )
-  // There may never be a gateway to do it on this store. What goes wrong with it is none of the client's business.
+  // There may never be a gateway that recovers this store. Its errors do not concern the client.
   await gateway.engine.recover().catch(() => {})
   await close(0)
   return exitCode
 }
 
-/** The gateway, or what is wrong: a client is told no more than who can say it. */
+/** The gateway, or the refusal: the client's message has no details of the configuration. */
 async function trySetUp(file: string, protocol: string, env: ThinOptions['env']): Promise<Setup | Refusal> {
   try {
-    return await setUp(await configureAlone(file, protocol), { env, alone: true })
+    return await setUp(await standaloneConfig(file, protocol), { env, standalone: true })
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    return { told: 'the configuration cannot be used; "turnpike check" says why', detail }
+    return { message: 'the configuration cannot be used; run "turnpike check" to see why', detail }
   }
 }

@@ -14,11 +14,11 @@ import { type Configured, codecInfos, configEnv } from './configured.ts'
 import { compiledPath } from './socket-path.ts'
 
 /**
- * The configuration of a stand-in of the protocol `front` that runs alone, with no more codecs than the file speaks of.
- * It is kept in its compiled form beside the sockets of gateways: for a file that has not changed since, neither a YAML
- * parser nor a schema is loaded. Throws what reading the file throws.
+ * The configuration of a standalone stand-in of the protocol `front`, with only the codecs that the file names. Its
+ * compiled form is cached in the folder of the gateways' sockets: for an unchanged file, neither a YAML parser nor a
+ * schema is loaded. Throws the errors of reading the file.
  */
-export async function configureAlone(file: string, front: string): Promise<Configured> {
+export async function standaloneConfig(file: string, front: string): Promise<Configured> {
   const place = placeOf(file)
   const kept = place && readCompiled(place.at, place.of)
   const known = kept && (await resolved(kept, file, front))
@@ -31,7 +31,7 @@ export async function configureAlone(file: string, front: string): Promise<Confi
     if (place && compiled) writeCompiled(place.at, place.of, { config: compiled, codecs: namesIn(config, codecs) })
     return { codecs, config }
   } catch {
-    // With all of them, so that the message of what is wrong can name what was meant.
+    // With all codecs, so that the error message can suggest a name.
     const codecs = await loadCodecs()
     return { codecs, config: readConfig(codecs, file) }
   }
@@ -41,7 +41,7 @@ function placeOf(file: string): { at: string; of: CompiledOf } | undefined {
   try {
     return build === undefined ? undefined : { at: compiledPath(file, process.env), of: { build, file } }
   } catch {
-    // No such file: reading it will say so.
+    // No such file: reading it reports that.
     return undefined
   }
 }
