@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets everything ready on a machine that has Node.js and npm and nothing else, then does what was asked:
+# Prepares a machine that only has Node.js and npm, then runs a command:
 #   bootstrap.sh prepare          Node.js of the right version, dependencies, build
 #   bootstrap.sh package          the same, then the library; `npm pack` calls it
 #   bootstrap.sh start [ARG...]   the same, then `turnpike serve`
@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
 
-# Node.js 22.19 or newer; an older one gets a Node.js 24 from npm beside it, in .node.
+# Node.js 22.19 or newer; when the installed one is older, a Node.js 24 is installed from npm into .node.
 use_own_node() {
   for bin in "$PWD"/.node/node_modules/node-*/bin; do
     [ -x "$bin/node" ] && PATH=$bin:$PATH && export PATH && return 0

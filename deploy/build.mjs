@@ -50,7 +50,7 @@ const commonJs = {
 const INSIDE = new Set(['src/cli/as.ts'])
 /** The entry points that become one CommonJS file each: everything that a stand-in loads. */
 const whole = new Set(['src/cli/main.ts'])
-const isWhole = (file) => /^(src\/cli\/(alone|read-config)|codecs\/[^/]+\/index)\.ts$/.test(file)
+const isWhole = (file) => /^(src\/cli\/(standalone|read-config)|codecs\/[^/]+\/index)\.ts$/.test(file)
 /** Further modules that these load. */
 const others = new Set()
 const nameOf = (file) => file.slice(0, -'.ts'.length).replaceAll('/', '-')

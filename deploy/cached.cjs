@@ -1,12 +1,12 @@
-// Loads CommonJS files with what V8 has made of them before: also of the functions that are compiled when they are first
-// called, which Node's own compile cache leaves out. That is kept in the folder which TURNPIKE_CACHE names, where it can
-// be written to, by the first process that had none; V8 itself refuses what another V8 has made. ES modules are for
-// Node's own cache, which is switched on for them alone: to open it takes a stand-in a millisecond.
+// Loads CommonJS files with V8's cached code, including functions that are compiled at their first call, which Node's own
+// compile cache leaves out. The first process without cached code writes it to the folder of TURNPIKE_CACHE, if it can;
+// V8 rejects the cache of another V8. ES modules use Node's own cache, which is only switched on for them, because opening
+// it costs a stand-in a millisecond.
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { basename, dirname, join, resolve } = require('node:path')
 const { Script } = require('node:vm')
 
-// Absolute, so that it does not matter what becomes of the working folder.
+// Absolute, so that a later change of the working folder does not matter.
 const folder = process.env.TURNPIKE_CACHE && resolve(process.env.TURNPIKE_CACHE)
 const loaded = new Map()
 
