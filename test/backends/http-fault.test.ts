@@ -189,8 +189,8 @@ describe('a call that fails says why and what to do, and nothing private', () =>
     expect(httpFault(Object.assign(new Error('secret'), { code }), 'host:1', false, true)).toStrictEqual({
       code: 'agent-crashed',
       message:
-        `The agent at host:1 closed the connection as a request was on its way (${code}), maybe one that it had kept; ` +
-        'whether it has read the request is not known, so it was not sent again. Try again.',
+        `The agent at host:1 closed a kept-alive connection during a request (${code}); ` +
+        'it may have read the request, so it was not sent again. Try again.',
       retryable: true,
     })
   })
