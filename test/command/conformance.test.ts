@@ -139,7 +139,7 @@ describe('turnpike conformance', () => {
       ['conformance', 'zot', '--only', 'zot.1', '--', 'x'],
       'there is no rule zot.1; the rules are: zot.5.stdout-objects',
     ],
-    [['conformance', 'zot', '--verbose', '--', 'x'], '--verbose is not known'],
+    [['conformance', 'zot', '--verbose', '--', 'x'], 'unknown option --verbose'],
     [
       ['conformance', 'zot', '--hostile', '--only', 'zot.5.2.abort', '--', 'x'],
       'the rules are: answers-well, says-nothing',
