@@ -113,10 +113,7 @@ export class AgentPool {
     const known = this.#warm.find(({ link }) => !link.dead)
     const idle = known ?? (!this.retired && this.#places.take() ? this.#startIdle() : undefined)
     if (!idle) return Promise.resolve(undefined)
-    if (!known) {
-      idle.surplus = setTimeout(() => this.#dismiss(idle), this.agent.pool.idle)
-      idle.surplus.unref()
-    }
+    if (!known) idle.dismissUnused(this.agent.pool.idle, () => this.#dismiss(idle))
     return idle.ask(question, timeMs)
   }
 

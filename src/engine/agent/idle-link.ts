@@ -14,8 +14,8 @@ interface Asked {
 export class IdleLink implements LinkOwner {
   readonly link: AgentLink
   readonly #asked = new Map<Id, Asked>()
-  /** Ends a link that was started for a question and that no session has taken. */
-  surplus: NodeJS.Timeout | undefined
+  /** Private, so that the library's types need none of Node.js. */
+  #unused: NodeJS.Timeout | undefined
 
   constructor(start: (owner: LinkOwner) => AgentLink) {
     this.link = start(this)
@@ -35,9 +35,15 @@ export class IdleLink implements LinkOwner {
     })
   }
 
+  /** Calls `dismiss` after this time, in milliseconds, unless a session has taken the link. */
+  dismissUnused(timeMs: number, dismiss: () => void): void {
+    this.#unused = setTimeout(dismiss, timeMs)
+    this.#unused.unref()
+  }
+
   /** A session takes the link, or it is gone: what was asked has no answer. */
   leave(): void {
-    clearTimeout(this.surplus)
+    clearTimeout(this.#unused)
     for (const { answered } of [...this.#asked.values()]) answered(undefined)
   }
 
