@@ -100,7 +100,7 @@ describe('arguments', () => {
   const HONOURED: Readonly<Record<string, string | undefined>> = {
     '--input-format': 'stream-json',
     '--output-format': 'stream-json',
-    '--approval-mode': 'default',
+    '--approval-mode': 'plan',
     '--session-id': SESSION,
     '--prompt': 'hi',
     '--resume': SESSION,
