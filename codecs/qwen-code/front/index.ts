@@ -21,7 +21,7 @@ import { FrontAsks } from './asks.ts'
 import { FrontControls } from './controls.ts'
 import { Ids } from './ids.ts'
 import { readMessage } from './message.ts'
-import { TurnQueue } from './queue.ts'
+import { QwenCodeQueue } from './queue.ts'
 import { messageOf, resultEntries } from './result.ts'
 import { type ClientState, VERSION } from './state.ts'
 import { StdinText } from './text.ts'
@@ -41,7 +41,7 @@ export class QwenCodeFront implements FrontLink {
   readonly #args: Arguments
   readonly #state: ClientState
   readonly #asks: FrontAsks
-  readonly #queue: TurnQueue
+  readonly #queue: QwenCodeQueue
   readonly #controls: FrontControls
   readonly #text = new StdinText()
   #sawInput = false
@@ -74,7 +74,7 @@ export class QwenCodeFront implements FrontLink {
       losses: [],
     }
     this.#asks = new FrontAsks(ports, this.#state, !this.#http && this.#lines)
-    this.#queue = new TurnQueue(ports, this.#state, this.#asks, () => this.#controls.changing)
+    this.#queue = new QwenCodeQueue(ports, this.#state, this.#asks, () => this.#controls.changing)
     this.#controls = new FrontControls(
       ports,
       this.#state,

@@ -1,4 +1,4 @@
-import { besideText } from '../../../src/codec-kit/index.ts'
+import { besideText, PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Fault, Id, Item, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
 import { CONTINUE, PROTOCOL } from '../wire.ts'
@@ -42,18 +42,11 @@ function clears(input: readonly Part[]): boolean {
 /** Events of which the view keeps nothing. */
 const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
 
-/** More messages than this do not wait at once. */
-const LIMIT = 1000
-
-/** The messages of one client, one turn at a time: the next is issued only after the result of the one before. */
-export class TurnQueue {
+/** The messages of one client. */
+export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   readonly #ports: FrontPorts
   readonly #state: ClientState
   readonly #asks: FrontAsks
-  readonly #held: () => boolean
-  readonly #waiting: Waiting[] = []
-  #active: Active | undefined
-  #issuing = false
   /** What the last turn was interrupted in, if it was. */
   #interruption: Interruption | undefined
   /** What a program that was started for one prompt exits with. */
@@ -61,23 +54,10 @@ export class TurnQueue {
 
   /** While `held` says so no message is issued. */
   constructor(ports: FrontPorts, state: ClientState, asks: FrontAsks, held: () => boolean) {
-    this.#held = held
+    super(held)
     this.#ports = ports
     this.#state = state
     this.#asks = asks
-  }
-
-  /** True when nothing runs and nothing waits. */
-  get idle(): boolean {
-    return this.#active === undefined && this.#waiting.length === 0
-  }
-
-  /** Runs it when its time comes; false when too many wait already. */
-  add(waiting: Waiting): boolean {
-    if (this.#waiting.length >= LIMIT) return false
-    this.#waiting.push(waiting)
-    this.#next()
-    return true
   }
 
   /** Goes on with the turn that was interrupted, as a turn of its own. `answer` is told first what there is to go on with. */
@@ -88,15 +68,10 @@ export class TurnQueue {
     this.add({ input: [CONTINUED], ext: { protocol: PROTOCOL, json: `{"${CONTINUE}":true}` } })
   }
 
-  /** Goes on with what was held. */
-  resume(): void {
-    this.#next()
-  }
-
   /** The conversation that a message asked to clear is cleared, or is not. */
   cleared(exchange: Id, reason: Fault | undefined): void {
-    const active = this.#active
-    if (active?.exchange !== exchange) return
+    const active = this.running(exchange)
+    if (!active) return
     if (reason) this.fail(reason, exchange)
     else {
       active.writer?.cleared(CLEARED)
@@ -105,14 +80,9 @@ export class TurnQueue {
     }
   }
 
-  /** Forgets what waits. */
-  drop(): void {
-    this.#waiting.length = 0
-  }
-
   /** Cancels what runs, if anything does; what waits goes on waiting. */
   cancel(): void {
-    const active = this.#active
+    const active = this.active
     if (!active) return
     const exchange = this.#ports.newId()
     const session = { id: this.#state.session }
@@ -121,8 +91,8 @@ export class TurnQueue {
 
   /** Writes an event of the turn that runs. */
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    const active = this.#active
-    if (active?.exchange !== exchange) return
+    const active = this.running(exchange)
+    if (!active) return
     if (active.writer) active.writer.encode(event, view)
     else if (!event.type.startsWith('turn-')) this.#unshown(event, exchange)
     if (event.type === 'ask') this.#asks.ask(event, active.turn, exchange)
@@ -140,8 +110,8 @@ export class TurnQueue {
 
   /** The turn that runs failed without an end; false when it is not this one. */
   fail(reason: Fault, exchange: Id): boolean {
-    const active = this.#active
-    if (active?.exchange !== exchange) return false
+    const active = this.running(exchange)
+    if (!active) return false
     const ending: Ending = { outcome: 'failed', fault: reason }
     active.writer?.fail(reason)
     if (!active.writer) this.#print(ending, '')
@@ -174,19 +144,11 @@ export class TurnQueue {
     if (active.collected.length > 0) this.#ports.send(`[${active.collected.join(',')}]`)
     this.#asks.forget()
     this.exitCode = exitCodeOf(ending)
-    this.#active = undefined
-    this.#next()
+    this.end()
+    this.resume()
   }
 
-  /** A refused turn ends while it is issued: a loop, so that a long queue of them is no deep recursion. */
-  #next(): void {
-    if (this.#issuing) return
-    this.#issuing = true
-    while (this.#active === undefined && this.#waiting.length > 0 && !this.#held()) this.#issue(this.#waiting.shift()!)
-    this.#issuing = false
-  }
-
-  #issue({ input, ext }: Waiting): void {
+  protected issue({ input, ext }: Waiting): void {
     this.#interruption = undefined
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
@@ -195,7 +157,7 @@ export class TurnQueue {
     const write = args.output === 'json' ? (line: string) => collected.push(line) : this.#ports.send
     const lines = new Lines(this.#ports, exchange, session, this.#state.ids, write)
     const writer = args.output === 'text' ? undefined : new StreamWriter(lines, this.#state)
-    this.#active = { exchange, turn, writer, collected }
+    this.start({ exchange, turn, writer, collected })
     const { refusal } = this.#state
     if (refusal) {
       this.fail(refusal, exchange)

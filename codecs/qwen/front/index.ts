@@ -27,7 +27,7 @@ import { noticeMembers } from './ending.ts'
 import { Instants } from './instant.ts'
 import { Greeting, Lines, type Place } from './lines.ts'
 import { beyondThis, isTaken, mediaType, placeOf, readAsk } from './negotiation.ts'
-import { OVERLOADED, type QueueOwner, RequestQueue } from './queue.ts'
+import { OVERLOADED, type QueueOwner, QwenQueue } from './queue.ts'
 import { describe, implicitCommand, type Read, type Request, readChatRequest, readOpenAiBody } from './request.ts'
 import { Sessions } from './sessions.ts'
 
@@ -47,7 +47,7 @@ export class QwenFront implements FrontLink, QueueOwner {
   readonly #ports: FrontPorts
   readonly #arguments: Arguments
   readonly #sessions: Sessions
-  readonly #queue: RequestQueue
+  readonly #queue: QwenQueue
   readonly #instants: Instants
   readonly #text: string[] = []
   #textInput: boolean | undefined
@@ -68,7 +68,7 @@ export class QwenFront implements FrontLink, QueueOwner {
     this.#ports = ports
     this.#arguments = context.transport === 'stdio' ? readArguments(context.argv) : readQuery(context)
     this.#sessions = new Sessions(this.#arguments.session, () => ports.newId())
-    this.#queue = new RequestQueue(ports, this)
+    this.#queue = new QwenQueue(ports, this)
     this.#instants = new Instants(ports, () => this.greeting)
     if (this.#arguments.input !== undefined) this.#textInput = this.#arguments.input === 'text'
     else if (mediaType(context) === 'text/plain') this.#textInput = true

@@ -1,3 +1,4 @@
+import { PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -47,44 +48,21 @@ interface Active extends Waiting {
   cancelAsked: boolean
 }
 
-/** More requests than this do not wait at once. */
-const LIMIT = 1000
-
-/** The requests of one client, one after the other in the order they came, as a terminal runs them. */
-export class RequestQueue {
+/** The requests of one client. */
+export class QwenQueue extends PromptQueue<Waiting, Active> {
   readonly #ports: FrontPorts
   readonly #owner: QueueOwner
-  readonly #waiting: Waiting[] = []
   readonly #askIds = new AskIds()
-  #active: Active | undefined
-  #issuing = false
 
   constructor(ports: FrontPorts, owner: QueueOwner) {
+    super()
     this.#ports = ports
     this.#owner = owner
   }
 
-  /** True when nothing runs and nothing waits. */
-  get idle(): boolean {
-    return this.#active === undefined && this.#waiting.length === 0
-  }
-
   /** The writer of what runs, in a structured format. */
   get writer(): TurnWriter | undefined {
-    return this.#active?.structured
-  }
-
-  /** Runs it when its time comes; false when too many wait already. */
-  add(waiting: Waiting): boolean {
-    if (this.#waiting.length >= LIMIT) return false
-    this.#waiting.push(waiting)
-    this.#next()
-    return true
-  }
-
-  /** Forgets what waits. */
-  drop(): void {
-    this.#waiting.length = 0
+    return this.active?.structured
   }
 
   /**
@@ -94,15 +72,14 @@ export class RequestQueue {
   cancel(session: string | undefined, prompt: string | undefined, request: CancelRequest): void {
     const means = (known: Waiting): boolean =>
       (session === undefined || known.session === session) && (prompt === undefined || known.prompt === prompt)
-    const active = this.#active
+    const active = this.active
     if (active?.structured && active.turn !== '' && means(active)) {
       active.structured.cancel(request)
       active.cancelAsked = true
       if (active.accepted) this.#stop(active)
       return
     }
-    const at = this.#waiting.findIndex((known) => prompt !== undefined && means(known))
-    const [waiting] = at < 0 ? [] : this.#waiting.splice(at, 1)
+    const waiting = this.take((known) => prompt !== undefined && means(known))
     const { greeting } = this.#owner
     if (waiting) this.#structured(waiting, undefined, '').cancelled(request, this.#owner.at)
     else {
@@ -113,8 +90,8 @@ export class RequestQueue {
 
   /** Writes an event of the turn that runs. */
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    const active = this.#active
-    if (active?.exchange !== exchange) return
+    const active = this.running(exchange)
+    if (!active) return
     active.writer.encode(event, view)
     if (event.type === 'turn-accepted') {
       active.accepted = true
@@ -124,17 +101,19 @@ export class RequestQueue {
 
   /** A command that ran without a turn has its answer; false when it was none of the queue. */
   reply({ exchange, fault: reason }: Extract<LinkEvent, { type: 'command-reply' }>): boolean {
-    if (this.#active?.exchange !== exchange) return false
-    if (reason) this.#active.writer.commandDone('error', reason.message, this.#owner.at)
-    else this.#active.writer.commandDone('info', 'The conversation was cleared.', this.#owner.at)
+    const active = this.running(exchange)
+    if (!active) return false
+    if (reason) active.writer.commandDone('error', reason.message, this.#owner.at)
+    else active.writer.commandDone('info', 'The conversation was cleared.', this.#owner.at)
     this.#over(false)
     return true
   }
 
   /** The request that runs failed without a turn's end; `healthy` when the process goes on all the same. */
   fail(reason: Fault, exchange: Id, healthy: boolean): void {
-    if (this.#active?.exchange !== exchange) return
-    this.#active.writer.refuse(reason, healthy, this.#owner.at)
+    const active = this.running(exchange)
+    if (!active) return
+    active.writer.refuse(reason, healthy, this.#owner.at)
     this.#over(!healthy)
   }
 
@@ -144,27 +123,19 @@ export class RequestQueue {
   }
 
   #over(failed: boolean): void {
-    this.#active = undefined
+    this.end()
     if (failed && this.#owner.greeting.output !== 'text') this.drop()
     this.#owner.over(failed)
-    this.#next()
+    this.resume()
   }
 
-  /** A refused request ends while it is issued: a loop, so that a long queue of them is no deep recursion. */
-  #next(): void {
-    if (this.#issuing) return
-    this.#issuing = true
-    while (this.#active === undefined && this.#waiting.length > 0) this.#issue(this.#waiting.shift()!)
-    this.#issuing = false
-  }
-
-  #issue(waiting: Waiting): void {
+  protected issue(waiting: Waiting): void {
     const exchange = this.#ports.newId()
     const clear = builtIn(waiting.request) === 'clear'
     const turn = clear ? '' : this.#ports.newId()
     const structured = this.#text ? undefined : this.#structured(waiting, exchange, turn)
     const writer = structured ?? new TextWriter(this.#ports, exchange)
-    this.#active = { ...waiting, exchange, turn, writer, structured, accepted: false, cancelAsked: false }
+    this.start({ ...waiting, exchange, turn, writer, structured, accepted: false, cancelAsked: false })
     const command: Command = clear
       ? { exchange, session: { id: waiting.session }, type: 'session-clear' }
       : startOf(waiting, exchange, turn, this.#owner.defaults)

@@ -25,7 +25,7 @@ import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
 import { isLines, readPrompt, readSetModel } from './checks.ts'
 import { noticeLine } from './lines.ts'
-import { PromptQueue, type Waiting } from './queue.ts'
+import { type Waiting, ZotQueue } from './queue.ts'
 import { modelTable, PROVIDER } from './replies.ts'
 
 /** What `hello` and `--version` call this implementation. */
@@ -55,7 +55,7 @@ export class ZotFront implements FrontLink {
   readonly #ports: FrontPorts
   readonly #arguments: Arguments
   readonly #token: string
-  readonly #queue: PromptQueue
+  readonly #queue: ZotQueue
   readonly #asks: FrontAsks
   #trusted: boolean
   #model: string | undefined
@@ -78,7 +78,7 @@ export class ZotFront implements FrontLink {
     const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
     const session = named || this.#arguments.session || ports.newId()
     const model = () => this.#model
-    this.#queue = new PromptQueue(ports, session, this.#arguments, model, () => this.#asks.changing)
+    this.#queue = new ZotQueue(ports, session, this.#arguments, model, () => this.#asks.changing)
     this.#asks = new FrontAsks(ports, session, () => ({ provider: this.#provider, model: this.#model ?? '' }))
   }
 
