@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Route, Store } from '../../src/contract/index.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import { UNWRITABLE } from '../../src/engine/common/faults.ts'
+import { showPast } from '../../src/engine/record/past.ts'
+import { Recorder } from '../../src/engine/record/recorder.ts'
+import { needsRecord, StoreWatch } from '../../src/engine/record/store-watch.ts'
+import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import { Sessions } from '../../src/engine/session/sessions.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
+
+let store: Store
+const broken = { now: false }
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'hrtime'] })
+  const real = openStore({ kind: 'sqlite', path: ':memory:' })
+  broken.now = false
+  // The real store, which cannot be written for a while.
+  store = new Proxy(real, {
+    get(of, name: keyof Store) {
+      const method = of[name] as (...args: unknown[]) => unknown
+      return (...args: unknown[]) => {
+        if (broken.now && !/^(read|find|list|unfinished|close)/.test(name)) throw new Error('disk full')
+        return method.apply(of, args)
+      }
+    },
+  })
+  await store.openSession({ tenant: 'local', agent: 'plain', session: 's', conversation: '' }, 'kept', 1)
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  broken.now = false
+  await store.close()
+})
+
+/** A recorder with its watch, and turns that it records as the engine does. */
+function recording() {
+  const logged: string[] = []
+  const note = (message: string): void => void logged.push(message)
+  const turns = new LiveTurns()
+  const sessions = new Sessions({} as never, {} as never)
+  const log = { debug: note, info: note, warn: note, error: note }
+  const watch = new StoreWatch({ store, log, turns, sessions, now: () => 9 })
+  const recorder = new Recorder(store, watch)
+  const begin = async (
+    command: Command & TurnStart = start(),
+    route: Partial<Route> = {},
+  ): Promise<{ turn: Turn; host: PlainHost; say: (...events: TurnEvent[]) => void }> => {
+    const owner = {
+      record: (_turn: unknown, event: TurnEvent) => recorder.event(turn, event),
+      ended: () => {
+        turns.delete(turn)
+        recorder.end(turn, 'kept')
+      },
+      keeps: () => watch.keeps(turn),
+    }
+    const { turn, host }: { turn: Turn; host: PlainHost } = plainTurn({ command, route, owner })
+    turns.add(turn, { record: { tenant: 'local' } } as never)
+    watch.began(turn, command.once !== undefined)
+    await recorder.begin(turn, { session: 'kept', tenant: 'local', front: 'plain', at: 5 }).then(
+      () => watch.begun(turn),
+      (error: unknown) => watch.failed(error),
+    )
+    const say = (...events: TurnEvent[]): void => {
+      for (const event of events) turn.take(event)
+    }
+    return { turn, host, say }
+  }
+  const events = async (turn = 't'): Promise<TurnEvent[]> =>
+    (await store.readEvents(turn, 0)).map(({ json }) => JSON.parse(json) as TurnEvent)
+  return { recorder, watch, begin, events, logged }
+}
+
+const MESSAGE: TurnEvent[] = [
+  { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
+  { type: 'text-delta', turn: 't', message: 'm', text: 'hello' },
+]
+const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
+const USAGE: TurnEvent = { type: 'usage', turn: 't', scope: 'turn', usage: { input: 3 } }
+
+describe('the record of a turn', () => {
+  test('has its events, its end, what was said, and its usage', async () => {
+    const { recorder, begin, events } = recording()
+    const { say } = await begin(start({ request: 'r' }))
+    expect(await store.unfinishedTurns()).toMatchObject([{ turn: 't', request: 'r', agent: 'plain' }])
+    say(...MESSAGE, USAGE, END)
+    await recorder.flush()
+    expect(await events()).toEqual([...MESSAGE, USAGE, END])
+    expect(await store.readTurn('t')).toMatchObject({ outcome: 'completed', endedAt: 5, delivered: false })
+    expect((await store.readMessages('kept')).map(({ role, parts }) => [role, parts])).toEqual([
+      ['user', [{ type: 'text', text: 'hi' }]],
+      ['assistant', [{ type: 'text', text: 'hello' }]],
+    ])
+    expect((await store.readSession('kept'))?.usage).toEqual({ input: 3 })
+  })
+
+  test.each<[string, Partial<TurnStart>, Partial<Route>]>([
+    ['whose route keeps the shape alone', {}, { journal: 'shape' }],
+    ['whose client calls it secret', { environment: { privacy: 'secret', json: '{}' } }, {}],
+  ])('%s is without what was said, which those who join are shown all the same', async (_which, more, route) => {
+    const { recorder, begin, events } = recording()
+    const { turn, say } = await begin(start(more), route)
+    say(...MESSAGE)
+    expect((await recorder.events(turn)).map(({ json }) => JSON.parse(json))).toEqual(MESSAGE)
+    say(END)
+    await recorder.flush()
+    expect(JSON.stringify(await events())).not.toContain('hello')
+    expect(await store.readMessages('kept')).toEqual([])
+    expect((await store.readTurn('t'))?.measures).toMatchObject({ shape: true })
+  })
+
+  test('says a moment later that its client has it', async () => {
+    const { recorder, begin } = recording()
+    const { say } = await begin()
+    say(END)
+    await recorder.flush()
+    recorder.delivered('t')
+    await vi.advanceTimersByTimeAsync(49)
+    expect((await store.readTurn('t'))?.delivered).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await store.readTurn('t'))?.delivered).toBe(true)
+  })
+})
+
+describe('a store that cannot be written', () => {
+  test('lets a turn go on that says so, and is tried until it can be', async () => {
+    const { recorder, watch, begin, logged } = recording()
+    const { turn, host, say } = await begin()
+    say(...MESSAGE)
+    broken.now = true
+    await recorder.flush().catch(() => {})
+    await vi.advanceTimersByTimeAsync(0)
+    expect([watch.writable, watch.keeps(turn), watch.failures]).toEqual([false, false, 1])
+    expect(host.types.at(-1)).toBe('notice')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(watch.writable).toBe(false)
+    broken.now = false
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(watch.writable).toBe(true)
+    say(END)
+    await recorder.flush()
+    expect(await store.readTurn('t')).toMatchObject({ outcome: 'failed', code: 'internal' })
+    expect(logged).toEqual(['the record could not be written', 'the record can be written again'])
+    watch.close()
+  })
+
+  test('has a turn refused that was promised to be kept', async () => {
+    const { watch, begin } = recording()
+    broken.now = true
+    const { turn, host } = await begin(start({ once: { key: 'k' } as never }))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(host.events.map((event) => event.type === 'turn-end' && event.fault)).toEqual([UNWRITABLE])
+    expect(turn.ended).toBe(true)
+    watch.close()
+  })
+
+  test('is tried again by a request that needs it, not more often than every 100 ms', async () => {
+    const { watch } = recording()
+    broken.now = true
+    watch.failed(new Error('full'))
+    expect(await watch.ready()).toBe(false)
+    broken.now = false
+    expect(await watch.ready()).toBe(false)
+    vi.advanceTimersByTime(100)
+    expect(await watch.ready()).toBe(true)
+    watch.close()
+  })
+})
+
+test.each<[Command, boolean]>([
+  [start(), false],
+  [start({ once: { key: 'k' } as never }), true],
+  [{ exchange: 'x', type: 'session-clear' }, true],
+  [{ exchange: 'x', type: 'config-set', mode: 'plan' }, true],
+  [{ exchange: 'x', type: 'query', what: 'models' }, false],
+])('%j needs a record: %s', (command, needs) => {
+  expect(needsRecord(command, new Exchange(command, ANSWER, new PlainHost()))).toBe(needs)
+  expect(needsRecord(start(), new Exchange(start(), { ...ANSWER, form: 'accepted' }, new PlainHost()))).toBe(true)
+})
+
+describe('a recorded turn', () => {
+  async function past(route: Partial<Route> = {}, say: readonly TurnEvent[] = [...MESSAGE, END]) {
+    const { recorder, begin } = recording()
+    const { say: take, turn } = await begin(start(), route)
+    turn.accept()
+    take(...say)
+    await recorder.flush()
+    return { recorder, take }
+  }
+
+  /** Shows it to an exchange from an event on. */
+  function show(after: number, command: Command = start({ request: 'again' })) {
+    const host = new PlainHost()
+    const exchange = new Exchange(command, ANSWER, host)
+    const shown = store.readTurn('t')
+    const done = Promise.resolve(shown).then((record) =>
+      showPast({ store, now: () => 9 }, { record: record!, session: 's', after, request: 'again' }, exchange),
+    )
+    return { host, exchange, done }
+  }
+
+  test('is shown from any event on, accepted under the request that it is shown to', async () => {
+    await past()
+    const all = show(0)
+    await all.done
+    expect(all.host.types).toEqual(['turn-accepted', 'message-start', 'text-delta', 'turn-end'])
+    expect(all.host.events[0]).toMatchObject({ how: 'replayed', request: 'again' })
+    const rest = show(2)
+    await rest.done
+    expect(rest.host.types).toEqual(['text-delta', 'turn-end'])
+  })
+
+  test('of which the shape alone was kept is no answer, and can be followed', async () => {
+    await past({ journal: 'shape' })
+    const { host, done } = show(0)
+    await done
+    expect(host.faults.map(({ code }) => code)).toEqual(['invalid-request'])
+    const follower = show(0, { exchange: 'x', type: 'turn-follow', target: { turn: 't' } })
+    await follower.done
+    expect(follower.host.types).toContain('turn-end')
+  })
+
+  test('that still runs is shown as more of it is recorded', async () => {
+    const { recorder, take } = await past({}, MESSAGE)
+    const { host, done } = show(0)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(host.types).toEqual(['turn-accepted', 'message-start', 'text-delta'])
+    take(END)
+    await recorder.flush()
+    await vi.advanceTimersByTimeAsync(100)
+    await done
+    expect(host.types.at(-1)).toBe('turn-end')
+  })
+
+  test('that still runs is left by an exchange that is cancelled', async () => {
+    const { take } = await past({}, MESSAGE)
+    const { host, exchange, done } = show(0)
+    exchange.cancel()
+    await done
+    expect(host.faults.map(({ code }) => code)).toEqual(['cancelled'])
+    take(END)
+  })
+})
