@@ -34,6 +34,9 @@ const chunk = (prompt: string, delta: object, finish: string | null) =>
     choices: [{ index: 0, delta, finish_reason: finish }],
   })
 
+/** What Qwen Code begins every turn with. */
+const INIT = json({ type: 'system', subtype: 'init', session_id: 's', model: 'm', qwen_code_version: '0.24.4' })
+
 const BACKS: Readonly<Record<string, Back>> = {
   zot: {
     codec: 'zot',
@@ -57,7 +60,7 @@ const BACKS: Readonly<Record<string, Back>> = {
       }),
     ],
     answer: (text) => [
-      [json({ type: 'assistant', message: { id: 'a', role: 'assistant', content: [{ type: 'text', text }] } })],
+      [INIT, json({ type: 'assistant', message: { id: 'a', role: 'assistant', content: [{ type: 'text', text }] } })],
       [json({ type: 'result', subtype: 'success', is_error: false, result: text })],
     ],
   },
@@ -209,6 +212,17 @@ test('zene: a run that nobody asked for and that failed says nothing', async () 
   drive.feed(json({ type: 'final', request_id: 'unknown', status: 'OK', text: 'x' }))
   drive.feed(json({ type: 'final', request_id: 'own', status: 'OK', text: 'x', usage: { total_tokens: -1 } }))
   expect(unasked(drive)).toEqual([[null, 'x']])
+})
+
+// Only a line that begins a turn promises a result: a stray one must not hold up what comes next.
+test('qwen-code: a stray line between turns does not hold up the next turn', async () => {
+  const back = BACKS['qwen-code']!
+  const drive = await opened(back)
+  serve(drive, back, 't1')
+  drive.feed(back.answer('STRAY', undefined)[0].at(-1)!)
+  serve(drive, back, 't2')
+  expect(unasked(drive)).toEqual([[null, 'STRAY']])
+  expect(answered(drive, 't2')).toEqual([['answer t2'], ['completed']])
 })
 
 // A process that says something before its greeting would else keep the first turn waiting for the end of it.

@@ -69,7 +69,7 @@ export class QwenCodeBack implements BackLink {
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
   /** A turn that the agent began itself, while none of ours runs. */
-  #unasked: { decoder: TurnDecoder; output: UnaskedOutput } | undefined
+  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
   /** What waits until that is over. */
   #afterUnasked: (() => void) | undefined
   #bound: string | undefined
@@ -159,7 +159,7 @@ export class QwenCodeBack implements BackLink {
     else if (turn) this.#content(line, turn)
     else if (!LINES.has(type)) this.#foreign(line)
     // Before the greeting an agent has nothing to say.
-    else if (this.#wire.greeted) this.#content(line, this.#openUnasked())
+    else if (this.#wire.greeted) this.#content(line, this.#openUnasked().decoder)
   }
 
   #content(line: Line, turn: TurnDecoder): void {
@@ -192,6 +192,8 @@ export class QwenCodeBack implements BackLink {
     this.#wire.version = output.qwen_code_version ?? this.#wire.version
     if (output.session_id) this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
+    // Only what begins as turns do has a result to wait for.
+    if (!turn && this.#wire.greeted) this.#openUnasked().began = true
   }
 
   /** The session that the agent works in: told once a turn is in it, and again when the agent changed it. */
@@ -225,12 +227,13 @@ export class QwenCodeBack implements BackLink {
   }
 
   /** What the agent says while no message of ours is answered: a job that it finished by itself, say. */
-  #openUnasked(): TurnDecoder {
+  #openUnasked(): { decoder: TurnDecoder; began: boolean } {
     if (!this.#unasked) {
       const output = new UnaskedOutput(this.#ports)
-      this.#unasked = { output, decoder: new TurnDecoder(output.ports, '', this.#wire.meter) }
+      const decoder = new TurnDecoder(output.ports, '', this.#wire.meter)
+      this.#unasked = { output, decoder, began: false }
     }
-    return this.#unasked.decoder
+    return this.#unasked
   }
 
   #endUnasked(): void {
@@ -256,7 +259,7 @@ export class QwenCodeBack implements BackLink {
     this.#wire.ready(() => {
       // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
       this.#afterUnasked = () => this.#configure(work)
-      if (!this.#unasked?.output.spoke) this.#endUnasked()
+      if (!this.#unasked?.began) this.#endUnasked()
     })
   }
 
