@@ -46,8 +46,10 @@ describe('clawbridge accepts the Zene stand-in on every agent in one attempt', (
   }
 
   test.each(['helper', 'coder', 'planner', 'engine'])('%s', async (agent) => {
-    const verdict = await bridge(agent, 'What is there to do?')
+    // The bridge makes its key of the prompt: another agent under one key would be refused.
+    const prompt = `What is there to do, ${agent}?`
+    const verdict = await bridge(agent, prompt)
     expect(verdict).toMatchObject({ status: 200, attempts: 1 })
-    expect(verdict.body.text).toContain('What is there to do?')
+    expect(verdict.body.text).toContain(prompt)
   })
 })
