@@ -33,10 +33,3 @@ export function writeUsage(usage: Usage): JsonText | undefined {
 function count(tokens: number | undefined): JsonText | undefined {
   return tokens === undefined ? undefined : String(tokens)
 }
-
-/** Adds the tokens of one model call to a sum; what no call told stays absent. */
-export function addUsage(sum: Usage | undefined, usage: Usage): Usage {
-  const total: Usage = { ...sum }
-  for (const key of Object.keys(usage) as (keyof Usage)[]) total[key] = (total[key] ?? 0) + usage[key]!
-  return total
-}

@@ -1,5 +1,6 @@
 export { askOf } from './ask-ids.ts'
 export { besideText } from './beside-text.ts'
+export type { BodyOf } from './bodies.ts'
 export { isUncounted, readCounts } from './counts.ts'
 export { extensions, unknownMembers } from './extensions.ts'
 export { type Entry, messageLine } from './lines.ts'

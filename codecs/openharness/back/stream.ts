@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { BodyOf } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AgentEvent,
@@ -128,8 +129,7 @@ function partFrom(part: StreamPart, raw: JsonText): Part | undefined {
 /** The payload of a delta as it is nearly always written. */
 const PLAIN_DELTA = shapeOf('{"message":*,"text":*}')
 
-type WithoutTurn<E> = E extends { turn: Id } ? Omit<E, 'turn' | 'lane' | 'ext'> : never
-type Body = WithoutTurn<AgentEvent>
+type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
 
 /** The gateway's ids of messages and tools by the wire's own: a message goes on in the call after an approval. */
 export interface StreamIds {

@@ -1,9 +1,7 @@
+import type { BodyOf } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Id, Item, JsonText, TurnEvent } from '../../../src/model/index.ts'
 import { toExt } from '../wire.ts'
-
-/** An event without its address. */
-export type Bare<E = TurnEvent> = E extends unknown ? Omit<E, 'turn' | 'lane' | 'ext'> : never
 
 /** Emits the events of one turn and one lane of it. */
 export class Emitter {
@@ -24,7 +22,7 @@ export class Emitter {
   }
 
   /** Any event; `extra` are the unknown members of its line. */
-  emit(event: Bare, extra?: JsonText): void {
+  emit(event: BodyOf<TurnEvent, 'lane' | 'ext'>, extra?: JsonText): void {
     const ext = toExt(extra)
     const address = this.lane === undefined ? { turn: this.turn } : { turn: this.turn, lane: this.lane }
     this.#ports.emit({ ...address, ...event, ...(ext && { ext }) } as TurnEvent)

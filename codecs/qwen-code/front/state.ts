@@ -32,13 +32,3 @@ export interface ClientState {
   /** What a request beside the turns has lost; reported with the next turn. */
   readonly losses: Loss[]
 }
-
-/** Adds the tokens of a turn to those of the session. */
-export function addUsage(sum: Usage | undefined, turn: Usage | undefined): Usage | undefined {
-  if (!turn) return sum
-  const total: Usage = { ...sum }
-  for (const key of ['input', 'output', 'cacheRead', 'total'] as const) {
-    if (turn[key] !== undefined) total[key] = (total[key] ?? 0) + turn[key]
-  }
-  return total
-}

@@ -1,5 +1,6 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
 import {
+  addUsage,
   type Ext,
   type Fault,
   type JsonText,
@@ -13,7 +14,7 @@ import { ownExt, PROTOCOL } from '../wire.ts'
 import { AnswerWriter, textBlock, thinkingBlock } from './answer.ts'
 import type { Lines } from './lines.ts'
 import { type Ending, lastText, resultEntries } from './result.ts'
-import { addUsage, type ClientState, VERSION } from './state.ts'
+import { type ClientState, VERSION } from './state.ts'
 import { ToolWriter } from './tools.ts'
 import { Unsaid } from './unsaid.ts'
 
@@ -237,7 +238,7 @@ export class StreamWriter {
 
   #end(event: Event<'turn-end'>, view: TurnView, extra: JsonText | undefined): void {
     this.#answer.end(view)
-    this.#state.usage = addUsage(this.#state.usage, view.usage)
+    if (view.usage) this.#state.usage = addUsage(this.#state.usage ?? {}, view.usage)
     this.#faultExt(event.fault?.ext)
     this.#unsaid.turnEnd(event)
     this.#result(event, lastText(view), view.at - view.startedAt, extra)

@@ -1,5 +1,7 @@
+import type { BodyOf } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
+  addUsage,
   type EventOf,
   type Ext,
   type Fault,
@@ -16,12 +18,9 @@ import {
   type Usage,
 } from '../../../src/model/index.ts'
 import { ENDED, readDisplay } from '../display.ts'
-import { addUsage } from '../usage.ts'
 import { entriesExt } from '../wire.ts'
 import { ToolCalls } from './tools.ts'
 import { terminalExt } from './wire.ts'
-
-type WithoutTurn<E> = E extends unknown ? Omit<E, 'turn'> : never
 
 /** The stop of every finish reason. */
 const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
@@ -151,7 +150,7 @@ export class TurnDecoder {
   /** The usage of one model call. */
   countCall(usage: Usage | undefined): void {
     if (!usage) return
-    this.#calls = addUsage(this.#calls, usage)
+    this.#calls = addUsage(this.#calls ?? {}, usage)
     this.emit({ type: 'usage', scope: 'call', usage })
   }
 
@@ -226,7 +225,7 @@ export class TurnDecoder {
     this.#ports.report(loss, this.turn)
   }
 
-  emit(event: WithoutTurn<TurnEvent>, ext?: Ext): void {
+  emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
     this.begun ||= event.type !== 'turn-started'
     const whole = { turn: this.turn, ...event } as TurnEvent
     this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
@@ -238,7 +237,7 @@ export class TurnDecoder {
     return message
   }
 
-  #end(end: WithoutTurn<EventOf<'turn-end'>>, ext: Ext | undefined): void {
+  #end(end: BodyOf<EventOf<'turn-end'>>, ext: Ext | undefined): void {
     const usage = this.#total ?? this.#calls
     if (usage) this.emit({ type: 'usage', scope: 'turn', usage })
     this.ended = true

@@ -1,4 +1,4 @@
-import { isUncounted } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, isUncounted } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   append,
@@ -16,8 +16,6 @@ import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
 import { ToolCalls } from './tools.ts'
 import { UsageSum, usageOf } from './usage.ts'
-
-type WithoutTurn<E> = E extends unknown ? Omit<E, 'turn'> : never
 
 const STOPS: ReadonlyMap<string, Stop> = new Map([
   ['end', 'end'],
@@ -230,7 +228,7 @@ export class TurnDecoder {
     this.#end({ type: 'turn-end', outcome: 'failed', stop, fault: reason }, ext)
   }
 
-  #end(end: WithoutTurn<Extract<TurnEvent, { type: 'turn-end' }>>, ext: Ext | undefined): void {
+  #end(end: BodyOf<Extract<TurnEvent, { type: 'turn-end' }>>, ext: Ext | undefined): void {
     const total = this.#usage.total
     if (total) this.#emit({ type: 'usage', scope: 'turn', ...total })
     this.ended = true
@@ -263,7 +261,7 @@ export class TurnDecoder {
     return { parts, ext: exact ? ext : add(ext, `{"content":${raw}}`) }
   }
 
-  #emit(event: WithoutTurn<TurnEvent>, ext?: Ext): void {
+  #emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
     const whole = { turn: this.turn, ...event } as TurnEvent
     this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
   }
