@@ -1,0 +1,364 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { capabilities, LOCAL_TENANT, type Store, silentHooks, type TurnRecord } from '../../src/contract/index.ts'
+import type { ClientLink } from '../../src/engine/client/client-link.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import type { AgentSettings, EngineSettings } from '../../src/engine/common/index.ts'
+import { type ControlCommand, Controls } from '../../src/engine/dispatch/controls.ts'
+import { answerQuery, followsTurns } from '../../src/engine/dispatch/queries.ts'
+import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
+import { Recorder } from '../../src/engine/record/recorder.ts'
+import { StoreWatch } from '../../src/engine/record/store-watch.ts'
+import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import { Sessions } from '../../src/engine/session/sessions.ts'
+import { Watches } from '../../src/engine/session/watch.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { Command, Question } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { ANSWER, DONE, LIMITS, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+
+const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
+const key = (session = 's', tenant = LOCAL_TENANT) => ({ tenant, agent: 'plain', session, conversation: '' })
+
+let store: Store
+let sessions: Sessions
+let turns: LiveTurns
+let controls: Controls
+
+beforeEach(() => {
+  store = openStore({ kind: 'sqlite', path: ':memory:' })
+  turns = new LiveTurns()
+  const owner = {
+    idleEvent: (_session: unknown, event: { type: string }) => {
+      if (event.type === 'command-reply') controls.reply(event as never)
+    },
+    callFailed() {},
+    bound() {},
+    transcript: async () => [],
+    expired() {},
+  }
+  sessions = new Sessions(owner, silentHooks)
+  controls = new Controls(store, sessions, turns, new Watches(turns))
+})
+afterEach(async () => {
+  await sessions.close(50)
+  await store.close()
+})
+
+const settingsOf = (...agents: AgentSettings[]): EngineSettings => ({
+  agents: new Map(agents.map((agent) => [agent.name, agent])),
+  routes: [],
+  limits: LIMITS,
+  retention: 1000,
+})
+
+const mute = plainAgent('', {}, { able: TEXT_ONLY })
+
+/** What a command is answered: its data, or the code of its fault. */
+async function asked(command: ControlCommand, agent = mute, allowed?: readonly string[]): Promise<unknown> {
+  const host = new PlainHost()
+  const other = { ...mute, name: 'other', protocol: 'zot' }
+  const context = {
+    settings: settingsOf(agent, other),
+    agent,
+    tenant: LOCAL_TENANT,
+    at: 7,
+    ...(allowed && { allowed }),
+  }
+  const exchange = new Exchange(command, ANSWER, host)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  host.exchangeEnded = () => resolve()
+  await controls.run(command, context, exchange)
+  await promise
+  const [reply] = host.replies
+  if (reply?.type !== 'command-reply') return host.faults.map(({ code }) => code)
+  return reply.fault ? reply.fault.code : reply.data === undefined ? 'done' : JSON.parse(reply.data)
+}
+
+const query = (what: Extract<Command, { type: 'query' }>['what'], more: object = {}): ControlCommand => ({
+  exchange: 'x',
+  type: 'query',
+  what,
+  session: { id: 's' },
+  ...more,
+})
+
+describe('what the gateway knows itself', () => {
+  test('is answered without an agent', async () => {
+    expect(await asked(query('health'))).toEqual({ ok: true })
+    expect(await asked(query('agents'))).toEqual({
+      agents: [
+        { name: 'plain', protocol: 'plain' },
+        { name: 'other', protocol: 'zot' },
+      ],
+    })
+    expect(await asked(query('agents'), mute, ['other'])).toEqual({ agents: [{ name: 'other', protocol: 'zot' }] })
+    expect(await asked(query('models'))).toEqual({ models: [] })
+    expect(await asked(query('hints'))).toBe('invalid-request')
+  })
+
+  test('of a session is what its record has', async () => {
+    expect(await asked(query('state'))).toEqual({ agent: 'plain', session: 's', busy: false, messageCount: 0 })
+    await store.openSession(key(), 'kept', 3)
+    const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }] } as const
+    await store.appendMessages('kept', [message])
+    await store.addUsage('kept', { input: 2 })
+    expect(await asked(query('messages'))).toEqual({ messages: [message] })
+    expect(await asked(query('state'))).toMatchObject({ messageCount: 1, usage: { input: 2 } })
+    const info = { id: 'kept', agent: 'plain', session: 's', conversation: '', createdAt: 3, usedAt: 3, busy: false }
+    expect(await asked(query('sessions'))).toMatchObject({ sessions: [info] })
+    expect(await asked(query('session', { args: '{"id":"kept"}' }))).toMatchObject({ ...info, messages: [message] })
+    expect(await asked(query('session', { args: '{}' }))).toBe('session-not-found')
+  })
+
+  test('of turns is what their records have, and of no other tenant’s', async () => {
+    for (const [tenant, turn] of [
+      [LOCAL_TENANT, 'mine'],
+      ['other', 'theirs'],
+    ] as const) {
+      await store.openSession(key('s', tenant), tenant, 3)
+      const record: TurnRecord = {
+        turn,
+        session: tenant,
+        tenant,
+        agent: 'plain',
+        front: 'zot',
+        owner: 'o',
+        startedAt: 4,
+        delivered: false,
+      }
+      await store.beginTurn(record)
+      const end = JSON.stringify({ type: 'turn-end', turn, outcome: 'completed', stop: 'end' })
+      await store.appendEvents([{ turn, seq: 1, json: end }])
+      await store.endTurn(turn, { endedAt: 6, outcome: 'completed' })
+    }
+    const info = {
+      turn: 'mine',
+      state: 'completed',
+      agent: 'plain',
+      front: 'zot',
+      session: 's',
+      startedAt: 4,
+      endedAt: 6,
+    }
+    expect(await asked(query('turns'))).toEqual({ turns: [info] })
+    expect(await asked(query('turn', { args: '{"turn":"mine"}' }))).toEqual({ ...info, seq: 1, text: '', stop: 'end' })
+    expect(await asked(query('turn', { args: '{"turn":"theirs"}' }))).toBe('session-not-found')
+    const subject = {
+      settings: settingsOf(),
+      agent: mute,
+      tenant: 'none',
+      session: '',
+      live: undefined,
+      record: undefined,
+    }
+    const nothing = await answerQuery({ store, sessions, turns }, query('turns') as never, subject)
+    expect(nothing).toBe('{"turns":[]}')
+  })
+
+  test.each([
+    ['turns', '{"follow":true}', true],
+    ['turns', '{"follow":1}', false],
+    ['turns', 'no json', false],
+    ['turns', undefined, false],
+    ['turn', '{"follow":true}', false],
+  ] as const)('of %s with %j follows: %s', (what, args, follows) => {
+    expect(followsTurns({ exchange: 'x', type: 'query', what, ...(args !== undefined && { args }) })).toBe(follows)
+  })
+})
+
+describe('a session', () => {
+  test('is cleared, deleted and closed by the gateway where its agent has no word for that', async () => {
+    await store.openSession(key(), 'kept', 3)
+    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } })).toBe('done')
+    expect([await store.readMessages('kept'), (await store.readSession('kept'))?.epoch]).toEqual([[], 7])
+    expect(await asked({ exchange: 'x', type: 'session-close', session: { id: 's' } })).toBe('done')
+    expect(await asked({ exchange: 'x', type: 'session-delete', id: 'kept' })).toBe('done')
+    expect(await store.readSession('kept')).toBeUndefined()
+    expect(await asked({ exchange: 'x', type: 'session-delete', id: 'kept' })).toBe('session-not-found')
+  })
+
+  test('of another tenant is not there', async () => {
+    await store.openSession(key('s', 'other'), 'theirs', 3)
+    expect(await asked({ exchange: 'x', type: 'session-delete', id: 'theirs' })).toBe('session-not-found')
+  })
+
+  test('has no place for what neither side knows', async () => {
+    expect(await asked({ exchange: 'x', type: 'session-open' })).toBe('invalid-request')
+  })
+})
+
+describe('a question to the agent itself', () => {
+  const replying = (data: object) =>
+    plainAgent(
+      serving(say({ turn: null, type: 'command-reply', exchange: 'x', data: JSON.stringify(data) })),
+      {},
+      { persistent: true },
+    )
+
+  test('is answered by a process of it', async () => {
+    expect(await asked(query('models'), replying({ models: [{ id: 'big' }] }))).toEqual({ models: [{ id: 'big' }] })
+    expect(await asked(query('state'), replying({ session: 'its own' }))).toEqual({ session: 's' })
+  })
+
+  test('that it refuses is answered by the gateway', async () => {
+    const fault = { code: 'internal', message: 'no', retryable: false }
+    const agent = plainAgent(
+      serving(say({ turn: null, type: 'command-reply', exchange: 'x', fault })),
+      {},
+      { persistent: true },
+    )
+    expect(await asked(query('models'), agent)).toEqual({ models: [{ id: 'm1' }] })
+  })
+})
+
+/** A session whose agent's process has had a turn. */
+async function lived(each: string): Promise<AgentSettings> {
+  const agent = plainAgent(
+    serving(`case "$line" in *turn-start*) ${DONE};; *) ${each};; esac`),
+    {},
+    { persistent: true },
+  )
+  const record = await store.openSession(key(), 'kept', 3)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { turn } = plainTurn({ agent, owner: { ended: () => resolve() } })
+  const live = sessions.open(record, agent, false)
+  live.enqueue(turn)
+  await promise
+  // The session is free a step after its turn's end.
+  while (live.occupied) await new Promise((after) => setImmediate(after))
+  return agent
+}
+
+describe('a command to a session whose agent lives', () => {
+  const replied = (more: object) => say({ turn: null, type: 'command-reply', exchange: 'x', ...more })
+
+  test('is the agent’s, and the record follows', async () => {
+    const agent = await lived(replied({}))
+    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } }, agent)).toBe('done')
+    expect(await store.readMessages('kept')).toEqual([])
+    expect(await asked({ exchange: 'x', type: 'config-set', mode: 'plan', session: { id: 's' } }, agent)).toBe('done')
+    expect([sessions.get('kept')?.link?.mode, (await store.readSession('kept'))?.settings]).toEqual([
+      'plan',
+      { mode: 'plan' },
+    ])
+  })
+
+  test('that the agent refuses changes nothing', async () => {
+    const agent = await lived(replied({ fault: { code: 'session-busy', message: 'no', retryable: true } }))
+    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } }, agent)).toBe('session-busy')
+    expect(await store.readMessages('kept')).toHaveLength(1)
+  })
+
+  test('to close ends it, whatever the agent says', async () => {
+    const agent = await lived(':')
+    expect(await asked({ exchange: 'x', type: 'session-close', session: { id: 's' } }, agent)).toBe('done')
+    expect(sessions.get('kept')).toBeUndefined()
+  })
+})
+
+describe('a command about a turn', () => {
+  const APPROVAL: Question = {
+    kind: 'approval',
+    name: 'rm',
+    args: '{}',
+    options: [{ id: 'ok', kind: 'allow', scope: 'once' }],
+  }
+
+  /** A live turn, and the commands that mean it. */
+  function commanded() {
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    const watch = new StoreWatch({ store, log, turns, sessions, now: () => 9 })
+    const commands = new TurnCommands({ store, now: () => 9 }, turns, new Recorder(store, watch))
+    const { turn }: { turn: Turn } = plainTurn({
+      owner: { recorded: async () => [{ turn: 't', seq: 1, json: accepted }] },
+    })
+    const accepted = JSON.stringify({ type: 'turn-accepted', turn: 't', how: 'new', session: 's' })
+    turn.accept()
+    turns.add(turn, { record: key() } as never)
+    const client = {
+      options: { tenant: LOCAL_TENANT, context: { principal: 'me' } },
+      scope: {},
+      exchangeOf: () => undefined,
+    } as unknown as ClientLink
+    const run = async (command: Parameters<TurnCommands['run']>[1]): Promise<PlainHost> => {
+      const host = new PlainHost()
+      await commands.run(client, command, new Exchange(command, ANSWER, host))
+      return host
+    }
+    /** What a command was answered: `done`, or its fault's text. */
+    const told = async (command: Parameters<TurnCommands['run']>[1]): Promise<unknown> => {
+      const { replies, faults } = await run(command)
+      const [reply] = replies
+      if (reply?.type !== 'command-reply') return faults[0]?.message
+      return reply.fault?.message ?? 'done'
+    }
+    return { turn, run, told }
+  }
+
+  const target = { turn: 't' } as const
+  const GONE = 'It is not running or not open here; it has ended, or was answered already.'
+  const UNKNOWN = 'There is no such turn; it may have been deleted, or belong to another key.'
+
+  test('cancels it once', async () => {
+    const { turn, told } = commanded()
+    expect(await told({ exchange: 'x', type: 'turn-cancel', target })).toBe('done')
+    expect(turn.view.end?.outcome).toBe('cancelled')
+    expect(await told({ exchange: 'x', type: 'turn-cancel', target })).toBe(GONE)
+    expect(await told({ exchange: 'x', type: 'turn-cancel', target: { turn: 'none' } })).toBe(GONE)
+  })
+
+  test('steers it where its agent can be told', async () => {
+    const { turn, told } = commanded()
+    const steer = { exchange: 'x', type: 'turn-steer', target, input: [{ type: 'text', text: 'left' }] } as const
+    expect(await told(steer)).toBe(
+      'The agent "plain" cannot be told anything while it works; send it as a turn of its own.',
+    )
+    const sent: Command[] = []
+    turn.link = { ready: true, send: (command: Command) => sent.push(command), pause() {} } as never
+    expect(await told(steer)).toBe('done')
+    expect(sent).toEqual([steer])
+    turn.timer.stop()
+  })
+
+  test('follows it from its beginning', async () => {
+    const { turn, run, told } = commanded()
+    const host = await run({ exchange: 'x', type: 'turn-follow', target })
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+    expect(host.types).toEqual(['turn-accepted', 'turn-end'])
+    expect(host.events[0]).toMatchObject({ how: 'joined' })
+    expect(await told({ exchange: 'x', type: 'turn-follow', target: { turn: 'none' } })).toBe(UNKNOWN)
+    expect(await told({ exchange: 'x', type: 'turn-follow', target: { request: 'none' } })).toBe(UNKNOWN)
+  })
+
+  test('answers its question', async () => {
+    const { turn, told } = commanded()
+    const reply = (option: string) =>
+      told({ exchange: 'x', type: 'ask-reply', target, ask: 'q', reply: { kind: 'approval', option } })
+    expect(await reply('ok')).toBe(GONE)
+    const ask = { type: 'ask', turn: 't', ask: 'q', question: APPROVAL } as const
+    expect(turn.asks.asked(ask)).toBe(true)
+    expect(await reply('maybe')).toBe('The question has no such option; choose one of: ok.')
+    expect(await reply('ok')).toBe('done')
+    expect(await reply('ok')).toBe(GONE)
+    turn.timer.stop()
+  })
+
+  test('under the token of a park that is not known is refused', async () => {
+    const { turn, told } = commanded()
+    const parked = { continuation: 't.unknown' }
+    expect(
+      await told({ exchange: 'x', type: 'ask-reply', target: parked, reply: { kind: 'approval', option: 'ok' } }),
+    ).toBe(UNKNOWN)
+    turn.timer.stop()
+  })
+})
+
+test('a start is no command about a turn', () => {
+  expect([
+    TurnCommands.takes(start()),
+    TurnCommands.takes({ exchange: 'x', type: 'turn-cancel', target: 'running' }),
+  ]).toEqual([false, true])
+})

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest'
+import type { SessionRecord } from '../../src/contract/index.ts'
+import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
+import type { AgentSettings } from '../../src/engine/common/index.ts'
+import { LiveSession, type SessionOwner } from '../../src/engine/session/live-session.ts'
+import type { Message, TurnEvent } from '../../src/model/index.ts'
+import { DONE, type PlainBack, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+
+/** An agent that says what it was given, then ends the turn. */
+const ECHO = serving(
+  `said=$(echo "$line" | tr -d '"\\\\{}'); ${say({ turn: 't', type: 'notice', severity: 'info', code: 'given', text: 'SAID' }).replace('SAID', `'"$said"'`)}; ${DONE}`,
+)
+const HISTORY: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'before' }] }]
+
+/** A session of an agent; `used` says that it had turns before. */
+function session(script: string, back: PlainBack = {}, more: Partial<AgentSettings> = {}, used = false) {
+  const heard: unknown[][] = []
+  let expire!: () => void
+  const expired = new Promise<void>((resolve) => {
+    expire = resolve
+  })
+  const owner: SessionOwner = {
+    idleEvent: (_session, { type }) => void heard.push(['idle', type]),
+    callFailed: (_session, { exitCode }) => void heard.push(['failed', exitCode]),
+    bound: (live, id) => {
+      heard.push(['bound', id])
+      live.record.bound = id!
+    },
+    transcript: async () => HISTORY,
+    expired: () => expire(),
+  }
+  const record: SessionRecord = {
+    id: 'kept',
+    tenant: 'local',
+    agent: 'plain',
+    session: 's',
+    conversation: '',
+    createdAt: 1,
+    usedAt: 1,
+  }
+  const pool = new AgentPool(plainAgent(script, more, back), () => false)
+  const live = new LiveSession(record, pool, used, owner)
+  /** Gives it a turn; the events of its client once that has its end. */
+  const turn = (): { ended: Promise<TurnEvent[]>; of: ReturnType<typeof plainTurn>['turn'] } => {
+    const host = new PlainHost()
+    const { promise, resolve } = Promise.withResolvers<TurnEvent[]>()
+    const { turn: of } = plainTurn({
+      agent: pool.agent,
+      host,
+      command: start(),
+      owner: { ended: () => resolve(host.events), abandon: (one) => live.abandon(one as typeof of) },
+    })
+    live.enqueue(of)
+    return { ended: promise, of }
+  }
+  return { live, pool, turn, heard, expired }
+}
+
+const given = (events: readonly TurnEvent[]): string =>
+  events.map((event) => (event.type === 'notice' && event.code === 'given' ? event.text : '')).join('')
+const codes = (events: readonly TurnEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'notice' ? [event.code] : event.type === 'turn-end' ? [event.outcome] : []))
+
+describe('the turns of a session', () => {
+  test('run one after the other, in the order in which they came', async () => {
+    const { live, turn, pool } = session(serving(DONE), { persistent: true })
+    const order: number[] = []
+    const turns = [turn(), turn(), turn()]
+    expect([live.busy, live.occupied, live.running]).toEqual([true, true, turns[0]!.of])
+    await Promise.all(turns.map(({ ended }, at) => ended.then(() => order.push(at))))
+    expect(order).toEqual([0, 1, 2])
+    expect(live.busy).toBe(false)
+    await pool.close(50)
+  })
+
+  test.each([
+    [0, 'A turn of this session runs; try again when it is done.'],
+    [1, '1 turns wait for this session already; try again when they are done.'],
+  ])('that may wait are %i', async (limit, message) => {
+    const { live, turn, pool } = session(serving(DONE), { persistent: true })
+    const turns = [turn()]
+    for (let more = 0; more < limit; more += 1) {
+      expect(live.refusal(limit)).toBeUndefined()
+      turns.push(turn())
+    }
+    expect(live.refusal(limit)).toMatchObject({ code: 'session-busy', message })
+    await Promise.all(turns.map(({ ended }) => ended))
+    expect(live.refusal(limit)).toBeUndefined()
+    await pool.close(50)
+  })
+
+  test('that are cancelled while they wait never run', async () => {
+    const { live, turn, pool } = session(serving(DONE), { persistent: true })
+    const first = turn()
+    const second = turn()
+    second.of.cancel()
+    expect(codes(await second.ended)).toEqual(['cancelled'])
+    expect(codes(await first.ended)).toEqual(['completed'])
+    expect(live.busy).toBe(false)
+    await pool.close(50)
+  })
+
+  test('share a process that lives over turns', async () => {
+    const { live, turn, pool } = session(serving(DONE), { persistent: true })
+    await turn().ended
+    const { link } = live
+    await turn().ended
+    expect(live.link).toBe(link)
+    expect(live.used).toBe(true)
+    await pool.close(50)
+  })
+
+  test('of one process a turn give back its place', async () => {
+    const { turn } = session(`read -r line; ${DONE}`)
+    expect(codes(await turn().ended)).toEqual(['completed'])
+    expect(codes(await turn().ended)).toEqual(['completed'])
+  })
+})
+
+describe('a session that its agent has lost', () => {
+  const lost = (restore: AgentSettings['restore'], back: PlainBack = {}) =>
+    session(ECHO, { persistent: true, ...back }, { restore }, true)
+
+  test('begins anew, and says so', async () => {
+    const { turn, pool } = lost('fresh')
+    const events = await turn().ended
+    expect(codes(events)).toEqual(['session-reset', 'given', 'completed'])
+    expect(events[0]).toMatchObject({ text: 'The process of this session was gone: the agent begins anew.' })
+    expect(given(events)).not.toContain('before')
+    await pool.close(50)
+  })
+
+  test('is told what was said', async () => {
+    const { turn, pool } = lost('replay')
+    const events = await turn().ended
+    expect(events[0]).toMatchObject({
+      text: 'The process of this session was gone: the agent was told the conversation so far.',
+    })
+    expect(given(events)).toContain('text:before')
+    await pool.close(50)
+  })
+
+  test('is refused where that is so wished', async () => {
+    const { live, turn, pool } = lost('fail')
+    const events = await turn().ended
+    expect(events.at(-1)).toMatchObject({
+      fault: { code: 'session-not-found', message: 'The process of this session is gone; begin a new session.' },
+    })
+    expect(live.link).toBeUndefined()
+    await pool.close(50)
+  })
+
+  test.each(['named', 'bound', 'resumed'] as const)(
+    'is none where its agent has it under an id: %s',
+    async (memory) => {
+      const { live, turn, pool } = lost('fresh', { memory })
+      live.record.bound = 'its id'
+      const events = await turn().ended
+      expect(codes(events)).toEqual(['given', 'completed'])
+      expect(given(events)).toContain('bound:its id')
+      await pool.close(50)
+    },
+  )
+})
+
+test('a session that was cleared has another name towards its agent, and no process', async () => {
+  const { live, turn, pool } = session(serving(DONE), { persistent: true })
+  await turn().ended
+  expect(live.names).toEqual({ id: 's' })
+  live.record.bound = 'its id'
+  live.renew(7)
+  expect([live.used, live.record.bound, live.record.epoch, live.link]).toEqual([false, undefined, 7, undefined])
+  expect(live.names.id).toMatch(/^tp-[0-9a-f]{64}$/)
+  await pool.close(50)
+})
+
+test('what another process has changed in the record is taken over', () => {
+  const { live } = session('')
+  live.adopt({ ...live.record, settings: { model: 'm' }, epoch: 3 })
+  expect([live.record.settings, live.record.epoch]).toEqual([{ model: 'm' }, 3])
+  live.adopt({ ...live.record, epoch: 2 })
+  expect(live.record.epoch).toBe(3)
+})
+
+test('a session without work is given up after the idle time of its agent', async () => {
+  const { turn, expired, pool } = session(serving(DONE), { persistent: true }, { pool: { warm: 0, max: 1, idle: 1 } })
+  await turn().ended
+  await expired
+  await pool.close(50)
+})
+
+test('a session of a retired pool is given up when its turn is done', async () => {
+  const { turn, expired, pool } = session(serving(DONE), { persistent: true })
+  const { ended } = turn()
+  pool.retire()
+  await ended
+  await expired
+  await pool.close(50)
+})
+
+test('how a process failed is for the owner', async () => {
+  const { turn, heard, live } = session('exit 5', { persistent: true })
+  expect(codes(await turn().ended)).toEqual(['failed'])
+  expect(heard).toContainEqual(['failed', 5])
+  expect(live.link).toBeUndefined()
+})
