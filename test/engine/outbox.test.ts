@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Outbox } from '../../src/engine/client/outbox.ts'
 
 describe('the outbox', () => {
-  it('commits once, then sends in order what came in one turn of the event loop', async () => {
+  it('commits once, then sends in order what came in one tick', async () => {
     const done: string[] = []
     const outbox = new Outbox(
       () => void done.push('commit'),

@@ -198,7 +198,7 @@ describe('a batch of many events', () => {
   })
 })
 
-describe('what is written in one turn of the event loop', () => {
+describe('what is written in one tick', () => {
   const KEY = { tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }
 
   it('is seen by others from the commit on, which comes by itself', async () => {
