@@ -1,4 +1,4 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
+import { type Entry, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
 import {
   addUsage,
   type Ext,
@@ -19,8 +19,6 @@ import { ToolWriter } from './tools.ts'
 import { Unsaid } from './unsaid.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
-/** What the turn's own writer is not asked to write. */
-type Others = Exclude<TurnEvent, { type: 'turn-accepted' | 'turn-end' | 'ask' | 'ask-settled' }>
 
 /** Writes one turn: `init`, its messages and tools, and exactly one `result`. */
 export class StreamWriter {
@@ -33,6 +31,38 @@ export class StreamWriter {
   #done = false
   /** A `retry` line was written for the retractions that follow. */
   #retried = false
+
+  static readonly #events: EventTable<StreamWriter> = {
+    'turn-accepted': null,
+    'turn-started': null,
+    'turn-parked': null,
+    'turn-end': (writer, event, view) => writer.#end(event, view, ownExt(event.ext)),
+    'step-start': (writer, event, view) => writer.#startStep(event, view),
+    'step-end': (writer, event, view) => writer.#endStep(event, view),
+    'message-start': null,
+    'text-delta': (writer, event, view) => writer.#delta(event, view),
+    'reasoning-delta': (writer, event, view) => writer.#delta(event, view),
+    'message-end': (writer, event, view) => writer.#endMessage(event, view, ownExt(event.ext)),
+    'message-retract': (writer, event, view) => writer.#retract(event, view),
+    'tool-start': null,
+    'tool-args-delta': null,
+    'tool-call': (writer, event, view) => writer.#tools.call(event, view, ownExt(event.ext)),
+    'tool-progress': (writer, event) => writer.#tools.progress(event, ownExt(event.ext)),
+    'tool-end': (writer, event, view) => writer.#tools.end(event, view, ownExt(event.ext)),
+    'terminal-output': null,
+    directive: null,
+    plan: null,
+    usage: (writer, { scope, lane, usage }) => {
+      if (scope === 'call' && lane === undefined) writer.#answer.count(usage)
+    },
+    notice: (writer, event) => writer.#notice(event, ownExt(event.ext)),
+    ask: (writer, _, view) => writer.flush(view),
+    'ask-settled': null,
+    foreign: (writer, { protocol, frame }) => {
+      if (protocol === PROTOCOL) writer.#lines.verbatim(frame)
+      else writer.#lines.drop('foreign', protocol)
+    },
+  }
 
   constructor(lines: Lines, state: ClientState) {
     this.#lines = lines
@@ -51,9 +81,7 @@ export class StreamWriter {
     // The CLI asks for its servers before it greets.
     if (this.#begun || !isAsking(event)) this.#begin(event.type === 'turn-started' ? extra : undefined)
     if (event.ext && extra === undefined) this.#lines.drop('ext', event.ext.protocol)
-    if (event.type === 'turn-end') this.#end(event, view, extra)
-    else if (event.type === 'ask') this.flush(view)
-    else if (event.type !== 'ask-settled') this.#write(event, view, extra)
+    writeEvent(StreamWriter.#events, this, event, view)
   }
 
   /** The turn failed before it was one, or cannot be followed any more. */
@@ -108,76 +136,23 @@ export class StreamWriter {
     ])
   }
 
-  #write(event: Others, view: TurnView, extra: JsonText | undefined): void {
-    switch (event.type) {
-      case 'text-delta':
-      case 'reasoning-delta':
-        this.#retried = false
-        if (isAnswer(event, view)) this.#answer.delta(event, view, extra)
-        break
-      case 'message-end':
-        this.#endMessage(event, view, extra)
-        break
-      case 'message-retract':
-        this.#retract(event, view)
-        break
-      case 'step-start':
-        if (event.lane !== undefined) {
-          this.#lines.drop('step-start', 'lane')
-          break
-        }
-        this.#answer.end(view)
-        this.#unsaid.stepStart(this.#answer.answers)
-        break
-      case 'step-end':
-        if (event.lane === undefined) this.#answer.end(view)
-        this.#unsaid.stepEnd(event, this.#answer.answers)
-        break
-      case 'tool-call':
-        this.#tools.call(event, view, extra)
-        break
-      case 'tool-progress':
-        this.#tools.progress(event, extra)
-        break
-      case 'tool-end':
-        this.#tools.end(event, view, extra)
-        break
-      default:
-        this.#writeRare(event, extra)
-    }
+  #delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
+    this.#retried = false
+    if (isAnswer(event, view)) this.#answer.delta(event, view, ownExt(event.ext))
   }
 
-  #writeRare(
-    event: Exclude<
-      Others,
-      Event<
-        | 'text-delta'
-        | 'reasoning-delta'
-        | 'message-end'
-        | 'message-retract'
-        | 'step-start'
-        | 'step-end'
-        | 'tool-call'
-        | 'tool-progress'
-        | 'tool-end'
-      >
-    >,
-    extra: JsonText | undefined,
-  ): void {
-    switch (event.type) {
-      case 'usage':
-        if (event.scope === 'call' && event.lane === undefined) this.#answer.count(event.usage)
-        break
-      case 'notice':
-        this.#notice(event, extra)
-        break
-      case 'foreign':
-        if (event.protocol === PROTOCOL) this.#lines.verbatim(event.frame)
-        else this.#lines.drop('foreign', event.protocol)
-        break
-      default:
-        silent(event.type)
+  #startStep({ lane }: Event<'step-start'>, view: TurnView): void {
+    if (lane !== undefined) {
+      this.#lines.drop('step-start', 'lane')
+      return
     }
+    this.#answer.end(view)
+    this.#unsaid.stepStart(this.#answer.answers)
+  }
+
+  #endStep(event: Event<'step-end'>, view: TurnView): void {
+    if (event.lane === undefined) this.#answer.end(view)
+    this.#unsaid.stepEnd(event, this.#answer.answers)
   }
 
   #endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
@@ -264,16 +239,3 @@ function isAsking({ type }: TurnEvent): boolean {
 function isAnswer(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): boolean {
   return event.lane === undefined && event.text !== '' && view.message(event.message)?.role === 'assistant'
 }
-
-/** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */
-function silent(
-  _type:
-    | 'turn-started'
-    | 'message-start'
-    | 'tool-start'
-    | 'tool-args-delta'
-    | 'turn-parked'
-    | 'terminal-output'
-    | 'directive'
-    | 'plan',
-): void {}

@@ -1,4 +1,4 @@
-import { type Entry, isDropped } from '../../../src/codec-kit/index.ts'
+import { type Entry, type EventTable, isDropped, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -31,19 +31,6 @@ export interface Work {
   askIds: AskIds
 }
 
-/** What the first of the two switches below writes. */
-type Common =
-  | 'turn-accepted'
-  | 'turn-end'
-  | 'message-start'
-  | 'message-end'
-  | 'message-retract'
-  | 'tool-start'
-  | 'tool-args-delta'
-  | 'tool-call'
-  | 'tool-progress'
-  | 'tool-end'
-
 /** Writes one turn in a structured format: the answer, what happens beside it, and exactly one end. */
 export class TurnWriter {
   readonly #lines: Lines
@@ -60,6 +47,54 @@ export class TurnWriter {
   /** The whole answer is the result of a command. */
   #answered = false
   #begun = false
+
+  static readonly #events: EventTable<TurnWriter> = {
+    'turn-accepted': null,
+    'turn-started': null,
+    'turn-parked': null,
+    'turn-end': (writer, event, view) => writer.#end(event, view),
+    'step-start': null,
+    'step-end': null,
+    'message-start': (writer, event, view) => writer.#startMessage(event, view),
+    // The hot path: written before.
+    'text-delta': null,
+    'reasoning-delta': (writer, { message }, view) => {
+      if (writer.#lines.chunked) writer.#thoughts.show(message, view)
+    },
+    'message-end': (writer, event, view) => writer.#endMessage(event, view),
+    'message-retract': (writer, { keepText, message }, view) => {
+      if (!keepText && !writer.#answer.retract(message, view)) writer.#lines.report(SHOWN)
+    },
+    'tool-start': (writer, event, view) => {
+      writer.#command.prompt()
+      writer.#tools.start(event, view)
+    },
+    'tool-args-delta': (writer, event, view) => writer.#answer.toolArgs(event, view),
+    'tool-call': (writer, event, view) => writer.#call(event, view),
+    'tool-progress': (writer, event, view) => {
+      writer.#before(view)
+      writer.#tools.progress(event, view)
+    },
+    'tool-end': (writer, event, view) => writer.#endTool(event, view),
+    'terminal-output': (writer, event, view) => {
+      writer.#before(view)
+      writer.#terminal(event)
+    },
+    directive: null,
+    plan: null,
+    usage: (writer, event) => writer.#count(event),
+    notice: (writer, event, view) => writer.#notice(event, view),
+    ask: (writer, event, view) => {
+      writer.#before(view)
+      writer.#asks.ask(event)
+    },
+    'ask-settled': (writer, { ask }) => writer.#asks.settled(ask),
+    foreign: (writer, { protocol, frame }, view) => {
+      writer.#before(view)
+      if (protocol === PROTOCOL) writer.#lines.send(oneLine(frame))
+      else writer.#lines.drop('foreign', protocol)
+    },
+  }
 
   constructor(ports: FrontPorts, lines: Lines, work: Work) {
     this.#lines = lines
@@ -94,7 +129,7 @@ export class TurnWriter {
     if (event.ext && event.ext.protocol !== PROTOCOL) this.#lines.drop('ext', event.ext.protocol)
     // A sub-agent's words would mix into the answer.
     if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.drop(event.type, 'lane')
-    else this.#write(event, view)
+    else writeEvent(TurnWriter.#events, this, event, view)
   }
 
   /** The turn never ran: `healthy` when the process goes on all the same. `at` is milliseconds since the epoch. */
@@ -129,78 +164,14 @@ export class TurnWriter {
     this.#answer.begin(at)
   }
 
-  #write(event: Exclude<TurnEvent, { type: 'turn-accepted' }>, view: TurnView): void {
-    switch (event.type) {
-      case 'message-start':
-        this.#startMessage(event, view)
-        break
-      case 'reasoning-delta':
-        if (this.#lines.chunked) this.#thoughts.show(event.message, view)
-        break
-      case 'message-end':
-        this.#endMessage(event, view)
-        break
-      case 'message-retract':
-        if (!event.keepText && !this.#answer.retract(event.message, view)) this.#lines.report(SHOWN)
-        break
-      case 'tool-start':
-        this.#command.prompt()
-        this.#tools.start(event, view)
-        break
-      case 'tool-args-delta':
-        this.#answer.toolArgs(event, view)
-        break
-      case 'tool-call':
-        this.#call(event, view)
-        break
-      case 'tool-progress':
-        this.#before(view)
-        this.#tools.progress(event, view)
-        break
-      case 'tool-end':
-        this.#endTool(event, view)
-        break
-      case 'turn-end':
-        this.#begin(view.at)
-        if (this.#work.task === 'prompt') this.#command.prompt()
-        // What was said until then belongs before the answer to whoever cancelled.
-        if (event.outcome === 'cancelled') this.#answer.before(view)
-        this.#acknowledge(event.outcome === 'cancelled')
-        if (event.outcome === 'failed') this.#before(view)
-        this.#ending.write(event, view, this.#answered)
-        break
-      default:
-        this.#writeRare(event, view)
-    }
-  }
-
-  #writeRare(event: Exclude<TurnEvent, { type: Common }>, view: TurnView): void {
-    switch (event.type) {
-      case 'terminal-output':
-        this.#before(view)
-        this.#terminal(event)
-        break
-      case 'usage':
-        this.#count(event)
-        break
-      case 'notice':
-        this.#notice(event, view)
-        break
-      case 'ask':
-        this.#before(view)
-        this.#asks.ask(event)
-        break
-      case 'ask-settled':
-        this.#asks.settled(event.ask)
-        break
-      case 'foreign':
-        this.#before(view)
-        if (event.protocol === PROTOCOL) this.#lines.send(oneLine(event.frame))
-        else this.#lines.drop('foreign', event.protocol)
-        break
-      default:
-        silent(event.type)
-    }
+  #end(event: EventOf<'turn-end'>, view: TurnView): void {
+    this.#begin(view.at)
+    if (this.#work.task === 'prompt') this.#command.prompt()
+    // What was said until then belongs before the answer to whoever cancelled.
+    if (event.outcome === 'cancelled') this.#answer.before(view)
+    this.#acknowledge(event.outcome === 'cancelled')
+    if (event.outcome === 'failed') this.#before(view)
+    this.#ending.write(event, view, this.#answered)
   }
 
   #delta(event: Delta, view: TurnView): void {
@@ -287,16 +258,3 @@ export class TurnWriter {
 
 /** What was shown cannot be taken back. */
 const SHOWN: Loss = { kind: 'weakened', item: 'message-retract', why: 'too-narrow', count: 1 }
-
-/** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */
-function silent(
-  _type:
-    | 'text-delta'
-    | 'reasoning-delta'
-    | 'turn-started'
-    | 'turn-parked'
-    | 'step-start'
-    | 'step-end'
-    | 'directive'
-    | 'plan',
-): void {}

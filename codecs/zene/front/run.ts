@@ -1,3 +1,4 @@
+import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type EventOf,
@@ -12,33 +13,6 @@ import {
 import { ackLine, eventHead, eventLine, relayedEvent, statusOf } from './lines.ts'
 import type { Ids } from './request.ts'
 
-/** What the front writes itself, and what its capabilities withhold. */
-type Elsewhere =
-  | 'turn-accepted'
-  | 'turn-parked'
-  | 'turn-end'
-  | 'step-start'
-  | 'step-end'
-  | 'reasoning-delta'
-  | 'tool-start'
-  | 'tool-args-delta'
-  | 'tool-call'
-  | 'tool-progress'
-  | 'tool-end'
-  | 'terminal-output'
-  | 'directive'
-  | 'plan'
-  | 'usage'
-  | 'notice'
-  | 'ask'
-  | 'ask-settled'
-
-type Shown = 'turn-started' | 'message-start' | 'text-delta' | 'message-end' | 'message-retract' | 'foreign'
-
-/** A new type of event fails to compile here until it is shown or withheld. */
-const complete: Exclude<TurnEvent['type'], Elsewhere | Shown> extends never ? true : never = true
-void complete
-
 /** A run as its stream tells it: `ack`, then numbered `event` lines between REQUEST_ACCEPTED and RUN_FINISHED. */
 export class RunStream {
   readonly #ports: FrontPorts
@@ -51,6 +25,39 @@ export class RunStream {
   /** Messages whose text is the answer: not a sub-agent's, not commentary. */
   readonly #answers = new Set<Id>()
   #shown: Id | undefined
+
+  /** The host writes turns' ends; what is null besides is withheld by the front's capabilities. */
+  static readonly #events: EventTable<RunStream> = {
+    'turn-accepted': null,
+    'turn-started': (run, _, view) => run.#event(view.at, 'RUN_STARTED', '{}'),
+    'turn-parked': null,
+    'turn-end': null,
+    'step-start': null,
+    'step-end': null,
+    'message-start': (run, event) => {
+      const { role, lane, phase } = event
+      if (role === 'assistant' && lane === undefined && phase !== 'commentary') run.#answers.add(event.message)
+    },
+    'text-delta': (run, { message, text }, view) => run.#text(message, text, view),
+    'reasoning-delta': null,
+    'message-end': (run, event, view) => run.#wholeMessage(event, view),
+    'message-retract': (run, { message, keepText }) => {
+      if (run.#shown === message && !keepText) run.#lost('weakened', 'message-retract', 'too-narrow')
+    },
+    'tool-start': null,
+    'tool-args-delta': null,
+    'tool-call': null,
+    'tool-progress': null,
+    'tool-end': null,
+    'terminal-output': null,
+    directive: null,
+    plan: null,
+    usage: null,
+    notice: null,
+    ask: null,
+    'ask-settled': null,
+    foreign: (run, event, view) => run.#foreign(event, view.at),
+  }
 
   /** `deltas`: whether the client wants text as it comes. `sentAt`: its own time stamp of the request. */
   constructor(ports: FrontPorts, exchange: Id, ids: Ids, deltas: boolean, sentAt: number | undefined) {
@@ -76,27 +83,7 @@ export class RunStream {
   /** Any other event of the run. */
   show(event: TurnEvent, view: TurnView): void {
     if (event.ext) this.#lost('dropped', 'ext', 'no-place')
-    switch (event.type) {
-      case 'turn-started':
-        this.#event(view.at, 'RUN_STARTED', '{}')
-        break
-      case 'message-start':
-        if (event.role === 'assistant' && event.lane === undefined && event.phase !== 'commentary') {
-          this.#answers.add(event.message)
-        }
-        break
-      case 'text-delta':
-        this.#text(event.message, event.text, view)
-        break
-      case 'message-end':
-        this.#wholeMessage(event, view)
-        break
-      case 'message-retract':
-        if (this.#shown === event.message && !event.keepText) this.#lost('weakened', 'message-retract', 'too-narrow')
-        break
-      case 'foreign':
-        this.#foreign(event, view.at)
-    }
+    writeEvent(RunStream.#events, this, event, view)
   }
 
   #wholeMessage(event: EventOf<'message-end'>, view: TurnView): void {

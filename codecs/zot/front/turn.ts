@@ -1,4 +1,5 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
+import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -72,6 +73,45 @@ export class TurnWriter {
   /** True once a single model call was counted. */
   #counted = false
 
+  static readonly #events: EventTable<TurnWriter> = {
+    'turn-accepted': null,
+    'turn-started': null,
+    'turn-parked': null,
+    'turn-end': (writer, event, view) => {
+      writer.#showPrompt(view)
+      writer.#finish(event, view.text)
+    },
+    'step-start': (writer, { step, ext }, view) => writer.#startStep(step, ext, view),
+    'step-end': (writer, { stop, ext }) => writer.#endStep(stop, undefined, ext),
+    'message-start': (writer, { message, role, ext }, view) => writer.#startMessage(message, role, ext, view),
+    'text-delta': (writer, event, view) => writer.#delta(event, view),
+    'reasoning-delta': null,
+    'message-end': (writer, event, view) => writer.#endMessage(event, view),
+    'message-retract': (writer, event, view) => writer.#retract(event, view),
+    'tool-start': (writer, event, view) => {
+      writer.#openStep(view)
+      writer.#tools.start(event)
+    },
+    'tool-args-delta': (writer, event) => writer.#tools.args(event),
+    'tool-call': (writer, { tool, name, args, ext }, view) => {
+      writer.#openStep(view)
+      writer.#tools.call(tool, name, args, ext)
+    },
+    'tool-progress': (writer, event) => writer.#tools.progress(event),
+    'tool-end': (writer, event, view) => writer.#tools.end(event, view),
+    'terminal-output': null,
+    directive: null,
+    plan: null,
+    usage: (writer, event) => writer.#count(event),
+    notice: (writer, event) => writer.#notice(event),
+    ask: null,
+    'ask-settled': null,
+    foreign: (writer, { protocol, frame }) => {
+      if (protocol === PROTOCOL) writer.#lines.send(oneLine(frame))
+      else writer.#lines.drop('foreign', protocol)
+    },
+  }
+
   constructor(ports: FrontPorts, work: Work, usage: UsageWriter) {
     this.#lines = new Lines(ports, work.exchange)
     this.#tools = new ToolWriter(this.#lines)
@@ -92,7 +132,7 @@ export class TurnWriter {
     if (event.ext && event.ext.protocol !== PROTOCOL) this.#lines.drop('ext', event.ext.protocol)
     // A sub-agent's words would mix into the answer.
     if (event.lane !== undefined && event.type !== 'turn-end') this.#lines.drop(event.type, 'lane')
-    else this.#write(event, view)
+    else writeEvent(TurnWriter.#events, this, event, view)
   }
 
   /** The response of the command: its turn has started. */
@@ -114,73 +154,11 @@ export class TurnWriter {
     this.#finish({ outcome: 'failed', fault }, '')
   }
 
-  #write(event: TurnEvent, view: TurnView): void {
-    switch (event.type) {
-      case 'text-delta':
-        this.#delta(event, view)
-        break
-      case 'message-start':
-        this.#startMessage(event.message, event.role, event.ext, view)
-        break
-      case 'message-end':
-        this.#endMessage(event, view)
-        break
-      case 'message-retract':
-        this.#retract(event, view)
-        break
-      case 'step-start':
-        this.#startStep(event.step, event.ext, view)
-        break
-      case 'step-end':
-        this.#endStep(event.stop, undefined, event.ext)
-        break
-      case 'usage':
-        this.#count(event)
-        break
-      case 'turn-end':
-        this.#showPrompt(view)
-        this.#finish(event, view.text)
-        break
-      default:
-        this.#writeOther(event, view)
-    }
-  }
-
-  #writeOther(
-    event: Exclude<TurnEvent, { type: 'message-start' | 'message-end' | 'usage' | 'turn-end' }>,
-    view: TurnView,
-  ): void {
-    switch (event.type) {
-      case 'tool-start':
-        this.#openStep(view)
-        this.#tools.start(event)
-        break
-      case 'tool-args-delta':
-        this.#tools.args(event)
-        break
-      case 'tool-call':
-        this.#openStep(view)
-        this.#tools.call(event.tool, event.name, event.args, event.ext)
-        break
-      case 'tool-progress':
-        this.#tools.progress(event)
-        break
-      case 'tool-end':
-        this.#tools.end(event, view)
-        break
-      case 'notice':
-        // An empty success needs no words here.
-        if (event.code === 'empty-answer') break
-        if (!OWN_NOTICES.has(event.code)) this.#lines.weaken('notice.code')
-        this.#lines.send(noticeLine(event))
-        break
-      case 'foreign':
-        if (event.protocol === PROTOCOL) this.#lines.send(oneLine(event.frame))
-        else this.#lines.drop('foreign', event.protocol)
-        break
-      default:
-        silent(event.type)
-    }
+  #notice(event: Event<'notice'>): void {
+    // An empty success needs no words here.
+    if (event.code === 'empty-answer') return
+    if (!OWN_NOTICES.has(event.code)) this.#lines.weaken('notice.code')
+    this.#lines.send(noticeLine(event))
   }
 
   /** The prompt as it stands in the transcript, if the agent does not say it itself. */
@@ -303,21 +281,3 @@ function unreported(): void {}
 function isUntold(why: Fault | undefined): boolean {
   return why?.code.startsWith('provider-') === true && faultOfText(why.message).code !== why.code
 }
-
-/** What this wire says nothing of: it needs no words, or the capabilities keep it away. The compiler keeps the list whole. */
-function silent(
-  _type:
-    | 'text-delta'
-    | 'reasoning-delta'
-    | 'message-retract'
-    | 'step-start'
-    | 'step-end'
-    | 'turn-accepted'
-    | 'turn-started'
-    | 'turn-parked'
-    | 'ask'
-    | 'ask-settled'
-    | 'terminal-output'
-    | 'directive'
-    | 'plan',
-): void {}
