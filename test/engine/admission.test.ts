@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { capabilities, type RequestScope, type Route, type Store, silentHooks } from '../../src/contract/index.ts'
+import { Breakers } from '../../src/engine/agent/breakers.ts'
+import type { ClientLink } from '../../src/engine/client/client-link.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import type { AgentSettings, EngineSettings } from '../../src/engine/common/index.ts'
+import { Admission } from '../../src/engine/dispatch/admission.ts'
+import { Recorder } from '../../src/engine/record/recorder.ts'
+import { StoreWatch } from '../../src/engine/record/store-watch.ts'
+import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import { Sessions } from '../../src/engine/session/sessions.ts'
+import { Watches } from '../../src/engine/session/watch.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { TurnOwner } from '../../src/engine/turn/turn-state.ts'
+import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import {
+  ALL,
+  ANSWER,
+  DONE,
+  LIMITS,
+  type PlainBack,
+  PlainHost,
+  plainAgent,
+  plainBack,
+  ROUTE,
+  start,
+} from '../kit/plain.ts'
+
+const DOWN = fault('agent-unavailable', 'down')
+
+let store: Store
+let sessions: Sessions
+
+beforeEach(() => {
+  store = openStore({ kind: 'sqlite', path: ':memory:' })
+})
+afterEach(async () => {
+  await sessions.close(0)
+  await store.close()
+})
+
+/** An agent of one process a turn, which ends each turn under the id that it was given. */
+const named = (name: string, script: string, more: Partial<AgentSettings> = {}, back: PlainBack = {}): AgentSettings =>
+  plainAgent(script, { name, ...more }, back)
+/** Ends the turn `t` when it has read its command. */
+const QUICK = `read -r line; ${DONE}`
+/** Never ends a turn. */
+const SLOW = 'read -r line; read -r never'
+
+/** Admission to these agents, the first of which the route gives turns to. */
+function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSettings> = {}) {
+  const turns = new LiveTurns()
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const now = (): number => 9
+  sessions = new Sessions(
+    { idleEvent() {}, callFailed() {}, bound() {}, transcript: async () => [], expired() {} },
+    silentHooks,
+  )
+  const watch = new StoreWatch({ store, log, turns, sessions, now })
+  const recorder = new Recorder(store, watch)
+  const breakers = new Breakers(() => 0)
+  const owner: TurnOwner = {
+    now,
+    record: (turn, event) => recorder.event(turn as Turn, event),
+    keeps: (turn) => watch.keeps(turn as Turn),
+    recorded: (turn) => recorder.events(turn as Turn),
+    linkEvent() {},
+    ended(turn) {
+      const session = turns.delete(turn as Turn)
+      if (session) recorder.end(turn as Turn, session.record.id)
+    },
+    freshSession: () => 'fresh',
+    abandon: (turn) => turns.sessionOf(turn as Turn)?.abandon(turn as Turn),
+    delivered: (turn) => recorder.delivered(turn),
+    audit() {},
+    usable: (others) => others.find((agent) => breakers.admit(agent)),
+    releaseProbe: (agent) => breakers.release(agent),
+    failed: (agent, why) => breakers.told(agent, why),
+    moved: (turn) => void admission.move(turn as Turn, { tenant: 'local' }),
+  }
+  let ids = 0
+  const admission = new Admission({
+    store,
+    sessions,
+    turns,
+    recorder,
+    watch,
+    breakers,
+    owner,
+    watches: new Watches(turns),
+    settings: () => ({
+      agents: new Map(agents.map((agent) => [agent.name, agent])),
+      routes: [],
+      limits: LIMITS,
+      retention: 1000,
+      ...settings,
+    }),
+    newId: () => `id${++ids}`,
+  })
+  const shared: string[] = []
+  const scope: RequestScope = {
+    ...silentHooks.request({ transport: 'stdio', front: 'plain', method: '', path: '', carrier: {} }),
+    shares: (how) => void shared.push(how),
+  }
+  const client = {
+    scope,
+    options: {
+      codec: { name: 'plain' },
+      front: 'plain',
+      dialect: { ...plainBack(), front: { capabilities: ALL } },
+      tenant: 'local',
+      context: {},
+    },
+  } as unknown as ClientLink
+  /** Asks for a turn; its exchange, and its client's events once that has its end. */
+  const ask = (command: Command & TurnStart = start(), route: Partial<Route> = {}) => {
+    const host = new PlainHost()
+    const exchange = new Exchange(command, ANSWER, host)
+    const ended = new Promise<readonly TurnEvent[]>((resolve) => {
+      host.exchangeEnded = () => resolve(host.events)
+    })
+    const choice = { agent: agents[0]!, route: { ...ROUTE, ...route } }
+    const admitted = admission.start(client, command, choice as never, exchange)
+    return { host, exchange, ended, admitted }
+  }
+  return { ask, turns, breakers, recorder, watch, shared }
+}
+
+const types = (events: readonly TurnEvent[]): string[] => events.map(({ type }) => type)
+const outcome = (events: readonly TurnEvent[]): unknown => events.at(-1)?.type === 'turn-end' && events.at(-1)
+
+describe('a request for a turn', () => {
+  test('is accepted, recorded, run and ended', async () => {
+    const { ask, turns, recorder } = admitting([named('a', QUICK)])
+    const { ended } = ask(start({ request: 'r' }))
+    expect(types(await ended)).toEqual(['turn-accepted', 'turn-end'])
+    await recorder.flush()
+    expect(await store.readTurn('t')).toMatchObject({ agent: 'a', request: 'r', outcome: 'completed' })
+    expect(turns.size).toBe(0)
+  })
+
+  test('without a session gets one of its own', async () => {
+    const { ask } = admitting([named('a', QUICK)])
+    const command = start()
+    delete command.session
+    expect((await ask(command).ended)[0]).toMatchObject({ type: 'turn-accepted', session: 'id1' })
+  })
+
+  test('that an agent is not fit for is refused before anything is kept', async () => {
+    const agent = named('a', QUICK, {}, { able: capabilities({ full: ['turn-start', 'part.text'] }) })
+    const { ask } = admitting([agent])
+    const { ended, host } = ask(start({ task: 'compact' }))
+    await ended
+    expect(host.faults.map(({ code }) => code)).toEqual(['invalid-request'])
+    expect(await store.listSessions('local', 9)).toEqual([])
+  })
+
+  test('of a key that has as many turns as it may is refused', async () => {
+    const { ask, turns } = admitting([named('a', SLOW)], { turnLimits: new Map([['local', 1]]) })
+    await ask().admitted
+    const { host, ended } = ask(start({ turn: 't2' }, 'y'))
+    await ended
+    expect(host.faults).toMatchObject([
+      {
+        code: 'overloaded',
+        message: 'This key has a turn under way, which is all that it may; send this one when one ends.',
+      },
+    ])
+    turns.get('t')!.cancel()
+  })
+
+  test.each<[Partial<Route>, number]>([
+    [{ busy: 'reject' }, 0],
+    [{ limits: { queue: 1 } }, 1],
+  ])('on the route %j finds room for %i that wait', async (route, room) => {
+    const { ask, turns } = admitting([named('a', SLOW, { pool: { warm: 0, max: 9, idle: 1000 } })])
+    await ask(start(), route).admitted
+    for (let more = 0; more < room; more += 1) await ask(start({ turn: `w${more}` }, `w${more}`), route).admitted
+    const { host, ended } = ask(start({ turn: 'last' }, 'z'), route)
+    await ended
+    expect(host.faults.map(({ code }) => code)).toEqual(['session-busy'])
+    expect(turns.size).toBe(1 + room)
+    for (const turn of turns.values().reverse()) turn.cancel()
+  })
+})
+
+describe('an agent that cannot be used', () => {
+  const route = { fallback: ['b'] }
+
+  test('is passed over for one that can', async () => {
+    const { ask, breakers, recorder } = admitting([named('a', SLOW), named('b', QUICK)])
+    for (let failure = 0; failure < 2; failure += 1) breakers.told({ ...named('a', ''), name: 'a' }, DOWN)
+    expect(outcome(await ask(start(), route).ended)).toMatchObject({ outcome: 'completed' })
+    await recorder.flush()
+    expect(await store.readTurn('t')).toMatchObject({ agent: 'b' })
+  })
+
+  test('gives its turn to the next one as long as its client was shown nothing', async () => {
+    const { ask, recorder } = admitting([named('a', 'exit 9'), named('b', QUICK)])
+    const events = await ask(start(), route).ended
+    expect(types(events)).toEqual(['turn-accepted', 'notice', 'turn-end'])
+    expect(events[1]).toMatchObject({ code: 'fallback', text: 'The agent "a" could not be used; "b" answers.' })
+    await recorder.flush()
+    expect(await store.readTurn('t')).toMatchObject({ agent: 'b', outcome: 'completed' })
+  })
+
+  test('has the request refused where there is no other', async () => {
+    const { ask, breakers, turns } = admitting([named('a', SLOW)])
+    for (let failure = 0; failure < 2; failure += 1) breakers.told(named('a', ''), DOWN)
+    const { host, ended } = ask(start(), route)
+    await ended
+    expect(host.faults).toMatchObject([{ code: 'agent-unavailable' }])
+    expect(turns.size).toBe(0)
+  })
+})
+
+describe('a request under a key', () => {
+  const once = { key: 'k', duplicate: 'join', replay: 'success' } as const
+  const command = (turn: string, more: Partial<TurnStart> = {}) => start({ turn, once, ...more }, `x-${turn}`)
+
+  test('that comes again joins the turn that runs', async () => {
+    const { ask, turns, shared } = admitting([named('a', SLOW)])
+    await ask(command('t')).admitted
+    const { host, ended, admitted } = ask(command('t2'))
+    await admitted
+    expect(host.events[0]).toMatchObject({ type: 'turn-accepted', how: 'joined', turn: 't' })
+    turns.get('t')!.cancel()
+    expect(outcome(await ended)).toMatchObject({ turn: 't', outcome: 'cancelled' })
+    expect(shared).toEqual(['joined'])
+  })
+
+  test('that comes again after its end is answered from the record', async () => {
+    const { ask, recorder, shared } = admitting([named('a', QUICK)])
+    await ask(command('t')).ended
+    await recorder.flush()
+    const { ended, exchange } = ask(command('t2'))
+    expect((await ended)[0]).toMatchObject({ how: 'replayed', turn: 't' })
+    expect([exchange.replays, shared]).toEqual([true, ['replayed']])
+  })
+
+  test('that differs from the one before is a conflict', async () => {
+    const { ask, turns } = admitting([named('a', SLOW)])
+    await ask(command('t')).admitted
+    const { host, ended } = ask(command('t2', { input: [{ type: 'text', text: 'other' }] }))
+    await ended
+    expect(host.faults.map(({ code }) => code)).toEqual(['idempotency-conflict'])
+    turns.get('t')!.cancel()
+  })
+
+  test('was refused before has its key free again', async () => {
+    const { ask, breakers } = admitting([named('a', QUICK)])
+    const agent = named('a', '')
+    for (let failure = 0; failure < 2; failure += 1) breakers.told(agent, DOWN)
+    await ask(command('t')).ended
+    breakers.told(agent, undefined)
+    expect(outcome(await ask(command('t')).ended)).toMatchObject({ turn: 't', outcome: 'completed' })
+  })
+
+  test('is refused while nothing can be written', async () => {
+    const { ask, watch } = admitting([named('a', QUICK)])
+    const probe = store.probe.bind(store)
+    store.probe = () => {
+      throw new Error('full')
+    }
+    watch.failed(new Error('full'))
+    const { host, ended } = ask(command('t'))
+    await ended
+    expect(host.faults.map(({ code }) => code)).toEqual(['overloaded'])
+    store.probe = probe
+    watch.close()
+  })
+})
+
+test('a request that steers goes to the turn that runs, and has the rest of it', async () => {
+  const ready = '{"turn":null,"type":"agent-ready"}'
+  const script = `echo '${ready}'; read -r line; read -r steered; ${DONE}; read -r never`
+  const { ask, turns } = admitting([named('a', script, {}, { persistent: true })])
+  const first = ask(start(), { busy: 'steer' })
+  await first.admitted
+  while (!turns.get('t')?.steerable) await new Promise((after) => setImmediate(after))
+  const second = ask(start({ turn: 't2', request: 'r2' }, 'y'), { busy: 'steer' })
+  expect((await second.ended)[0]).toMatchObject({ type: 'turn-accepted', turn: 't', how: 'joined', request: 'r2' })
+  expect(outcome(await first.ended)).toMatchObject({ outcome: 'completed' })
+})
