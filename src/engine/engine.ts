@@ -206,7 +206,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   ended(turn: Turn): void {
-    this.breakers.told(turn.agent, turn.view.end?.fault)
+    this.breakers.recordOutcome(turn.agent, turn.view.end?.fault)
     const session = this.#turns.delete(turn)
     if (session) this.#recorder.end(turn, session.record.id)
   }
@@ -235,7 +235,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   }
 
   failed(agent: AgentSettings, why: Fault): void {
-    this.breakers.told(agent, why)
+    this.breakers.recordOutcome(agent, why)
     this.#log.warn('a turn is given to another agent', { agent: agent.name, code: why.code })
   }
 

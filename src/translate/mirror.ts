@@ -119,7 +119,7 @@ class Loop implements TurnTarget {
     this.#agent = new RecordedAgent(this.#back, backContext(party, undefined), {
       event: (event) => this.#echo(event),
       loss: (loss, direction) => {
-        if (direction === 'asked' && shown === 'agent is sent') output.loss(loss)
+        if (direction === 'request' && shown === 'agent is sent') output.loss(loss)
       },
       call: (call) => this.#opened(call),
       send: (frame) => this.#ask(frame),
@@ -234,7 +234,7 @@ class Loop implements TurnTarget {
         this.#agent.decode(frame)
       },
       loss: (loss, direction) => {
-        if (direction === 'said' && this.#shown === 'client reads') this.#output.loss(loss)
+        if (direction === 'response' && this.#shown === 'client reads') this.#output.loss(loss)
       },
       close: (exitCode) => this.#closed({ why: 'closed', exitCode }),
     })

@@ -132,10 +132,10 @@ export class WirePlayer {
         if (this.#own) this.#output.frame(frame, framing)
       },
       loss: (loss, direction) => {
-        if (direction === 'asked' ? of === 'client' : this.#own) this.#output.loss(loss)
+        if (direction === 'request' ? of === 'client' : this.#own) this.#output.loss(loss)
       },
       fault: (fault, direction) => {
-        if (of === 'client' && direction === 'asked') this.#output.fault(fault)
+        if (of === 'client' && direction === 'request') this.#output.fault(fault)
       },
       close: (exitCode) => {
         this.exitCode = exitCode
@@ -157,7 +157,7 @@ export class WirePlayer {
       event: (event) => this.#event(event),
       link: (event) => this.#link(event),
       loss: (loss, direction) => {
-        if (direction === 'said' && of === 'agent') this.#loss(loss, agent.running)
+        if (direction === 'response' && of === 'agent') this.#loss(loss, agent.running)
       },
       fault: (fault) => this.#output.fault(fault),
     })

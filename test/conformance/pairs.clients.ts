@@ -102,7 +102,7 @@ export class FrontClient {
       },
       send: (frame) => this.#frames.push(frame),
       loss: (loss, direction) => {
-        if (direction === 'said') shown(loss)
+        if (direction === 'response') shown(loss)
       },
     })
   }

@@ -76,7 +76,7 @@ function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSet
     audit() {},
     usable: (others) => others.find((agent) => breakers.admit(agent)),
     releaseProbe: (agent) => breakers.release(agent),
-    failed: (agent, why) => breakers.told(agent, why),
+    failed: (agent, why) => breakers.recordOutcome(agent, why),
     moved: (turn) => void admission.move(turn as Turn, { tenant: 'local' }),
   }
   let ids = 0
@@ -190,7 +190,7 @@ describe('an agent that cannot be used', () => {
 
   test('is passed over for one that can', async () => {
     const { ask, breakers, recorder } = admitting([named('a', SLOW), named('b', QUICK)])
-    for (let failure = 0; failure < 2; failure += 1) breakers.told({ ...named('a', ''), name: 'a' }, DOWN)
+    for (let failure = 0; failure < 2; failure += 1) breakers.recordOutcome({ ...named('a', ''), name: 'a' }, DOWN)
     expect(outcome(await ask(start(), route).ended)).toMatchObject({ outcome: 'completed' })
     await recorder.flush()
     expect(await store.readTurn('t')).toMatchObject({ agent: 'b' })
@@ -207,7 +207,7 @@ describe('an agent that cannot be used', () => {
 
   test('has the request refused where there is no other', async () => {
     const { ask, breakers, turns } = admitting([named('a', SLOW)])
-    for (let failure = 0; failure < 2; failure += 1) breakers.told(named('a', ''), DOWN)
+    for (let failure = 0; failure < 2; failure += 1) breakers.recordOutcome(named('a', ''), DOWN)
     const { host, ended } = ask(start(), route)
     await ended
     expect(host.faults).toMatchObject([{ code: 'agent-unavailable' }])
@@ -251,9 +251,9 @@ describe('a request under a key', () => {
   test('was refused before has its key free again', async () => {
     const { ask, breakers } = admitting([named('a', QUICK)])
     const agent = named('a', '')
-    for (let failure = 0; failure < 2; failure += 1) breakers.told(agent, DOWN)
+    for (let failure = 0; failure < 2; failure += 1) breakers.recordOutcome(agent, DOWN)
     await ask(command('t')).ended
-    breakers.told(agent, undefined)
+    breakers.recordOutcome(agent, undefined)
     expect(outcome(await ask(command('t')).ended)).toMatchObject({ turn: 't', outcome: 'completed' })
   })
 

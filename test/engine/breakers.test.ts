@@ -10,14 +10,14 @@ const DOWN = fault('agent-unavailable', 'down')
 function broken(failures: number) {
   const time = { now: 1000 }
   const breakers = new Breakers(() => time.now)
-  for (let failure = 0; failure < failures; failure += 1) breakers.told(agent, DOWN)
+  for (let failure = 0; failure < failures; failure += 1) breakers.recordOutcome(agent, DOWN)
   return { breakers, time }
 }
 
 test('an agent is used until it failed as often in a row as its settings say', () => {
   const { breakers } = broken(1)
   expect([breakers.state(agent), breakers.admit(agent)]).toEqual(['closed', true])
-  breakers.told(agent, DOWN)
+  breakers.recordOutcome(agent, DOWN)
   expect([breakers.state(agent), breakers.admit(agent)]).toEqual(['open', false])
   expect(breakers.refusal(agent)).toMatchObject({
     code: 'agent-unavailable',
@@ -27,15 +27,15 @@ test('an agent is used until it failed as often in a row as its settings say', (
 
 test('a success in between begins the count again', () => {
   const { breakers } = broken(1)
-  breakers.told(agent, undefined)
-  breakers.told(agent, DOWN)
+  breakers.recordOutcome(agent, undefined)
+  breakers.recordOutcome(agent, DOWN)
   expect(breakers.state(agent)).toBe('closed')
 })
 
 test('what says nothing of the agent itself does not count', () => {
   const { breakers } = broken(0)
   for (const code of ['invalid-request', 'timeout', 'cancelled', 'agent-crashed'] as const)
-    for (let turn = 0; turn < 3; turn += 1) breakers.told(agent, fault(code, 'x'))
+    for (let turn = 0; turn < 3; turn += 1) breakers.recordOutcome(agent, fault(code, 'x'))
   expect(breakers.state(agent)).toBe('closed')
 })
 
@@ -46,17 +46,17 @@ test('after the cooldown one turn tries the agent, and decides', () => {
   time.now += 1
   expect(breakers.state(agent)).toBe('half-open')
   expect([breakers.admit(agent), breakers.admit(agent)]).toEqual([true, false])
-  breakers.told(agent, DOWN)
+  breakers.recordOutcome(agent, DOWN)
   expect(breakers.state(agent)).toBe('open')
   time.now += 1000
   expect(breakers.admit(agent)).toBe(true)
-  breakers.told(agent, undefined)
+  breakers.recordOutcome(agent, undefined)
   expect(breakers.state(agent)).toBe('closed')
 })
 
 test.each([
   ['is released', (breakers: Breakers) => breakers.release(agent)],
-  ['ends without a word about it', (breakers: Breakers) => breakers.told(agent, fault('cancelled', 'x'))],
+  ['ends without a word about it', (breakers: Breakers) => breakers.recordOutcome(agent, fault('cancelled', 'x'))],
 ])('a try that %s leaves it to the next turn', (_how, end) => {
   const { breakers, time } = broken(2)
   time.now += 1000

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Outbox } from '../../src/engine/client/outbox.ts'
 
@@ -12,7 +12,7 @@ describe('the outbox', () => {
     )
     for (const name of ['a', 'b']) outbox.add(() => done.push(name))
     expect(done).toEqual([])
-    await turnOfLoop()
+    await tick()
     expect(done).toEqual(['commit', 'a', 'b'])
   })
 
@@ -24,8 +24,8 @@ describe('the outbox', () => {
       () => {},
     )
     outbox.add(() => outbox.add(() => done.push('second')))
-    await turnOfLoop()
-    await turnOfLoop()
+    await tick()
+    await tick()
     expect(done).toEqual(['commit', 'commit', 'second'])
   })
 
@@ -48,8 +48,8 @@ describe('the outbox', () => {
       () => done.push('unsent'),
     )
     outbox.add(() => done.push('sent'))
-    await turnOfLoop()
-    await turnOfLoop()
+    await tick()
+    await tick()
     expect(done).toEqual(['Error: full', 'heard', 'sent'])
   })
 
@@ -64,7 +64,7 @@ describe('the outbox', () => {
       throw new Error('broken')
     })
     outbox.add(() => done.push('sent'))
-    await turnOfLoop()
+    await tick()
     expect(done).toEqual(['Error: broken', 'sent'])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { capabilities, type FrontDialect, type Route } from '../../src/contract/index.ts'
-import { unfit } from '../../src/engine/carry/refusal.ts'
+import { refusalFor } from '../../src/engine/carry/refusal.ts'
 import { keepsSecret, withoutSecret } from '../../src/engine/carry/secrets.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import type { Command, Item, Loss, TurnStart } from '../../src/model/index.ts'
@@ -68,24 +68,24 @@ describe('an agent is refused', () => {
 
   test('when it is to compact and cannot, on any route', () => {
     const compact = start({ task: 'compact' })
-    expect(unfit(front, compact, agent(local), route({}))).toMatchObject({
+    expect(refusalFor(front, compact, agent(local), route({}))).toMatchObject({
       code: 'invalid-request',
       message: 'The agent "writer" cannot compact its conversation.',
     })
-    expect(unfit(front, compact, agent(local, 'start.compact'), route({}))).toBeUndefined()
+    expect(refusalFor(front, compact, agent(local, 'start.compact'), route({}))).toBeUndefined()
   })
 
   test('on a strict route alone, for what it would lose', () => {
     const lossy = start({ options: { model: 'm' } })
-    expect(unfit(front, lossy, agent(local), route({}))).toBeUndefined()
-    expect(unfit(front, lossy, agent(local), route({ loss: 'strict' }))?.code).toBe('lossy-refused')
-    expect(unfit(front, start(), agent(local), route({ loss: 'strict' }))).toBeUndefined()
+    expect(refusalFor(front, lossy, agent(local), route({}))).toBeUndefined()
+    expect(refusalFor(front, lossy, agent(local), route({ loss: 'strict' }))?.code).toBe('lossy-refused')
+    expect(refusalFor(front, start(), agent(local), route({ loss: 'strict' }))).toBeUndefined()
   })
 
   test('on a strict route when a secret is kept from it', () => {
     const command = start({ environment: secret })
     const far = agent({ kind: 'http', url: REMOTE }, 'start.environment')
-    const said = unfit(front, command, far, route({ loss: 'strict' }))
+    const said = refusalFor(front, command, far, route({ loss: 'strict' }))
     expect([said?.code, said?.message]).toEqual([
       'lossy-refused',
       'This route takes no losses, and surroundings that are called secret are kept from agents on other machines. ' +

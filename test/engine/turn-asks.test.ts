@@ -81,9 +81,9 @@ describe('a client that can be asked', () => {
   })
 
   test.each<[Question, Reply, AskAnswered]>([
-    [APPROVAL, { kind: 'input', values: '{}' }, { unfit: 'The question wants an answer of the kind "approval".' }],
-    [APPROVAL, pick('maybe'), { unfit: 'The question has no such option; choose one of: yes!, yes, no.' }],
-    [APPROVAL, pick('deny'), { unfit: 'The question has no such option; choose one of: yes!, yes, no.' }],
+    [APPROVAL, { kind: 'input', values: '{}' }, { mismatch: 'The question wants an answer of the kind "approval".' }],
+    [APPROVAL, pick('maybe'), { mismatch: 'The question has no such option; choose one of: yes!, yes, no.' }],
+    [APPROVAL, pick('deny'), { mismatch: 'The question has no such option; choose one of: yes!, yes, no.' }],
     [{ ...APPROVAL, options: [{ id: 'go', kind: 'allow', scope: 'once' }] }, pick('deny'), 'taken'],
     [{ kind: 'input', message: 'm' }, { kind: 'input', values: '{}' }, 'taken'],
   ])('%j is answered by %j: %j', (question, reply, became) => {
@@ -180,7 +180,7 @@ describe('a client whose next request can answer', () => {
     asked(ask('q2'))
     await Promise.resolve()
     const first = asks.parked!.continuation
-    expect(answer('q', pick('maybe'), first)).toHaveProperty('unfit')
+    expect(answer('q', pick('maybe'), first)).toHaveProperty('mismatch')
     await Promise.resolve()
     const second = asks.parked!.continuation
     expect(second).not.toBe(first)

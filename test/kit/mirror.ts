@@ -55,7 +55,7 @@ export class Mirror {
       event: (event) => ear.event(event),
       link: (event) => ear.event(event),
       loss: (loss, direction) => {
-        if (direction === 'asked') ear.asked?.(loss)
+        if (direction === 'request') ear.asked?.(loss)
       },
       call: (call) => {
         ear.wrote?.(call)
@@ -108,7 +108,7 @@ export class Mirror {
         this.agent.decode(frame)
       },
       loss: (loss, direction) => {
-        if (direction === 'said') this.#ear.shown?.(loss)
+        if (direction === 'response') this.#ear.shown?.(loss)
       },
       close: (exitCode) => {
         this.#exitCode = exitCode

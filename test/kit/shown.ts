@@ -175,7 +175,7 @@ function showAsked(dialect: Dialect, errors: AnyCodec['errors'], asking: Asking,
     },
     send: (frame) => frames.push(frame),
     loss: (loss, direction) => {
-      if (direction === 'said') ledger.add(loss)
+      if (direction === 'response') ledger.add(loss)
     },
   })
   client.open()

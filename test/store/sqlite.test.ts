@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as turnOfLoop } from 'node:timers/promises'
+import { setImmediate as tick } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -209,7 +209,7 @@ describe('what is written in one tick', () => {
     await writer.commit()
     expect(await reader.readSession('S1')).toMatchObject({ id: 'S1' })
     await writer.bindSession('S1', 'bound')
-    await turnOfLoop()
+    await tick()
     expect(await reader.readSession('S1')).toMatchObject({ bound: 'bound' })
     for (const store of [writer, reader]) await store.close()
   })
@@ -224,12 +224,12 @@ describe('what is written in one tick', () => {
     reader.exec('CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)')
     reader.exec('CREATE TRIGGER breaks AFTER INSERT ON sessions BEGIN INSERT INTO children VALUES (7); END')
     await store.openSession(KEY, 'S1', 1)
-    await turnOfLoop()
+    await tick()
     expect(failures).toEqual([expect.any(StoreError)])
     expect(await store.readSession('S1')).toBeUndefined()
     reader.exec('DROP TRIGGER breaks')
     await store.openSession(KEY, 'S2', 2)
-    await turnOfLoop()
+    await tick()
     expect(reader.prepare('SELECT id FROM sessions').all()).toEqual([{ id: 'S2' }])
     reader.close()
     await store.close()

@@ -41,7 +41,7 @@ export class Breakers {
   }
 
   /** How a turn on the agent ended; `undefined` for anything but a failure. */
-  told(agent: AgentSettings, found: Fault | undefined): void {
+  recordOutcome(agent: AgentSettings, found: Fault | undefined): void {
     if (!found) this.#byAgent.delete(agent.name)
     else if (found.code === AGENT_FAILS) this.#failed(agent)
     else this.release(agent)

@@ -20,12 +20,12 @@ type Stop = () => void
  * giving them a turn are not checked.
  */
 export class HealthChecks {
-  readonly #told: HealthListener
+  readonly #listener: HealthListener
   readonly #running = new Set<AgentLink>()
   #timers: NodeJS.Timeout[] = []
 
-  constructor(told: HealthListener) {
-    this.#told = told
+  constructor(listener: HealthListener) {
+    this.#listener = listener
   }
 
   /** Checks these agents from now on, each as often as its settings say, and no others. */
@@ -63,7 +63,7 @@ export class HealthChecks {
       }
       stop = agent.target.kind === 'http' ? this.#call(agent, finish) : this.#ask(agent, finish)
     })
-    if (found !== 'none') this.#told(agent, found)
+    if (found !== 'none') this.#listener(agent, found)
   }
 
   /** Any answer but a failure of the server says that somebody is there. */

@@ -91,17 +91,17 @@ function carryComposed(
 ): TurnEvent | undefined {
   if (event.type === 'usage') return carryUsage(capabilities, event, report)
   if (event.parts === undefined) return event
-  const told = event.type === 'message-end' ? (part: Part) => isTold(part, event.message, view) : () => false
+  const repeated = event.type === 'message-end' ? (part: Part) => isRepeated(part, event.message, view) : () => false
   const parts = carryParts(event.parts, (part) => {
     if (capabilities[`part.${part.type}`] !== 'none') return true
-    if (!told(part)) report(dropped(`part.${part.type}`))
+    if (!repeated(part)) report(dropped(`part.${part.type}`))
     return false
   })
   return parts === event.parts ? event : { ...event, parts }
 }
 
 /** What an end repeats of its message: events of its own have said it, or it is the client's own prompt. */
-function isTold(part: Part, message: string, view: LiveView): boolean {
+function isRepeated(part: Part, message: string, view: LiveView): boolean {
   const known = view.message(message)
   if (known?.role === 'user') return true
   if (part.type === 'reasoning') return known?.thought === true

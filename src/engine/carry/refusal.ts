@@ -14,7 +14,7 @@ const SECRET = fault(
  * Why an agent is not to have a turn of a client that speaks the dialect `front`: it cannot do it, or would lose
  * something on a route that takes no losses. Undefined when it may.
  */
-export function unfit(
+export function refusalFor(
   front: FrontDialect,
   command: Command & TurnStart,
   agent: AgentSettings,

@@ -26,7 +26,7 @@ export interface OutputOwner {
   wrote(text: string): void
 }
 
-/** The writing half of a client's wire: holds the head until the first frame, writes once per turn of the event loop, watches the valve. */
+/** The writing half of a client's wire: holds the head until the first frame, writes once per tick, watches the valve. */
 export class ClientOutput {
   readonly #options: ClientOptions
   readonly #owner: OutputOwner

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../contract/index.ts'
 
 /**
- * What leaves for clients in one turn of the event loop. It goes at the end of it, behind the commit of what the store
+ * The output of one tick for clients. It leaves at the end of the tick, after the commit of what the store
  * was told meanwhile: no answer is out that the record lacks, and one commit and one write serve what came together.
  */
 export class Outbox {

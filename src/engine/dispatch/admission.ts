@@ -1,7 +1,7 @@
 import type { Route, SessionKey, SessionRecord, SessionSettings, Store, TurnInfo } from '../../contract/index.ts'
 import { type Command, type Fault, fault, type Id, type TurnStart, textOf } from '../../model/index.ts'
 import type { Breakers } from '../agent/index.ts'
-import { steeringLosses, unfit } from '../carry/index.ts'
+import { refusalFor, steeringLosses } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, type EngineSettings, limitsOf, steadyFrom, UNWRITABLE } from '../common/index.ts'
 import { cancelledTurn } from '../events/index.ts'
@@ -64,7 +64,7 @@ export class Admission {
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { store, owner, watch } = this.#parts
-    const why = unfit(client.options.dialect, asked, choice.agent, choice.route)
+    const why = refusalFor(client.options.dialect, asked, choice.agent, choice.route)
     if (why) return exchange.fail(why)
     const session = asked.session?.id ?? this.#parts.newId()
     const command = { ...asked, options: optionsFor(asked, choice.agent), session: { ...asked.session, id: session } }
@@ -254,7 +254,7 @@ export class Admission {
     const named = route.fallback.flatMap((name) =>
       mayUse(client.options.allowed, name) ? (agents.get(name) ?? []) : [],
     )
-    return named.filter((agent) => unfit(client.options.dialect, command, agent, route) === undefined)
+    return named.filter((agent) => refusalFor(client.options.dialect, command, agent, route) === undefined)
   }
 }
 

@@ -131,7 +131,7 @@ function answered(exchange: Exchange | undefined, done: boolean | undefined, why
 }
 
 function refusalOf(became: AskAnswered): Fault {
-  return typeof became === 'string' ? GONE : fault('invalid-request', became.unfit)
+  return typeof became === 'string' ? GONE : fault('invalid-request', became.mismatch)
 }
 
 function unsteerable({ agent }: Turn): Fault {

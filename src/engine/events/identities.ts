@@ -10,7 +10,7 @@ interface Named {
   /** A question about it was asked. */
   asked: boolean
   /** A message's parts repeat it. */
-  told: boolean
+  repeated: boolean
 }
 
 /** The things of one kind by the ids that the agent gives them. An id that is used again is another thing. */
@@ -23,7 +23,7 @@ class Names {
     const same = this.#known.get(wire) ?? []
     let id = wire
     for (let number = same.length + 1; this.#used.has(id); number += 1) id = `${wire}#${number}`
-    const named = { id, lane, ended: false, called: false, asked: false, told: false }
+    const named = { id, lane, ended: false, called: false, asked: false, repeated: false }
     this.#used.add(id)
     same.push(named)
     this.#known.set(wire, same)
@@ -117,9 +117,9 @@ export class Identities {
   #repeated({ type, tool }: Part & { tool: Id }, lane: string | undefined): Id {
     const named =
       type === 'tool-call'
-        ? this.#tools.oldest(tool, lane, ({ told, ended }) => !told && !ended)
+        ? this.#tools.oldest(tool, lane, ({ repeated, ended }) => !repeated && !ended)
         : this.#tools.oldest(tool, lane, ({ ended }) => !ended)
-    if (named && type === 'tool-call') named.told = true
+    if (named && type === 'tool-call') named.repeated = true
     return (named ?? this.#tools.newest(tool, lane))?.id ?? tool
   }
 

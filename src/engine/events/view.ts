@@ -17,7 +17,7 @@ import {
 interface LiveMessage extends MessageView {
   commentary: boolean
   /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
-  told?: string
+  shown?: string
 }
 
 /** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
@@ -54,7 +54,7 @@ export class LiveView implements TurnView {
     this.seq = before.seq
     for (const message of before.messages) {
       if (message.closed) continue
-      const rest: LiveMessage = { ...message, text: '', reasoning: '', streamed: false, told: message.text }
+      const rest: LiveMessage = { ...message, text: '', reasoning: '', streamed: false, shown: message.text }
       this.messages.push(rest)
       this.#messageById.set(rest.id, rest)
     }
@@ -160,12 +160,12 @@ export class LiveView implements TurnView {
     message.thought = message.reasoning !== ''
     const text = joined(parts, 'text')
     message.reasoning = joined(parts, 'reasoning') || message.reasoning
-    if (message.told === undefined) {
+    if (message.shown === undefined) {
       message.parts = parts
       message.text = text
     } else if (!message.streamed) {
       // The whole repeats what an earlier answer has shown, unless the agent has changed its mind about it.
-      message.text = text.startsWith(message.told) ? text.slice(message.told.length) : text
+      message.text = text.startsWith(message.shown) ? text.slice(message.shown.length) : text
     }
   }
 

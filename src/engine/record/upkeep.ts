@@ -56,7 +56,7 @@ export class Upkeep {
   #checked(agent: AgentSettings, found: Fault | undefined): void {
     const { breakers, log } = this.#parts
     const before = breakers.state(agent)
-    breakers.told(agent, found && fault('agent-unavailable', found.message))
+    breakers.recordOutcome(agent, found && fault('agent-unavailable', found.message))
     if (found) log.warn('an agent failed its health check', { agent: agent.name, why: found.message })
     else if (before !== 'closed') log.info('an agent works again', { agent: agent.name })
   }

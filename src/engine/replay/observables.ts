@@ -8,8 +8,8 @@ import { RecordedClient } from './recorded-client.ts'
 export { carryStart, dropped } from '../carry/index.ts'
 export { type Exchange, frontsOf, type Started, stdioContext, takenBy } from '../client/index.ts'
 export { acceptedTurn } from '../events/index.ts'
-export { type AgentEar, type Direction, RecordedAgent } from './recorded-agent.ts'
-export { type ClientEar, RecordedClient } from './recorded-client.ts'
+export { type AgentListener, type Direction, RecordedAgent } from './recorded-agent.ts'
+export { type ClientListener, RecordedClient } from './recorded-client.ts'
 
 /** Hears what did not survive, and what could not be read. */
 export interface Listener {

@@ -24,10 +24,10 @@ import { carryStart, dropped } from '../carry/index.ts'
 import { turnLaws } from '../events/index.ts'
 
 /** Which way something was lost: in what the client asked, or in what the agent said. */
-export type Direction = 'asked' | 'said'
+export type Direction = 'request' | 'response'
 
 /** What is heard of an agent whose frames are given. All calls are synchronous. */
-export interface AgentEar {
+export interface AgentListener {
   /** An event of a turn, under the laws of a turn. */
   event(event: TurnEvent): void
   link?(event: LinkEvent): void
@@ -55,24 +55,24 @@ interface Running {
  */
 export class RecordedAgent<O = unknown> {
   readonly #dialect: BackDialect<O>
-  readonly #ear: AgentEar
+  readonly #listener: AgentListener
   readonly #link: BackLink
   #running: Running | undefined
-  #direction: Direction = 'asked'
+  #direction: Direction = 'request'
   #end: CallEnd = { why: 'closed' }
   #broken: Fault | undefined
   #ids = 0
 
-  constructor(dialect: BackDialect<O>, context: BackContext<O>, ear: AgentEar) {
+  constructor(dialect: BackDialect<O>, context: BackContext<O>, listener: AgentListener) {
     this.#dialect = dialect
-    this.#ear = ear
+    this.#listener = listener
     this.#link = dialect.back.open(context, {
       emit: (event) => this.#emit(event),
-      open: (call) => ear.call?.(call),
-      send: (frame) => ear.send?.(frame),
-      end: () => ear.endInput?.(),
+      open: (call) => listener.call?.(call),
+      send: (frame) => listener.send?.(frame),
+      end: () => listener.endInput?.(),
       fault: (fault) => this.#break(fault),
-      report: (loss) => ear.loss?.(loss, this.#direction),
+      report: (loss) => listener.loss?.(loss, this.#direction),
       newId: () => `${++this.#ids}`,
     })
   }
@@ -99,7 +99,9 @@ export class RecordedAgent<O = unknown> {
 
   /** Hands over a turn. */
   start(command: Command & TurnStart): void {
-    const carried = carryStart(this.#dialect.back.capabilities, command, (loss) => this.#ear.loss?.(loss, 'asked'))
+    const carried = carryStart(this.#dialect.back.capabilities, command, (loss) =>
+      this.#listener.loss?.(loss, 'request'),
+    )
     const running: Running = { turn: command.turn, cancelled: false, subscriber: undefined }
     this.#running = running
     new Observable<AgentEvent>((subscriber) => {
@@ -109,7 +111,7 @@ export class RecordedAgent<O = unknown> {
       .pipe(
         turnLaws({
           turn: command.turn,
-          link: (event) => this.#ear.link?.(event),
+          link: (event) => this.#listener.link?.(event),
           missingEnd: () => this.#broken ?? faultOfEnd(this.#end),
           cancelled: () => running.cancelled,
           abortable() {},
@@ -117,7 +119,7 @@ export class RecordedAgent<O = unknown> {
       )
       .subscribe((event) => {
         if (event.type === 'turn-end' && this.#running === running) this.#running = undefined
-        this.#ear.event(event)
+        this.#listener.event(event)
       })
   }
 
@@ -125,7 +127,7 @@ export class RecordedAgent<O = unknown> {
   send(command: Exclude<Command, TurnStart>): void {
     if (command.type === 'turn-cancel' && this.#running) this.#running.cancelled = true
     const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
-    if (this.#dialect.back.capabilities[item] === 'none') this.#ear.loss?.(dropped(item), 'asked')
+    if (this.#dialect.back.capabilities[item] === 'none') this.#listener.loss?.(dropped(item), 'request')
     else this.#asking(() => this.#link.encode(command))
   }
 
@@ -137,7 +139,7 @@ export class RecordedAgent<O = unknown> {
   /** A frame that the agent wrote. */
   decode(frame: Frame): void {
     const before = this.#direction
-    this.#direction = 'said'
+    this.#direction = 'response'
     this.#link.decode(frame)
     this.#direction = before
   }
@@ -158,25 +160,25 @@ export class RecordedAgent<O = unknown> {
   #emit(event: AgentEvent): void {
     const subscriber = this.#running?.subscriber
     if (subscriber) subscriber.next(event)
-    else if (event.turn === null) this.#ear.link?.(event)
+    else if (event.turn === null) this.#listener.link?.(event)
   }
 
   #break(fault: Fault): void {
     this.#broken ??= fault
-    this.#ear.fault?.(fault)
+    this.#listener.fault?.(fault)
     this.#running?.subscriber?.complete()
   }
 
   #asking(step: () => void): void {
     const before = this.#direction
-    this.#direction = 'asked'
+    this.#direction = 'request'
     step()
     this.#direction = before
   }
 
   #saying(step: () => void): void {
     const before = this.#direction
-    this.#direction = 'said'
+    this.#direction = 'response'
     step()
     this.#direction = before
   }

@@ -5,7 +5,7 @@ import { LiveView } from '../events/index.ts'
 import type { Direction } from './recorded-agent.ts'
 
 /** What is heard of a client whose frames are given. All calls are synchronous. */
-export interface ClientEar {
+export interface ClientListener {
   /** A command, and the exchange that waits for its answer. */
   command?(command: Command, exchange: Exchange | undefined): void
   /** A frame that the client reads, and how it is framed. */
@@ -28,7 +28,7 @@ export interface ClientEar {
 export class RecordedClient {
   readonly #dialect: FrontDialect
   readonly #agent: string
-  readonly #ear: ClientEar
+  readonly #listener: ClientListener
   readonly #link: FrontLink
   readonly #views = new Map<Id, LiveView>()
   readonly #exchanges = new Map<Id, Exchange>()
@@ -39,10 +39,10 @@ export class RecordedClient {
   closed = false
 
   /** `agent` is the name that fronts show for the agent. */
-  constructor(dialect: FrontDialect, context: FrontContext, agent: string, ear: ClientEar) {
+  constructor(dialect: FrontDialect, context: FrontContext, agent: string, listener: ClientListener) {
     this.#dialect = dialect
     this.#agent = agent
-    this.#ear = ear
+    this.#listener = listener
     this.#host = {
       capabilities: dialect.front.capabilities,
       gone: false,
@@ -60,12 +60,12 @@ export class RecordedClient {
       fault: (fault, exchange) => this.#fault(fault, exchange),
       report: (loss, exchange) => this.#report(loss, exchange),
       losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
-      newId: () => ear.newId?.() ?? `${++this.#ids}`,
+      newId: () => listener.newId?.() ?? `${++this.#ids}`,
       now: () => this.#now(),
       close: (exitCode) => {
         if (this.closed) return
         this.closed = true
-        this.#ear.close?.(exitCode)
+        this.#listener.close?.(exitCode)
       },
     })
   }
@@ -113,7 +113,7 @@ export class RecordedClient {
   }
 
   #now(): number {
-    return this.#ear.now?.() ?? 0
+    return this.#listener.now?.() ?? 0
   }
 
   #newView(event: TurnEvent, exchange: Exchange): LiveView {
@@ -132,7 +132,7 @@ export class RecordedClient {
   #command(command: Command, answer: Answer | undefined): void {
     const exchange = answer && new Exchange(command, answer, this.#host)
     if (exchange) this.#exchanges.set(exchange.id, exchange)
-    this.#ear.command?.(command, exchange)
+    this.#listener.command?.(command, exchange)
   }
 
   /** What the request lost is told at once; what the answer loses is counted by its exchange. */
@@ -140,11 +140,11 @@ export class RecordedClient {
     // While a front is shown one answer it may read the next request, which waited in its queue.
     const answering = !this.#asking && this.#current?.id === id
     if (answering) this.#current?.report(loss)
-    else this.#ear.loss?.(loss, 'asked')
+    else this.#listener.loss?.(loss, 'request')
   }
 
   #fault(fault: Fault, id: Id | undefined): void {
-    this.#ear.fault?.(fault, this.#asking ? 'asked' : 'said')
+    this.#listener.fault?.(fault, this.#asking ? 'request' : 'response')
     const exchange = id === undefined ? undefined : this.#exchanges.get(id)
     if (exchange) exchange.ended = true
     this.#during(exchange, () => this.#link.encodeFault(fault, id))
@@ -154,12 +154,12 @@ export class RecordedClient {
   #ended(exchange: Exchange): void {
     this.#exchanges.delete(exchange.id)
     this.#views.delete(exchange.id)
-    for (const loss of exchange.ledger.list) this.#ear.loss?.(loss, 'said')
+    for (const loss of exchange.ledger.list) this.#listener.loss?.(loss, 'response')
   }
 
   #send(frame: Frame): void {
     const wanted = this.#current?.answer.framing ?? this.#dialect.framing
-    this.#ear.send?.(frame, wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted)
+    this.#listener.send?.(frame, wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted)
   }
 
   /** As `#during`, without a function for each event: an event is all that most steps are. */

@@ -32,7 +32,7 @@ export class LiveSession implements LinkOwner {
   #waiting: Waiting | undefined
   #link: AgentLink | undefined
   /** The link that has had a turn, and so knows the conversation. */
-  #told: AgentLink | undefined
+  #primed: AgentLink | undefined
   #idle: NodeJS.Timeout | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
@@ -190,8 +190,8 @@ export class LiveSession implements LinkOwner {
 
   async #run(turn: Turn, link: AgentLink): Promise<void> {
     this.#link = link
-    const lost = link !== this.#told && this.#isLost(link)
-    this.#told = link
+    const lost = link !== this.#primed && this.#isLost(link)
+    this.#primed = link
     const why = lost ? this.#restore(turn) : undefined
     if (why) {
       turn.fail(why)

@@ -5,7 +5,7 @@ import type { AskAudit } from './ask-audit.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** What became of an answer: it was taken, nothing waits for it, or it is none to this question (which stays open). */
-export type AskAnswered = 'taken' | 'gone' | { unfit: string }
+export type AskAnswered = 'taken' | 'gone' | { mismatch: string }
 
 /** A turn that waits for a client's next request: by which token, since which event, with which questions. */
 export interface Park {
@@ -78,10 +78,10 @@ export class TurnAsks {
     const again = parked && typeof command.target === 'object' && 'continuation' in command.target
     const ask = command.ask ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
     const open = ask === undefined ? undefined : this.#open.get(ask)
-    const unfit = open && unfitness(open.ask.question, command.reply)
-    if (ask === undefined || !open || unfit !== undefined) {
+    const mismatch = open && mismatchOf(open.ask.question, command.reply)
+    if (ask === undefined || !open || mismatch !== undefined) {
       if (again) this.#park()
-      return unfit === undefined ? 'gone' : { unfit }
+      return mismatch === undefined ? 'gone' : { mismatch }
     }
     this.#settle(ask, 'answered', by, command.reply)
     this.#send(ask, command.reply)
@@ -233,7 +233,7 @@ function policyReply(question: Question, policy: Route['approvals']): Reply {
 }
 
 /** Why a reply is none to this question; undefined when it is one. No is an answer also where no option says so. */
-function unfitness(question: Question, reply: Reply): string | undefined {
+function mismatchOf(question: Question, reply: Reply): string | undefined {
   if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
   if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined
   const { options } = question

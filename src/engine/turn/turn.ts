@@ -109,9 +109,9 @@ export class Turn extends TurnState {
   }
 
   /** What the agent knew of this session is lost; `why` says how. */
-  reset(why: string, retold: boolean): void {
+  reset(why: string, replayed: boolean): void {
     this.scope.note('session-reset')
-    const now = retold ? 'the agent was told the conversation so far' : 'the agent begins anew'
+    const now = replayed ? 'the agent was told the conversation so far' : 'the agent begins anew'
     this.notice('warning', 'session-reset', `${why}: ${now}.`)
   }
 
