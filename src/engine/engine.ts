@@ -40,7 +40,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
   readonly #upkeep: Upkeep
   readonly breakers: Breakers
   readonly outbox: Outbox
-  /** Whether the store can be written. */
+  /** Watches whether the store can be written. */
   readonly storeWatch: StoreWatch
   readonly now: () => number
   readonly keepAliveMs: number
@@ -285,7 +285,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     const choice = chooseAgent(this.settings, { front, explicit, principal: context.principal, allowed, command })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type !== 'turn-start') {
-      // What has just ended is part of the answer.
+      // The answer includes turns that have just ended.
       if (command.type === 'query') await this.#recorder.flush()
       const { storeWatch } = this
       if (needsRecord(command, exchange) && !(await storeWatch.ready())) return exchange?.fail(UNWRITABLE)

@@ -26,10 +26,10 @@ import {
 import type { AgentSettings } from '../common/index.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
-/** How long an agent may take to leave by itself after its last word, in milliseconds, before it is told to. */
+/** The time that an agent has to exit by itself after its last word, in milliseconds; then it is told to. */
 export const LINGER_MS = 1000
 
-/** What one turn gives to the link that runs it. */
+/** A turn as the link that runs it sees it. */
 export interface LinkRun {
   command: Command
   scope: TurnScope
@@ -38,7 +38,7 @@ export interface LinkRun {
   streams(what: 'head' | 'frame'): void
 }
 
-/** What the owner of a link hears of it beside a turn's events. */
+/** Listener for what a link reports besides a turn's events. */
 export interface LinkOwner {
   /** An event without a turn that came while no turn ran. */
   idleEvent(event: LinkEvent): void
@@ -113,7 +113,7 @@ export class AgentLink {
     this.#link.open(bound)
   }
 
-  /** Why a turn that the wire left without an end has none. */
+  /** The fault of a turn that the wire left without an end. */
   get missingEnd(): Fault {
     return this.#broken ?? faultOfEnd(this.#lastEnd)
   }
@@ -351,7 +351,7 @@ export class AgentLink {
   }
 }
 
-/** Why a turn does not run: its client has set a mode, and the agent would run in another one. */
+/** The fault of a turn whose agent would not run in the mode that its client has set. */
 function modeRefused(agent: string, mode: string, why?: Fault): Fault {
   const said = why ? ` (${why.message})` : ''
   const text = `The agent "${agent}" cannot be set to the mode "${mode}" that its client has set${said}; set another mode.`

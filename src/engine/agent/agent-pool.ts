@@ -9,7 +9,7 @@ import { SILENT_SCOPE } from './silent-scope.ts'
 /** Gives up an idle session's process of a pool that is full; true when there was one. */
 export type EvictIdle = (pool: AgentPool) => boolean
 
-/** What a link is for. */
+/** The session that a link is for. */
 export interface LinkFor {
   /** The session's link of an agent that is one process a turn; it is given back with a place for the next process. */
   kept?: AgentLink | undefined
@@ -32,7 +32,7 @@ export class AgentPool {
   readonly #warm: IdleLink[] = []
   /** Its agent is no longer configured like this. */
   retired = false
-  /** What a process that is gone had said. */
+  /** The model that a process which is gone had named. */
   #lastModel: string | undefined
 
   /** `ahead` gives what observes a process that is started for no turn. */
@@ -44,7 +44,7 @@ export class AgentPool {
     this.refill()
   }
 
-  /** Where its agent has what was said in a session. */
+  /** The place where its agent keeps a session. */
   get memory(): Memory {
     return this.agent.dialect.back.memory(this.agent.context)
   }
@@ -133,7 +133,7 @@ export class AgentPool {
     await Promise.all([...this.#live].map((link) => link.stop('closed', graceMs)))
   }
 
-  /** How many places will be free as soon as their process, which was told to end, has exited. */
+  /** The number of places whose process was told to end and has not exited yet. */
   get #leaving(): number {
     return [...this.#live].filter(({ dead }) => dead).length
   }

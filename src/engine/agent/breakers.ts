@@ -4,7 +4,7 @@ import type { AgentSettings } from '../common/index.ts'
 /** The failure that says something of the agent, not of the request: it cannot be started or reached. */
 const AGENT_FAILS: ErrorCode = 'agent-unavailable'
 
-/** Whether an agent can be used: `closed` as usual, `open` not for a while, `half-open` one turn tries it. */
+/** State of an agent: `closed` takes turns, `open` takes none for a while, `half-open` takes one turn as a probe. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 interface Breaker {
@@ -40,14 +40,14 @@ export class Breakers {
     return state !== 'open'
   }
 
-  /** How a turn on the agent ended; `undefined` for anything but a failure. */
+  /** Records how a turn on the agent ended; `undefined` for anything but a failure. */
   recordOutcome(agent: AgentSettings, found: Fault | undefined): void {
     if (!found) this.#byAgent.delete(agent.name)
     else if (found.code === AGENT_FAILS) this.#failed(agent)
     else this.release(agent)
   }
 
-  /** Why the agent gets no turn. */
+  /** The fault of a turn that the agent does not get. */
   refusal(agent: AgentSettings): Fault {
     const { failures, openUntil } = this.#byAgent.get(agent.name)!
     const seconds = Math.max(1, Math.ceil((openUntil - this.#now()) / 1000))

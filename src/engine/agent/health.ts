@@ -8,7 +8,7 @@ export type HealthListener = (agent: AgentSettings, found: Fault | undefined) =>
 
 const EXCHANGE = 'health'
 
-/** What a check found: a fault, nothing wrong, or that the agent cannot be checked. */
+/** Result of a check: a fault, nothing wrong, or that the agent cannot be checked. */
 type Found = Fault | undefined | 'none'
 
 /** Ends what a check has started. */

@@ -2,7 +2,7 @@ import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 
 type Query = CommandOf<'query'>
-/** What an agent answered to a command. */
+/** An agent's answer to a command. */
 export type CommandReply = Extract<LinkEvent, { type: 'command-reply' }>
 
 interface Asked {

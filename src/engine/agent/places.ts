@@ -15,7 +15,7 @@ export class Places {
     this.#free = max
   }
 
-  /** How many wait. */
+  /** The number of those who wait. */
   get waiting(): number {
     return this.#line.length
   }

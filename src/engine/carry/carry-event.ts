@@ -4,7 +4,7 @@ import type { LiveView } from '../events/index.ts'
 import { carriesEvent, dropped, type ReportLoss } from './carry.ts'
 import { carryMembers, reportMembers } from './carry-members.ts'
 
-/** What reaches every front in the view, even where its wire has no event for it. */
+/** Events that reach every front in the view, even where its wire has no event for them. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
 
 /** A remark of ours on what everybody sees: that the answer is empty. */
@@ -54,14 +54,14 @@ export function carryEvent(
     return undefined
   }
   if (event.type === 'turn-end' || event.type === 'turn-parked') {
-    // Who is shown every message with its phase is shown what was said beside the answer.
+    // A client that sees every message with its phase sees the asides too.
     if (view.asides > 0 && capabilities['message.phase'] !== 'full')
       report({ ...dropped('text-delta', view.asides), field: 'aside' })
   }
   return withoutExt(capabilities, carried ?? event, report)
 }
 
-/** What every front is told all the same. */
+/** True for an event that every front shows in another way. */
 function isSeen(event: TurnEvent): boolean {
   return IN_VIEW.has(event.type) || (event.type === 'notice' && event.code === SEEN_NOTICE)
 }
@@ -100,7 +100,7 @@ function carryComposed(
   return parts === event.parts ? event : { ...event, parts }
 }
 
-/** What an end repeats of its message: events of its own have said it, or it is the client's own prompt. */
+/** True for a part that only repeats: an event of its own has shown it, or it is the client's own prompt. */
 function isRepeated(part: Part, message: string, view: LiveView): boolean {
   const known = view.message(message)
   if (known?.role === 'user') return true

@@ -26,7 +26,7 @@ const WEAKENING: ReadonlySet<Item> = new Set([
   'reasoning.seal',
 ])
 
-/** What members go with when it has no place itself. */
+/** The item that a member is lost with, when that has no place itself. */
 const HOLDERS: Partial<Record<Item, Item>> = {
   'message.phase': 'message-start',
   'tool.executor': 'tool-call',
@@ -34,7 +34,7 @@ const HOLDERS: Partial<Record<Item, Item>> = {
   'reasoning.seal': 'part.reasoning',
 }
 
-/** What a member is lost with, as no loss of its own. */
+/** The item that a member is lost with; its own loss is not reported then. */
 export function holderOf(item: Item): Item | undefined {
   return HOLDERS[item]
 }
@@ -100,7 +100,7 @@ function unusual(event: TurnEvent): readonly Item[] {
   }
 }
 
-/** How an outcome usually comes about. */
+/** The usual stop of each outcome. */
 const STOPS = { completed: 'end', cancelled: 'aborted', failed: 'error' } as const
 
 function unusualEnd({ outcome, stop, fault }: EventOf<'turn-end'>): readonly Item[] {

@@ -4,7 +4,7 @@ import type { Command, Item, Loss, Part, TurnEvent, TurnStart } from '../../mode
 /** Receives what is dropped. */
 export type ReportLoss = (loss: Loss) => void
 
-/** What gives a turn its shape: every front gets it. */
+/** Events that give a turn its shape: every front gets them. */
 const SHAPE: ReadonlySet<TurnEvent['type']> = new Set([
   'turn-accepted',
   'turn-started',
@@ -37,7 +37,7 @@ const START_ITEMS = [
   'environment',
 ] as const satisfies readonly (keyof TurnStart)[]
 
-/** What the gateway itself honours for every agent: losing it towards the agent loses nothing for the client. */
+/** Items that the gateway itself honours for every agent: losing one towards the agent loses nothing for the client. */
 const SERVED_HERE: ReadonlySet<Item> = new Set([
   'start.request',
   'start.agent',
@@ -71,7 +71,7 @@ export function isServedHere(item: Item): boolean {
   return SERVED_HERE.has(item)
 }
 
-/** What a turn-start holds, with how often. */
+/** The items that a turn-start holds, each with its count. */
 export function startItems(command: Command & TurnStart): { item: Item; count: number }[] {
   const counts = new Map<Item, number>()
   visitStart(command, (item) => {
@@ -101,13 +101,13 @@ export function carryStart(
   return { ...carried, input: [{ type: 'text', text: surroundings }] }
 }
 
-/** What the client tells of its surroundings, where that is all that it says: it is the prompt of an agent that has no place for it. */
+/** The client's surroundings, where it says nothing else: they become the prompt of an agent that has no place for them. */
 function onlySurroundings({ task, input, invocation, environment }: TurnStart): string | undefined {
   const blank = input.every((part) => part.type === 'text' && part.text.trim() === '')
   return task === 'prompt' && blank && !invocation ? environment?.json : undefined
 }
 
-/** What of a request for a turn its agent is not told when the input goes to a running turn. */
+/** Losses of a request for a turn whose input goes to a running turn. */
 export function steeringLosses(command: Command & TurnStart): Loss[] {
   return startItems(command)
     .filter(({ item }) => !item.startsWith('part.') && !SERVED_HERE.has(item))

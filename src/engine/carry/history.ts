@@ -2,7 +2,7 @@ import type { Capabilities } from '../../contract/index.ts'
 import { type Command, type Message, type TurnStart, textOf } from '../../model/index.ts'
 import type { ReportLoss } from './carry.ts'
 
-/** Who speaks, in a transcript that is told as text. */
+/** Names of the speakers in a transcript that is written as text. */
 const SPEAKER: Readonly<Record<Message['role'], string>> = {
   user: 'User',
   assistant: 'Assistant',

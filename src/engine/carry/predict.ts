@@ -4,7 +4,7 @@ import { dropped, isServedHere, startItems } from './carry.ts'
 import { holderOf, isWeakening } from './carry-members.ts'
 
 /**
- * How an item gets from one side of a pair to the other. `served`: the gateway itself honours it. `absent`: the side
+ * The way of an item from one side of a pair to the other. `served`: the gateway itself honours it. `absent`: the side
  * that would say it has no word for it.
  */
 export type Carriage = 'kept' | 'weakened' | 'lost' | 'served' | 'absent'
@@ -12,7 +12,7 @@ export type Carriage = 'kept' | 'weakened' | 'lost' | 'served' | 'absent'
 /** The most items that a refusal names. */
 const NAMED_LIMIT = 12
 
-/** What says an item: the client, the agent, either of them, or the gateway, which gives every turn its shape. */
+/** Origin of an item: the client, the agent, either of them, or the gateway, which gives every turn its shape. */
 type Source = 'front' | 'back' | 'both' | 'gateway'
 
 const SOURCE_OF_GROUP: Readonly<Record<string, Source>> = {
@@ -73,7 +73,7 @@ const OF_AGENTS: ReadonlySet<Item> = new Set(['part.reasoning', 'part.tool-call'
 const ORDER: readonly Carriage[] = ['absent', 'kept', 'served', 'weakened', 'lost']
 
 /**
- * What becomes of each item between a client and an agent whose halves carry this. `same` says that both speak one
+ * Predicts the way of each item between a client and an agent whose halves carry this. `same` says that both speak one
  * dialect: then what is read of it is written again as it was.
  */
 export function predictPair(front: Capabilities, back: Capabilities, same = false): Readonly<Record<Item, Carriage>> {
@@ -118,7 +118,7 @@ function memberWay(item: Item, front: Capabilities, way: Carriage): Carriage {
   return holder !== undefined && front[holder] === 'none' ? way : 'weakened'
 }
 
-/** What is said beside turns: the gateway takes it in itself, and only who has asked something waits for an answer. */
+/** Items of no turn: the gateway takes them in itself, and only a client that has asked something waits for an answer. */
 function beside(item: Item, front: Capabilities, back: Capabilities): Carriage | undefined {
   if (front[item] !== 'none') return undefined
   if (item === 'command-reply') return 'absent'
@@ -131,7 +131,7 @@ function shaped(item: Item, front: Capabilities): Carriage {
   return front[item] === 'partial' ? 'weakened' : 'kept'
 }
 
-/** What has no counterpart in the model. */
+/** Items without a counterpart in the model. */
 function isBeyond(item: Item): boolean {
   return item === 'foreign' || item === 'ext'
 }
@@ -143,7 +143,7 @@ function beyond(source: Level, target: Level, same: boolean): Carriage {
 }
 
 /**
- * Whether an agent's answer may hold this beside its events: protocols without tools answer with text alone, and what
+ * True when an agent's answer may hold this besides its events: protocols without tools answer with text alone, and what
  * an event of its own tells is not told again.
  */
 function answers(item: Item, back: Capabilities): boolean {
@@ -164,8 +164,8 @@ function worst(a: Carriage, b: Carriage): Carriage {
 }
 
 /**
- * What a turn will lose, before it is started: of its request what the agent's protocol has no place for or weakens, as
- * it is reported when it is carried; of its answer what the agent's protocol may say and the client's cannot be shown.
+ * Predicts the losses of a turn before it is started: of its request what the agent's protocol has no place for or
+ * weakens, as carrying it reports them; of its answer what the agent's protocol may say and the client's cannot show.
  */
 export function predictTurn(
   front: Capabilities,
@@ -189,7 +189,7 @@ function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
   const lost = (item: Item): boolean => pair[item] === 'lost'
   return ITEMS.flatMap((item) => {
     if (!OF_ANSWERS.has(item) || !answers(item, back)) return []
-    // What is gone with the event that it is in is not lost twice.
+    // A member is not lost again when its event is lost.
     if (item.startsWith('usage.') && lost('usage')) return []
     if ((item.startsWith('ask.') || item === 'ask-settled') && lost('ask')) return []
     const holder = holderOf(item)
@@ -200,7 +200,7 @@ function predictAnswer(front: Capabilities, back: Capabilities): Loss[] {
   })
 }
 
-/** What the answer of a turn may hold. Frames and fields beyond the protocol cannot be foreseen. */
+/** Items that the answer of a turn may hold. Frames and fields beyond the protocol cannot be foreseen. */
 const OF_ANSWERS: ReadonlySet<Item> = new Set(
   ITEMS.filter((item) => {
     const beyond: readonly Item[] = [
@@ -220,8 +220,8 @@ function weakened(item: Item, count: number): Loss {
 }
 
 /**
- * Why a route that takes no losses refuses a turn: the request holds something that would be dropped or weakened, or
- * the agent's protocol may say something that the client's has no place for. Undefined when nothing speaks against it.
+ * The fault with which a route that takes no losses refuses a turn: the request holds something that would be dropped or
+ * weakened, or the agent's protocol may say something that the client's has no place for. Undefined when it may run.
  */
 export function strictRefusal(
   front: Capabilities,

@@ -11,7 +11,7 @@ const SECRET = fault(
 )
 
 /**
- * Why an agent is not to have a turn of a client that speaks the dialect `front`: it cannot do it, or would lose
+ * The fault with which an agent is refused a turn of a client that speaks `front`: it cannot do it, or would lose
  * something on a route that takes no losses. Undefined when it may.
  */
 export function refusalFor(

@@ -3,7 +3,7 @@ import { type Command, isLoopback, type Loss, type TurnStart } from '../../model
 import type { AgentSettings } from '../common/index.ts'
 
 /**
- * Whether what a client calls secret of its surroundings is kept from the agent: other machines get it only where the
+ * True when a client's secret surroundings are kept from the agent: other machines get them only where the
  * route says so.
  */
 export function keepsSecret(

@@ -8,16 +8,16 @@ import { Exchange, type ExchangeHost } from './exchange.ts'
 import type { Outbox } from './outbox.ts'
 import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 
-/** What a client's wire needs of the engine. */
+/** The engine as a client's wire sees it. */
 export interface ClientOwner {
   now(): number
   readonly lineLimit: number
   readonly bodyLimit: number
-  /** What leaves for clients goes through it. */
+  /** Output for clients goes through it. */
   readonly outbox: Outbox
-  /** How long a client may refuse to read, in milliseconds. */
+  /** The time that a client may refuse to read, in milliseconds. */
   readonly stallLimit: number
-  /** How long a streamed answer may be silent before its wire is kept alive, in milliseconds. */
+  /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds. */
   readonly keepAliveMs: number
   newLinkId(): string
   scope(options: ClientOptions): RequestScope
@@ -256,7 +256,7 @@ export class ClientLink implements ExchangeHost {
     this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
   }
 
-  /** What is between us and the client may cut a wire that is silent for long. */
+  /** Proxies between the gateway and the client may cut a wire that is silent for long. */
   #stayAlive(): void {
     if (this.#output.wasSilent()) this.probe()
   }

@@ -7,7 +7,7 @@ export interface ClientOptions {
   front: string
   dialect: FrontDialect
   context: FrontContext
-  /** How the input is framed: the dialect's framing on stdio, the endpoint's over HTTP. */
+  /** The framing of the input: the dialect's on stdio, the endpoint's over HTTP. */
   input: Framing
   sink: ClientSink
   /** The client's trace context. */

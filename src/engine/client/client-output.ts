@@ -12,11 +12,11 @@ const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
   text: 'text/plain; charset=utf-8',
 }
 
-/** What the output tells its owner. */
+/** The owner of an output, as the output sees it. */
 export interface OutputOwner {
-  /** What leaves for clients goes through it. */
+  /** Output for clients goes through it. */
   readonly outbox: Outbox
-  /** How long a client may refuse to read, in milliseconds. */
+  /** The time that a client may refuse to read, in milliseconds. */
   readonly stallLimit: number
   /** The client refused to read for longer than that. */
   stalled(): void
@@ -50,7 +50,7 @@ export class ClientOutput {
     this.#owner = owner
   }
 
-  /** Runs an encoder of the link: frames that it sends belong to this exchange and, when they are the first, have this status. */
+  /** Runs an encoder of the link: its frames belong to this exchange; the first one of the wire has this status. */
   during(exchange: Exchange | undefined, status: number, encode: () => void): void {
     this.#current = exchange
     if (this.#framing === undefined) this.status = status === 200 ? (exchange?.answer.status ?? 200) : status

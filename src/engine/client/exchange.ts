@@ -14,7 +14,7 @@ import {
 import { carryEvent } from '../carry/index.ts'
 import type { LiveView } from '../events/index.ts'
 
-/** What an exchange needs of the client's wire. */
+/** The client's wire as an exchange sees it. */
 export interface ExchangeHost {
   readonly capabilities: Capabilities
   /** Hands an event to the codec. */
@@ -33,7 +33,7 @@ export interface ExchangeHost {
   readonly inputClosed: boolean
 }
 
-/** What a client's wire needs of the turn that an exchange is about. */
+/** The turn of an exchange, as the client's wire sees it. */
 export interface ExchangeTurn {
   readonly id: Id
   readonly agent: { readonly name: string }
@@ -178,7 +178,7 @@ export class Exchange {
 
   #isLast(event: TurnEvent): boolean {
     if (event.type === 'turn-end') return true
-    // Who follows the turn goes on following it while it waits.
+    // A follower goes on following the turn while it waits.
     if (event.type === 'turn-parked') return this.answer.asks === 'next-request' && !this.follows
     if (event.type !== 'turn-accepted' || this.follows) return false
     return this.answer.form === 'accepted' || (event.how === 'joined' && this.turn?.tellsDuplicates(this) === true)

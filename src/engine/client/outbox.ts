@@ -1,8 +1,8 @@
 import type { Awaitable } from '../../contract/index.ts'
 
 /**
- * The output of one tick for clients. It leaves at the end of the tick, after the commit of what the store
- * was told meanwhile: no answer is out that the record lacks, and one commit and one write serve what came together.
+ * The output of one tick for clients. It leaves at the end of the tick, after the commit of what the store was given
+ * meanwhile: the record has every answer that is out, and one commit and one write serve the whole tick.
  */
 export class Outbox {
   readonly #commit: () => Awaitable<void>
@@ -17,7 +17,7 @@ export class Outbox {
     this.#unsent = unsent
   }
 
-  /** Calls `send` behind the next commit. */
+  /** Calls `send` after the next commit. */
   add(send: () => void): void {
     if (this.#waiting.push(send) === 1) setImmediate(() => this.#flush())
   }
@@ -34,7 +34,7 @@ export class Outbox {
       else all()
     } catch (error) {
       this.#uncommitted(error)
-      // Whoever heard of it has a say first.
+      // Those that heard of the failure act first.
       queueMicrotask(all)
     }
   }

@@ -42,7 +42,7 @@ export class StandIn {
   #client: ClientLink | undefined
   #first: FrameDecoder | undefined
   #waiting = ''
-  /** How long stdin may be silent before the dialect is decided without it; absent when it must speak. */
+  /** The time that stdin may be silent before the dialect is decided without it; absent when it must speak. */
   #peekMs: number | undefined
   #silence: NodeJS.Timeout | undefined
 

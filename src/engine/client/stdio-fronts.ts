@@ -3,7 +3,7 @@ import { type AnyCodec, type Frame, type FrontContext, type FrontDialect, hasFro
 /** A dialect that clients can speak, under its name. */
 export type NamedFront = readonly [name: string, dialect: FrontDialect]
 
-/** How a program on stdio was started. */
+/** Arguments and environment of a program on stdio. */
 export interface Started {
   argv: readonly string[]
   env: Readonly<Record<string, string | undefined>>
@@ -23,7 +23,7 @@ export function takenBy(
   return fronts.find(([, dialect]) => dialect.front.accepts?.(frame, stdioContext(dialect, started)) ?? true)
 }
 
-/** What the front of a dialect is opened with on stdio: of the environment it sees what it asks for. */
+/** The context of a dialect's front on stdio; of the environment it has the variables that the front asks for. */
 export function stdioContext(dialect: FrontDialect, { argv, env }: Started): FrontContext {
   const known: Record<string, string> = {}
   for (const name of dialect.front.env) {

@@ -4,7 +4,7 @@ const SIGNAL_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 /** A signal that tells a stand-in to stop. */
 export type StopSignal = keyof typeof SIGNAL_CODES
 
-/** What codecs say for "ended by a signal": they are not told by which. */
+/** The exit code that codecs give for "ended by a signal": they do not know which one. */
 export const TERMINATED = SIGNAL_CODES.SIGTERM
 
 /** The exit code for what a codec says, where this signal has stopped it. */

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../model/index.ts'
 
-/** Why a request is refused that would rest on a record which cannot be written. */
+/** The fault of a request that would rest on a record which cannot be written. */
 export const UNWRITABLE: Fault = fault(
   'overloaded',
   'The gateway cannot write its record now, so it can keep no promise about this request; send it again later.',

@@ -9,13 +9,13 @@ export interface EngineLog {
   error(message: string, fields?: Record<string, unknown>): void
 }
 
-/** What the engine stands on. `now` is milliseconds since the epoch. */
+/** Dependencies of the engine. `now` is milliseconds since the epoch. */
 export interface EngineParts {
   settings: EngineSettings
   store: Store
   hooks: Hooks
   log: EngineLog
   now?: () => number
-  /** How long a streamed answer may be silent at most, in milliseconds: then its wire is kept alive (15 s when absent). */
+  /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
   keepAliveMs?: number
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** What is taken from the system at once, in bytes. */
+/** Bytes that are taken from the system at once. */
 const POOL = 1024
 
 let pool: Buffer = Buffer.alloc(0)

@@ -21,9 +21,9 @@ export interface EngineSettings {
   default?: string
   routes: readonly Route[]
   limits: Limits
-  /** How long ended turns are kept, in milliseconds. */
+  /** The time that ended turns are kept, in milliseconds. */
   retention: number
-  /** How many turns of a tenant may run or wait at the same time; any number of one that is not here. */
+  /** Turns of a tenant that may run or wait at the same time; any number of one that is not here. */
   turnLimits?: ReadonlyMap<string, number>
 }
 

@@ -23,7 +23,7 @@ const CONFLICT = fault(
   'Another request has this id or idempotency key: it differs in more than the attempt. Send this one under a new one.',
 )
 
-/** What admission stands on. */
+/** Dependencies of admission. */
 export interface AdmissionParts {
   store: Store
   sessions: Sessions
@@ -32,7 +32,7 @@ export interface AdmissionParts {
   watch: StoreWatch
   breakers: Breakers
   owner: TurnOwner
-  /** Who is told of every turn. */
+  /** Clients that follow every turn. */
   watches: Watches
   settings(): EngineSettings
   newId(): Id
@@ -177,7 +177,7 @@ export class Admission {
     await this.#run(entry, agent, others.slice(tried.indexOf(agent)), session)
   }
 
-  /** Why a key may not have another turn. */
+  /** The fault of a key that may not have another turn. */
   #tooMany(tenant: string): Fault | undefined {
     const most = this.#parts.settings().turnLimits?.get(tenant)
     return most !== undefined && this.#parts.turns.countOf(tenant) >= most ? tooMany(most) : undefined
@@ -242,7 +242,7 @@ export class Admission {
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 
-  /** Whether the conversation has had turns before; the sessions in memory know that themselves. */
+  /** True when the conversation has had turns before; sessions in memory know that themselves. */
   async #isUsed({ id, createdAt }: SessionRecord, at: number): Promise<boolean> {
     const { store, sessions } = this.#parts
     return createdAt !== at && !sessions.get(id) && (await store.isUsed(id))
@@ -270,7 +270,7 @@ function tooMany(most: number): Fault {
   return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
 }
 
-/** What observers are told of a turn. What is private stays: only what its client calls public, or does not call anything. */
+/** A turn as observers see it. Its content is given only where its client calls it public, or does not say. */
 function infoOf({ command, choice, session }: Entry, agent: AgentSettings): TurnInfo {
   const { model, systemPrompt } = command.options
   const { when, journal } = choice.route
@@ -287,12 +287,12 @@ function infoOf({ command, choice, session }: Entry, agent: AgentSettings): Turn
   }
 }
 
-/** Whether a request for a turn goes to the running one: on a route that takes no losses, when all of it can. */
+/** True when a request for a turn goes to the running one: on a route that takes no losses, when all of it can. */
 function steers({ busy, loss }: Route, command: Command & TurnStart): boolean {
   return busy === 'steer' && (loss !== 'strict' || steeringLosses(command).length === 0)
 }
 
-/** How many turns may wait for a session. */
+/** The number of turns that may wait for a session. */
 function mayWait(route: Route, agent: AgentSettings): number {
   return route.busy === 'reject' ? 0 : limitsOf(agent, route).queue
 }

@@ -26,7 +26,7 @@ export type ControlCommand = Exclude<
   TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply' }
 >
 
-/** Where a control command comes from and whom it means. */
+/** Origin and agent of a control command. */
 export interface ControlContext {
   settings: EngineSettings
   agent: AgentSettings
@@ -39,7 +39,7 @@ export interface ControlContext {
 const FAILED = fault('internal', 'The gateway could not do this; see its log.')
 const UNANSWERED = fault('internal', 'The agent did not answer in time, so its mode is not known; set it again.')
 
-/** How long an agent may take over a question that the gateway could answer itself, in milliseconds. */
+/** The time that an agent has for a question that the gateway could answer itself, in milliseconds. */
 const ANSWER_MS = 3000
 
 /** A command that an agent is to answer: what is done when it does not, and what follows when it has done it. */
@@ -47,14 +47,14 @@ interface Waiting {
   exchange: Exchange
   instead: NodeJS.Timeout
   done(): Promise<void>
-  /** What the agent's answer says, in the client's words. */
+  /** Puts the agent's answer in the client's words. */
   read(data: JsonText): JsonText
 }
 
 const AS_IT_IS = (data: JsonText): JsonText => data
 
 /**
- * The commands beside turns: handed to the session's live agent where its protocol has them; what is asked of the agent
+ * The commands that need no turn: handed to the session's live agent where its protocol has them; what is asked of the agent
  * itself to another process of it, started for that where there is room. Else they are served by the gateway where it
  * can, else refused. Each ends its exchange with one `command-reply`.
  */

@@ -27,14 +27,14 @@ import { mayUse } from './router.ts'
 /** The most sessions or turns that a list has. */
 const LIST_LIMIT = 200
 
-/** What is kept and what is in memory. */
+/** The sources of an answer: the store, and the sessions and turns in memory. */
 export interface Known {
   store: Store
   sessions: Sessions
   turns: LiveTurns
 }
 
-/** What a query is about. */
+/** Subject of a query. */
 export interface QuerySubject {
   settings: EngineSettings
   agent: AgentSettings
@@ -82,7 +82,7 @@ export async function answerQuery(
   }
 }
 
-/** Whether a query is to be answered again and again, as turns get further. */
+/** True for a query that is answered again whenever a turn gets further. */
 export function followsTurns({ what, args }: CommandOf<'query'>): boolean {
   const given = what === 'turns' && args !== undefined ? parse(args) : undefined
   return isRecord(given) && given['follow'] === true

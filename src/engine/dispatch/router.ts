@@ -2,7 +2,7 @@ import type { Route } from '../../contract/index.ts'
 import { type Command, type Fault, fault, globMatches } from '../../model/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
 
-/** What is known of a turn when its agent is chosen. */
+/** The facts of a turn when its agent is chosen. */
 export interface RouteQuery {
   /** The front's protocol name. */
   front: string
@@ -56,13 +56,13 @@ export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteC
   return { agent, route: route ?? { ...NO_ROUTE, agent: name } }
 }
 
-/** Whether a command is about what the gateway has of all agents: its turns and sessions. */
+/** True for a command about the gateway's own turns and sessions, whatever their agents. */
 function isOfAll(command: Command): boolean {
   if (command.type === 'query') return ['turns', 'turn', 'sessions', 'session'].includes(command.what)
   return command.type === 'session-delete'
 }
 
-/** Whether a key that is limited to these agents (globs; undefined means all) may use the one of that name. */
+/** True when a key that is limited to these agents (globs; undefined means all) may use the one of that name. */
 export function mayUse(allowed: readonly string[] | undefined, name: string): boolean {
   return !allowed || allowed.some((pattern) => globMatches(pattern, name))
 }

@@ -4,7 +4,7 @@ import type { AgentLink } from '../agent/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { LiveSession } from '../session/index.ts'
 
-/** Why a session cannot be changed while it works. */
+/** The fault of a change to a session that works. */
 export const BUSY: Fault = fault('session-busy', 'A turn of this session runs; cancel it first.')
 
 /** Whose session is changed, and when, in milliseconds since the epoch. */
@@ -14,7 +14,7 @@ interface About {
   at: number
 }
 
-/** What commands change of a session: what was said in it, and what a client has set for it. */
+/** Changes of a session by commands: its transcript, and the settings of its client. */
 export class SessionChanges {
   readonly #store: Store
 
@@ -58,7 +58,7 @@ export class SessionChanges {
     return {}
   }
 
-  /** What a client has set holds for every turn of the session, in whatever process. */
+  /** Keeps a client's settings: they hold for every turn of the session, in whatever process. */
   async #keep({ model, mode, effort }: CommandOf<'config-set'>, record: SessionRecord): Promise<void> {
     const settings = {
       ...(model !== undefined && { model }),
@@ -70,7 +70,7 @@ export class SessionChanges {
   }
 }
 
-/** Whether turns can be run as the client wants it: a mode is set before a turn, a model or an effort with it. */
+/** True when turns can be run as the client wants it: a mode is set before a turn, a model or an effort with it. */
 function canBeSet({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): boolean {
   const { capabilities } = agent.dialect.back
   return (

@@ -17,12 +17,12 @@ import type { AskAnswered, Turn } from '../turn/index.ts'
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
 const UNKNOWN = fault('session-not-found', 'There is no such turn; it may have been deleted, or belong to another key.')
 
-/** Where a turn was parked under a token. */
+/** The place in a turn at which it was parked under a token. */
 interface ParkedAt {
   turn: Id
   seq: number
   asks: readonly Id[]
-  /** What was chosen since, by question. */
+  /** The options that were chosen since, by question. */
   chosen: ReadonlyMap<Id, string | undefined>
 }
 
@@ -99,7 +99,7 @@ export class TurnCommands {
     else if (exchange && !turn) await this.#showPast(client, parked.turn, parked.seq, exchange)
   }
 
-  /** Where the turn was parked under this token, from its record. */
+  /** Reads from the turn's record where it was parked under this token. */
   async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
     const turn = continuation.slice(0, continuation.lastIndexOf('.'))
     await this.#recorder.flush()

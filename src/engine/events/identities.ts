@@ -1,6 +1,6 @@
 import type { EventOf, Id, Part, TurnEvent } from '../../model/index.ts'
 
-/** What one id of the agent stands for, in one lane; `id` is its own within the turn. */
+/** The message or tool call of one of the agent's ids, in one lane; `id` is unique within the turn. */
 interface Named {
   readonly id: Id
   readonly lane: string | undefined

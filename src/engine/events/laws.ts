@@ -12,12 +12,12 @@ import {
 import { Identities } from './identities.ts'
 import { cancelledTurn, failedTurn } from './turn-events.ts'
 
-/** What the laws need to know of the turn they guard. */
+/** The turn that the laws guard, as they see it. */
 export interface LawContext {
   turn: Id
   /** Events without a turn that came while it ran. */
   link(event: LinkEvent): void
-  /** Why the wire completed without a `turn-end`. */
+  /** The fault of a wire that completed without a `turn-end`. */
   missingEnd(): Fault
   /** True once somebody asked for the turn to be cancelled: a failure after that is a cancellation. */
   cancelled(): boolean
@@ -55,10 +55,10 @@ export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) 
 
 const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see the gateway log.')
 
-/** What is open in a lane, by id; the value says how to close it. */
+/** A message, tool call or step that is open in a lane. */
 type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
 
-/** What is still to be said of a turn that was cut off behind `said`: what is open is closed, then comes its end. */
+/** The events that complete a turn which was cut off after `said`: they close what is open, then end it. */
 export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
   const closings: TurnEvent[] = []
   let over = false

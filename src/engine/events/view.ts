@@ -13,10 +13,10 @@ import {
   type Usage,
 } from '../../model/index.ts'
 
-/** A message view that the fold may write to. `commentary` is text beside the answer. */
+/** A message view that the fold may write to. `commentary` is text that is no part of the answer. */
 interface LiveMessage extends MessageView {
   commentary: boolean
-  /** What an earlier answer has shown of it: it was open at the point that this view begins at. */
+  /** The text that an earlier answer has shown: the message was open where this view begins. */
   shown?: string
 }
 
@@ -49,7 +49,7 @@ export class LiveView implements TurnView {
     this.#ledger = identity.ledger
   }
 
-  /** Makes this the view of what follows `before`, which may go on: what is open there is here too, without what was said of it. */
+  /** Makes this the view of what follows `before`: what is open there is open here, without its text so far. */
   continue(before: LiveView): void {
     this.seq = before.seq
     for (const message of before.messages) {
@@ -79,7 +79,7 @@ export class LiveView implements TurnView {
     return this.#answers.map(({ text }) => text).join('\n\n')
   }
 
-  /** How many messages said something that is no part of `text`: those of sub-agents, of tools, and commentary. */
+  /** The number of messages with text that is no part of `text`: those of sub-agents, of tools, and commentary. */
   get asides(): number {
     const spoken = this.messages.filter(({ role, text }) => role !== 'user' && text !== '')
     return spoken.length - this.#answers.length

@@ -11,7 +11,7 @@ import { digestOf } from '../common/index.ts'
 
 type Start = Command & TurnStart
 
-/** Whether a member makes a request another one. With a member of the type that is not in the table nothing compiles. */
+/** Members that make a request another one. A member of the type that is not in the table does not compile. */
 type Compared<T> = Readonly<Record<keyof T, boolean>>
 
 /**

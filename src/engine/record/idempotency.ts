@@ -6,16 +6,16 @@ import type { Turn } from '../turn/index.ts'
 import { fingerprint } from './fingerprint.ts'
 import { isOfThisMachine, ownerAlive } from './owner.ts'
 
-/** How long after its end an answer may be given again, in milliseconds: an undelivered or failed one, and a success. */
+/** The time after its end in which an answer may be given again, in milliseconds. */
 const WINDOW_MS: Readonly<Record<Once['replay'], number>> = {
   undelivered: 60_000,
   success: 600_000,
   never: 60_000,
 }
 
-/** How long a key stays claimed: longer than any turn runs and any answer is given again. */
+/** The time that a key stays claimed: longer than any turn runs and any answer is given again. */
 const CLAIMED_MS = 7 * 86_400_000
-/** How long a duplicate that names no limit of its own waits for the end of a turn that another process runs. */
+/** The time that a duplicate without a limit of its own waits for the end of a turn that another process runs. */
 const WAIT_MS = 120_000
 const POLL_MS = 50
 const RECORDED_MS = 500
@@ -27,7 +27,7 @@ export interface Keyed {
   command: Command & TurnStart
 }
 
-/** What a request with an idempotency key gets. */
+/** The verdict on a request with an idempotency key. */
 export type Verdict =
   | { do: 'run' }
   | { do: 'join'; turn: Turn }
@@ -83,7 +83,7 @@ export class Idempotency {
     if (command.once) await this.#store.release(keyOf(scope, command.once))
   }
 
-  /** What a duplicate of this turn gets; undefined: it runs. */
+  /** The verdict on a duplicate of this turn; undefined: it runs. */
   async #duplicate(
     turn: Id,
     { once, options }: Command & TurnStart,
@@ -99,7 +99,7 @@ export class Idempotency {
     return this.#isOpen(record, once!) && isReplayable(record, once!.replay) ? { do: 'replay', turn } : undefined
   }
 
-  /** What another request under the key of this turn gets; undefined: it runs. */
+  /** The verdict on another request under the key of this turn; undefined: it runs. */
   async #other(turn: Id, once: Once): Promise<Verdict | undefined> {
     const record = await this.#awaitEnd(turn, 0, () => false)
     if (this.#live.get(turn)?.ended === false || isRunning(record)) return { do: 'refuse' }
@@ -107,7 +107,7 @@ export class Idempotency {
     return forgets || !this.#isOpen(record, once) ? undefined : { do: 'refuse' }
   }
 
-  /** Whether the answer of an ended turn may still be given again. */
+  /** True while the answer of an ended turn may be given again. */
   #isOpen({ turn, startedAt, endedAt = startedAt }: TurnRecord, { replay, ttlMs = WINDOW_MS[replay] }: Once): boolean {
     // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
     return (this.#live.endedSince(turn) ?? this.#now() - endedAt) < ttlMs
@@ -130,12 +130,12 @@ function keyOf(scope: string, { key }: Once): string {
   return JSON.stringify([scope, key])
 }
 
-/** Whether the recorded answer of an ended turn is given again. */
+/** True when the recorded answer of an ended turn is given again. */
 function isReplayable({ outcome, code, delivered }: TurnRecord, replay: Once['replay']): boolean {
   if (replay === 'never') return false
   if (replay === 'success') return outcome === 'completed'
   if (outcome === 'completed') return !delivered
-  // Who cancelled, and who was told that trying again may help, means to have it run.
+  // A client that cancelled, or that was told to try again, wants it to run.
   return outcome === 'failed' && code !== undefined && !isRetryable(code as ErrorCode)
 }
 

@@ -1,11 +1,11 @@
 import type { Awaitable, JournalEntry, Store } from '../../contract/index.ts'
 import type { Id, TurnEvent } from '../../model/index.ts'
 
-/** How many UTF-16 units may wait to be written, and for how long in milliseconds. */
+/** The UTF-16 units that may wait to be written, and the milliseconds that they may wait. */
 const WAITING_UNITS = 1_048_576
 const DELAY_MS = 50
 
-/** What answers a client: it is written at once, before the answer is, so that no answer is given that the record lacks. */
+/** Events that answer a client: they are written at once, before the answer is, so that the record has every answer. */
 const ANSWERS: ReadonlySet<TurnEvent['type']> = new Set(['turn-end', 'turn-parked'])
 
 /**
@@ -19,7 +19,7 @@ export class Journal {
   #units = 0
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
-  /** How many writes have not resolved yet. */
+  /** The number of writes that have not resolved yet. */
   #unresolved = 0
 
   /** `failed` hears of events that could not be written; turns go on without their record. */

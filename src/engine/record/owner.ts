@@ -27,12 +27,12 @@ export function ownerAlive(owner: string): boolean {
   }
 }
 
-/** Whether the owner of a turn is, or was, a process of this machine. */
+/** True when the owner of a turn is, or was, a process of this machine. */
 export function isOfThisMachine(owner: string): boolean {
   return owner.split(':', 1)[0] === hostname()
 }
 
-/** When a process was started, in ticks since the machine's start: the 22nd field of its `stat`, behind its name in brackets. */
+/** The start of a process, in clock ticks since the machine's: the 22nd field of its `stat`, after its name in brackets. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -5,7 +5,7 @@ import { cancelledTurn, foldUpTo, LiveView, reissue } from '../events/index.ts'
 import { ownerAlive } from './owner.ts'
 import { endLostTurn, LOST } from './recovery.ts'
 
-/** How often the record of a turn that another process runs is looked at, in milliseconds. */
+/** The interval at which the record of a turn that another process runs is read, in milliseconds. */
 const POLL_MS = 100
 
 const NOT_KEPT = fault(
@@ -14,14 +14,14 @@ const NOT_KEPT = fault(
 )
 const GONE = fault('internal', 'The record of this turn is gone; send the request with a new key.')
 
-/** What showing the past stands on. */
+/** Dependencies of `showPast`. */
 export interface PastHost {
   store: Store
   /** The time, in milliseconds since the epoch. */
   now(): number
 }
 
-/** What an exchange is shown of a turn that no turn of this process is. */
+/** A recorded turn as an exchange is shown it; it does not run in this process. */
 export interface Past {
   record: TurnRecord
   /** The session's id as the client knows it. */
@@ -41,7 +41,7 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   exchange.past = record
   const ledger = new LossLedger()
   for (const loss of record.losses ?? []) ledger.add(loss)
-  // What its first client was not shown is told of this one when it is not shown it either.
+  // The losses of its first client are not those of this one, which reports its own.
   ledger.subtract(record.measures?.toClient ?? [])
   for (const loss of ledger.list) exchange.report(loss)
   const newView = (): LiveView =>
@@ -67,7 +67,7 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   }
 }
 
-/** What the record says of a turn so far. */
+/** State of a turn by its record. */
 interface State {
   /** Nothing more will be recorded: it has its end, which is recorded after its events. */
   over: boolean

@@ -6,7 +6,7 @@ import { Journal } from './journal.ts'
 import { ownOwner } from './owner.ts'
 import type { StoreWatch } from './store-watch.ts'
 
-/** How long what is delivered may wait until it is marked, in milliseconds. */
+/** The time until a delivered answer is marked, in milliseconds. */
 const MARK_MS = 50
 
 /** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
@@ -64,7 +64,7 @@ export class Recorder {
     this.#keep(this.#end(turn, session))
   }
 
-  /** What an agent said between two turns is part of the session, behind the turns that have ended. */
+  /** Adds text that an agent said between two turns to the session, after the turns that have ended. */
   unasked(session: Id, text: string, at: number): void {
     const before = [...this.#pending]
     const append = async (): Promise<void> => {
@@ -136,7 +136,7 @@ export class Recorder {
   }
 }
 
-/** What a turn adds to its session's transcript: the prompt, and what the agent said, as far as it came. */
+/** The messages that a turn adds to its session's transcript: the prompt, and those of the agent, as far as they came. */
 function transcriptOf(turn: Turn): Message[] {
   const { view, command } = turn
   const messages: Message[] = []

@@ -3,14 +3,14 @@ import { type Fault, fault, type Id, type TurnEnd, type TurnEvent } from '../../
 import { closingsOf } from '../events/index.ts'
 import { ownerAlive } from './owner.ts'
 
-/** Why a turn has failed whose gateway is gone. */
+/** The fault of a turn whose gateway is gone. */
 export const LOST: Fault = fault(
   'internal',
   'The gateway was stopped before the turn had ended; send the request again.',
 )
 
 /**
- * How far the numbers of a lost turn's closing events are from its last recorded one. Clients may have been shown events
+ * The distance of a lost turn's closing events from its last recorded one. Clients may have been shown events
  * that never got into the record, and a number that was shown is never another event. Fewer than this were: the journal
  * holds back at most a mebi of characters, and an event has more than one. A constant costs running turns nothing.
  */

@@ -7,7 +7,7 @@ import type { Turn } from '../turn/index.ts'
 import { ownOwner } from './owner.ts'
 import { endLostTurn } from './recovery.ts'
 
-/** How often a store that cannot be written is tried again, and how soon after the last time for a request that needs it. */
+/** The interval at which a store that cannot be written is tried again, and the shortest one for a request that needs it. */
 const PROBE_MS = 1000
 const PROBE_AGAIN_MS = 100
 
@@ -16,7 +16,7 @@ const INCOMPLETE = fault(
   'The gateway could not write its record while this turn ran, so what became of it is not known here.',
 )
 
-/** What the watch stands on. */
+/** Dependencies of the watch. */
 export interface StoreWatchParts {
   store: Store
   log: EngineLog
@@ -27,7 +27,7 @@ export interface StoreWatchParts {
 }
 
 /**
- * Whether what happens can be kept. While it cannot, turns that nothing was promised for go on without their record and
+ * Watches whether the record can be written. While it cannot, turns that nothing was promised go on without it and
  * say so; what rests on the record is refused. The store is tried until it can be written again.
  */
 export class StoreWatch {
@@ -51,12 +51,12 @@ export class StoreWatch {
     return this.#retry === undefined
   }
 
-  /** How many writes have failed. */
+  /** The number of writes that have failed. */
   get failures(): number {
     return this.#failures
   }
 
-  /** Whether the record of a running turn is complete so far. */
+  /** True while the record of a running turn is complete. */
   keeps(turn: Turn): boolean {
     return !this.#lost.has(turn)
   }
@@ -73,7 +73,7 @@ export class StoreWatch {
     queueMicrotask(() => this.#tell())
   }
 
-  /** Whether the store can be written; one that could not is tried once more. */
+  /** Resolves with true when the store can be written; tries one that could not once more. */
   async ready(): Promise<boolean> {
     if (!this.writable && elapsed() - this.#probed >= PROBE_AGAIN_MS) await this.#probe()
     return this.writable
@@ -108,7 +108,7 @@ export class StoreWatch {
       if (this.#lost.has(turn)) continue
       this.#lost.add(turn)
       if (this.#fresh.delete(turn)) turn.refuse(UNWRITABLE)
-      // Who was not told yet that the turn is taken is told so first.
+      // A client that was not told yet that its turn is accepted is told that first.
       else if (turn.view.seq > 0) tellUnrecorded(turn)
     }
   }
@@ -141,7 +141,7 @@ export class StoreWatch {
 }
 
 /**
- * Whether what a command asks for is nothing without a record: an answer that is given once, a turn that goes on behind
+ * True for a command that is nothing without a record: an answer that is given once, a turn that goes on behind
  * its client's back, something that is to be forgotten or to hold for later turns.
  */
 export function needsRecord(command: Command, exchange: Exchange | undefined): boolean {

@@ -3,10 +3,10 @@ import { type Fault, fault } from '../../model/index.ts'
 import { type Breakers, HealthChecks } from '../agent/index.ts'
 import { type AgentSettings, type EngineLog, type EngineSettings, steadyFrom } from '../common/index.ts'
 
-/** How often what is older than the retention is deleted, in milliseconds. */
+/** The interval at which turns older than the retention are deleted, in milliseconds. */
 const PRUNE_MS = 3_600_000
 
-/** What upkeep stands on. */
+/** Dependencies of upkeep. */
 export interface UpkeepParts {
   store: Store
   breakers: Breakers
@@ -16,7 +16,7 @@ export interface UpkeepParts {
   now(): number
 }
 
-/** What is done from time to time, whoever asks or not: old turns are deleted, agents are asked whether they work. */
+/** Periodic work: deletes old turns and checks the health of agents. */
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #health: HealthChecks

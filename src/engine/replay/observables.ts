@@ -17,7 +17,7 @@ export interface Listener {
   fault?(fault: Fault): void
 }
 
-/** What an agent said, and which turn it answered. `end` is how its wire ended (default: exit code 0). */
+/** The frames of an agent, and the turn that they answer. `end` is the end of its wire (default: exit code 0). */
 export interface Recorded<O> extends Listener {
   context: BackContext<O>
   start: Command & TurnStart
@@ -49,7 +49,7 @@ export function decode$<O>(dialect: BackDialect<O>, frames: Observable<Frame>, o
   })
 }
 
-/** A client that reads a turn: its codec's context, and what it wrote, as frames (none where its request comes with the context). */
+/** A client that reads a turn: its codec's context and its frames (none where its request comes with the context). */
 export interface Reading extends Listener {
   context: FrontContext
   request: readonly Frame[]

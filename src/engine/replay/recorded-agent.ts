@@ -23,10 +23,10 @@ import type {
 import { carryStart, dropped } from '../carry/index.ts'
 import { turnLaws } from '../events/index.ts'
 
-/** Which way something was lost: in what the client asked, or in what the agent said. */
+/** The direction of a loss: in the client's request, or in the agent's response. */
 export type Direction = 'request' | 'response'
 
-/** What is heard of an agent whose frames are given. All calls are synchronous. */
+/** Listener for an agent whose frames are given. All calls are synchronous. */
 export interface AgentListener {
   /** An event of a turn, under the laws of a turn. */
   event(event: TurnEvent): void

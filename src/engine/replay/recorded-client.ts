@@ -4,7 +4,7 @@ import { Exchange, type ExchangeHost } from '../client/index.ts'
 import { LiveView } from '../events/index.ts'
 import type { Direction } from './recorded-agent.ts'
 
-/** What is heard of a client whose frames are given. All calls are synchronous. */
+/** Listener for a client whose frames are given. All calls are synchronous. */
 export interface ClientListener {
   /** A command, and the exchange that waits for its answer. */
   command?(command: Command, exchange: Exchange | undefined): void
@@ -135,7 +135,7 @@ export class RecordedClient {
     this.#listener.command?.(command, exchange)
   }
 
-  /** What the request lost is told at once; what the answer loses is counted by its exchange. */
+  /** Reports a loss of the request at once; losses of the answer are counted by its exchange. */
   #report(loss: Loss, id: Id): void {
     // While a front is shown one answer it may read the next request, which waited in its queue.
     const answering = !this.#asking && this.#current?.id === id

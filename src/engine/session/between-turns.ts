@@ -4,11 +4,11 @@ import type { Turn } from '../turn/index.ts'
 /** A notice that no turn owns. */
 export type Notice = LinkEvent & { type: 'notice' }
 
-/** How much of what an agent says between two turns is kept: notices, and the UTF-16 units of all of them. */
+/** Limits of what is kept between two turns: notices, and the UTF-16 units of all of them. */
 const MAX_NOTICES = 20
 const MAX_UNITS = 65_536
 
-/** What an agent said while no turn of its session ran: kept, up to a limit, for the session's next turn. */
+/** Notices of an agent while no turn of its session ran: kept, up to a limit, for the session's next turn. */
 export class BetweenTurns {
   #notices: Notice[] = []
   #units = 0

@@ -5,14 +5,14 @@ import { elapsed, limitsOf, type SessionNames, sessionNames } from '../common/in
 import { type AgentSession, keepsContent, type Turn } from '../turn/index.ts'
 import { BetweenTurns, type Notice } from './between-turns.ts'
 
-/** What a live session tells the engine. */
+/** The engine as a live session sees it. */
 export interface SessionOwner {
   /** An event without a turn that came while none ran. */
   idleEvent(session: LiveSession, event: LinkEvent): void
   callFailed(session: LiveSession, end: CallEnd): void
   /** The agent's own id of it is another one, or none any more. */
   bound(session: LiveSession, id: string | undefined): void
-  /** What was said in it so far. */
+  /** The transcript so far. */
   transcript(session: LiveSession): Promise<readonly Message[]>
   /** It has no work and has been so for its agent's idle time, or its agent is no longer configured like this. */
   expired(session: LiveSession): void
@@ -21,9 +21,9 @@ export interface SessionOwner {
 /** A conversation while it is in memory: one turn at a time on one link, the others wait in order. */
 export class LiveSession implements LinkOwner {
   readonly record: SessionRecord
-  /** Where its link is from. */
+  /** The pool of its link. */
   pool: AgentPool
-  /** Where the links of turns that come from now on are from: its agent may have got another configuration. */
+  /** The pool for turns that come from now on: its agent may have got another configuration. */
   nextPool: AgentPool
   readonly #owner: SessionOwner
   readonly #queue: { turn: Turn; pool: AgentPool }[] = []
@@ -38,7 +38,7 @@ export class LiveSession implements LinkOwner {
   idleSince = elapsed()
   /** The conversation has had turns before. */
   used: boolean
-  /** What its agent said while no turn ran. */
+  /** Notices of its agent while no turn ran. */
   readonly between = new BetweenTurns()
 
   constructor(record: SessionRecord, pool: AgentPool, used: boolean, owner: SessionOwner) {
@@ -62,12 +62,12 @@ export class LiveSession implements LinkOwner {
     return this.#current
   }
 
-  /** The link that a command beside a turn may go to. */
+  /** The link that commands without a turn go to. */
   get link(): AgentLink | undefined {
     return this.#link?.dead ? undefined : this.#link
   }
 
-  /** Why no more turns can wait for this session, when `limit` wait already. */
+  /** The fault of a turn that cannot wait for this session, because `limit` turns wait already. */
   refusal(limit: number): Fault | undefined {
     if (this.#unended <= limit) return undefined
     if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
@@ -102,7 +102,7 @@ export class LiveSession implements LinkOwner {
     return sessionNames(this.record, this.pool.agent.dialect.back.capabilities)
   }
 
-  /** What was said is forgotten: the next turn is the first one again, of a session that the agent does not know. */
+  /** Begins anew: the next turn is the first one of a session that the agent does not know. */
   renew(epoch: number | undefined): void {
     this.release()
     this.forget(epoch)
@@ -234,7 +234,7 @@ export class LiveSession implements LinkOwner {
     return { kept: this.link, bound: this.record.bound }
   }
 
-  /** Whether the agent has lost what was said, on a link that has not had a turn of this session. */
+  /** True when the agent has lost the conversation, on a link that has not had a turn of this session. */
   #isLost({ persistent }: AgentLink): boolean {
     const { bound, renamed } = this.record
     if (!this.used) return false
@@ -248,7 +248,7 @@ export class LiveSession implements LinkOwner {
     }
   }
 
-  /** What was said is lost: tells the client what becomes of that, or gives why its turn is refused. */
+  /** Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. */
   #restore(turn: Turn): Fault | undefined {
     const { restore } = this.pool.agent
     const ofProcess = this.#link?.persistent === true && this.pool.memory !== 'resumed'

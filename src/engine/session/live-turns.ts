@@ -51,7 +51,7 @@ export class LiveTurns {
     return this.#byId[turn.id]?.session
   }
 
-  /** How many milliseconds ago a turn with an idempotency key ended here; undefined when that is long ago. */
+  /** The milliseconds since a turn with an idempotency key ended here; undefined when that is long ago. */
   endedSince(id: Id): number | undefined {
     const at = this.#ended.get(id)
     return at === undefined ? undefined : elapsed() - at
@@ -62,7 +62,7 @@ export class LiveTurns {
     return Object.values(this.#byId).map(({ turn }) => turn)
   }
 
-  /** How many turns of a tenant there are. */
+  /** The number of a tenant's turns. */
   countOf(tenant: string): number {
     return Object.values(this.#byId).filter(({ session }) => session.record.tenant === tenant).length
   }

@@ -7,14 +7,14 @@ import type { LiveTurns } from './live-turns.ts'
 const MAX_WATCHES = 64
 /** The most turns that wait to be told to a client that does not keep up; beyond it the oldest are left out. */
 const MAX_BEHIND = 1_000
-/** How often a client that did not keep up is looked at, in milliseconds. */
+/** The interval at which a client that did not keep up is tried again, in milliseconds. */
 const RETRY_MS = 100
 
 /** One client that follows the turns of its tenant. */
 interface Watch {
   exchange: Exchange
   tenant: string
-  /** What it has not been told yet, the newest state of each turn. */
+  /** The newest state of each turn that it has not been sent yet. */
   behind: Map<string, TurnInfoReply>
   retry?: NodeJS.Timeout
 }

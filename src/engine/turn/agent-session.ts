@@ -2,14 +2,14 @@ import type { SessionSettings } from '../../contract/index.ts'
 import type { Fault, Message } from '../../model/index.ts'
 import type { SessionNames } from '../common/index.ts'
 
-/** What the agent is to know of the session that a turn belongs to. */
+/** The session of a turn, as its agent is to know it. */
 export interface AgentSession {
   names: SessionNames
   /** Its own id of it. */
   bound?: string
-  /** What was said, when it has lost that. */
+  /** The transcript, for an agent that has lost it. */
   history?: readonly Message[]
-  /** What the client has set for it. */
+  /** The client's settings of it. */
   settings: SessionSettings
   /** The agent says that it cannot go on with `bound`: what it is to know then, or why the turn is refused. */
   lost(): Promise<AgentSession | Fault>

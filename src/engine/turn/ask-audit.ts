@@ -1,6 +1,6 @@
 import type { Id } from '../../model/index.ts'
 
-/** Who answered a question, and how. Nothing in it is content but the tool's name. */
+/** Audit entry of an answered question. It has no content but the tool's name. */
 export interface AskAudit {
   ask: Id
   about: string

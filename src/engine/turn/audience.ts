@@ -8,7 +8,7 @@ import type { LiveView, Numbered } from '../events/index.ts'
 interface Member {
   exchange: Exchange
   view: LiveView
-  /** What came while it is still being shown the past; absent once it is up to date. */
+  /** Events that came while it is being shown the past; absent once it is up to date. */
   later?: Numbered[]
 }
 

@@ -1,6 +1,6 @@
 import type { Turn } from './turn.ts'
 
-/** Whether what is said in a turn may be written down: its route says so, and its client does not call it secret. */
+/** True when the content of a turn may be written down: its route says so, and its client does not call it secret. */
 export function keepsContent({ route, command }: Pick<Turn, 'route' | 'command'>): boolean {
   return route.journal === 'full' && command.environment?.privacy !== 'secret'
 }

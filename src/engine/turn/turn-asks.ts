@@ -4,7 +4,7 @@ import { randomId } from '../common/index.ts'
 import type { AskAudit } from './ask-audit.ts'
 import type { TurnState } from './turn-state.ts'
 
-/** What became of an answer: it was taken, nothing waits for it, or it is none to this question (which stays open). */
+/** Outcome of an answer: it was taken, nothing waits for it, or it does not answer this question, which stays open. */
 export type AskAnswered = 'taken' | 'gone' | { mismatch: string }
 
 /** A turn that waits for a client's next request: by which token, since which event, with which questions. */
@@ -85,7 +85,7 @@ export class TurnAsks {
     }
     this.#settle(ask, 'answered', by, command.reply)
     this.#send(ask, command.reply)
-    // What else is open is asked again of whoever brought this answer.
+    // The client that brought this answer is asked the open questions again.
     if (parked && this.waiting) this.#park()
     return 'taken'
   }
@@ -215,7 +215,7 @@ export class TurnAsks {
   }
 }
 
-/** What the policy says to a question: approvals by the route, everything else is refused. */
+/** The policy's reply to a question: approvals by the route, everything else is refused. */
 function policyReply(question: Question, policy: Route['approvals']): Reply {
   switch (question.kind) {
     case 'approval': {
@@ -232,7 +232,7 @@ function policyReply(question: Question, policy: Route['approvals']): Reply {
   }
 }
 
-/** Why a reply is none to this question; undefined when it is one. No is an answer also where no option says so. */
+/** The reason why a reply does not answer this question; undefined when it does. `deny` answers where no option denies. */
 function mismatchOf(question: Question, reply: Reply): string | undefined {
   if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
   if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined

@@ -12,7 +12,7 @@ import type {
 } from '../../contract/index.ts'
 import type { AgentEvent, Loss, TurnPhase, TurnTimings, TurnView, Usage } from '../../model/index.ts'
 
-/** What a turn's clock is started with. */
+/** Dependencies of a turn's clock. */
 export interface ClockInit {
   /** Hears everything after it. */
   inner: TurnScope
@@ -56,7 +56,7 @@ export class TurnClock implements TurnScope {
     return this.#init.now()
   }
 
-  /** What is known by now. */
+  /** The measures so far. */
   get measures(): TurnMeasures {
     return {
       back: this.#back,

@@ -40,7 +40,7 @@ export function liveInfo({ id, agent, view, command, scope, losses }: Turn): Tur
   }
 }
 
-/** What was measured, as members of a listed turn. */
+/** The measures, as members of a listed turn. */
 function measured({ back, route, timings, usage }: TurnMeasures, total: number | undefined): Partial<TurnInfoReply> {
   const all: TurnTimings = { ...timings, ...(total !== undefined && { total }) }
   return {

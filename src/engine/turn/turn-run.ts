@@ -9,7 +9,7 @@ import type { TurnAsks } from './turn-asks.ts'
 import type { TurnState } from './turn-state.ts'
 import { TurnStop } from './turn-stop.ts'
 
-/** What another agent may help against, as long as the client was shown nothing. */
+/** Failures that another agent may help against, as long as the client was shown nothing. */
 const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
   'agent-unavailable',
   'agent-crashed',
@@ -34,7 +34,7 @@ export class TurnRun {
   #sessionLost = false
   #announced = false
   #movingTo: AgentSettings | undefined
-  /** Why the turn is out of time. */
+  /** The fault of a turn that is out of time. */
   #late: Fault | undefined
 
   /** `others` are the agents that may take the turn when its own cannot, in order. */
@@ -195,7 +195,7 @@ export class TurnRun {
     if (event.type === 'ask') this.#turn.valve()
   }
 
-  /** What was cut off by a time limit failed for that, whatever it looks like. */
+  /** Gives a turn that a time limit cut off the fault of that limit. */
   #judge(event: TurnEvent): TurnEvent {
     const cut = this.#late && event.type === 'turn-end' && event.outcome === 'failed'
     return cut && event.fault?.code !== this.#late!.code ? failedTurn(event.turn, this.#late!) : event

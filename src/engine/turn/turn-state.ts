@@ -18,12 +18,12 @@ import { Audience } from './audience.ts'
 import type { TurnClock } from './turn-clock.ts'
 import { TurnTimer } from './turn-timer.ts'
 
-/** What a turn tells the engine. */
+/** The engine as a turn sees it. */
 export interface TurnOwner {
   now(): number
   /** An event was taken into the view: for the journal. */
   record(turn: TurnState, event: TurnEvent): void
-  /** Whether its record is complete so far. */
+  /** True while its record is complete. */
   keeps(turn: TurnState): boolean
   /** Every event so far, in order. */
   recorded(turn: TurnState): Promise<readonly JournalEntry[]>
@@ -49,7 +49,7 @@ export interface TurnOwner {
   moved(turn: TurnState): void
 }
 
-/** What a turn is made of. */
+/** Parts of a turn. */
 export interface TurnInit {
   command: Command & TurnStart
   agent: AgentSettings

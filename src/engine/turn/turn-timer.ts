@@ -69,7 +69,7 @@ export class TurnTimer {
     return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
   }
 
-  /** How many milliseconds the whole turn has left. */
+  /** The milliseconds that the whole turn has left. */
   get leftMs(): number {
     return Math.max(0, Math.floor(this.#totalAt - elapsed()))
   }

@@ -11,7 +11,7 @@ import { type TurnInit, TurnState } from './turn-state.ts'
 
 /** One piece of work from acceptance to its one end, for one or more exchanges. */
 export class Turn extends TurnState {
-  /** What its agent asks. */
+  /** The questions of its agent. */
   readonly asks: TurnAsks
   readonly #run: TurnRun
 
@@ -22,7 +22,7 @@ export class Turn extends TurnState {
     this.#run = new TurnRun(this, this.asks, init.others)
   }
 
-  /** What was lost on the way to and from the agent, and to the client that started it. */
+  /** Losses on the way to and from the agent, and to the client that started it. */
   get losses(): readonly Loss[] {
     return [...this.agentLosses.list, ...this.clientLosses.list]
   }
@@ -42,7 +42,7 @@ export class Turn extends TurnState {
   /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
   async join(exchange: Exchange, after: number): Promise<void> {
     if (!this.owner.keeps(this)) return exchange.fail(UNWRITABLE)
-    // Who is shown all of it is told when it began.
+    // An exchange that is shown all of the turn has its start time.
     const view = this.newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
     exchange.turn = this
     for (const loss of this.agentLosses.list) exchange.report(loss)
@@ -108,7 +108,7 @@ export class Turn extends TurnState {
     this.#cutOff(why, (end) => this.#run.finish(end))
   }
 
-  /** What the agent knew of this session is lost; `why` says how. */
+  /** Tells the client that the agent has lost this session; `why` says how. */
   reset(why: string, replayed: boolean): void {
     this.scope.note('session-reset')
     const now = replayed ? 'the agent was told the conversation so far' : 'the agent begins anew'
