@@ -154,6 +154,8 @@ export class ProcessCall implements CallHandle {
     })
     // Another process still holds its output.
     const held = this.#exit !== undefined && !this.#outputEnded
-    onEnd(this, this.#stop !== undefined || this.pid === undefined || held)
+    // One that crashed has ended none of the processes that it gave groups of their own, as agents do with their tools.
+    const crashed = this.#exit?.exitCode !== 0
+    onEnd(this, this.#stop !== undefined || this.pid === undefined || held || crashed)
   }
 }

@@ -76,7 +76,7 @@ describe('a gateway that is gone', () => {
   })
 
   test('by its own end, leaves no descendant of an agent that had ended', async () => {
-    const { gateway: ended, pids } = await gateway(2, DIRECTLY, `${leaveGroup} exit`)
+    const { gateway: ended, pids } = await gateway(2, DIRECTLY, `${leaveGroup} 0`)
     // The sidecar does not keep it alive.
     if (ended.exitCode === null) await once(ended, 'exit')
     expect(ended.exitCode).toBe(0)

@@ -53,6 +53,18 @@ describe.each(WAYS)('%s', (way) => {
     await gone(...pids)
   })
 
+  test.each([
+    { crash: 'SIGKILL', args: [], end: { why: 'closed', signal: 'SIGKILL' } },
+    { crash: 'code 1', args: ['1'], end: { why: 'closed', exitCode: 1 } },
+  ])('a descendant of an agent that crashed with $crash is found, wherever it went', async ({ args, end }) => {
+    const call = open(shared, node('leave-group.mjs', ...args))
+    await call.until(() => numbers(call.text()).length === 2)
+    const [agent, left] = twoPids(call.text())
+    if (args.length === 0) process.kill(agent, 'SIGKILL')
+    expect(await call.ended).toStrictEqual(end)
+    await gone(left)
+  })
+
   test('only descendants of the stopped call are', async () => {
     const kept = open(shared, node('leave-group.mjs'))
     const stopped = open(shared, node('leave-group.mjs'))
