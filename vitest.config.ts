@@ -12,12 +12,21 @@ export default defineConfig({
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
-      include: ['codecs/**/*.ts', 'src/codec-kit/**/*.ts', 'src/conformance/suites/**/*.ts'],
+      include: [
+        'codecs/**/*.ts',
+        'src/codec-kit/**/*.ts',
+        'src/conformance/suites/**/*.ts',
+        'src/framing/**/*.ts',
+        'src/store/**/*.ts',
+      ],
       exclude: ['test/**'],
       thresholds: {
         'codecs/**/*.ts': { lines: 100, branches: 100 },
         'src/codec-kit/**/*.ts': { lines: 100, branches: 100 },
         'src/conformance/suites/**/*.ts': { lines: 100, branches: 100 },
+        'src/framing/**/*.ts': { lines: 100, branches: 100 },
+        // Its tests alone reach this: the rest is errors of the disk and of other processes.
+        'src/store/**/*.ts': { lines: 97, branches: 94 },
       },
     },
   },

@@ -26,7 +26,7 @@ export class Pieces {
 
   /** Gives everything, in order, and forgets it. */
   take(): string {
-    const text = this.#parts.length === 1 ? (this.#parts[0] ?? '') : this.#parts.join('')
+    const text = this.#parts.length === 1 ? this.#parts[0]! : this.#parts.join('')
     this.clear()
     return text
   }
