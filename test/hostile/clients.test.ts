@@ -95,7 +95,7 @@ describe('clients that are slow', () => {
     await wire.closed
     clearInterval(drip)
     expect(wire.statuses).toEqual([408])
-    expect(wire.text).toContain('did not come in time')
+    expect(wire.text).toContain('The request body timed out')
   })
 
   test.each([
