@@ -76,7 +76,7 @@ export async function loadCodecs(names: readonly string[] = codecNames): Promise
   return Object.fromEntries(loaded)
 }
 
-/** What a stand-in of a protocol knows at its start. */
+/** Returns the facts that a stand-in needs before it loads its codec. */
 export function standInFacts(name: string): StandInFacts {
   return protocolOf(name)?.standIn ?? {}
 }

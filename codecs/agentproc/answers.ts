@@ -10,7 +10,7 @@ export function isBytes(part: Part): part is Extract<Part, { type: 'image' | 'au
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }
 
-/** Why a turn did not complete, in words: those of its fault, where it has any. */
+/** The reason why a turn did not complete: the message of its fault, if it has one. */
 export function reasonOf({ outcome, fault }: TurnEnd): string {
   return fault?.message || (outcome === 'cancelled' ? 'The turn was cancelled.' : 'The turn did not complete.')
 }

@@ -8,7 +8,7 @@ export function isFile(part: Part): part is FilePart {
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }
 
-/** Where a file is. Bytes become a `data:` URL, which is less; what has neither has no place (undefined). */
+/** The URL of a file. Bytes become a `data:` URL, a loss; a file with neither has no place (undefined). */
 export function urlOf(part: FilePart, report: (loss: Loss) => void): string | undefined {
   const item = `part.${part.type}` as const
   if (part.url !== undefined) return part.url

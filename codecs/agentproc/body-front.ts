@@ -49,7 +49,7 @@ class BodyFront implements FrontLink {
     return this.#link
   }
 
-  /** What the turn had beside its text that its wire has no place for. */
+  /** Reports the parts of a turn that its wire has no place for. */
   #reportUnshown(exchange: Id, { usage, messages }: TurnView): void {
     const unshown: Item[] = usage && this.#version !== '0.4' ? ['usage'] : []
     if (this.#version === '0.1' && messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')

@@ -4,7 +4,7 @@ import type { AgentProcOptions } from './options.ts'
 const MAX_REPLY_CHARS = 8000
 const TRUNCATION_SUFFIX = '\n\n…(truncated)'
 
-/** What a cap lets through of one text. `cut` says that some of it is missing. */
+/** The part of one text that a cap lets through. `cut` says that some of it is missing. */
 export interface Capped {
   text: string
   /** Set on the text at which the cap was reached first. */

@@ -7,7 +7,7 @@ export interface Refusal {
   http?: number
 }
 
-/** Why a body of this type is refused; a request that names none is JSON. */
+/** The reason why a body of this type is refused; a request without a type is JSON. */
 export function wrongType({ headers }: FrontContext): Refusal | undefined {
   const type = headers['content-type']
   if (type === undefined || /^application\/(json|x-ndjson)\s*(;|$)/i.test(type)) return undefined

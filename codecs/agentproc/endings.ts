@@ -4,20 +4,20 @@ import { type Fault, fault, type TurnEnd } from '../../src/model/index.ts'
 import { exitCodeExt } from './exit-code.ts'
 import type { AgentProcOptions } from './options.ts'
 
-/** How much of stderr may follow an error, in UTF-16 units. */
+/** The longest part of stderr that may follow an error, in UTF-16 units. */
 const STDERR_TAIL = 1000
 
 /** Exit code of a time limit that the agent imposed on itself. */
 const TIMED_OUT = 124
 
-/** What an ending is judged by. `secrets` are the values that must not show in a quoted stderr. */
+/** The facts that an ending is judged by. `secrets` are the values that must not show in a quoted stderr. */
 export interface Ending {
   end: CallEnd
   /** The agent's last AGENT_ERROR. */
   error: string | undefined
   options: AgentProcOptions
   secrets: readonly string[]
-  /** Whether the client asked for the end. */
+  /** True when the client asked for the end. */
   cancelled: boolean
 }
 
@@ -39,7 +39,7 @@ export function failed(why: Fault): TurnEnding {
   return { outcome: 'failed', stop: 'error', fault: why }
 }
 
-/** How a run ended. What was asked to be cancelled is cancelled in whatever shape it ends. */
+/** The end of a run. A run that the client asked to cancel is cancelled, however it ends. */
 export function endingOf(ending: Ending): TurnEnding {
   if (ending.cancelled || ending.end.why === 'cancelled') return CANCELLED
   const failure = failureOf(ending)

@@ -19,7 +19,7 @@ export function configured({ options, env, process }: Context, values: Placehold
   return Object.fromEntries(filled)
 }
 
-/** What a quoted stderr must not show: the values that the configuration put into a child's environment. */
+/** The values that a quoted stderr must not show: those that the configuration put into a child's environment. */
 export function secretsOf({ process, options }: Context, env: Readonly<Record<string, string>>): string[] {
   const names = [...Object.keys(process?.env ?? {}), ...(options.env_allowlist ?? [])]
   return names.flatMap((name) => env[name] ?? [])

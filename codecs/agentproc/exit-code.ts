@@ -8,13 +8,13 @@ export function exitCodeExt(exitCode: number | undefined): Ext | undefined {
   return exitCode ? { protocol: EXT_01, json: `{"exit_code":${exitCode}}` } : undefined
 }
 
-/** True when the error has members that no AgentProc client is told: all but an agent's own exit code. */
-export function isUnsaid(why: Fault | undefined): boolean {
+/** True when the error has members that no AgentProc client gets: all but an agent's own exit code. */
+export function hasForeignMembers(why: Fault | undefined): boolean {
   return why?.ext !== undefined && why.ext.protocol !== EXT_01
 }
 
 /** True when a failure of a provider would be taken for another error: clients know it by its words alone. */
-export function isUntoldCode(why: Fault | undefined): boolean {
+export function losesCode(why: Fault | undefined): boolean {
   return why?.code.startsWith('provider-') === true && codeOfProviderText(why.message) !== why.code
 }
 

@@ -8,7 +8,7 @@ type Context = BackContext<AgentProcOptions>
 /** A process as a call. */
 export type ProcessCall = Extract<Call, { kind: 'process' }>
 
-/** What a process is started with, from the configuration. */
+/** The command line and environment of a process, from the configuration. */
 export type Program = Pick<ProcessCall, 'command' | 'args' | 'cwd'>
 
 /** The longest string of a process's arguments and environment on Linux, in bytes with its final NUL. */
@@ -27,7 +27,7 @@ export function messageOf({ input, options }: CommandOf<'turn-start'>, report: (
   return `System instruction:\n${options.systemPrompt}\n\nUser message:\n${text}`
 }
 
-/** What the placeholders stand for in one turn. */
+/** The values of the placeholders in one turn. */
 export function placeholders(context: Context, { session }: CommandOf<'turn-start'>, message: string): Placeholders {
   return {
     MESSAGE: message,
@@ -44,7 +44,7 @@ export function program(context: Context, tokens: readonly string[], values: Pla
   return { command: command!, args, cwd: workingFolder(context.process.cwd, context.folder) }
 }
 
-/** Why a process cannot be started for this turn whatever the agent is, or undefined. */
+/** The reason why no process can be started for this turn, whatever the agent is; else undefined. */
 export function unstartable(context: Context, start: CommandOf<'turn-start'>, attached: boolean): Fault | undefined {
   if (context.process?.command.trim() === '') {
     return fault('agent-unavailable', `The agent ${context.agent} has no command; set \`command\`.`)
@@ -54,8 +54,8 @@ export function unstartable(context: Context, start: CommandOf<'turn-start'>, at
   }
 }
 
-/** What the system would refuse at the start of the process, by the name of the place. `hint` says what helps. */
-export function unfit(
+/** The fault for a value that the system would refuse at the start of a process. `hint` says what helps. */
+export function startFault(
   { command = '', args = [] }: Program,
   env: Readonly<Record<string, string>>,
   hint: string,

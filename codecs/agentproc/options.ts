@@ -12,7 +12,7 @@ const seconds = v.union([
  * (`max_reply_chars`, `truncation_suffix`, `env_allowlist`) there is no default.
  */
 export const optionsSchema = v.object({
-  /** Whether the message is also written to stdin. */
+  /** The input of the process: nothing, or the message. */
   stdin: v.optional(v.picklist(['none', 'message']), 'none'),
   timeout_secs: v.optional(seconds, 1800),
   kill_grace_secs: v.optional(seconds, 5),
@@ -23,11 +23,11 @@ export const optionsSchema = v.object({
   send_error_reply: v.optional(v.boolean(), true),
   streaming: v.optional(v.boolean(), true),
   session_line_prefix: v.optional(v.pipe(v.string(), v.nonEmpty()), 'AGENT_SESSION:'),
-  /** Whether the agent may ask for permissions (wire 0.4). */
+  /** True when the agent may ask for permissions (wire 0.4). */
   permission: v.optional(v.boolean(), false),
   /** Names of the gateway's variables that `${VAR}` may read and that the child inherits. */
   env_allowlist: v.optional(v.array(v.string())),
-  /** Whether `${VAR}` in environment values is still to be expanded: true for profile files. */
+  /** True when `${VAR}` in environment values is still to be expanded, as in profile files. */
   expand: v.optional(v.boolean(), false),
 })
 

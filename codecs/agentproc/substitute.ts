@@ -1,4 +1,4 @@
-/** What the placeholders of a profile stand for. */
+/** The values of the placeholders of a profile. */
 export interface Placeholders {
   MESSAGE: string
   SESSION_ID: string

@@ -7,7 +7,7 @@ import { otherWire, type TypedVersion } from './versions.ts'
 /** A permission request of an agent. */
 export type PermissionEvent = Extract<AgentLine, { type: 'permission_request' }>
 
-/** What a reply hands on, beside its events. */
+/** The results of a reply besides its events. */
 export interface ReplyHost {
   ports: BackPorts
   /** A permission request with a valid id. */
@@ -26,7 +26,7 @@ export abstract class TypedReply {
   protected readonly host: ReplyHost
   readonly #version: TypedVersion
   #message: Id | undefined
-  /** Why the lines that were no events cannot have been understood. */
+  /** The reason why lines were not understood as events. */
   #strange: Fault | undefined
   #understood = false
   /** The text of the partials that are no thinking. */

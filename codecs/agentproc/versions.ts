@@ -24,12 +24,12 @@ export function wireOfTurn(text: string): TypedVersion | undefined {
   return success ? (typedVersion(output.protocol_version) ?? '0.4') : undefined
 }
 
-/** Why a turn object that names this version is refused; undefined when it is served. */
+/** The reason why a turn object of this version is refused; undefined when it is served. */
 export function refusedTurn(named: string | undefined): Fault | undefined {
   return typedVersion(named) ? undefined : refusal('protocol_version', named!)
 }
 
-/** Why AGENT_ variables that name this version are refused; undefined when they are served. */
+/** The reason why AGENT_ variables of this version are refused; undefined when they are served. */
 export function refusedVariables(named: string | undefined): Fault | undefined {
   if (!named || OF_VARIABLES.some((version) => isOf(version, named))) return undefined
   return refusal('AGENT_PROTOCOL_VERSION', named)

@@ -27,18 +27,18 @@ import { commandLine } from './lines.ts'
 import { type ReadLine, readLine } from './read.ts'
 import { modelData, PROTOCOL } from './wire.ts'
 
-/** How many turns are remembered once they are over. */
+/** The number of ended turns that are remembered. */
 const REMEMBERED = 100
 
 /** An agent that speaks the model itself: one process for a session, one turn at a time. */
 export class NativeBack implements BackLink {
   readonly #ports: BackPorts
-  /** What it hears was said to another client, whose ids of turns and exchanges are not ours. */
+  /** Its messages were meant for another client, whose ids of turns and exchanges are not ours. */
   readonly #recorded: BackContext<unknown>['recorded']
   /** Ids on that wire that are known, whoever's turns they are. */
   readonly #turns: ReadonlySet<Id> | undefined
   #ready: boolean
-  /** What waits for the agent to be ready. */
+  /** The commands that wait until the agent is ready. */
   #waiting: Command[] = []
   #running: CommandOf<'turn-start'> | undefined
   /** Commands of a recorded client, in their order: an answer is of the first that has none. */
@@ -130,7 +130,7 @@ export class NativeBack implements BackLink {
     else this.#unaskedEvent(event)
   }
 
-  /** What the agent says while no turn of ours runs: a job that it finished by itself, say. */
+  /** Takes the agent's output while no turn runs, such as a job that it finished by itself. */
   #unaskedEvent(event: TurnEvent): void {
     this.#unasked ??= new UnaskedOutput(this.#ports)
     this.#unasked.ports.emit(event)
@@ -176,7 +176,7 @@ export class NativeBack implements BackLink {
     this.#ports.emit(telling && data !== undefined ? { ...event, data: modelData(data) } : event)
   }
 
-  /** What no turn owns: the refusal of a turn or of another command, or news of the agent's own. */
+  /** Handles a fault: the end of the wire, a refused turn or command, or a notice of the agent's own. */
   #fault(found: Fault, exchange: string | undefined, line: string): void {
     const running = this.#running
     if (found.fatal) {
@@ -222,7 +222,7 @@ export class NativeBack implements BackLink {
   }
 }
 
-/** What the wire calls counts: what the model does. */
+/** The wire's names of counts: those of the model. */
 const COUNTS: Readonly<Record<keyof Usage, keyof Usage>> = {
   input: 'input',
   output: 'output',

@@ -4,7 +4,7 @@ import { ITEMS, type Item } from '../../src/model/index.ts'
 /** A client on lines says and is shown all that there is. */
 export const frontCapabilities: Capabilities = capabilities({ full: ITEMS })
 
-/** What the gateway says or does itself: that it took a turn or parks it, what it knows of turns and sessions. */
+/** Items that the gateway itself handles: that it took or parked a turn, and its knowledge of turns and sessions. */
 const GATEWAY_ALONE: readonly Item[] = [
   'turn-accepted',
   'turn-parked',
@@ -39,7 +39,7 @@ const OTHER_REQUESTS: readonly Item[] = [
   ...ITEMS.filter((item) => item.startsWith('query.')),
 ]
 
-/** What a stream shows and a whole answer, which is a summary of the turn, does not. */
+/** Items that a stream shows and a whole answer, which is a summary of the turn, does not. */
 const STREAM_ALONE: readonly Item[] = [
   'step-start',
   'step-end',
@@ -55,7 +55,7 @@ export const httpCapabilities: Capabilities = capabilities({
   partial: STREAM_ALONE,
 })
 
-/** What a client of the turns and sessions that there are asks for; it starts none. */
+/** The capabilities of a client that asks about turns and sessions, and starts none. */
 const RESOURCES: readonly Item[] = [
   'turn-cancel',
   'turn-follow',
@@ -67,7 +67,7 @@ const RESOURCES: readonly Item[] = [
   'query.turns',
   'query.turn',
 ]
-/** What is asked of a turn or a session otherwise: the items in front of those that are told. */
+/** Items that other requests about a turn or a session ask for, before the items of the answer. */
 const ASKED: readonly Item[] = ITEMS.slice(0, ITEMS.indexOf('part.text'))
 
 /** A request for what there is; who follows a turn is shown all of it. */

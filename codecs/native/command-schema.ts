@@ -4,11 +4,11 @@ import { ext, flag, list, maybe, number, oneOf, part, parts, raw, record, role, 
 
 type Without<C> = C extends Command ? Omit<C, 'type' | 'turn' | 'exchange'> : never
 type Of<C, K> = C extends { type: infer T } ? (K extends T ? C : never) : never
-/** What is read of the commands of one type. */
+/** The reader of the commands of one type. */
 type Fields<K> = Without<Of<Command, K>>
 
 type Schemas = { readonly [K in Command['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
-/** What a message's schema knows of. */
+/** The members that a message's schema names. */
 interface Known {
   readonly entries: Readonly<Record<string, unknown>>
 }

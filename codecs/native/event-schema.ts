@@ -27,11 +27,11 @@ import {
 type Without<E> = E extends AgentEvent ? Omit<E, 'type' | 'turn'> : never
 /** The events of one type, also where several types share a shape. */
 type Of<E, K> = E extends { type: infer T } ? (K extends T ? E : never) : never
-/** What is read of the events of one type. */
+/** The reader of the events of one type. */
 type Fields<K> = Without<Of<AgentEvent, K>> & { losses?: readonly Loss[] }
 
 type Schemas = { readonly [K in AgentEvent['type']]: v.GenericSchema<unknown, Fields<K>> & Known }
-/** What a message's schema knows of. */
+/** The members that a message's schema names. */
 interface Known {
   readonly entries: Readonly<Record<string, unknown>>
 }

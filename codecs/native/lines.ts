@@ -3,7 +3,7 @@ import { parseObject, quote } from '../../src/model/index.ts'
 import { isCommandType, isEventType } from './read.ts'
 import { extended, PROTOCOL, write } from './wire.ts'
 
-/** What an event's line says beside the event. */
+/** The members of an event's line besides the event. */
 export interface Beside {
   /** Its number within the turn; absent for events without one. */
   seq?: number | undefined

@@ -61,13 +61,13 @@ export const ext: v.GenericSchema<unknown, Ext> = record({
 })
 
 const toolStatus = oneOf(['ok', 'error', 'denied', 'cancelled'])
-/** How a tool's run ended. */
+/** The outcome of a tool's run. */
 export const status = toolStatus
-/** Who runs a tool. */
+/** The party that runs a tool. */
 export const executor = oneOf(['agent', 'client', 'provider'])
 /** Whose message it is. */
 export const role = oneOf(['user', 'assistant', 'tool', 'system'])
-/** Why a turn or a step stopped. */
+/** The reason why a turn or a step stopped. */
 export const stop = oneOf([
   'end',
   'max-tokens',
@@ -176,12 +176,12 @@ const question: v.GenericSchema<unknown, Question> = v.variant(
   'must be a question of a known kind',
 )
 
-/** What an agent asks, under its id. */
+/** A question of an agent, with its id. */
 export const askFields = { ask: text, question, deadline: maybe(number) }
 /** An open question. */
 export const ask: v.GenericSchema<unknown, Ask> = record(askFields)
 
-/** What did not survive on the way to or from another gateway. */
+/** A loss on the way to or from another gateway. */
 export const loss: v.GenericSchema<unknown, Loss> = record({
   kind: oneOf(['dropped', 'weakened', 'invented', 'unparsed']),
   item: oneOf(ITEMS),

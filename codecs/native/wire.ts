@@ -85,7 +85,7 @@ export function modelData(data: JsonText): JsonText {
   return JSON.stringify(read(data, '', MAX_DEPTH))
 }
 
-/** Whether what was read holds a member that is not in what its schema kept of it. */
+/** True when a value holds a member that its schema did not keep. */
 export function holdsMore(given: unknown, kept: unknown): boolean {
   if (Array.isArray(given)) {
     return !Array.isArray(kept) || given.some((held, at) => holdsMore(held, kept[at]))

@@ -34,13 +34,13 @@ for (const [code, wire] of Object.entries(errors)) {
   if (!CANONICAL.has(wire.code)) CANONICAL.set(wire.code, code as ErrorCode)
 }
 
-/** What an engine says of a key is about the gateway's, not about its client's. */
+/** An engine's error about a key concerns the gateway's key, not its client's. */
 const ABOUT_OUR_KEY: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
   'unauthenticated',
   'forbidden',
 ])
 
-/** What an error with a code of the engine's own means, by the HTTP status it came with. */
+/** The canonical code of an engine's own error code, by the HTTP status it came with. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid-request',
   401: 'provider-auth',
@@ -63,7 +63,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 /** Statuses that say nothing of the turn when no envelope comes with them: whoever gave them did not read the request. */
 const ABOUT_THE_TURN: ReadonlySet<number> = new Set([400, 409, 415, 422, 499])
 
-/** What a failing status means that came without an envelope: from a proxy, or an engine that did not get that far. */
+/** The fault of a failing status without an envelope, as a proxy or an engine that fails early sends it. */
 export function codeOfStatus(status: number): ErrorCode {
   const known = ABOUT_THE_TURN.has(status) ? undefined : BY_STATUS[status]
   return known ?? 'protocol-violation'

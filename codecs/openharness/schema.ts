@@ -80,7 +80,7 @@ export const approvalReply = v.looseObject({
   stop_turn: v.nullish(v.boolean()),
 })
 
-/** What a member of a directive must be for the directive to be valid (section 10). */
+/** The type that a member must have in a valid directive (section 10). */
 export const directiveMembers = {
   action_type: v.pipe(v.string(), v.minLength(1)),
   priority: v.picklist(['low', 'normal', 'high', 'critical']),
@@ -190,7 +190,7 @@ export const streamEvents = {
   }),
 } as const
 
-/** What another gateway says of its turn in `response.extensions["urn:turnpike:turn"]`. */
+/** Another gateway's description of its turn in `response.extensions["urn:turnpike:turn"]`. */
 export const turnExtension = v.looseObject({
   session: v.optional(v.string()),
   stop: v.optional(
@@ -210,7 +210,7 @@ export const turnExtension = v.looseObject({
   notices: v.optional(v.array(v.unknown())),
   loss: v.optional(v.array(v.unknown())),
 })
-/** What another gateway says of its turn, as it was read. */
+/** Another gateway's description of its turn, as it was read. */
 export type TurnExtension = v.InferOutput<typeof turnExtension>
 
 /** A loss that another gateway reports. */

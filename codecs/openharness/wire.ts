@@ -39,7 +39,7 @@ export function ownContinuation(token: string | undefined): string | undefined {
 
 const SEMVER = /^(\d+)\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
 
-/** How a `protocol_version` relates to ours: `same` major line, `other` major line, or `invalid` (not three numbers). */
+/** Compares a `protocol_version` with ours: `same` major line, `other` major line, or `invalid` (not three numbers). */
 export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
   const major = typeof version === 'string' ? SEMVER.exec(version)?.[1] : undefined
   if (major === undefined) return 'invalid'

@@ -33,7 +33,7 @@ const BOTH: readonly Item[] = [
   'command-reply',
 ]
 
-/** What a client of this dialect can say and be shown. */
+/** The capabilities of a client of this dialect. */
 export const frontCapabilities = capabilities({
   full: [
     ...BOTH,
@@ -66,7 +66,7 @@ export const frontCapabilities = capabilities({
   ],
 })
 
-/** What an agent of this dialect can be told and can say. */
+/** The capabilities of an agent of this dialect. */
 export const backCapabilities = capabilities({
   full: [
     ...BOTH,

@@ -7,7 +7,7 @@ export const PROTOCOL = 'qwen-code'
 /** The control request that goes on with an interrupted turn, and the member of `ext` that a turn which does so has. */
 export const CONTINUE = 'continue_last_turn'
 
-/** What the CLI says of a turn that was stopped. */
+/** The CLI's text for a turn that was stopped. */
 export const CANCELLED_TEXT = 'Operation cancelled.'
 
 export const { ownExt, toExt } = extensions(PROTOCOL)

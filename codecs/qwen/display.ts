@@ -18,7 +18,7 @@ export const STATUS: Readonly<Record<ToolStatus, string>> = {
   cancelled: 'Canceled',
 }
 
-/** How a tool ended, by the lower-case `status` of its display; other statuses mean that it has not. */
+/** The outcome of a tool by the lower-case `status` of its display; a tool with another status runs on. */
 export const ENDED: ReadonlyMap<string, ToolStatus> = new Map<string, ToolStatus>([
   ['success', 'ok'],
   ['error', 'error'],
@@ -26,7 +26,7 @@ export const ENDED: ReadonlyMap<string, ToolStatus> = new Map<string, ToolStatus
   ['cancelled', 'cancelled'],
 ])
 
-/** What a `result_display` shows. `exact` is false when it holds more than the parts can say. */
+/** Reads a `result_display`. `exact` is false when the parts cannot hold all of it. */
 export function readDisplay(json: JsonText | undefined): { parts: Part[]; exact: boolean } {
   if (json === undefined || json === 'null' || json === '""') return { parts: [], exact: true }
   const value = parse(json)

@@ -41,7 +41,7 @@ const BY_CODE: ReadonlyMap<string, ErrorCode> = new Map(
   Object.entries(errors).map(([canonical, { code }]) => [code, canonical as ErrorCode]),
 )
 
-/** What an error with a code of the agent's own means, by its type. An agent's authentication is that of its provider. */
+/** The canonical code of an error with a code of the agent's own, by its type. Authentication is that of its provider. */
 const BY_TYPE: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['invalid_request_error', 'invalid-request'],
   ['authentication_error', 'provider-auth'],

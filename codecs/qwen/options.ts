@@ -4,7 +4,7 @@ import * as v from 'valibot'
 export const optionsSchema = v.strictObject({
   /** Which output the agent is asked for, where its configured arguments do not say. */
   output: v.optional(v.picklist(['stream-json', 'stream-chunk-json']), 'stream-chunk-json'),
-  /** Whether its process lives as long as the session, or is started for every turn with its input closed behind it. */
+  /** The life of its process: as long as the session, or one turn, whose input is closed after the request. */
   lifetime: v.optional(v.picklist(['session', 'turn']), 'session'),
 })
 

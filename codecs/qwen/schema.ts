@@ -16,7 +16,7 @@ const notes = maybe(v.array(v.looseObject({})))
 
 /** An id that is not a string names nothing. */
 const named = v.fallback(text, undefined)
-/** What every line may say of where it belongs. */
+/** The members by which any line may name its session and prompt. */
 const where = { session_id: named, prompt_id: named }
 
 const completion = {
@@ -92,7 +92,7 @@ export const Chunk = v.looseObject({
 })
 export type Chunk = v.InferOutput<typeof Chunk>
 
-/** What the first completion says of the agent, and an error in it. */
+/** The description of the agent in the first completion, and an error in it. */
 export const Metadata = v.looseObject({
   protocol_version: text,
   input_format: text,

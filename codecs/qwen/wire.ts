@@ -14,7 +14,7 @@ export type Format = (typeof FORMATS)[number]
 /** A `session_id` that asks for a new session. */
 export const NEW_SESSION = '_new'
 
-/** What parts two messages in the one text of a chunked answer: the content of a piece that names the role again. */
+/** The separator of two messages in the one text of a chunked answer: the content of a piece that names the role again. */
 export const MESSAGE_GAP = '\n\n'
 
 /** Members that decide what a line is, and those that writers splice into an inner object. */

@@ -1,6 +1,6 @@
 import { capabilities } from '../../src/contract/index.ts'
 
-/** What a Zene client can say and be shown. Text arrives as deltas in stream mode and whole in an answer. */
+/** The capabilities of a Zene client. Text arrives as deltas in stream mode and whole in an answer. */
 export const frontCapabilities = capabilities({
   full: [
     'turn-start',
@@ -33,7 +33,7 @@ export const frontCapabilities = capabilities({
   partial: ['foreign', 'ext', 'part.text', 'message-retract', 'message.phase'],
 })
 
-/** What a Zene agent takes and tells. */
+/** The capabilities of a Zene agent. */
 export const backCapabilities = capabilities({
   full: [
     'turn-start',

@@ -42,7 +42,7 @@ export function canonicalCode(code: string): ErrorCode | undefined {
   return CANONICAL.get(code)
 }
 
-/** What clawbridge reads as "try again", in a message or on stderr, and what we say instead outside of TIMEOUT. */
+/** Words that clawbridge reads as "try again", in a message or on stderr, with their replacements outside of TIMEOUT. */
 const RETRY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/timed out/gi, 'ran out of time'],
   [/placeholder text/gi, 'stand-in text'],

@@ -66,7 +66,7 @@ export const errorSchema = v.looseObject({ error: errorObject })
 /** Accepted, answered or refused without an end: the first word about a request. */
 export const ackSchema = v.looseObject({ status: v.string() })
 
-/** What happens while a run lasts. */
+/** An event of a run. */
 export const eventSchema = v.looseObject({ event_type: v.string(), payload: v.optional(v.unknown()) })
 
 /** The codec's own keys of an agent's configuration. */

@@ -1,7 +1,7 @@
-/** What the stack around Zene takes for "the planner had nothing to do", lower case. */
+/** Texts that the stack around Zene takes for "the planner had nothing to do", in lower case. */
 const PLACEHOLDERS = ['plan completed (or explicit empty plan).', 'plan completed.', 'no changes were made.']
 
-/** What begins a report of a run that stopped at a failed task although the answer says OK. */
+/** The prefix of the report of a run that stopped at a failed task although the answer says OK. */
 const HALTED = 'Execution halted due to task failure:'
 
 /** True when the text has nothing but white space (as Unicode has it, U+0085 included). */
@@ -19,7 +19,7 @@ export function isPlaceholder(text: string): boolean {
   )
 }
 
-/** What a run that was halted by a failed task says of it, or undefined when the text is an answer. */
+/** The reason of a run that a failed task halted; undefined when the text is an answer. */
 export function haltReason(text: string): string | undefined {
   return text.startsWith(HALTED) ? text.slice(HALTED.length).trim() : undefined
 }

@@ -38,7 +38,7 @@ const BOTH: readonly Item[] = [
   'command-reply',
 ]
 
-/** What a client of this protocol can say and be shown. */
+/** The capabilities of a client of this protocol. */
 export const frontCapabilities = capabilities({
   full: [
     ...BOTH,
@@ -65,7 +65,7 @@ export const frontCapabilities = capabilities({
   ],
 })
 
-/** What an agent of this protocol can be told and can say. */
+/** The capabilities of an agent of this protocol. */
 export const backCapabilities = capabilities({
   full: [...BOTH, 'agent-ready', 'tool-end', 'usage.estimated', 'end.summary', 'fault.code', 'notice.code'],
   partial: ['foreign', 'ext', 'config-set', 'option.systemPrompt', 'part.image', 'part.data'],

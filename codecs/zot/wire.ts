@@ -40,7 +40,7 @@ export function isBase64(text: string): boolean {
   return padding < 0 || (padding >= data.length - 2 && data.endsWith('='))
 }
 
-/** How many bytes a base64 text stands for. */
+/** The number of bytes of a base64 text. */
 export function base64Bytes(text: string): number {
   return Math.floor((text.replace(/[\r\n=]/g, '').length * 3) / 4)
 }

@@ -1,7 +1,7 @@
 import type { BackPorts } from '../contract/index.ts'
 import { type AgentEvent, type Id, type Part, type TurnEvent, UNASKED_OUTPUT } from '../model/index.ts'
 
-/** How much of one turn that nobody asked for is kept, in UTF-16 units. */
+/** The longest part of one unrequested turn that is kept, in UTF-16 units. */
 const LIMIT = 16_384
 
 /**

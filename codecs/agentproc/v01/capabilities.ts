@@ -1,6 +1,6 @@
 import { capabilities } from '../../../src/contract/index.ts'
 
-/** What an agent of wire 0.1 can be given, and what it can say. */
+/** The capabilities of an agent of wire 0.1. */
 export const backCapabilities = capabilities({
   full: [
     'turn-start',
@@ -23,7 +23,7 @@ export const backCapabilities = capabilities({
   partial: ['option.systemPrompt', 'part.image', 'part.audio', 'part.file', 'ext'],
 })
 
-/** What a runner of wire 0.1 can ask for, and what it can be told. */
+/** The capabilities of a runner of wire 0.1. */
 export const frontCapabilities = capabilities({
   full: [
     'turn-start',

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
 import { parse } from '../../../src/model/index.ts'
 
-/** What begins a line that is a piece of the answer. */
+/** The prefix of a line that is a piece of the answer. */
 export const PARTIAL = 'AGENT_PARTIAL:'
-/** What begins a line that is an error for the user. */
+/** The prefix of a line that is an error for the user. */
 export const ERROR = 'AGENT_ERROR:'
-/** What begins a line that tells the session. */
+/** The prefix of a line that names the session. */
 export const SESSION = 'AGENT_SESSION:'
 
-/** What a line of an agent's stdout is, with its stripped and decoded value; a body line is its own value. */
+/** The kind of a line of an agent's stdout, with its decoded value; a body line is its own value. */
 export interface Line {
   kind: 'session' | 'partial' | 'error' | 'body'
   value: string

@@ -20,7 +20,7 @@ export interface ReadLine03 {
 
 const KNOWN = { text: new Set(['type', 'text']), session: new Set(['type', 'id']) }
 
-/** What an agent's line says, or undefined when it is no event of this wire. */
+/** Reads an agent's line; undefined when it is no event of this wire. */
 export function readLine(line: string): ReadLine03 | undefined {
   const read = readLine04(line)
   if (read) return read.event.type === 'result' ? undefined : { event: read.event, ext: read.ext }

@@ -1,6 +1,6 @@
 import { capabilities } from '../../../src/contract/index.ts'
 
-/** What an agent of wire 0.4 can be given, and what it can say. */
+/** The capabilities of an agent of wire 0.4. */
 export const backCapabilities = capabilities({
   full: [
     'turn-start',
@@ -35,7 +35,7 @@ export const backCapabilities = capabilities({
   partial: ['ext', 'ask-reply', 'option.systemPrompt', 'part.image', 'part.audio', 'part.file'],
 })
 
-/** What a runner of wire 0.4 can ask for, and what it can be told. */
+/** The capabilities of a runner of wire 0.4. */
 export const frontCapabilities = capabilities({
   full: [
     'turn-start',

@@ -40,7 +40,7 @@ export interface ReadLine {
 /** A `partial` as it is nearly always written. */
 const PLAIN_PARTIAL = shapeOf('{"type":"partial","text":*}')
 
-/** What an agent's line says, or undefined when it is no event. */
+/** Reads an agent's line; undefined when it is no event. */
 export function readLine(line: string): ReadLine | undefined {
   const plain = PLAIN_PARTIAL.exec(line)
   if (plain) return { event: { type: 'partial', text: plain[1]! }, ext: undefined }
@@ -103,7 +103,7 @@ export const attachmentSchema = v.looseObject({
   size: v.fallback(v.optional(v.pipe(v.number(), v.finite())), undefined),
 })
 
-/** What a runner writes first. */
+/** The first message of a runner. */
 export const turnSchema = v.looseObject({
   type: v.literal('turn'),
   message: v.fallback(v.optional(v.string(), ''), ''),
@@ -116,7 +116,7 @@ export const turnSchema = v.looseObject({
 /** A turn as a runner wrote it. */
 export type Turn = v.InferOutput<typeof turnSchema>
 
-/** What a runner answers to a permission request. Anything but `allow` is a denial. */
+/** The answer of a runner to a permission request. Anything but `allow` is a denial. */
 export const permissionResponseSchema = v.looseObject({
   type: v.literal('permission_response'),
   request_id: v.string(),

@@ -12,7 +12,7 @@ import { extended, write } from '../wire.ts'
 
 const NOTHING_OWN: ReadonlySet<string> = new Set()
 
-/** What an answer says besides its turn. */
+/** The members of an answer besides its turn. */
 export interface More {
   losses: readonly Loss[]
   /** It is that of an earlier request. */

@@ -7,7 +7,7 @@ type Headers = FrontContext['headers']
 /** A command that a request may bring: a turn, or the answer that a parked one waits for. */
 export type Asked = Command & (CommandOf<'turn-start'> | CommandOf<'ask-reply'>)
 
-/** What a request asks for, or why it is refused; `http` where the status is not that of the fault's code. */
+/** A request as it was read, or the fault that refuses it; `http` is set where the status is not that of the fault's code. */
 export type ReadRequest = { command: (exchange: Id, turn: Id) => Asked; startsTurn: boolean } | Refused
 interface Refused {
   fault: Fault
@@ -86,12 +86,12 @@ export function formOf({ accept = '' }: Headers): 'whole' | 'sse' | 'ndjson' {
   return best.form
 }
 
-/** Whether the client would rather not wait for the turn (`Prefer: respond-async`, RFC 7240, section 4.1). */
+/** True when the client prefers not to wait for the turn (`Prefer: respond-async`, RFC 7240, section 4.1). */
 export function prefersAsync({ prefer = '' }: Headers): boolean {
   return prefer.split(',').some((preference) => /^\s*respond-async\s*(;|$)/i.test(preference))
 }
 
-/** How the request is answered. A turn that is only accepted goes on by itself; a stream can be asked while it runs. */
+/** The form of the answer. A turn that is only accepted goes on by itself; a stream can ask while it runs. */
 export function answerOf(command: Asked, headers: Headers): Answer {
   if (command.type === 'turn-start' && prefersAsync(headers)) {
     return { form: 'accepted', framing: 'body', status: 202, onDisconnect: 'drain', asks: 'next-request' }

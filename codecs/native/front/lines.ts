@@ -17,7 +17,7 @@ import { eventLine, faultLine } from '../lines.ts'
 import { readCommand } from '../read.ts'
 import { wireData } from '../wire.ts'
 
-/** What the client calls an exchange and its turn; the gateway has ids of its own. */
+/** The client's own ids of an exchange and its turn. */
 interface Opened {
   exchange: string | undefined
   /** The client's name of the turn that it shows. */
@@ -26,7 +26,7 @@ interface Opened {
   told: boolean
 }
 
-/** How many names of turns are remembered: those that the client gave last. */
+/** The number of names of turns that are remembered: those that the client gave last. */
 const MOST_NAMES = 1000
 
 /** Queries whose answers hold messages or questions. */
@@ -133,7 +133,7 @@ export class NativeFront implements FrontLink {
   }
 }
 
-/** What a client calls the turn that it means, when it names one. */
+/** The client's name of the turn that a command targets, if it names one. */
 function nameIn(target: Target): string | undefined {
   return target !== 'running' && 'turn' in target ? target.turn : undefined
 }

@@ -35,7 +35,7 @@ interface Request {
 /** The argument of the query `turns` for all that becomes of them. */
 const FOLLOW = '{"follow":true}'
 
-/** What each endpoint asks for; text is what is wrong with the request. */
+/** The command of each endpoint; text says why the request is wrong. */
 const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
   'GET /v1/turns': ({ exchange, query }) => ({
     exchange,

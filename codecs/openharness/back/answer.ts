@@ -40,9 +40,9 @@ export interface EngineAnswer {
   /** The raw texts of `directives`. */
   list: readonly JsonText[]
   directives: EngineDirective[]
-  /** What another gateway tells of its turn. */
+  /** The extension in which another gateway describes its turn. */
   turn: TurnExtension
-  /** Why the engine failed; undefined for status `success`. */
+  /** The failure of the engine; undefined for status `success`. */
   fault?: Fault
 }
 
@@ -174,7 +174,7 @@ export function capabilityExt(json: JsonText): Ext | undefined {
   return entriesExt(capabilityMembers(json))
 }
 
-/** Whether this wire streams is between the gateway and the engine. */
+/** Streaming on this wire concerns the gateway and the engine alone. */
 function capabilityMembers(json: JsonText): [string, JsonText | undefined][] {
   const denials = at(json, 'capability_denials') ?? ''
   return [

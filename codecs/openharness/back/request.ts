@@ -34,7 +34,7 @@ export interface Resume {
   reply: Extract<Reply, { kind: 'approval' }>
 }
 
-/** What a request is made from. */
+/** The parts that a request is made from. */
 export interface RequestParts {
   start: Start
   options: Options

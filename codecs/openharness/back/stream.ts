@@ -25,7 +25,7 @@ type Handlers = {
   readonly [N in EventName]: (payload: v.InferOutput<Events[N]>, data: string, reader: StreamReader) => void
 }
 
-/** What a payload that cannot be read is counted as. */
+/** The item that is lost with a payload that cannot be read. */
 const ITEM: Readonly<Record<EventName | 'text_delta' | 'reasoning_delta', Item>> = {
   message_start: 'message-start',
   text_delta: 'text-delta',

@@ -118,7 +118,7 @@ export class EngineTurn {
     else this.#read(this.#body)
   }
 
-  /** Whether the call is the one whose answer is read; an earlier one may linger behind its `response`. */
+  /** True when this is the call whose answer is read; an earlier one may linger after its `response`. */
   #isCurrent(call = this.#request): boolean {
     return this.#calling && call === this.#request
   }
@@ -208,7 +208,7 @@ export class EngineTurn {
     }
   }
 
-  /** What another gateway tells of its turn: usage, notices, losses, its own session. */
+  /** Reads the extension of another gateway: usage, notices, losses, its own session. */
   #readExtension({ usage, notices = [], loss = [], session }: TurnExtension): void {
     for (const given of loss) if (v.is(upstreamLoss, given)) this.#ports.report(given, this.turn)
     const { session: sent } = this.#start

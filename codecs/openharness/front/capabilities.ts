@@ -2,15 +2,15 @@ import { type Denial, elements, type JsonText, object, parseObject, quote } from
 import { at, otherMembers, STREAMING } from '../wire.ts'
 
 const GATEWAY: ReadonlySet<string> = new Set([STREAMING, 'openharness.attachments.upload', 'openharness.ui.approval'])
-/** What one envelope in and one out on stdio cannot have: events, and a next request that answers a question. */
+/** Capabilities that stdio, with one envelope in and one out, cannot offer: events, and answers in the next request. */
 const OVER_HTTP: ReadonlySet<string> = new Set([STREAMING, 'openharness.ui.approval'])
 
-/** What is known about the capabilities that a shell asked for. */
+/** The state of the capabilities that a shell asked for. */
 export interface CapabilityFacts {
   asked: readonly string[]
-  /** Whether this wire is HTTP. */
+  /** True when this wire is HTTP. */
   http: boolean
-  /** What the gateway denied for this turn. */
+  /** The capabilities that the gateway denied for this turn. */
   denied: readonly Denial[]
   /** The engine's own answer, in the shape of an envelope. */
   own: JsonText | undefined

@@ -53,7 +53,7 @@ export function reportLane(lane: string | undefined, report: Report): void {
   if (lane !== undefined) report({ kind: 'weakened', item: 'directive', field: 'lane', why: 'no-place', count: 1 })
 }
 
-/** What the turn has to show, in order: the engine's own list where it told one, else the text and then the directives. */
+/** The turn's output in order: the engine's own list if it sent one, else the text and then the directives. */
 export function shownDirectives(view: TurnView, own: JsonText | undefined, report: Report): JsonText[] {
   const list = at(own, 'response', 'action_directives')
   if (list !== undefined) return elements(list).flatMap((json) => directiveJson('', json, report) ?? [])

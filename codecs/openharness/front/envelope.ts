@@ -26,7 +26,7 @@ const TOP = new Set([
 ])
 const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
 
-/** What an answer is made of; every text is raw JSON. */
+/** The parts of an answer; every text is raw JSON. */
 export interface AnswerParts {
   ids: Ids
   /** Members `supported_capabilities` and `capability_denials`, where the shell asked or the engine told. */
@@ -36,7 +36,7 @@ export interface AnswerParts {
   fault?: Fault
   /** Our own extension. */
   turn?: JsonText
-  /** What the engine said beyond the model, in the shape of an envelope. */
+  /** The engine's members that the model has no place for, in the shape of an envelope. */
   own?: JsonText
 }
 
@@ -70,7 +70,7 @@ export function envelope(parts: AnswerParts): string {
   return oneLine(json)
 }
 
-/** What only the streaming profile shows is a loss of a whole answer. */
+/** Reports the items that only the streaming profile shows as losses of a whole answer. */
 export function reportUnshown(view: TurnView, report: Report): void {
   const reasoned = view.messages.filter((message) => message.reasoning !== '').length
   if (reasoned > 0) report({ kind: 'dropped', item: 'reasoning-delta', why: 'no-place', count: reasoned })

@@ -49,7 +49,7 @@ class OpenHarnessFront implements FrontLink {
   #denied: readonly Denial[] = []
   /** The answer is that of an earlier request under the same id. */
   #replayed = false
-  /** What the engine behind the gateway last told beside the model. */
+  /** The last members of the engine that the model has no place for. */
   #own: JsonText | undefined
 
   constructor(context: FrontContext, ports: FrontPorts) {
@@ -161,7 +161,7 @@ class OpenHarnessFront implements FrontLink {
     this.#answerTurn(view, exchange, { directives: [...this.#directives(view, undefined, exchange), ...asks] })
   }
 
-  /** What the envelope shows. A stream has shown it already, and reported what it could not. */
+  /** The directives of the envelope. A stream has written them already, and has reported its losses. */
   #directives(view: TurnView, own: JsonText | undefined, exchange: Id): JsonText[] {
     if (this.#streams) return shownDirectives(view, own, () => {})
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)

@@ -28,18 +28,18 @@ export interface ShellRequest {
   /** Capabilities the shell asked for (its value is neither false nor null). */
   asked: readonly string[]
   session: SessionRef
-  /** What a new turn gets. */
+  /** The members of a new turn. */
   start: Pick<TurnStart, 'request' | 'agent' | 'input' | 'once' | 'askedCapabilities' | 'environment'> & {
     locale?: string
   }
   /** The answer to an ask of a parked turn; then no new turn begins. */
   reply?: { continuation: string; ask?: string; reply: Reply }
   ext?: Ext
-  /** How many members of `auth` were unknown: they may be secrets and go nowhere. */
+  /** The number of unknown members of `auth`: they may be secrets and are not passed on. */
   droppedAuth: number
 }
 
-/** What came of a body: the ids to echo, and either the request or why it is refused. */
+/** The result of reading a body: the ids to echo, and either the request or the fault that refuses it. */
 export type ReadRequest = { ids: Ids } & ({ request: ShellRequest } | { fault: Fault })
 
 type Context = NonNullable<RequestMessage['request']['context']>
@@ -103,7 +103,7 @@ function fieldName(path: string): string {
   return path.replace(/^request\.(?=auth|context)/, '')
 }
 
-/** What the schema lets through and we refuse: bytes in attachments, and a request that asks for nothing. */
+/** Refuses requests that the schema allows: bytes in attachments, and a request without content. */
 function contentFault(context: Context): Fault | undefined {
   const field = embeddedBytes(context.attachments ?? [], 'context.attachments')
   if (field !== undefined) {

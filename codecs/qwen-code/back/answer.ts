@@ -44,7 +44,7 @@ export class Answer {
     return this.#spokeEarlier || this.#spokeNow
   }
 
-  /** What may be the error of a failed model call: the end of the answer so far. */
+  /** The end of the answer so far, which may be the error of a failed model call. */
   get held(): string {
     return this.#held
   }
@@ -220,7 +220,7 @@ export class Answer {
   }
 }
 
-/** Where the error of a failed model call may begin in a piece of an answer; negative when it has none. */
+/** The index where the error of a failed model call may begin in a piece of an answer; negative when there is none. */
 function errorAt(piece: string): number {
   const whole = piece.indexOf(API_ERROR)
   const at = whole >= 0 ? whole : piece.lastIndexOf('[')

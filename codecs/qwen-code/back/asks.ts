@@ -40,7 +40,7 @@ const ASKED = new Set(['subtype', 'tool_name', 'tool_use_id', 'input'])
 /** The tool that puts a question to the user: its answers are the only change of arguments that the CLI heeds. */
 const ASKING_TOOL = 'ask_user_question'
 
-/** What the CLI asks of its host: consent to a tool, answers of the user, messages to an MCP server of the host. */
+/** The CLI's questions to its host: consent to a tool, answers of the user, messages to an MCP server of the host. */
 export class Asks {
   readonly #ports: BackPorts
   readonly #wire: AgentWire
@@ -161,7 +161,7 @@ function heldBy({ permission_suggestions: suggestions }: CanUseTool): ReadonlySe
   return suggestions && isPlain(suggestions) ? new Set([...ASKED, 'permission_suggestions']) : ASKED
 }
 
-/** What the CLI says beyond the question. */
+/** The members that the CLI adds to the question. */
 function beyond(request: JsonText, known: ReadonlySet<string>): JsonText | undefined {
   const entries = members(request).filter(([key, json]) => !known.has(key) && json !== 'null')
   return entries.length === 0 ? undefined : object(entries)

@@ -2,7 +2,7 @@ import { codeOfProviderText } from '../../../src/codec-kit/index.ts'
 import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, type Stop } from '../../../src/model/index.ts'
 
-/** How the CLI begins the text of a failed model call, in the answer and in the result. */
+/** The prefix of a failed model call's text, in the answer and in the result. */
 export const API_ERROR = '[API Error: '
 
 /** Longest error text that is passed on, in UTF-16 units. */
@@ -11,7 +11,7 @@ const LIMIT = 2000
 /** A whole error text: the frame, and lines of advice that the CLI may add to it. */
 const FRAMED = /^\[API Error: (.*)\](\s*|\n.*)$/s
 
-/** What the CLI says of its own in the frame of a failed model call. */
+/** The CLI's own texts within the frame of a failed model call. */
 const OWN: readonly (readonly [RegExp, Fault['code'], Partial<Fault>?])[] = [
   [/^No auth type is selected/, 'agent-unavailable', { retryable: false }],
   [/^Chat not initialized/, 'internal'],
@@ -54,7 +54,7 @@ const LIMITS: ReadonlyMap<number, string> = new Map([
   [55, 'its limit of tool calls or of time (--max-tool-calls, --max-wall-time): raise it, or ask for less'],
 ])
 
-/** Why the end of the process leaves its turn unanswered, and what stopped the turn. */
+/** The fault of a turn that the end of the process leaves unanswered, and the stop of the turn. */
 export function reasonOfExit(end: CallEnd): { reason: Fault; stop: Stop } {
   const limit = end.why === 'closed' && end.exitCode !== undefined ? LIMITS.get(end.exitCode) : undefined
   if (limit === undefined) return { reason: faultOfEnd(end), stop: 'error' }

@@ -65,12 +65,12 @@ export class QwenCodeBack implements BackLink {
   readonly #wire: AgentWire
   readonly #asks: Asks
   readonly #commands: Commands
-  /** What it hears was said to another client. */
+  /** Its messages were meant for another client. */
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
   /** A turn that the agent began itself, while none of ours runs. */
   #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
-  /** What waits until that is over. */
+  /** The commands that wait until that is over. */
   #afterUnasked: (() => void) | undefined
   #bound: string | undefined
   #heard = false
@@ -226,7 +226,7 @@ export class QwenCodeBack implements BackLink {
     turn.result(output, this.#wire.version, unknownMembers(json, value, RESULT))
   }
 
-  /** What the agent says while no message of ours is answered: a job that it finished by itself, say. */
+  /** Opens a turn for the agent's output while no message is answered, such as a job that it finished by itself. */
   #openUnasked(): { decoder: TurnDecoder; began: boolean } {
     if (!this.#unasked) {
       const output = new UnaskedOutput(this.#ports)
@@ -294,7 +294,7 @@ export class QwenCodeBack implements BackLink {
     })
   }
 
-  /** What the client set holds in a process that took the place of another one, or the turn does not run. */
+  /** Applies a client's setting to a process that replaced another one; the turn does not run without it. */
   #restore(work: Work, setting: Step): void {
     this.#wire.set(setting, (reply) => {
       if (reply?.success) {

@@ -12,12 +12,12 @@ export interface Line {
   json: string
 }
 
-/** What became of a line: read; not the shape of its type; not known, or about something that is not there. */
+/** The result of reading a line: read; not the shape of its type; not known, or about something that is not there. */
 export type Reading = 'read' | 'misfit' | 'foreign'
 
 /** Reads the lines of one type into a turn. */
 export interface LineReader {
-  /** What is lost when the line has not the shape of its type. */
+  /** The item that is lost when the line has not the shape of its type. */
   item: Item
   read(turn: TurnDecoder, line: Line): Reading
 }

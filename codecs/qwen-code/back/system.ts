@@ -4,7 +4,7 @@ import { SystemRetry } from '../schema.ts'
 import type { Line, Reading } from './lines.ts'
 import type { TurnDecoder } from './turn.ts'
 
-/** What is told of a `system` line to those who cannot read it, by its subtype. */
+/** The notices for clients that cannot read a `system` line, by its subtype. */
 const NOTICES: ReadonlyMap<unknown, { severity: 'info' | 'warning'; text(data: Record<string, unknown>): string }> =
   new Map<unknown, { severity: 'info' | 'warning'; text(data: Record<string, unknown>): string }>([
     ['task_started', { severity: 'info', text: (data) => `A sub-agent started: ${word(data, 'description')}` }],
@@ -51,7 +51,7 @@ export function readSystem(turn: TurnDecoder, { value, json }: Line): Reading {
   return 'read'
 }
 
-/** What a client of the same dialect is told again. */
+/** The fields by which a client of the same dialect gets the line again. */
 function systemFields(json: string): string {
   return object([
     ['subtype', member(json, 'subtype')],

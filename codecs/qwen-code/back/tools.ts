@@ -4,9 +4,9 @@ import type { Emitter } from './emit.ts'
 
 /** The tool calls of one turn, over all lanes. */
 export class Tools {
-  /** How many calls of an id wait for their results: the wire may give several calls one id. */
+  /** The number of calls of an id that wait for their results: the wire may give several calls one id. */
   readonly #open = new Map<Id, number>()
-  /** How many of them were seen to begin in pieces and are still to come whole. */
+  /** The number of them that began in pieces and have not come whole yet. */
   readonly #drafted = new Map<Id, number>()
   readonly #denied = new Set<Id>()
   /** Calls whose arguments stream, by their block. */

@@ -51,13 +51,13 @@ export class UsageMeter {
     return this.#sum
   }
 
-  /** What the shown model calls sum up to. */
+  /** The sum of the model calls that were shown. */
   get sum(): Usage | undefined {
     return this.#sum
   }
 }
 
-/** What was counted since `base`; undefined when the count began anew in between. */
+/** The counts since `base`; undefined when counting was reset in between. */
 function difference(session: Usage, base: Usage): Usage | undefined {
   const grown: Usage = {}
   for (const key of KEYS) {

@@ -29,13 +29,13 @@ export interface Step {
   done(): void
 }
 
-/** Why nothing can be sent any more, and what that stops. */
+/** The reason why nothing can be sent any more, and the stop of a turn that this ends. */
 export interface Death {
   reason: Fault
   stop: Stop
 }
 
-/** How long the CLI waits for consent, in milliseconds: its longest, because the gateway has limits of its own. */
+/** The time that the CLI waits for consent, in milliseconds: its longest, because the gateway has limits of its own. */
 const CONSENT_MS = 600_000
 
 /** The process of an agent: its start, the handshake, the session it is in, and the pairs of request and response. */
@@ -52,20 +52,20 @@ export class AgentWire {
   session: string | undefined
   /** Set once the process is gone for good. */
   dead: Death | undefined
-  /** What the agent said of why it cannot start. */
+  /** The agent's own reason why it cannot start. */
   refusal: Fault | undefined
   /** It may ignore what it is told from here on: the next turn needs another process. */
   suspect = false
   readonly meter = new UsageMeter()
-  /** What the client set for its session, by the subtype of the request: another process has to be told it again. */
+  /** The client's settings for its session, by the subtype of the request; every new process gets them. */
   readonly settings = new Map<string, Step>()
-  /** What of it this process has not been told, or has refused. */
+  /** The settings that this process has not got yet, or has refused. */
   readonly unset = new Set<Step>()
   readonly #context: BackContext<unknown>
   readonly #ports: BackPorts
   readonly #configured: readonly string[]
   readonly #requests = new Map<string, { subtype: string; take: (reply: Reply) => void }>()
-  /** What waits for the answer to `initialize`; undefined once it came. */
+  /** The lines that wait for the answer to `initialize`; undefined once it came. */
   #waiting: (() => void)[] | undefined = []
   #resuming: string | undefined
   #starts = 0
@@ -224,7 +224,7 @@ export class AgentWire {
     return waiting.find(([, { subtype }]) => fits(subtype))?.[0] ?? ''
   }
 
-  /** Why the end of the process leaves its turn unanswered. */
+  /** The fault of a turn that the end of the process leaves unanswered. */
   reasonOf(end: CallEnd): Death {
     if (end.why !== 'closed' || end.fault || this.greeted) return reasonOfExit(end)
     const text = `The Qwen Code agent "${this.#context.agent}" ended before it answered initialize: check its arguments, its model and its credentials (its stderr is in the gateway log).`

@@ -10,7 +10,7 @@ const RFC_TYPES: ReadonlySet<unknown> = new Set([
   'control/cancel',
 ])
 
-/** Whether this dialect takes the client: by its arguments where they say it, else by its first line. */
+/** True when this dialect accepts the client: by its arguments if they decide, else by its first line. */
 export function accepts(first: Frame | undefined, context: FrontContext): boolean {
   const { dialect } = readArguments(context.argv)
   if (dialect !== undefined) return dialect === 'code'

@@ -15,7 +15,7 @@ type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 interface Run {
   category: 'text' | 'thinking'
   message: Id
-  /** Where it begins in the text or the thoughts of its message. */
+  /** The index where it begins in the text or the thoughts of its message. */
   from: number
   id: string
 }
@@ -39,7 +39,7 @@ export class AnswerWriter {
   #usage: Usage | undefined
   /** The message whose thoughts were shown in pieces. */
   #thought: Id | undefined
-  /** How many answers the model gave: the wire's `num_turns`. */
+  /** The number of answers of the model: the wire's `num_turns`. */
   answers = 0
 
   constructor(lines: Lines, partial: boolean, model: () => string) {
@@ -113,7 +113,7 @@ export class AnswerWriter {
     this.#usage = undefined
   }
 
-  /** What was said last is taken back. */
+  /** Takes back the last message. */
   drop(): void {
     if (this.#run && this.#partial) this.#lines.event(`{"type":"content_block_stop","index":${this.#index}}`)
     this.#run = undefined

@@ -1,26 +1,26 @@
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
 
-/** How consent to tools is given. */
+/** The mode of consent to tools. */
 export const MODES = ['plan', 'default', 'auto-edit', 'auto', 'yolo'] as const
 export type Mode = (typeof MODES)[number]
 
-/** What the argument line of `qwen` asks for. */
+/** The parsed arguments of `qwen`. */
 export interface Arguments {
   input: 'text' | 'stream-json'
   output: 'text' | 'json' | 'stream-json'
-  /** Whether pieces of messages are shown as they come. */
+  /** True when pieces of messages are shown as they come. */
   partial: boolean
   /** `-p`, or what stands without a flag. */
   prompt?: string
   mode: Mode
   session?: string
-  /** What every turn is asked with. */
+  /** The options of every turn. */
   options: TurnOptions
   /** True when text was only to be appended to the agent's own system prompt. */
   appended: boolean
   /** Print this and exit 0 instead of serving. */
   print?: 'help' | 'version'
-  /** Why the program is to end at once with exit code 1. */
+  /** The reason to end at once with exit code 1. */
   refusal?: string
   /** One line each for what cannot be honoured. Values are never repeated: they may be secrets. */
   warnings: string[]
@@ -35,7 +35,7 @@ interface Found extends Arguments {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** What each flag with a value sets. */
+/** The setter of each flag with a value. */
 const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new Map([
   ['--input-format', (found: Found, value: string) => setInput(found, value)],
   ['--output-format', (found: Found, value: string) => setOutput(found, value)],
@@ -55,7 +55,7 @@ const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new M
   ],
 ])
 
-/** What each flag without a value sets. */
+/** The setter of each flag without a value. */
 const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
   ['--include-partial-messages', (found: Found) => set(found, { partial: true, dialect: 'code' })],
   ['--yolo', (found: Found) => set(found, { mode: 'yolo' })],
@@ -85,7 +85,7 @@ const toldWith = (why: string): Hollow => ({ why, value: true })
 const refused = (why: string): Hollow => ({ why, changes: true })
 const refusedWith = (why: string): Hollow => ({ why, value: true, changes: true })
 
-/** Why a flag of the program has no effect here. */
+/** The reason why a flag of the program has no effect here. */
 const HOLLOW: ReadonlyMap<string, Hollow> = new Map([
   ['--debug', told('the gateway has a log of its own')],
   ['--sandbox', told('the agent runs where the gateway was configured to run it')],
@@ -230,7 +230,7 @@ function isSwitch(flag: string): boolean {
   return SWITCHES.has(flag) || (hollow !== undefined && hollow.value === undefined)
 }
 
-/** What the arguments mean together. */
+/** Checks and combines the arguments that depend on each other. */
 function settled({ words, systems, ...found }: Found): Arguments {
   const [command = ''] = words
   if (COMMANDS.has(command)) refuse(found, `The command ${command} is not served by this stand-in.`)
@@ -291,7 +291,7 @@ function refuse(found: Pick<Found, 'refusal'>, why: string): void {
   found.refusal ??= why
 }
 
-/** What `--help` prints, a line each. */
+/** The lines that `--help` prints. */
 export const HELP: readonly string[] = [
   'qwen, served by turnpike: a prompt or lines of JSON on stdin, the answer on stdout.',
   '',

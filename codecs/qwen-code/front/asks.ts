@@ -34,7 +34,7 @@ interface Open {
   question: Question
 }
 
-/** What a client said: the raw payload, or why it has none. */
+/** The client's answer: the raw payload, or the fault for a missing one. */
 type Said = { payload: JsonText } | { error: string }
 
 /** Tools that `auto-edit` consents to, by the names that Qwen Code gives them. */
@@ -46,7 +46,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 const REFUSED = '{"code":-32601,"message":"The client has no place for this request."}'
 
-/** What the agent asks of the client, as control requests; the approval mode answers for it where it says so. */
+/** The agent's questions to the client, as control requests; the approval mode answers where it decides. */
 export class FrontAsks {
   readonly #ports: FrontPorts
   readonly #state: ClientState
@@ -144,7 +144,7 @@ export class FrontAsks {
     return UUID.test(ask) ? ask : this.#state.ids.next()
   }
 
-  /** What is decided without asking. */
+  /** Returns the answer that needs no question to the client. */
   #answerFor(question: Question): Reply | undefined {
     const { mode, initialized } = this.#state
     if (question.kind === 'approval') {
@@ -215,10 +215,10 @@ function requestOf(question: Question, ask: Id, extra: JsonText | undefined): Js
   }
 }
 
-/** What a client expects of a question, where the agent's own words for it are not known. */
+/** The members that a client expects of a question, where the agent's own are not known. */
 const NO_SUGGESTIONS = '{"permission_suggestions":null,"blocked_path":null}'
 
-/** What a client expects of every approval, where the agent's own words for it are not known. */
+/** The members that a client expects of every approval, where the agent's own are not known. */
 function usual(question: Approval): JsonText {
   return object([
     ['permission_suggestions', `[${question.options.map((option) => suggestion(option, question)).join(',')}]`],
@@ -244,7 +244,7 @@ function suggestion({ kind, label }: AskOption, { description }: Approval): Json
   ])
 }
 
-/** What the client said, as the answer to this question. Every word but `allow` refuses. */
+/** Reads the client's answer to this question. Every behaviour but `allow` refuses. */
 function replyTo(question: Question, said: Said): Reply {
   switch (question.kind) {
     case 'approval':

@@ -34,10 +34,10 @@ type Question = { type: 'query'; what: 'models' } | { type: 'foreign'; protocol:
 
 const CAN =
   '{"can_handle_can_use_tool":true,"can_handle_hook_callback":false,"can_set_permission_mode":true,"can_set_model":true,"can_set_effort":true,"can_get_context_usage":true,"can_get_available_models":true,"can_get_usage_info":true,"can_handle_mcp_message":false}'
-/** What `initialize` may bring that only the agent's own process could use. */
+/** The members of `initialize` that only the agent's own process could use. */
 const UNSERVED = ['sdkMcpServers', 'mcpServers', 'agents', 'hooks'] as const
 
-/** What an agent of the same dialect answers, and what is answered when there is none. */
+/** Requests that an agent of the same dialect answers, with the answer that stands in for a missing one. */
 const HANDED_ON: ReadonlyMap<string, JsonText | undefined> = new Map([
   ['mcp_server_status', '{"subtype":"mcp_server_status","status":{}}'],
   ['supported_commands', '{"subtype":"supported_commands","commands":[]}'],

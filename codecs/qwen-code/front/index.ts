@@ -26,7 +26,7 @@ import { messageOf, resultEntries } from './result.ts'
 import { type ClientState, VERSION } from './state.ts'
 import { StdinText } from './text.ts'
 
-/** How long a program that has its prompt in its arguments waits for more of it on stdin, in milliseconds. */
+/** The time that a program with a prompt in its arguments waits for more of it on stdin, in milliseconds. */
 const MORE_MS = 500
 
 /**
@@ -156,7 +156,7 @@ export class QwenCodeFront implements FrontLink {
     this.#settle()
   }
 
-  /** Whether the input is lines of messages. */
+  /** True when the input is lines of messages. */
   get #lines(): boolean {
     return this.#args.input === 'stream-json'
   }

@@ -14,7 +14,7 @@ import {
 } from '../../../src/model/index.ts'
 import type { Ids } from './ids.ts'
 
-/** What an `assistant` line holds beside its blocks. */
+/** The members of an `assistant` line besides its blocks. */
 export interface Said {
   id: string
   model: string

@@ -22,13 +22,13 @@ interface Active {
   collected: string[]
 }
 
-/** What of a turn was interrupted, in the words of `continue_last_turn`: before the agent said anything, or later. */
+/** The kinds of interruption that `continue_last_turn` knows: before the first output of the agent, or after it. */
 export type Interruption = 'interrupted_prompt' | 'interrupted_turn'
 
 /** The prompt of a turn that goes on with the one before, to an agent that has no other word for it. */
 const CONTINUED = { type: 'text', text: 'Continue.' } as const
 
-/** What the CLI knows for the same command. */
+/** The spellings of the command that the CLI knows. */
 const CLEARS = /^\s*\/(?:clear|reset|new)\s*$/i
 
 const CLEARED = 'The conversation was cleared.'
@@ -47,9 +47,9 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   readonly #ports: FrontPorts
   readonly #state: ClientState
   readonly #asks: FrontAsks
-  /** What the last turn was interrupted in, if it was. */
+  /** The interruption of the last turn, if it was interrupted. */
   #interruption: Interruption | undefined
-  /** What a program that was started for one prompt exits with. */
+  /** The exit code of a program that was started for one prompt. */
   exitCode = 0
 
   /** While `held` says so no message is issued. */
@@ -119,7 +119,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     return true
   }
 
-  /** What comes only to be asked about has no place in a text: what the view does not keep of it is lost. */
+  /** Reports an event that only approvals need: a text has no place for what the view does not keep of it. */
   #unshown(event: TurnEvent, exchange: Id): void {
     const lose = (item: Item, field?: string): void =>
       this.#ports.report({ kind: 'dropped', item, ...(field && { field }), why: 'no-place', count: 1 }, exchange)

@@ -14,10 +14,10 @@ import { CANCELLED_TEXT } from '../wire.ts'
 import { usageJson } from './lines.ts'
 import type { ClientState, Refused } from './state.ts'
 
-/** How a turn ended, as far as a result says it. */
+/** The end of a turn, as a result shows it. */
 export type Ending = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
 
-/** What a result counts. */
+/** The counts of a result. */
 export interface Counts {
   /** Milliseconds from the request to its end. */
   durationMs: number
@@ -70,7 +70,7 @@ export function exitCodeOf({ outcome, stop }: Ending): number {
   return stop === 'max-turns' ? 53 : 1
 }
 
-/** What is said of the failure. */
+/** The message of the failure. */
 export function messageOf({ outcome, fault }: Ending): string {
   if (outcome === 'cancelled') return CANCELLED_TEXT
   return fault?.message ?? 'The turn failed.'

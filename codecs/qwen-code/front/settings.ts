@@ -17,10 +17,10 @@ type Setting = Omit<CommandOf<'config-set'>, 'type' | 'exchange'>
 /** The efforts that the CLI knows. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** How a command beside the turns is answered. */
+/** The form of the answer to a command outside of turns. */
 export const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
-/** What a client sets for its session: its control requests for it, each answered when it holds. */
+/** The control requests by which a client sets its session. Each is answered once it is applied. */
 export class Settings {
   /** The requests by their subtype. */
   readonly requests: readonly [string, (request: Request) => void][] = [

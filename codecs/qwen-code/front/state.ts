@@ -12,7 +12,7 @@ export interface Refused {
   args: string
 }
 
-/** What one client has set and been told, over all its turns. */
+/** The state of one client over all its turns. */
 export interface ClientState {
   readonly args: Arguments
   readonly session: string
@@ -22,13 +22,13 @@ export interface ClientState {
   model: string | undefined
   effort: string | undefined
   mode: Mode
-  /** Why no turn may run: its arguments ask for a mode that the agent does not keep. */
+  /** The reason why no turn may run: the arguments ask for a mode that the agent does not apply. */
   refusal: Fault | undefined
   /** The model that the agent said it uses. */
   agentModel: string | undefined
   /** Tokens of all turns so far; undefined while none is known. */
   usage: Usage | undefined
   readonly refused: Refused[]
-  /** What a request beside the turns has lost; reported with the next turn. */
+  /** The losses of requests outside of turns; they are reported with the next turn. */
   readonly losses: Loss[]
 }

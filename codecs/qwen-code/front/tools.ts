@@ -12,8 +12,8 @@ import {
 } from '../../../src/model/index.ts'
 import { type AnswerWriter, textBlock } from './answer.ts'
 import type { Lines } from './lines.ts'
+import type { FrontLosses } from './losses.ts'
 import type { ClientState } from './state.ts'
-import type { Unsaid } from './unsaid.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
@@ -22,13 +22,13 @@ export class ToolWriter {
   readonly #lines: Lines
   readonly #state: ClientState
   readonly #answer: AnswerWriter
-  readonly #unsaid: Unsaid
+  readonly #losses: FrontLosses
   readonly #model: () => string
   /** Calls of sub-agents that were written. */
   readonly #called = new Set<Id>()
 
-  constructor(lines: Lines, state: ClientState, answer: AnswerWriter, unsaid: Unsaid, model: () => string) {
-    this.#unsaid = unsaid
+  constructor(lines: Lines, state: ClientState, answer: AnswerWriter, losses: FrontLosses, model: () => string) {
+    this.#losses = losses
     this.#lines = lines
     this.#state = state
     this.#answer = answer
@@ -59,7 +59,7 @@ export class ToolWriter {
       else if (this.#state.args.partial) {
         const content = part.type === 'data' ? part.json : textBlock(part.text)
         this.#lines.event(`{"type":"tool_progress","tool_use_id":${quote(event.tool)},"content":${content}}`, extra)
-      } else this.#unsaid.toolProgress()
+      } else this.#losses.toolProgress()
     }
   }
 

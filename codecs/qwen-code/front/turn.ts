@@ -13,10 +13,10 @@ import {
 import { ownExt, PROTOCOL } from '../wire.ts'
 import { AnswerWriter, textBlock, thinkingBlock } from './answer.ts'
 import type { Lines } from './lines.ts'
+import { FrontLosses } from './losses.ts'
 import { type Ending, lastText, resultEntries } from './result.ts'
 import { type ClientState, VERSION } from './state.ts'
 import { ToolWriter } from './tools.ts'
-import { Unsaid } from './unsaid.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
@@ -26,7 +26,7 @@ export class StreamWriter {
   readonly #state: ClientState
   readonly #answer: AnswerWriter
   readonly #tools: ToolWriter
-  readonly #unsaid: Unsaid
+  readonly #losses: FrontLosses
   #begun = false
   #done = false
   /** A `retry` line was written for the retractions that follow. */
@@ -70,8 +70,8 @@ export class StreamWriter {
     // An array of whole messages has no place for pieces.
     const partial = state.args.partial && state.args.output === 'stream-json'
     this.#answer = new AnswerWriter(lines, partial, () => this.#model)
-    this.#unsaid = new Unsaid(lines)
-    this.#tools = new ToolWriter(lines, state, this.#answer, this.#unsaid, () => this.#model)
+    this.#losses = new FrontLosses(lines)
+    this.#tools = new ToolWriter(lines, state, this.#answer, this.#losses, () => this.#model)
   }
 
   /** Writes what an event of the turn is on this wire. */
@@ -147,12 +147,12 @@ export class StreamWriter {
       return
     }
     this.#answer.end(view)
-    this.#unsaid.stepStart(this.#answer.answers)
+    this.#losses.stepStart(this.#answer.answers)
   }
 
   #endStep(event: Event<'step-end'>, view: TurnView): void {
     if (event.lane === undefined) this.#answer.end(view)
-    this.#unsaid.stepEnd(event, this.#answer.answers)
+    this.#losses.stepEnd(event, this.#answer.answers)
   }
 
   #endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
@@ -202,7 +202,7 @@ export class StreamWriter {
       this.#lines.system(subtype, [['data', member(extra!, 'data')]])
       return
     }
-    if (event.lane !== undefined) this.#unsaid.lane('notice')
+    if (event.lane !== undefined) this.#losses.lane('notice')
     const data = object([
       ['severity', quote(event.severity)],
       ['code', quote(event.code)],
@@ -215,7 +215,7 @@ export class StreamWriter {
     this.#answer.end(view)
     if (view.usage) this.#state.usage = addUsage(this.#state.usage ?? {}, view.usage)
     this.#faultExt(event.fault?.ext)
-    this.#unsaid.turnEnd(event)
+    this.#losses.turnEnd(event)
     this.#result(event, lastText(view), view.at - view.startedAt, extra)
   }
 

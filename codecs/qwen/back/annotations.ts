@@ -6,11 +6,11 @@ import { readSessionEvent } from './session-events.ts'
 import type { TurnDecoder } from './turn.ts'
 import type { Outcome } from './wire.ts'
 
-/** What the annotations of a completion say. */
+/** The annotations of a completion. */
 export interface Annotations {
   /** The annotation that makes the content output of a terminal, and no answer. */
   terminal: JsonText | undefined
-  /** What ends the turn once the line is read. */
+  /** The end of the turn, taken once the line is read. */
   end: (() => void) | undefined
   /** Those that only describe the content. */
   kept: JsonText[]
@@ -31,7 +31,7 @@ export function readAnnotations(turn: TurnDecoder, arrays: readonly (JsonText | 
 
 type Reader = (turn: TurnDecoder, value: object, json: JsonText) => Outcome
 
-/** What is told of a turn beside its answer, as a line of its own or as an annotation. */
+/** Readers of facts about a turn besides its answer, which come as lines or as annotations. */
 const NOTES: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['x-qwen-thought', readThought],
   ['x-qwen-tool-display', readToolDisplay],

@@ -49,7 +49,7 @@ const ROLES: ReadonlyMap<unknown, 'user' | 'system' | 'tool'> = new Map<unknown,
   ['tool', 'tool'],
 ])
 
-/** What a completion says beside its choice. */
+/** The members of a completion besides its choice. */
 interface About {
   /** The raw `message` or `delta` of its first choice. */
   inner: JsonText

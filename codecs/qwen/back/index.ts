@@ -37,9 +37,9 @@ interface Work {
   where: Where
 }
 
-/** How one kind of line is read while a turn runs. */
+/** The reader of one kind of line while a turn runs. */
 interface Reader {
-  /** What is lost when the line has not the shape of its kind. */
+  /** The item that is lost when the line has not the shape of its kind. */
   item: Item
   read(turn: TurnDecoder, value: Record<string, unknown>, line: JsonText): Outcome
 }
@@ -165,7 +165,7 @@ export class QwenBack implements BackLink {
     if (decoder.ended) this.#ended()
   }
 
-  /** What the agent says while no request of ours is answered; false for the rest of a turn that has ended, and for what is no answer. */
+  /** Takes the agent's output while no request is answered; false for the rest of an ended turn and for other lines. */
   #decodeUnasked(reader: Reader, value: Record<string, unknown>, line: JsonText): boolean {
     const prompt = value['prompt_id']
     if (typeof prompt === 'string' ? this.#over.has(prompt) : this.#late) return false
@@ -177,7 +177,7 @@ export class QwenBack implements BackLink {
     return true
   }
 
-  /** What still comes of it is late. */
+  /** Ends the output of an unrequested turn. Its further lines come too late. */
   #endUnasked(): void {
     if (!this.#unasked) return
     const { output, prompt } = this.#unasked

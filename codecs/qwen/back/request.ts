@@ -15,7 +15,7 @@ import { writeConversation } from '../messages.ts'
 import { textPart, writeParts } from '../parts.ts'
 import { addedMembers, ownMember, PROTOCOL } from '../wire.ts'
 
-/** Where a request belongs, in the agent's own words. */
+/** The agent's own ids of a request's session and prompt. */
 export interface Where {
   session: string
   prompt: string

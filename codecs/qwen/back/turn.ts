@@ -132,7 +132,7 @@ export class TurnDecoder {
     }
   }
 
-  /** What a tool shows; false when there is no such call. `json` is its display. */
+  /** Reads the display of a tool (`json`); false when there is no such call. */
   display(wireId: string, status: string, json: JsonText | undefined, ext: Ext | undefined): boolean {
     this.endCalls()
     const call = this.tools.shown(wireId)

@@ -25,7 +25,7 @@ export function isShipped(value: Record<string, unknown>): boolean {
   return SHIPPED.has(type)
 }
 
-/** How the shipped CLI refuses a format that only the RFC has, on standard error. */
+/** The shipped CLI's refusal, on standard error, of a format that only the RFC has. */
 const UNKNOWN_FORMAT = /Argument: (?:in|out)put-format, Given: "stream-chunk-json"/
 
 /** The fault of an agent that speaks the shipped dialect, by its name in the configuration. */
@@ -36,7 +36,7 @@ export function shippedFault(agent: string): Fault {
   )
 }
 
-/** Why the agent's process ended: also that it is the shipped CLI, which does not start with the RFC's arguments. */
+/** The fault for the end of the agent's process; the shipped CLI does not start with the RFC's arguments. */
 export function endFault(end: CallEnd, agent: string): Fault {
   return UNKNOWN_FORMAT.test(end.stderr ?? '') ? shippedFault(agent) : faultOfEnd(end)
 }
@@ -47,12 +47,12 @@ export function sessionOf({ session_id: named, id }: Record<string, unknown>): s
   return typeof id === 'string' ? /^chatcmpl-(.+)$/.exec(id)?.[1] : undefined
 }
 
-/** What became of a line: read, not of its shape, without a place, or the end of the whole wire. */
+/** The result of reading a line: read, not of its shape, without a place, or the end of the whole wire. */
 export type Outcome = 'read' | 'misfit' | 'stray' | Fault
 
 const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
 
-/** What else a terminal message says, beside its text. */
+/** The members of a terminal message besides its text. */
 export function terminalExt(json: JsonText): ReturnType<typeof unknownExt> {
   return unknownExt(json, parseObject(json)!, TERMINAL)
 }

@@ -6,7 +6,7 @@ export type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' 
 /** A whole call, with its arguments as raw JSON. */
 export type Call = Pick<EventOf<'tool-call'>, 'tool' | 'name' | 'args' | 'ext'>
 
-/** How an answer's text, calls and usage are written: message by message, or in pieces. */
+/** Writes an answer's text, calls and usage, either message by message or in pieces. */
 export interface AnswerWriter {
   /** The request was taken at this time (milliseconds since the epoch). */
   begin(at: number): void
@@ -27,7 +27,7 @@ export interface AnswerWriter {
   finish(reason: string | undefined, ending: Ending, view: TurnView): void
 }
 
-/** What the last line of an answer says beside its reason. */
+/** The members of an answer's last line besides its reason. */
 export interface Ending {
   /** The usage of the turn. */
   usage: JsonText | undefined

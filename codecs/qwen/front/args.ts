@@ -2,7 +2,7 @@ import { type Frame, type FrontContext, frameText } from '../../../src/contract/
 import { isRecord, parseObject } from '../../../src/model/index.ts'
 import { FORMATS, type Format, PROTOCOL_VERSION } from '../wire.ts'
 
-/** What the client's arguments (or the query of its request) ask for. */
+/** The parsed arguments of the client (or the query of its request). */
 export interface Arguments {
   input?: Format
   output?: Format
@@ -13,9 +13,9 @@ export interface Arguments {
   prompt?: string
   /** Print this and exit 0 instead of serving. */
   print?: 'help' | 'version'
-  /** What goes beyond this implementation's abilities. */
+  /** The requested capabilities that this implementation does not have. */
   unsupported?: string
-  /** Why the program is to end at once with exit code 1. Values are never repeated: they may be secrets. */
+  /** The reason to end at once with exit code 1. Values are never repeated: they may be secrets. */
   refused?: string
 }
 
@@ -71,7 +71,7 @@ export function readQuery(context: FrontContext): Arguments {
   return found
 }
 
-/** Why a version is beyond this implementation; undefined when it is not. Minor versions are compatible. */
+/** The reason why a version is not supported; undefined when it is. Minor versions are compatible. */
 export function beyondVersion(version: string): string | undefined {
   const major = PROTOCOL_VERSION.split('.')[0]
   if (version.replace(/^v/i, '').split('.')[0] === major) return undefined
@@ -143,7 +143,7 @@ export function accepts(first: Frame | undefined, context: FrontContext): boolea
   )
 }
 
-/** What `--help` prints, a line each. */
+/** The lines that `--help` prints. */
 export const HELP: readonly string[] = [
   'qwen, served by turnpike: structured input and output as its RFC has it.',
   '',

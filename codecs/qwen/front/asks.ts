@@ -23,7 +23,7 @@ import type { Lines } from './lines.ts'
 /** Words of a `behavior` that allow; every other one denies. */
 const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 
-/** How many ids of questions are remembered: those that were used last. */
+/** The number of ids of questions that are remembered: those that were used last. */
 const MOST_IDS = 1000
 
 /**
@@ -144,7 +144,7 @@ function optionJson({ id, kind, scope, label }: AskOption): JsonText {
   ])
 }
 
-/** What the client's `response` says to a question. An error, and every word that does not allow, is a refusal. */
+/** Reads the client's `response` to a question. An error, and every behaviour that does not allow, is a refusal. */
 function replyOf({ question }: Ask, response: JsonText): Reply {
   const value = parseObject(response)!
   const error = member(response, 'error')

@@ -12,7 +12,7 @@ export interface CancelRequest {
   reason: string
 }
 
-/** How an end of a turn is told: by the reason of the last completion, and by an event. */
+/** The end of a turn on this wire: the reason of the last completion, and an event. */
 interface Ended {
   reason: string | undefined
   event: string

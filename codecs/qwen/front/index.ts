@@ -31,11 +31,11 @@ import { OVERLOADED, type QueueOwner, QwenQueue } from './queue.ts'
 import { describe, implicitCommand, type Read, type Request, readChatRequest, readOpenAiBody } from './request.ts'
 import { Sessions } from './sessions.ts'
 
-/** What `--version` prints, and how it ends when it is asked for a version that it does not speak. */
+/** The text that `--version` prints. */
 const VERSION = '0.0.0-turnpike'
 const UNSUPPORTED_EXIT = 2
 
-/** Where a failure that this link finds itself is written. */
+/** The place of a failure that this link finds itself: a line, the errors of controls, or standard error. */
 type FaultKind = 'error' | 'control_errors' | 'unsupported'
 
 /**
@@ -55,7 +55,7 @@ export class QwenFront implements FrontLink, QueueOwner {
   /** The output format that the first request asks for. */
   #wished: Format | undefined
   #faultKind: FaultKind = 'error'
-  /** Where the refusal of the line that is being read belongs. */
+  /** The ids for the refusal of the line that is being read. */
   #place: Place | undefined
   #lastAt = 0
   #exitCode = 0

@@ -4,16 +4,16 @@ import { type Ext, type Fault, type Id, type Item, type JsonText, type Loss, quo
 import { errorJson } from '../error-object.ts'
 import { addedMembers, type Format, PROTOCOL_VERSION, seconds } from '../wire.ts'
 
-/** What this implementation can be asked for, as the first completion lists it. */
+/** The abilities of this implementation, as the first completion lists them. */
 export const ABILITIES = ['commands', 'command_hint', 'heartbeat', 'cancel', 'annotations'] as const
 /** More of it, where the client can answer on the same wire. */
 export const CONTROL_ABILITIES = ['can_use_tool', 'hook_callback', 'mcp_message', 'tool_response'] as const
 
-/** What the first completion of a wire says of this implementation; told once. */
+/** The description of this implementation in the first completion of a wire; it is written once. */
 export class Greeting {
   readonly input: Format
   readonly output: Format
-  /** Whether the client can answer questions. */
+  /** True when the client can answer questions. */
   readonly control: boolean
   #told = false
 
@@ -47,7 +47,7 @@ export interface Place {
   model?: string | undefined
 }
 
-/** What stands in a completion besides its one choice. */
+/** The members of a completion besides its one choice. */
 export interface Around {
   /** Milliseconds since the epoch. */
   at: number

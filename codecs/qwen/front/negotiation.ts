@@ -5,7 +5,7 @@ import { type Format, NEW_SESSION } from '../wire.ts'
 import { beyondVersion, formatOf } from './args.ts'
 import type { Greeting, Place } from './lines.ts'
 
-/** What a request says of the protocol that it needs. */
+/** The version and capabilities that a request needs. */
 export interface Ask {
   version: unknown
   output: Format | undefined
@@ -27,7 +27,7 @@ export function readAsk(value: Record<string, unknown>): Ask {
   }
 }
 
-/** What of it this wire does not have; undefined when it has everything. */
+/** The message about what this wire lacks; undefined when it has all that a request needs. */
 export function beyondThis(
   { version, output, unknownOutput, capabilities }: Ask,
   greeting: Greeting,

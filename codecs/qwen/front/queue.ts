@@ -24,10 +24,10 @@ export interface Waiting {
   prompt: string
 }
 
-/** What the queue asks of its wire. */
+/** The wire, as the queue needs it. */
 export interface QueueOwner {
   readonly greeting: Greeting
-  /** What every request is asked with, unless it says so itself. */
+  /** The options of every request that sets none itself. */
   readonly defaults: TurnOptions
   /** The client can send no answers to questions any more. */
   readonly ended: boolean

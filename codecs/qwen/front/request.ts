@@ -203,7 +203,7 @@ function readTool(raw: JsonText): { name: string; schema: JsonText } {
   return { name: typeof name === 'string' ? name : '', schema: member(inner, 'parameters') ?? '{}' }
 }
 
-/** What is wrong with a request, by the path of the field. */
+/** The message for an invalid request, with the path of the field. */
 export function describe(issue: v.BaseIssue<unknown>): string {
   return `${v.getDotPath(issue)} ${issue.message}.`
 }

@@ -2,7 +2,7 @@ import { besideText } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { Fault, Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
 
-/** How one request is answered, in any format. */
+/** Writes the answer to one request, in any format. */
 export interface RequestWriter {
   encode(event: TurnEvent, view: TurnView): void
   /** It never ran: `healthy` when the process goes on all the same. `at` is milliseconds since the epoch. */

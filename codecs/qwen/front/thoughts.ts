@@ -6,7 +6,7 @@ import type { Lines } from './lines.ts'
 export class Thoughts {
   readonly #lines: Lines
   readonly #answer: AnswerWriter
-  /** How much of each message's reasoning was shown. */
+  /** The length of each message's reasoning that was shown. */
   readonly #shown = new Map<Id, number>()
 
   constructor(lines: Lines, answer: AnswerWriter) {
@@ -14,13 +14,13 @@ export class Thoughts {
     this.#answer = answer
   }
 
-  /** What the newest message thought, before something that follows it. */
+  /** Writes the thoughts of the newest message, before something that follows it. */
   flush(view: TurnView): void {
     const last = view.messages.at(-1)
     if (last) this.show(last.id, view)
   }
 
-  /** What this message thought since it was last shown, as one thought. */
+  /** Writes the thoughts of this message since they were last shown, as one thought. */
   show(message: Id, view: TurnView): void {
     const known = view.message(message)
     const shown = this.#shown.get(message) ?? 0

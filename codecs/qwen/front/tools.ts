@@ -31,7 +31,7 @@ export class ToolWriter {
     this.#display({ tool: event.tool }, pending ? 'Pending' : 'Executing', 'null', view, pending)
   }
 
-  /** What a tool shows while it runs. */
+  /** Writes the output of a tool while it runs. */
   progress(event: EventOf<'tool-progress'>, view: TurnView): void {
     for (const shown of this.#displays(event)) this.#display(event, 'Executing', shown, view)
   }

@@ -183,7 +183,7 @@ export class TurnWriter {
     }
   }
 
-  /** What waits is written before a line that follows it: the command's result, the message before, its thoughts. */
+  /** Writes what waits before a line that follows it: the command's result, the message before, its thoughts. */
   #before(view: TurnView): void {
     this.#command.prompt()
     this.#answer.before(view)
@@ -256,5 +256,5 @@ export class TurnWriter {
   }
 }
 
-/** What was shown cannot be taken back. */
+/** Shown text cannot be taken back. */
 const SHOWN: Loss = { kind: 'weakened', item: 'message-retract', why: 'too-narrow', count: 1 }

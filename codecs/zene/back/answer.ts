@@ -19,7 +19,7 @@ import { errorSchema, finalSchema, flatSchema } from '../schema.ts'
 import { haltReason, isBlank, isPlaceholder } from '../text.ts'
 import { toExt } from '../wire.ts'
 
-/** How the agent says a run ended, whichever shape it said it in. */
+/** The agent's end of a run, in either shape. */
 export interface AgentAnswer {
   /** Undefined for a success. */
   fault: Fault | undefined
@@ -123,7 +123,7 @@ function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   })
 }
 
-/** What is told of a plan that its provider's failure has halted, in place of a reason that may quote anything. */
+/** The messages for a plan that its provider's failure halted. They replace a reason that may quote anything. */
 const HALTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'provider-auth': 'The model provider of the agent refused its credentials.',
   'provider-rate-limit': 'The model provider of the agent limits its rate; try again later.',

@@ -51,10 +51,10 @@ const PLAIN_DELTA = shapeOf(
 /** The request id of the first ping, which shows that a persistent process is there. */
 const GREETING = 'turnpike-hello'
 
-/** How many runs are remembered once they are over. */
+/** The number of ended runs that are remembered. */
 const REMEMBERED = 100
 
-/** How much of a run that nobody asked for is kept, in UTF-16 units. */
+/** The longest part of an unrequested run that is kept, in UTF-16 units. */
 const UNASKED_LENGTH = 16_384
 
 /** `zene host` as an agent. */
@@ -120,7 +120,7 @@ class ZeneBack implements BackLink {
     else this.#delta(turn, plain![3]!)
   }
 
-  /** Whether a line under this id is of the turn. A process of one run may leave the id out. */
+  /** True when a line with this id belongs to the turn. A process of one run may leave the id out. */
   #isOf(turn: Turn, id: unknown): boolean {
     if (id === turn.request || id === 'unknown' || this.#unnamed) return true
     return !this.#shared && (typeof id !== 'string' || id === '')

@@ -1,6 +1,6 @@
 import { capabilities } from '../../../src/contract/index.ts'
 
-/** What a clawrun client says (a prompt and a system prompt) and can be shown (one text). */
+/** The capabilities of a clawrun client: it sends a prompt and a system prompt, and reads one text. */
 export const clawrunCapabilities = capabilities({
   full: [
     'turn-start',

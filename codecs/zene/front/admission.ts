@@ -22,10 +22,10 @@ export class Admission {
   readonly #maxKeys: number
   /** Keys of finished runs, the oldest first. */
   readonly #finished = new Set<string>()
-  /** Whether a replay says so. */
+  /** True when a replay is marked as one. */
   readonly marksReplays: boolean
 
-  /** What the environment does not set to a whole number is the default of the original. */
+  /** Reads the limits from the environment. A variable that is not a whole number counts as the original's default. */
   constructor(env: Readonly<Record<string, string>>, single: boolean) {
     this.#single = single
     this.#max = wholeNumber(env['ZENE_MAX_CONCURRENCY']) || 8
@@ -34,7 +34,7 @@ export class Admission {
     this.marksReplays = /^\s*(1|true|yes)\s*$/i.test(env['ZENE_IDEMPOTENCY_REPLAY_MARKER'] ?? '1')
   }
 
-  /** Whether a run may start beside those in flight: why not, or whether it is free of the cap. */
+  /** Decides whether a run may start: the fault that refuses it, or whether it is free of the cap. */
   admit(request: string, unit: string | undefined, runs: readonly Admitted[]): Fault | { free: boolean } {
     if (this.#single) return { free: true }
     const same = runs.find((run) => run.ids.request === request)
@@ -46,7 +46,7 @@ export class Admission {
     return full && !free ? fault('overloaded', 'server is overloaded; retry later') : { free }
   }
 
-  /** How the engine treats the key of a run. */
+  /** The engine's treatment of a run's key. */
   once(key: string, unit: string): Once {
     if (this.#single) return { key, duplicate: 'join', replay: 'undelivered' }
     // With the table full, a key that is not in it may have been forgotten: the original runs it again.

@@ -1,7 +1,7 @@
-/** How answers are shaped. `both` is one line that readers of either shape understand. */
+/** The shape of answers. `both` is one line that readers of either shape understand. */
 export type Shape = 'flat' | 'protocol' | 'both'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type Mode =
   | { kind: 'host'; shape: Shape; stream: boolean; stdinMs: number | undefined }
   | { kind: 'self-test' }
@@ -28,7 +28,7 @@ export function readArgs(argv: readonly string[]): Mode {
   return { kind: 'host', shape: shapeOf(flags), stream: flags.stream, stdinMs: flags.stdinMs }
 }
 
-/** Who asks for neither shape gets a line with both, except in stream mode, which has always been the protocol's. */
+/** A client that asks for neither shape gets a line with both; stream mode always has the protocol's. */
 function shapeOf({ bridge, protocol, stream }: Flags): Shape {
   if (bridge) return 'flat'
   return protocol === undefined && !stream ? 'both' : 'protocol'

@@ -16,7 +16,7 @@ import type { Shape } from './args.ts'
 import { type Ending, NO_USAGE } from './lines.ts'
 import type { Ids } from './request.ts'
 
-/** What an ended run needs to be answered. */
+/** The facts that the answer to an ended run needs. */
 export interface Ended {
   ids: Ids
   shape: Shape
@@ -29,14 +29,14 @@ const USAGE = new Set(['usage'])
 /** The failure of a turn whose answer is blank, where a blank answer is none. */
 export const emptyAnswer = fault('internal', 'the agent ended without an answer')
 
-/** Why a turn did not complete, or undefined when it did. */
+/** The fault of a turn that did not complete; undefined when it did. */
 export function failureOf({ end }: TurnView): Fault | undefined {
   if (end?.outcome === 'cancelled') return fault('cancelled', 'the run was canceled')
   if (end?.outcome === 'failed') return end.fault ?? fault('internal', 'the run failed; see the gateway log')
   return undefined
 }
 
-/** Why a turn has no answer that this protocol could give as a success, or undefined when it has one. */
+/** The fault of a turn without an answer that this protocol could give as a success; undefined when it has one. */
 export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
   const failure = failureOf(view)
   if (failure) return failure

@@ -6,7 +6,7 @@ import type { Ids } from './request.ts'
 
 type Entries = [string, JsonText | undefined][]
 
-/** How a run ended, ready to be written. `at` and `latency` are milliseconds; `ext` holds members of the agent's own answer. */
+/** The end of a run, ready to be written. `at` and `latency` are milliseconds; `ext` holds members of the agent's own answer. */
 export interface Ending {
   ids: Ids
   text: string

@@ -76,7 +76,7 @@ export class Asks {
   }
 }
 
-/** What else a client sets has no command, and a change that is half done would be taken for a whole one. */
+/** Other settings have no command, and a half-done change would be taken for a whole one. */
 function setsModelAlone({ mode, effort }: CommandOf<'config-set'>): boolean {
   return mode === undefined && effort === undefined
 }

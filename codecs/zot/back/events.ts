@@ -4,9 +4,9 @@ import * as schema from '../schema.ts'
 import { unknownExt } from '../wire.ts'
 import type { TurnDecoder } from './turn.ts'
 
-/** How one event of the wire is read. */
+/** The reader of one event of the wire. */
 export interface Reader {
-  /** What is lost when the event has not the shape of its type. */
+  /** The item that is lost when the event has not the shape of its type. */
   item: Item
   /** True for events that only a running prompt or compact has, so that one implies that it runs. */
   starts: boolean

@@ -49,12 +49,12 @@ export class ZotBack implements BackLink {
   readonly #ports: BackPorts
   readonly #wire: AgentWire
   readonly #asks: Asks
-  /** What it hears was said to another client. */
+  /** Its messages were meant for another client. */
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
   /** A turn that the agent began itself, while none of ours runs. */
   #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
-  /** What waits until that is over. */
+  /** The commands that wait until that is over. */
   #afterUnasked: (() => void) | undefined
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
@@ -136,7 +136,7 @@ export class ZotBack implements BackLink {
     if (work.decoder.ended) this.#work = undefined
   }
 
-  /** What the agent says while no prompt of ours runs: a job that it finished by itself, say. */
+  /** Takes the agent's output while no prompt runs, such as a job that it finished by itself. */
   #decodeUnasked(reader: Reader, type: string, value: Record<string, unknown>, line: string): void {
     // Before the greeting an agent has nothing to say.
     if (!this.#unasked && reader.starts && this.#wire.greeted) {

@@ -17,7 +17,7 @@ import { MessagesData, ModelsData, StateData } from '../schema.ts'
 import { timeOf } from '../wire.ts'
 import { usageOf } from './usage.ts'
 
-/** Who asked: what a state reply names and the agent does not know. */
+/** The client's names of agent and session, which a state reply has and the agent does not know. */
 export interface Asker {
   agent: string
   session: string

@@ -18,13 +18,13 @@ export class AgentWire {
   own: string | undefined
   /** The system prompt that the agent's transcript holds already. */
   system: string | undefined
-  /** Why nothing can be sent any more. */
+  /** The reason why nothing can be sent any more. */
   dead: Fault | undefined
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #onBroken: (reason: Fault) => void
   readonly #requests = new Map<string, { type: string; take: (reply: Reply) => void }>()
-  /** What waits for the answer to hello; undefined once it came. */
+  /** The lines that wait for the answer to hello; undefined once it came. */
   #waiting: (() => void)[] | undefined = []
 
   /** `onBroken` is called when the handshake fails, after `dead` is set and before the engine is told. */
@@ -84,7 +84,7 @@ export class AgentWire {
     return 'taken'
   }
 
-  /** Why the end of the process leaves its turn unanswered. */
+  /** The fault of a turn that the end of the process leaves unanswered. */
   reasonOf(end: CallEnd): Fault {
     if (end.why !== 'closed' || end.fault || !this.#waiting) return faultOfEnd(end)
     const text = `The zot agent "${this.#context.agent}" ended before it answered hello: check its arguments and its credentials (its stderr is in the gateway log).`

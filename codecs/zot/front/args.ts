@@ -1,18 +1,18 @@
 import type { TurnOptions } from '../../../src/model/index.ts'
 
-/** How the program is run: the loop of commands, one prompt whose last message is printed, or one whose events are. */
+/** The mode of the program: the loop of commands, one prompt whose last message is printed, or one whose events are. */
 export type Mode = 'rpc' | 'print' | 'json'
 
-/** What the argument line of `zot` asks for. */
+/** The parsed arguments of `zot`. */
 export interface Arguments {
   mode: Mode
   /** The words that are no flags: the prompt of the modes with one. */
   prompt: string
   /** Print this and exit 0 instead of serving. */
   print?: 'help' | 'version' | 'models'
-  /** Why the program cannot do what it was asked for: it says so on stderr and exits 1. */
+  /** The reason why the program cannot run: it is written to stderr and the exit code is 1. */
   refused?: string
-  /** What every prompt is asked with. */
+  /** The options of every prompt. */
   options: TurnOptions
   /** True when text was only to be appended to the agent's own system prompt. */
   appended: boolean
@@ -42,7 +42,7 @@ interface Hollow {
 
 const LEVELS: ReadonlySet<string> = new Set(['', 'low', 'medium', 'high'])
 
-/** What each flag with a value sets. */
+/** The setter of each flag with a value. */
 const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new Map([
   ['--model', (found: Found, value: string) => set(found.options, { model: value })],
   ['--reasoning', (found: Found, value: string) => setEffort(found, value.toLowerCase())],
@@ -53,7 +53,7 @@ const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> = new M
   ['--provider', (found: Found, value: string) => set(found, { provider: value })],
 ])
 
-/** What each flag without a value sets. */
+/** The setter of each flag without a value. */
 const SWITCHES: ReadonlyMap<string, (found: Found) => void> = new Map([
   ['--rpc', (found: Found) => setMode(found, 'rpc')],
   ['-p', (found: Found) => setMode(found, 'print')],
@@ -197,7 +197,7 @@ function listOf(text: string): string[] {
     .filter((name) => name !== '')
 }
 
-/** What `--help` prints, a line each. */
+/** The lines that `--help` prints. */
 export const HELP: readonly string[] = [
   'zot, served by turnpike.',
   '',

@@ -14,16 +14,16 @@ import {
 import { ownExt } from '../wire.ts'
 import { type ReplyWriter, writeMessages, writeModels, writeState } from './replies.ts'
 
-/** What a response names: the client's command and its id for it. */
+/** The members that a response repeats: the client's command and its id. */
 export interface Request {
   command: string
   id: string | undefined
 }
 
-/** What the gateway is asked, without its addresses. */
+/** A command to the gateway, without its addresses. */
 type Question = { type: 'query'; what: QueryWhat } | { type: 'session-clear' } | { type: 'config-set'; model: string }
 
-/** What becomes of an answer. */
+/** A request of the client, with the use of its answer. */
 interface Asked {
   request: Request
   /** Reads the answer; undefined is a response without data. */

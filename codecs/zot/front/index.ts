@@ -28,7 +28,7 @@ import { noticeLine } from './lines.ts'
 import { type Waiting, ZotQueue } from './queue.ts'
 import { modelTable, PROVIDER } from './replies.ts'
 
-/** What `hello` and `--version` call this implementation. */
+/** The name of this implementation in `hello` and `--version`. */
 const VERSION = '0.0.0-turnpike'
 
 /** One line of the client that names a command. */
@@ -59,13 +59,13 @@ export class ZotFront implements FrontLink {
   readonly #asks: FrontAsks
   #trusted: boolean
   #model: string | undefined
-  /** How the process ends once all is answered, when not by itself: 0 when told to stop, 1 after an unreadable line. */
+  /** The exit code once all is answered, if the process does not end by itself: 0 after a stop, 1 after an unreadable line. */
   #exitCode: number | undefined
   /** True once something of the input was answered. */
   #sawInput = false
   #ended = false
   #closed = false
-  /** What a fault that this link finds itself is the response to. */
+  /** The command that a fault found by this link itself answers. */
   #refused = NOBODY
 
   constructor(context: FrontContext, ports: FrontPorts) {
@@ -259,7 +259,7 @@ function commandExt({ command, value, json }: Line, images?: JsonText): Ext | un
   return toExt(images === undefined ? unknown : messageLine([['images', images]], unknown))
 }
 
-/** Why a line is no command at all; undefined when it may be one. */
+/** The reason why a line is no command at all; undefined when it may be one. */
 function whatIsWrong(value: unknown): string | undefined {
   if (value === undefined) return 'the line is not JSON'
   if (!isRecord(value)) return 'the line is not a JSON object'

@@ -31,7 +31,7 @@ export class Lines {
     this.report({ kind: 'dropped', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
   }
 
-  /** What it belongs to is told without it. */
+  /** Reports an item that has no place of its own. */
   weaken(item: Item): void {
     this.report({ kind: 'weakened', item, why: 'no-place', count: 1 })
   }

@@ -12,10 +12,10 @@ import {
 import { writeContent } from '../content.ts'
 import { numberJson, timeText } from '../wire.ts'
 
-/** What stands in a reply for a provider that the gateway does not know. */
+/** The placeholder in a reply for a provider that the gateway does not know. */
 export const PROVIDER = 'turnpike'
 
-/** What a reply is made with. */
+/** The facts that a reply is made from. */
 export interface ReplyContext {
   /** Defaults of this client: what it said itself. */
   provider: string

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/model/index.ts'
 import { configured, inherited } from '../../environment.ts'
 import { EXT_01, EXT_04 } from '../../ext.ts'
-import { messageOf, type ProcessCall, placeholders, program, tooLong, unfit, unstartable } from '../../launch.ts'
+import { messageOf, type ProcessCall, placeholders, program, startFault, tooLong, unstartable } from '../../launch.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { attachmentVariables } from './attachments.ts'
 
@@ -49,7 +49,7 @@ export function prepare(context: Context, start: CommandOf<'turn-start'>, report
   }
   const started = program(context, tokensOf(context), values)
   return (
-    unfit(started, env, 'send less, or set `stdin: message` for it') ?? {
+    startFault(started, env, 'send less, or set `stdin: message` for it') ?? {
       call: { kind: 'process', ...started, env, stdin: 'end' },
       input: onStdin ? message : undefined,
       stdinOnly,

@@ -4,7 +4,7 @@ import { type Cap, capOf } from '../../cap.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { classify, isSessionId, type Line } from '../schema.ts'
 
-/** Where answer text comes from: AGENT_PARTIAL lines, or the lines of the body. */
+/** The source of answer text: AGENT_PARTIAL lines, or the lines of the body. */
 type Channel = 'partial' | 'body'
 
 /**

@@ -1,7 +1,7 @@
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
-import { isUnsaid, isUntoldCode } from '../../exit-code.ts'
+import { hasForeignMembers, losesCode } from '../../exit-code.ts'
 import { bodyLines, errorLine, hasCarriageReturn, partialLine, sessionLine } from './lines.ts'
 
 type Delta = Extract<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
@@ -82,12 +82,12 @@ export class AnswerWriter {
     if (body !== '') this.#send(bodyLines(body))
   }
 
-  /** What was said before a failure stands as partials; a runner discards a body beside an error. */
+  /** Text before a failure is written as partials: a runner discards a body that comes with an error. */
   #failed(end: TurnEnd, exchange: Id, view: TurnView): void {
     this.#bodyAsPartials(view)
     if (this.#form === 'whole' && view.text !== '') this.#drop('message-end', exchange)
-    if (isUnsaid(end.fault)) this.#drop('ext', exchange)
-    if (end.outcome === 'failed' && isUntoldCode(end.fault)) this.#weakened('fault.code', exchange)
+    if (hasForeignMembers(end.fault)) this.#drop('ext', exchange)
+    if (end.outcome === 'failed' && losesCode(end.fault)) this.#weakened('fault.code', exchange)
     this.#send(errorLine(reasonOf(end)))
   }
 

@@ -15,12 +15,12 @@ import { variablesOf } from './body.ts'
 import { errorLine, partialLine } from './lines.ts'
 import { inputOf, sessionOf, unplaced, type Variables } from './request.ts'
 
-/** How long a stand-in without AGENT_MESSAGE waits for the message on its stdin, in milliseconds. */
+/** The time that a stand-in without AGENT_MESSAGE waits for the message on its stdin, in milliseconds. */
 const STDIN_WAIT_MS = 5000
 
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** How long a stand-in with AGENT_ variables looks for a turn object on its stdin, in milliseconds of silence. */
+/** The silence after which a stand-in with AGENT_ variables stops waiting for a turn object on stdin, in milliseconds. */
 export const PEEK_MS = 200
 
 /**

@@ -11,7 +11,7 @@ interface Pending {
   response?: JsonText
 }
 
-/** What a denied agent is told when nobody was asked. */
+/** The message to an agent that is denied when nobody was asked. */
 const OVER = 'the turn is over'
 const MALFORMED = 'malformed permission request'
 
@@ -89,7 +89,7 @@ export class Permissions {
     return request
   }
 
-  /** What is open, as settled from here on. */
+  /** Ends the questions: tells that the open ones are settled, and returns them. */
   #open(): Pending[] {
     this.#over = true
     const open = this.#pending.filter(({ response: given }) => given === undefined)

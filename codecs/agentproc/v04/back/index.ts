@@ -16,10 +16,10 @@ import { Permissions } from './asks.ts'
 import { Reply } from './reply.ts'
 import { prepare } from './turn.ts'
 
-/** What sets one version of the wire apart for its runner. */
+/** The differences between versions of the wire, for their runner. */
 export interface Wire {
   readonly version: TypedVersion
-  /** What reads one run of an agent. */
+  /** Makes the reader of one run of an agent. */
   reply(turn: Id, options: AgentProcOptions, host: ReplyHost): TypedReply
 }
 

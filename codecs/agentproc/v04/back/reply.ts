@@ -6,7 +6,7 @@ import { readUsage } from '../usage.ts'
 
 type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
 
-/** What one run of an agent of wire 0.4 says: its result may hold the whole text of the partials, or only a part of it. */
+/** Reads one run of an agent of wire 0.4. Its result may repeat the text of the partials, or a part of it. */
 export class Reply extends TypedReply {
   #result: string | undefined
   #usageKnown = false

@@ -14,7 +14,7 @@ import {
 import { ANY_VIDEO, type FilePart, isFile, isVideo, urlOf } from '../../attachments.ts'
 import { configured, inherited } from '../../environment.ts'
 import { EXT_01, EXT_04 } from '../../ext.ts'
-import { messageOf, type ProcessCall, placeholders, program, unfit, unstartable } from '../../launch.ts'
+import { messageOf, type ProcessCall, placeholders, program, startFault, unstartable } from '../../launch.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { ascii, TURN_MEMBERS } from '../schema.ts'
@@ -56,7 +56,7 @@ export function prepare(
     ['permission', options.permission ? 'true' : undefined],
   ])
   return (
-    unfit(started, env, 'leave {{MESSAGE}} out of its command and environment') ?? {
+    startFault(started, env, 'leave {{MESSAGE}} out of its command and environment') ?? {
       call: { kind: 'process', ...started, env, stdin: options.permission ? 'open' : 'end' },
       line: ascii(append(turn, unknownMembers(version, start.ext, report))),
     }
@@ -78,13 +78,13 @@ function attachment(part: FilePart, report: Report): JsonText[] {
   ]
 }
 
-/** Who sent the turn, as a client of any wire of AgentProc has it. */
+/** The sender of the turn, as a client of any AgentProc wire named it. */
 function sender({ protocol, json }: Ext): JsonText | undefined {
   if (protocol === EXT_04) return member(json, 'from_user')
   return protocol === EXT_01 ? member(json, 'AGENT_FROM_USER') : undefined
 }
 
-/** What a client of a wire of JSON lines said beyond the text, and the sender that one of wire 0.1 named. */
+/** The unknown members that a client of a wire of JSON lines sent, and the sender that one of wire 0.1 named. */
 function unknownMembers(version: TypedVersion, ext: Ext | undefined, report: Report): JsonText | undefined {
   if (!ext) return undefined
   const user = sender(ext)

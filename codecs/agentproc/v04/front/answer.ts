@@ -13,7 +13,7 @@ import {
   type TurnView,
 } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
-import { isUnsaid, isUntoldCode } from '../../exit-code.ts'
+import { hasForeignMembers, losesCode } from '../../exit-code.ts'
 import { EXT_04, ownExt } from '../../ext.ts'
 import type { TypedVersion } from '../../versions.ts'
 import { wireSession } from '../session.ts'
@@ -110,8 +110,8 @@ export class AnswerWriter {
       this.#result(view.text, usage, end.ext)
       return
     }
-    if (isUnsaid(end.fault)) this.#drop('ext', exchange)
-    if (end.outcome === 'failed' && isUntoldCode(end.fault)) this.#weakened('fault.code', exchange)
+    if (hasForeignMembers(end.fault)) this.#drop('ext', exchange)
+    if (end.outcome === 'failed' && losesCode(end.fault)) this.#weakened('fault.code', exchange)
     const session = this.#version === '0.4' ? this.#session : this.#stamp()
     this.#ports.send(errorLine(reasonOf(end), usage, { session, ext: end.ext }))
   }

@@ -3,13 +3,13 @@ import type { Lines } from './lines.ts'
 
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
-/** How a model call ended that neither what it said nor the `result` tells. */
-const UNTOLD: ReadonlySet<Stop> = new Set(['max-tokens', 'max-turns', 'refusal', 'content-filter', 'stop-sequence'])
+/** Stops of a model call that neither its content nor the `result` shows. */
+const UNREPORTED: ReadonlySet<Stop> = new Set(['max-tokens', 'max-turns', 'refusal', 'content-filter', 'stop-sequence'])
 
-/** What this wire has no line for, as losses: of model calls it shows what they said, of a tool call its name and input. */
-export class Unsaid {
+/** Reports what this wire has no line for: of a model call it shows the content, of a tool call its name and input. */
+export class FrontLosses {
   readonly #lines: Lines
-  /** How many answers there were when the model call began that is open. */
+  /** The number of answers when the open model call began. */
   #before: number | undefined
 
   constructor(lines: Lines) {
@@ -26,13 +26,13 @@ export class Unsaid {
     if (lane === undefined && this.#before === answers) this.#weakened('step-start')
     if (lane === undefined) this.#before = undefined
     if (lane !== undefined) this.#weakened('step-end', 'lane')
-    if (UNTOLD.has(stop)) this.#weakened('step-end', 'stop')
+    if (UNREPORTED.has(stop)) this.#weakened('step-end', 'stop')
   }
 
   /** A `result` tells the limit of model calls alone, of a turn that failed. */
   turnEnd({ stop, outcome }: Event<'turn-end'>): void {
     const told = outcome === 'failed' && stop === 'max-turns'
-    if (stop !== undefined && UNTOLD.has(stop) && !told) this.#weakened('end.stop')
+    if (stop !== undefined && UNREPORTED.has(stop) && !told) this.#weakened('end.stop')
   }
 
   /** It is told as if the main agent had said it. */
