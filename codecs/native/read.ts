@@ -10,9 +10,9 @@ import {
   type JsonText,
   type Loss,
   members,
+  messagePattern,
   object,
   parse,
-  shapeOf,
 } from '../../src/model/index.ts'
 import { COMMANDS } from './command-schema.ts'
 import { EVENTS, FAULT } from './event-schema.ts'
@@ -116,7 +116,7 @@ const LINK: ReadonlySet<string> = new Set(['agent-ready', 'session-bound', 'sess
 const EITHER: ReadonlySet<string> = new Set(['notice', 'ask', 'ask-settled', 'foreign'])
 
 /** A delta as it is nearly always written. */
-const PLAIN_DELTA = shapeOf('{"type":*,"turn":*[,"seq":#],"message":*,"text":*}')
+const PLAIN_DELTA = messagePattern('{"type":*,"turn":*[,"seq":#],"message":*,"text":*}')
 
 /** Reads a line of an agent. Never throws. */
 export function readLine(line: string): ReadLine {

@@ -27,7 +27,7 @@ export type Question =
   | { kind: 'tool'; tool: Id }
 
 /** The answer to a question, of the same kind. */
-export type Reply =
+export type AskReply =
   | { kind: 'approval'; option: string; edited?: JsonText; message?: string; stopTurn?: true }
   | { kind: 'input'; values: JsonText }
   | { kind: 'client'; result?: JsonText; error?: JsonText }

@@ -1,4 +1,4 @@
-import type { Reply } from './asks.ts'
+import type { AskReply } from './asks.ts'
 import type { JsonText } from './json.ts'
 import type { Ext, Id, Message, Part } from './parts.ts'
 
@@ -98,7 +98,7 @@ export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   /** Its exchange is shown the turn from its first event on, also when the turn has ended. */
   | { type: 'turn-follow'; target: Target }
   | { type: 'turn-steer'; target: Target; input: readonly Part[] }
-  | { type: 'ask-reply'; target: Target; ask?: Id; reply: Reply }
+  | { type: 'ask-reply'; target: Target; ask?: Id; reply: AskReply }
   | { type: 'session-open'; mcpServers?: readonly string[] }
   | { type: 'session-close' | 'session-clear' }
   /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */

@@ -184,7 +184,7 @@ function escapeUnit(unit: string): string {
  * space may follow a comma or a colon. Text that matches is JSON with exactly these members; text that does not match
  * may still be JSON with the same meaning.
  */
-export function shapeOf(shape: string): RegExp {
+export function messagePattern(shape: string): RegExp {
   const pattern = shape
     .replace(/[{}]/g, '\\$&')
     .replace(/[,:]/g, '$& ?')

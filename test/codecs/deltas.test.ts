@@ -7,7 +7,7 @@ import { codec as openharness } from '../../codecs/openharness/index.ts'
 import { codec as zene } from '../../codecs/zene/index.ts'
 import { codec as zot } from '../../codecs/zot/index.ts'
 import type { Frame } from '../../src/contract/index.ts'
-import { shapeOf } from '../../src/model/index.ts'
+import { messagePattern } from '../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../kit/drive.ts'
 
 /** Text as JSON in any spelling: escaped or not, also what JSON forbids. */
@@ -140,7 +140,7 @@ describe.each(Object.entries(CASES))('%s', (_name, { open, line, frame }) => {
 })
 
 test('what a shape takes is JSON, with the strings that it gives', () => {
-  const shape = shapeOf('{"a":*[,"n":#],"b":{"c":*}}')
+  const shape = messagePattern('{"a":*[,"n":#],"b":{"c":*}}')
   const members = fc.tuple(string, fc.option(number, { nil: undefined }), string, fc.constantFrom('', ' ', '  '))
   fc.assert(
     fc.property(members, ([a, n, c, space]) => {

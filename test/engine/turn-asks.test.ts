@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { AskAudit } from '../../src/engine/turn/ask-audit.ts'
 import { type AskAnswered, TurnAsks } from '../../src/engine/turn/turn-asks.ts'
-import type { EventOf, Question, Reply, TurnEvent } from '../../src/model/index.ts'
+import type { AskReply, EventOf, Question, TurnEvent } from '../../src/model/index.ts'
 import { type PlainTurn, plainTurn } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -24,7 +24,7 @@ const ask = (id: string, question: Question = APPROVAL, deadline?: number): Even
   question,
   ...(deadline !== undefined && { deadline }),
 })
-const pick = (option: string): Reply => ({ kind: 'approval', option })
+const pick = (option: string): AskReply => ({ kind: 'approval', option })
 
 /** A turn that asks, with what its agent was answered. */
 function asking(how: PlainTurn = {}) {
@@ -37,7 +37,7 @@ function asking(how: PlainTurn = {}) {
   const asked = (event: EventOf<'ask'>): void => {
     if (asks.asked(event)) turn.take(asks.shown(event))
   }
-  const answer = (id: string | undefined, reply: Reply, continuation?: string): AskAnswered =>
+  const answer = (id: string | undefined, reply: AskReply, continuation?: string): AskAnswered =>
     asks.answer(
       {
         exchange: 'y',
@@ -48,7 +48,7 @@ function asking(how: PlainTurn = {}) {
       },
       'client me',
     )
-  const replies = (): unknown[] => sent.map((command) => (command as { ask: string; reply: Reply }).reply)
+  const replies = (): unknown[] => sent.map((command) => (command as { ask: string; reply: AskReply }).reply)
   const audits = (): unknown[] =>
     parts.told.flatMap(([what, about]) => (what === 'audit' ? [(about as AskAudit).by] : []))
   return { ...parts, asks, asked, answer, replies, audits }
@@ -80,7 +80,7 @@ describe('a client that can be asked', () => {
     expect(answer(undefined, pick('yes'))).toBe('gone')
   })
 
-  test.each<[Question, Reply, AskAnswered]>([
+  test.each<[Question, AskReply, AskAnswered]>([
     [APPROVAL, { kind: 'input', values: '{}' }, { mismatch: 'The question wants an answer of the kind "approval".' }],
     [APPROVAL, pick('maybe'), { mismatch: 'The question has no such option; choose one of: yes!, yes, no.' }],
     [APPROVAL, pick('deny'), { mismatch: 'The question has no such option; choose one of: yes!, yes, no.' }],
@@ -130,7 +130,7 @@ describe('a client that can be asked', () => {
 })
 
 describe('a client that cannot be asked', () => {
-  test.each<[Question, 'allow' | 'deny', Reply]>([
+  test.each<[Question, 'allow' | 'deny', AskReply]>([
     [APPROVAL, 'allow', pick('yes')],
     [APPROVAL, 'deny', pick('no')],
     [{ ...APPROVAL, options: [] }, 'allow', pick('allow')],

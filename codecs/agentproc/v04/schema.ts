@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Ext, isRecord, type JsonText, parse, shapeOf } from '../../../src/model/index.ts'
+import { type Ext, isRecord, type JsonText, messagePattern, parse } from '../../../src/model/index.ts'
 import { unknownExt } from '../ext.ts'
 import { versionSchema } from '../versions.ts'
 
@@ -38,7 +38,7 @@ export interface ReadLine {
 }
 
 /** A `partial` as it is nearly always written. */
-const PLAIN_PARTIAL = shapeOf('{"type":"partial","text":*}')
+const PLAIN_PARTIAL = messagePattern('{"type":"partial","text":*}')
 
 /** Reads an agent's line; undefined when it is no event. */
 export function readLine(line: string): ReadLine | undefined {

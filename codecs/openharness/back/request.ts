@@ -1,11 +1,11 @@
 import {
+  type AskReply,
   type Command,
   type CommandOf,
   type JsonText,
   type Loss,
   object,
   quote,
-  type Reply,
   type TurnStart,
   textOf,
 } from '../../../src/model/index.ts'
@@ -31,7 +31,7 @@ export interface Resume {
   approvalId: string
   /** Raw JSON of the engine's `continuation`. */
   continuation: JsonText
-  reply: Extract<Reply, { kind: 'approval' }>
+  reply: Extract<AskReply, { kind: 'approval' }>
 }
 
 /** The parts that a request is made from. */

@@ -8,9 +8,9 @@ import {
   type Item,
   type JsonText,
   type Loss,
+  messagePattern,
   type Part,
   parseObject,
-  shapeOf,
 } from '../../../src/model/index.ts'
 import { partOf } from '../attachments.ts'
 import { foreignFrame } from '../front/stream.ts'
@@ -127,7 +127,7 @@ function partFrom(part: StreamPart, raw: JsonText): Part | undefined {
 }
 
 /** The payload of a delta as it is nearly always written. */
-const PLAIN_DELTA = shapeOf('{"message":*,"text":*}')
+const PLAIN_DELTA = messagePattern('{"message":*,"text":*}')
 
 type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
 

@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import type { FrontContext } from '../../../src/contract/index.ts'
 import {
+  type AskReply,
   type Ext,
   type Fault,
   fault,
   type JsonText,
   type Part,
   parseObject,
-  type Reply,
   type SessionRef,
   type TurnStart,
 } from '../../../src/model/index.ts'
@@ -33,7 +33,7 @@ export interface ShellRequest {
     locale?: string
   }
   /** The answer to an ask of a parked turn; then no new turn begins. */
-  reply?: { continuation: string; ask?: string; reply: Reply }
+  reply?: { continuation: string; ask?: string; reply: AskReply }
   ext?: Ext
   /** The number of unknown members of `auth`: they may be secrets and are not passed on. */
   droppedAuth: number
@@ -182,7 +182,7 @@ function environmentOf(context: Context, raw: JsonText | undefined): TurnStart['
 }
 
 /** The shell's answer to an approval in its extension; undefined when there is none that can be read. */
-function approvalOf(context: Context, raw: JsonText | undefined): { ask?: string; reply: Reply } | undefined {
+function approvalOf(context: Context, raw: JsonText | undefined): { ask?: string; reply: AskReply } | undefined {
   const read = v.safeParse(approvalReply, context.extensions?.[APPROVAL_EXTENSION])
   if (!read.success) return undefined
   const { approval_id, option, message, stop_turn } = read.output

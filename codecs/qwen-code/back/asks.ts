@@ -1,8 +1,9 @@
 import * as v from 'valibot'
-import { askOf } from '../../../src/codec-kit/index.ts'
+import { askIdOf } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
+  type AskReply,
   append,
   type CommandOf,
   type Id,
@@ -12,7 +13,6 @@ import {
   object,
   type Question,
   quote,
-  type Reply,
 } from '../../../src/model/index.ts'
 import { CanUseTool, ControlRequest, Questions } from '../schema.ts'
 import { sameJson, toExt } from '../wire.ts'
@@ -25,7 +25,7 @@ interface Open {
   /** Its id, as the agent wrote it. */
   request: JsonText
   tool: Id | undefined
-  answer(reply: Reply): Verdict | undefined
+  answer(reply: AskReply): Verdict | undefined
 }
 
 /** The payload of an answer, and whether it refuses the tool or stops the turn. */
@@ -130,14 +130,14 @@ export class Asks {
     extra: JsonText | undefined,
     answer: Open['answer'],
   ): void {
-    const ask = askOf(request, this.#open)
+    const ask = askIdOf(request, this.#open)
     this.#open.set(ask, { request, tool, answer })
     const ext = toExt(extra)
     this.#ports.emit({ turn: turn?.turn ?? null, type: 'ask', ask, question, ...(ext && { ext }) })
   }
 
   /** The CLI runs the arguments it asked about, whatever comes back: consent to others is therefore a refusal. */
-  #approval(turn: TurnDecoder, reply: Reply, input: JsonText): Verdict | undefined {
+  #approval(turn: TurnDecoder, reply: AskReply, input: JsonText): Verdict | undefined {
     if (reply.kind !== 'approval') return undefined
     const edited = reply.edited !== undefined && !sameJson(reply.edited, input)
     if (reply.option === 'allow' && !edited) return { json: '{"behavior":"allow"}' }
@@ -209,7 +209,7 @@ function inputQuestion({ questions }: Questions): Extract<Question, { kind: 'inp
   return { kind: 'input', message: questions.map(({ question }) => question).join('\n'), schema }
 }
 
-function inputAnswer(reply: Reply, input: JsonText): Verdict | undefined {
+function inputAnswer(reply: AskReply, input: JsonText): Verdict | undefined {
   if (reply.kind !== 'input') return undefined
   if (members(reply.values).length === 0) {
     return { json: '{"behavior":"deny","message":"The user did not answer."}', refused: true }
@@ -223,7 +223,7 @@ function mcpQuestion(request: JsonText): Question {
   return { kind: 'client', method: 'mcp_message', params }
 }
 
-function mcpAnswer(reply: Reply): Verdict | undefined {
+function mcpAnswer(reply: AskReply): Verdict | undefined {
   if (reply.kind !== 'client' || reply.result === undefined) return undefined
   return { json: `{"subtype":"mcp_message","mcp_response":${reply.result}}` }
 }

@@ -4,6 +4,7 @@ import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
+  type AskReply,
   append,
   type CommandOf,
   type Ext,
@@ -16,7 +17,6 @@ import {
   parse,
   type Question,
   quote,
-  type Reply,
   rest,
   type Target,
 } from '../../../src/model/index.ts'
@@ -145,7 +145,7 @@ export class FrontAsks {
   }
 
   /** Returns the answer that needs no question to the client. */
-  #answerFor(question: Question): Reply | undefined {
+  #answerFor(question: Question): AskReply | undefined {
     const { mode, initialized } = this.#state
     if (question.kind === 'approval') {
       if (mode === 'yolo' || (mode === 'auto-edit' && EDITING.has(question.name))) return allow(question)
@@ -169,7 +169,7 @@ export class FrontAsks {
     )
   }
 
-  #reply({ ask, target }: Open, reply: Reply): void {
+  #reply({ ask, target }: Open, reply: AskReply): void {
     const command: CommandOf<'ask-reply'> = {
       exchange: this.#ports.newId(),
       session: { id: this.#state.session },
@@ -245,7 +245,7 @@ function suggestion({ kind, label }: AskOption, { description }: Approval): Json
 }
 
 /** Reads the client's answer to this question. Every behaviour but `allow` refuses. */
-function replyTo(question: Question, said: Said): Reply {
+function replyTo(question: Question, said: Said): AskReply {
   switch (question.kind) {
     case 'approval':
       return 'payload' in said ? verdict(question, said.payload) : deny(question, said.error)
@@ -262,7 +262,7 @@ function replyTo(question: Question, said: Said): Reply {
   }
 }
 
-function verdict(question: Approval, payload: JsonText): Reply {
+function verdict(question: Approval, payload: JsonText): AskReply {
   const read = v.safeParse(Verdict, parse(payload))
   if (!read.success || !isAllowed(payload)) {
     const { message, interrupt } = read.success ? read.output : { message: undefined, interrupt: false }
@@ -285,13 +285,13 @@ function answersOf(payload: JsonText): JsonText | undefined {
 }
 
 /** Consent with the narrowest scope that the agent offers. */
-function allow(question: Approval): Extract<Reply, { kind: 'approval' }> {
+function allow(question: Approval): Extract<AskReply, { kind: 'approval' }> {
   const offered = question.options.filter(({ kind }) => kind === 'allow')
   const option = offered.find(({ scope }) => scope === 'once') ?? offered.at(0)
   return option ? { kind: 'approval', option: option.id } : deny(question, 'The agent offers no consent.')
 }
 
-function deny(question: Approval, message: string | undefined): Extract<Reply, { kind: 'approval' }> {
+function deny(question: Approval, message: string | undefined): Extract<AskReply, { kind: 'approval' }> {
   const offered = question.options.filter(({ kind }) => kind === 'deny')
   const option = offered.find(({ scope }) => scope === 'once') ?? offered.at(0)
   return { kind: 'approval', option: option?.id ?? 'deny', ...(message && { message }) }

@@ -1,4 +1,4 @@
-import { besideText, PromptQueue } from '../../../src/codec-kit/index.ts'
+import { nonTextLosses, PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Fault, Id, Item, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
 import { CONTINUE, PROTOCOL } from '../wire.ts'
@@ -100,7 +100,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     else if (event.type === 'turn-end') {
       if (event.outcome === 'cancelled') this.#interruption = interruptionOf(view)
       if (!active.writer) {
-        for (const loss of besideText(view)) this.#ports.report(loss, exchange)
+        for (const loss of nonTextLosses(view)) this.#ports.report(loss, exchange)
         if (this.#asks.decides) this.#asides(view, exchange)
         this.#print(event, view.text)
       }

@@ -1,4 +1,4 @@
-import { wordOf } from '../../../src/codec-kit/index.ts'
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import { type CommandOf, type Fault, type Id, type JsonText, quote } from '../../../src/model/index.ts'
 import { isMode, MODES } from './args.ts'
@@ -84,7 +84,7 @@ export class Settings {
   #setMode({ id, fields }: Request): void {
     const { mode } = fields
     if (!isMode(mode)) {
-      const text = `Invalid permission mode: ${wordOf(mode)}. Valid values are: ${MODES.join(', ')}`
+      const text = `Invalid permission mode: ${scalarText(mode)}. Valid values are: ${MODES.join(', ')}`
       writeError(this.#ports, id, text)
       return
     }

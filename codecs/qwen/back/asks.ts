@@ -1,9 +1,10 @@
 import * as v from 'valibot'
-import { askOf, messageLine } from '../../../src/codec-kit/index.ts'
+import { askIdOf, messageLine } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
+  type AskReply,
   type CommandOf,
   elements,
   type JsonText,
@@ -12,7 +13,6 @@ import {
   parseObject,
   type Question,
   quote,
-  type Reply,
 } from '../../../src/model/index.ts'
 import { ControlRequest } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
@@ -61,7 +61,7 @@ export class BackAsks {
     }
     const found = subtype === 'can_use_tool' ? approvalOf(line, toolOf) : clientQuestion(subtype, line)
     const { question, named } = found
-    const ask = askOf(request, this.#open)
+    const ask = askIdOf(request, this.#open)
     this.#open.set(ask, { request, question, subtype, named })
     const metadata = member(line, 'metadata')
     const ext = entriesExt([['metadata', subtype === 'can_use_tool' ? metadata : undefined]])
@@ -129,7 +129,7 @@ function clientQuestion(method: string, line: JsonText): { question: Question; n
   return { question: { kind: 'client', method, params }, named: false }
 }
 
-function responseLine(open: Open, reply: Reply): string {
+function responseLine(open: Open, reply: AskReply): string {
   const { request } = open
   if (reply.kind === 'approval') return respond(request, 'success', approvalJson(open, reply))
   if (reply.kind === 'client' && reply.error === undefined) {
@@ -140,7 +140,7 @@ function responseLine(open: Open, reply: Reply): string {
   return refusalLine(request, message === undefined ? 'The client refused.' : String(JSON.parse(message)))
 }
 
-function approvalJson({ question, named }: Open, reply: Extract<Reply, { kind: 'approval' }>): JsonText {
+function approvalJson({ question, named }: Open, reply: Extract<AskReply, { kind: 'approval' }>): JsonText {
   const options = question.kind === 'approval' ? question.options : []
   const chosen = options.find(({ id }) => id === reply.option)
   return object([

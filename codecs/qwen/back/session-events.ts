@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { wordOf } from '../../../src/codec-kit/index.ts'
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import type { EventOf, Ext, JsonText, Stop } from '../../../src/model/index.ts'
 import { member, members } from '../../../src/model/index.ts'
 import { CommandResult, SessionEvent } from '../schema.ts'
@@ -20,7 +20,7 @@ const KNOWN: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', '
 
 /** True for a session event that ends the turn it belongs to. */
 export function isEnd(value: Record<string, unknown>): boolean {
-  return value['type'] === 'x-qwen-session-event' && ENDS.has(plain(wordOf(value['event'])))
+  return value['type'] === 'x-qwen-session-event' && ENDS.has(plain(scalarText(value['event'])))
 }
 
 /** An `x-qwen-session-event`: the end of the turn, or a notice. */
@@ -51,7 +51,7 @@ export function noticeOf(value: Record<string, unknown>, json: JsonText): { even
   const event: Notice = {
     type: 'notice',
     severity,
-    code: kebab(wordOf(value['event'])),
+    code: kebab(scalarText(value['event'])),
     text: typeof message === 'string' ? message : '',
   }
   const unknown = unknownExt(json, value, KNOWN)

@@ -3,6 +3,7 @@ import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
+  type AskReply,
   type EventOf,
   type Ext,
   type Id,
@@ -15,7 +16,6 @@ import {
   parseObject,
   type Question,
   quote,
-  type Reply,
 } from '../../../src/model/index.ts'
 import { ownMember } from '../wire.ts'
 import type { Lines } from './lines.ts'
@@ -87,7 +87,7 @@ export class FrontAsks {
     for (const { ask, question } of this.#open.values()) {
       if (question.kind !== 'tool' || question.tool !== tool) continue
       const [only] = parts
-      const reply: Reply =
+      const reply: AskReply =
         parts.length === 1 && only?.type === 'tool-reply'
           ? { kind: 'tool', status: only.status, parts: only.parts }
           : { kind: 'tool', status: 'ok', parts }
@@ -97,7 +97,7 @@ export class FrontAsks {
     return false
   }
 
-  #reply(ask: Id, reply: Reply): void {
+  #reply(ask: Id, reply: AskReply): void {
     this.settled(ask)
     const exchange = this.#ports.newId()
     const session = { id: this.#session }
@@ -145,7 +145,7 @@ function optionJson({ id, kind, scope, label }: AskOption): JsonText {
 }
 
 /** Reads the client's `response` to a question. An error, and every behaviour that does not allow, is a refusal. */
-function replyOf({ question }: Ask, response: JsonText): Reply {
+function replyOf({ question }: Ask, response: JsonText): AskReply {
   const value = parseObject(response)!
   const error = member(response, 'error')
   if (value['subtype'] === 'error' || (error !== undefined && error !== 'null')) {
@@ -168,7 +168,7 @@ function replyOf({ question }: Ask, response: JsonText): Reply {
   }
 }
 
-function refusalOf(question: Question, message: string | undefined, error?: JsonText, option?: unknown): Reply {
+function refusalOf(question: Question, message: string | undefined, error?: JsonText, option?: unknown): AskReply {
   if (question.kind === 'approval') {
     const denied = optionOf(question.options, 'deny', option)
     return { kind: 'approval', option: denied, ...(message !== undefined && { message }) }

@@ -1,4 +1,4 @@
-import { wordOf } from '../../../src/codec-kit/index.ts'
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import type { FrontContext } from '../../../src/contract/index.ts'
 import { isRecord } from '../../../src/model/index.ts'
 import { type Format, NEW_SESSION } from '../wire.ts'
@@ -32,12 +32,12 @@ export function beyondThis(
   { version, output, unknownOutput, capabilities }: Ask,
   greeting: Greeting,
 ): string | undefined {
-  const beyond = version == null ? undefined : beyondVersion(wordOf(version))
+  const beyond = version == null ? undefined : beyondVersion(scalarText(version))
   if (beyond !== undefined) return beyond
   if (unknownOutput || (output !== undefined && output !== greeting.output)) {
     return `The output format of this wire is ${greeting.output}: ask for another one when you open it.`
   }
-  const missing = capabilities.some((name) => !greeting.abilities.includes(wordOf(name)))
+  const missing = capabilities.some((name) => !greeting.abilities.includes(scalarText(name)))
   return missing ? `The capabilities of this wire are ${greeting.abilities.join(', ')}.` : undefined
 }
 

@@ -1,4 +1,4 @@
-import { besideText } from '../../../src/codec-kit/index.ts'
+import { nonTextLosses } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { Fault, Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
 
@@ -23,7 +23,7 @@ export class TextWriter implements RequestWriter {
 
   encode(event: TurnEvent, view: TurnView): void {
     if (event.type !== 'turn-end') return
-    for (const loss of besideText(view)) this.#ports.report(loss, this.#exchange)
+    for (const loss of nonTextLosses(view)) this.#ports.report(loss, this.#exchange)
     if (view.text !== '') this.#ports.send(view.text)
     if (event.outcome !== 'completed') this.#warn(event.fault?.message ?? `The turn was ${event.outcome}.`)
   }

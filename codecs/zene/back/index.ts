@@ -14,8 +14,8 @@ import {
   type Id,
   isRecord,
   type Loss,
+  messagePattern,
   parseObject,
-  shapeOf,
   type TurnEnd,
   type TurnStart,
   UNASKED_OUTPUT,
@@ -44,7 +44,7 @@ interface Turn {
 }
 
 /** A piece of text as it is nearly always written; the members stand as in the text's own example. */
-const PLAIN_DELTA = shapeOf(
+const PLAIN_DELTA = messagePattern(
   '{"protocol_version":#,"type":"event","request_id":*,"session_id":*,"ts_ms":#,"event_type":"TEXT_DELTA","seq":#,"payload":{"delta":*}}',
 )
 

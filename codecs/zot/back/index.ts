@@ -15,9 +15,9 @@ import {
   type Item,
   isRecord,
   type Loss,
+  messagePattern,
   parse,
   quote,
-  shapeOf,
 } from '../../../src/model/index.ts'
 import type { Options } from '../schema.ts'
 import { PROTOCOL, unknownExt } from '../wire.ts'
@@ -39,7 +39,7 @@ interface Work {
 const DELTA = new Set(['type', 'delta'])
 
 /** A `text_delta` as it is nearly always written. */
-const PLAIN_DELTA = shapeOf('{"type":"text_delta","delta":*}')
+const PLAIN_DELTA = messagePattern('{"type":"text_delta","delta":*}')
 
 /**
  * A running agent (`zot rpc`): one process, one conversation, one prompt at a time. Events name no prompt, so a prompt

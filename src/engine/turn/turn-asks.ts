@@ -1,5 +1,5 @@
 import type { Route } from '../../contract/index.ts'
-import type { Ask, CommandOf, EventOf, Id, Question, Reply } from '../../model/index.ts'
+import type { Ask, AskReply, CommandOf, EventOf, Id, Question } from '../../model/index.ts'
 import { randomId } from '../common/index.ts'
 import type { AskAudit } from './ask-audit.ts'
 import type { TurnState } from './turn-state.ts'
@@ -188,7 +188,7 @@ export class TurnAsks {
     })
   }
 
-  #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: Reply | undefined): void {
+  #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: AskReply | undefined): void {
     const known = this.#close(ask)!
     this.#audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
     const option = how === 'answered' && reply ? optionOf(reply) : {}
@@ -204,7 +204,7 @@ export class TurnAsks {
     return open?.ask
   }
 
-  #send(ask: Id, reply: Reply): void {
+  #send(ask: Id, reply: AskReply): void {
     const { id: turn, command, link } = this.#turn
     link?.send({ exchange: command.exchange, type: 'ask-reply', target: { turn }, ask, reply })
   }
@@ -216,7 +216,7 @@ export class TurnAsks {
 }
 
 /** The policy's reply to a question: approvals by the route, everything else is refused. */
-function policyReply(question: Question, policy: Route['approvals']): Reply {
+function policyReply(question: Question, policy: Route['approvals']): AskReply {
   switch (question.kind) {
     case 'approval': {
       const fitting = question.options.filter(({ kind }) => kind === policy)
@@ -233,7 +233,7 @@ function policyReply(question: Question, policy: Route['approvals']): Reply {
 }
 
 /** The reason why a reply does not answer this question; undefined when it does. `deny` answers where no option denies. */
-function mismatchOf(question: Question, reply: Reply): string | undefined {
+function mismatchOf(question: Question, reply: AskReply): string | undefined {
   if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
   if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined
   const { options } = question
@@ -246,6 +246,6 @@ function describe(question: Question): string {
   return question.kind === 'approval' ? `approval of ${question.name}` : question.kind
 }
 
-function optionOf(reply: Reply): { option?: string } {
+function optionOf(reply: AskReply): { option?: string } {
   return reply.kind === 'approval' ? { option: reply.option } : {}
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../../../src/model/index.ts'
+import type { AskReply } from '../../../src/model/index.ts'
 import { assistant, failure, greeted, running, sentObjects, success, turnEvents, user } from './kit.ts'
 
 const INPUT = '{"file":"a.txt","n":1.0}'
@@ -21,13 +21,13 @@ function asking(more: object = {}, input = INPUT) {
   return drive
 }
 
-function answer(drive: ReturnType<typeof running>, reply: Reply, ask: string | null = 'q1'): unknown {
+function answer(drive: ReturnType<typeof running>, reply: AskReply, ask: string | null = 'q1'): unknown {
   drive.link.encode({ exchange: 'r', type: 'ask-reply', target: 'running', ...(ask !== null && { ask }), reply })
   const last = sentObjects(drive).at(-1)!
   return last['type'] === 'control_response' ? last['response'] : undefined
 }
 
-const approve = (more: object = {}) => ({ kind: 'approval', option: 'allow', ...more }) as Reply
+const approve = (more: object = {}) => ({ kind: 'approval', option: 'allow', ...more }) as AskReply
 const said = (response: unknown) => ({ subtype: 'success', request_id: 'q1', response })
 
 describe('consent', () => {
@@ -209,7 +209,7 @@ describe('messages to an MCP server of the client', () => {
   })
 
   test('that it has no answer to are errors', () => {
-    for (const reply of [{ kind: 'client', error: '{}' }, approve()] as Reply[]) {
+    for (const reply of [{ kind: 'client', error: '{}' }, approve()] as AskReply[]) {
       const drive = greeted()
       drive.feed(line)
       expect(answer(drive, reply)).toMatchObject({ subtype: 'error' })

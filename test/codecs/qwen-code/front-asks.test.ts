@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Ask, fault, type Question, type Reply, type TurnEvent } from '../../../src/model/index.ts'
+import { type Ask, type AskReply, fault, type Question, type TurnEvent } from '../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'
 import {
   codec,
@@ -43,12 +43,12 @@ function request(front: FrontDrive): { id: string; request: Record<string, unkno
   return { id: String(line['request_id']), request: line['request'] as Record<string, unknown> }
 }
 
-function replies(front: FrontDrive): Reply[] {
+function replies(front: FrontDrive): AskReply[] {
   return front.commands.flatMap((command) => (command.type === 'ask-reply' ? [command.reply] : []))
 }
 
 /** What the client's payload means to the agent. */
-function reply(question: Question, payload: unknown): Reply | undefined {
+function reply(question: Question, payload: unknown): AskReply | undefined {
   const front = asked(question)
   front.feed(controlSuccess(request(front).id, payload))
   return replies(front)[0]

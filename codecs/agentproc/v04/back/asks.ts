@@ -1,5 +1,13 @@
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import { type Id, type JsonText, member, object, parseObject, quote, type Reply } from '../../../../src/model/index.ts'
+import {
+  type AskReply,
+  type Id,
+  type JsonText,
+  member,
+  object,
+  parseObject,
+  quote,
+} from '../../../../src/model/index.ts'
 import { type AgentLine, ascii, type ReadLine, unpadded } from '../schema.ts'
 
 type Request = Extract<AgentLine, { type: 'permission_request' }>
@@ -59,7 +67,7 @@ export class Permissions {
   }
 
   /** The client's answer; without an ask it means the oldest open one. */
-  reply(ask: Id | undefined, reply: Reply): void {
+  reply(ask: Id | undefined, reply: AskReply): void {
     const pending = this.#pending.find((one) => one.response === undefined && (ask === undefined || one.ask === ask))
     if (!pending) return
     const allow = reply.kind === 'approval' && reply.option === 'allow'

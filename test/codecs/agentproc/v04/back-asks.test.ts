@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Reply } from '../../../../src/model/index.ts'
+import type { AskReply } from '../../../../src/model/index.ts'
 import type { BackDrive } from '../../../kit/drive.ts'
 import { replyTo } from './replies.ts'
 import { codes, error, open, request, result, run } from './runs.ts'
@@ -36,7 +36,7 @@ describe('permissions', () => {
     })
   })
 
-  test.each<[Reply, string, number]>([
+  test.each<[AskReply, string, number]>([
     [{ kind: 'approval', option: 'allow' }, '{"type":"permission_response","request_id":"p1","behavior":"allow"}', 0],
     [
       { kind: 'approval', option: 'allow', edited: '{"a":1.0}', message: 'ü' },

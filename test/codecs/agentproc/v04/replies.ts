@@ -1,6 +1,6 @@
-import type { Reply } from '../../../../src/model/index.ts'
+import type { AskReply } from '../../../../src/model/index.ts'
 
 /** The client's answer to an ask. */
-export function replyTo(ask: string | undefined, reply: Reply) {
+export function replyTo(ask: string | undefined, reply: AskReply) {
   return { exchange: 'x', type: 'ask-reply', target: 'running', ...(ask && { ask }), reply } as const
 }

@@ -5,7 +5,7 @@ import { isDropped } from './tools.ts'
  * The losses of an answer that is text alone: everything else the turn contained. The notice of an empty answer is no
  * loss.
  */
-export function besideText({ messages, tools, notices, usage }: TurnView): Loss[] {
+export function nonTextLosses({ messages, tools, notices, usage }: TurnView): Loss[] {
   const counts: Partial<Record<Item, number>> = {
     'reasoning-delta': messages.filter(({ reasoning }) => reasoning !== '').length,
     'tool-call': tools.filter((tool) => !isDropped(tool)).length,
