@@ -28,13 +28,13 @@ export async function probeCollector(target: ProbeTarget): Promise<string[]> {
   const found = await ask(traces, 'resourceSpans', target)
   if (found !== 'ok') return [`the collector at ${traces.host} ${problem(found, traces)}`]
   return [
-    ...(target.metrics ? await beside('metrics', 'resourceMetrics', 'GET /metrics has them', target) : []),
-    ...(target.logs ? await beside('logs', 'resourceLogs', 'they are on stderr', target) : []),
+    ...(target.metrics ? await signalProblem('metrics', 'resourceMetrics', 'GET /metrics has them', target) : []),
+    ...(target.logs ? await signalProblem('logs', 'resourceLogs', 'they are on stderr', target) : []),
   ]
 }
 
 /** The problem with a signal other than traces; `instead` says where it is still available. */
-async function beside(
+async function signalProblem(
   signal: 'metrics' | 'logs',
   list: string,
   instead: string,

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** When something more is written after the first time, in milliseconds: a reset shows by the next write alone. */
+/** The delay of the second write, in milliseconds: a reset only shows at the next write. */
 const AGAIN_MS = [50, 500, 2000]
 
 /**
- * A client may close its sending side after a whole request and wait for the answer. One that has left looks the same
- * until something is written to it, which its system then answers with a reset. So something is written at once, soon
- * again, and every `everyMs` milliseconds: `probe` says something on an answer that streams; before the head of an answer
- * an interim response does (RFC 9110, section 15.2). HTTP/1.0 has none: who left there is noticed by the answer.
+ * Detects clients that have disconnected. A client may close its sending side after a whole request and wait for the
+ * answer. A disconnected one looks the same until something is written to it, which its system answers with a reset. So
+ * this writes at once, soon again, and every `everyMs` milliseconds: `probe` writes on a streamed answer; before the
+ * head of an answer it is an interim response (RFC 9110, section 15.2). HTTP/1.0 has none: there only the answer shows
+ * a disconnect.
  */
 export function watchHalfClose(
   incoming: IncomingMessage,

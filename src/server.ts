@@ -130,7 +130,7 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     outgoing.writeHead(417).end()
   })
   server.maxConnections = limits.connections
-  // Who closes the sending side behind a whole request still gets the answer: `watchHalfClose` tells who has left.
+  // A client that closes its sending side after a whole request still gets the answer; `watchHalfClose` detects disconnects.
   Object.assign(server, { httpAllowHalfOpen: true })
   return server
 }

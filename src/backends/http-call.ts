@@ -13,7 +13,7 @@ export interface HttpCallOptions {
   sink: CallSink
   /** Called with the headers of the answer, names in lower case. */
   onHead(headers: Readonly<Record<string, string>>): void
-  /** Whether the connection may be one that was used before. */
+  /** True when the connection may have been used before. */
   mayBeKept(): boolean
   /** Called once, after the sink's `end`. */
   onEnd(call: HttpCall): void

@@ -111,14 +111,14 @@ function redacting(log: Log, { redact }: Config): EngineLog {
 /** The collector's URL: the configured one, else that of the environment. */
 export function collectorOf(config: Config): string | undefined {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base } = process.env
-  return config.telemetry?.otlp ?? (base ? behindBase(base) : undefined)
+  return config.telemetry?.otlp ?? (base ? appendedToBase(base) : undefined)
 }
 
 /**
  * The traces URL of a base URL: the signal's path is appended (OpenTelemetry, OTLP exporter, "Endpoint URLs for
  * OTLP/HTTP"), unless it already ends in it.
  */
-function behindBase(base: string): string {
+function appendedToBase(base: string): string {
   const url = URL.parse(base)
   if (!url || url.pathname.endsWith('/v1/traces')) return base
   url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`

@@ -32,7 +32,7 @@ const USAGES: Readonly<Record<string, string>> = {
 `,
 }
 
-const ALL = `turnpike: any agent client in front, any agent behind
+const ALL = `turnpike: connects any agent client to any agent
 
 ${Object.values(USAGES).join('')}
 The configuration is turnpike.yaml in this folder, or the file that TURNPIKE_CONFIG names.

@@ -1,6 +1,6 @@
 import type { Id } from '../model/index.ts'
 
-/** More prompts than this do not wait at once. */
+/** The limit of waiting prompts. */
 const LIMIT = 1000
 
 /** The prompts of one client, in order and one at a time: the next is issued only after the end of the one before. */
@@ -10,7 +10,7 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
   #active: Active | undefined
   #issuing = false
 
-  /** No prompt is issued while `held` returns true; whoever ends that calls `resume`. */
+  /** No prompt is issued while `held` returns true; the caller that ends that state calls `resume`. */
   constructor(held: () => boolean = () => false) {
     this.#held = held
   }
@@ -23,7 +23,7 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
     return this.#active === undefined && this.#waiting.length === 0
   }
 
-  /** Runs the prompt when its time comes; false when too many wait already. */
+  /** Runs the prompt in its turn; false when too many wait already. */
   add(waiting: Waiting): boolean {
     if (this.#waiting.length >= LIMIT) return false
     this.#waiting.push(waiting)
@@ -32,8 +32,8 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
   }
 
   /**
-   * Issues what may run now. A refused prompt ends while it is issued: a loop, so that a long queue of them is no deep
-   * recursion.
+   * Issues the prompts that may run now. A refused prompt ends while it is issued: a loop avoids a deep recursion for a
+   * long queue of them.
    */
   resume(): void {
     if (this.#issuing) return
@@ -42,7 +42,7 @@ export abstract class PromptQueue<Waiting, Active extends { readonly exchange: I
     this.#issuing = false
   }
 
-  /** Forgets what waits. */
+  /** Discards the waiting prompts. */
   drop(): void {
     this.#waiting.length = 0
   }

@@ -5,8 +5,8 @@ import { type AgentEvent, type Id, type Part, type TurnEvent, UNASKED_OUTPUT } f
 const LIMIT = 16_384
 
 /**
- * Collects what an agent says while no turn of a client runs: `ports` are those of a decoder for it. It is told as one
- * notice without a turn when the turn that the agent began itself ends, or when nothing more can come of it.
+ * Collects the output of an agent while no turn of a client runs: `ports` are those of a decoder for it. It is emitted
+ * as one notice without a turn when the turn that the agent began itself ends, or when nothing more can come of it.
  */
 export class UnaskedOutput {
   readonly ports: BackPorts
@@ -19,12 +19,12 @@ export class UnaskedOutput {
     this.ports = { ...ports, emit: (event) => this.#take(event), report() {} }
   }
 
-  /** True once something was said. */
+  /** True once there was output. */
   get spoke(): boolean {
     return [...this.#texts.values()].some((text) => text.trim() !== '')
   }
 
-  /** Tells what was said so far. */
+  /** Emits the output so far. */
   tell(): void {
     const said = [...this.#texts.values(), this.#failure ?? ''].filter((text) => text.trim() !== '').join('\n\n')
     const severity = this.#failure === undefined ? 'info' : 'warning'

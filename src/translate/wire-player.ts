@@ -36,7 +36,8 @@ export class WirePlayer {
   exitCode: number | undefined
   readonly #known: readonly string[]
   /**
-   * How many commands the client has given; undefined while its arguments give them, which no line of the wire answers.
+   * The number of the client's commands; undefined while they come from its arguments, which no line of the wire
+   * answers.
    */
   #commands: number | undefined
   #unasked = 0

@@ -15,7 +15,7 @@ export interface Shown {
 }
 
 /** One turn's request. `session` is empty for a new one. */
-export interface Asked {
+export interface ClientRequest {
   text: string
   session: string
   agent?: string
@@ -27,9 +27,9 @@ interface ClientKind {
   /** Arguments after `turnpike as`. */
   argv: readonly string[]
   headers?: Record<string, string>
-  env?: (asked: Asked) => Record<string, string>
-  write(asked: Asked): string
-  read(raw: string, asked: Asked): Pick<Shown, 'ok' | 'text' | 'session'>
+  env?: (asked: ClientRequest) => Record<string, string>
+  write(asked: ClientRequest): string
+  read(raw: string, asked: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'>
 }
 
 const jsonLines = (raw: string): Record<string, unknown>[] =>
@@ -51,7 +51,7 @@ interface Envelope {
   }
 }
 
-function readEnvelope(raw: string, { session }: Asked): Pick<Shown, 'ok' | 'text' | 'session'> {
+function readEnvelope(raw: string, { session }: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'> {
   const { response } = JSON.parse(raw) as Envelope
   const texts = (response.action_directives ?? []).filter(({ action_type }) => action_type === 'render_message')
   return {
@@ -61,7 +61,7 @@ function readEnvelope(raw: string, { session }: Asked): Pick<Shown, 'ok' | 'text
   }
 }
 
-function readSentinels(raw: string, { session }: Asked): Pick<Shown, 'ok' | 'text' | 'session'> {
+function readSentinels(raw: string, { session }: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'> {
   let text = ''
   let ok = true
   let bound = session
@@ -75,7 +75,7 @@ function readSentinels(raw: string, { session }: Asked): Pick<Shown, 'ok' | 'tex
   return { ok, text: text + body.join('\n'), session: bound }
 }
 
-const variables = ({ text, session }: Asked): Record<string, string> => ({
+const variables = ({ text, session }: ClientRequest): Record<string, string> => ({
   AGENT_MESSAGE: text,
   AGENT_SESSION_ID: session,
   AGENT_SESSION_NAME: 'default',
@@ -84,7 +84,7 @@ const variables = ({ text, session }: Asked): Record<string, string> => ({
   AGENT_PROTOCOL_VERSION: '0.1',
 })
 
-const zeneRequest = ({ text, session, id = 'r1' }: Asked): string =>
+const zeneRequest = ({ text, session, id = 'r1' }: ClientRequest): string =>
   `${JSON.stringify({ request_id: id, session_id: session || 'new-session', prompt: text })}\n`
 
 /** The lines of a turn, or the one object of a whole answer. */
@@ -191,7 +191,7 @@ export type ClientName = keyof typeof CLIENTS
 export const clientNames = Object.keys(CLIENTS) as ClientName[]
 
 /** One turn over HTTP. */
-export async function askHttp(url: string, name: ClientName, asked: Asked): Promise<Shown> {
+export async function askHttp(url: string, name: ClientName, asked: ClientRequest): Promise<Shown> {
   const client: ClientKind = CLIENTS[name]
   const agent = asked.agent ? `/${asked.agent}` : ''
   const query = name === 'zot' && asked.session ? `?session=${asked.session}` : ''
@@ -236,7 +236,7 @@ export function runTurnpike(args: readonly string[], input: string, env: Record<
 }
 
 /** One turn on stdio, of the gateway that `config` (a file) describes. */
-export async function askStdio(config: string, name: ClientName, asked: Asked): Promise<Shown & Ran> {
+export async function askStdio(config: string, name: ClientName, asked: ClientRequest): Promise<Shown & Ran> {
   const client: ClientKind = CLIENTS[name]
   const [protocol, ...own] = client.argv
   const agent = asked.agent ? ['--agent', asked.agent] : []

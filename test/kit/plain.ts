@@ -45,7 +45,7 @@ export const LIMITS: Limits = {
   queue: 2,
 }
 
-/** What the plain protocol's back half is like. */
+/** The options of the plain protocol's back half. */
 export interface PlainBack {
   /** Its process lives over many turns. */
   persistent?: boolean
@@ -173,7 +173,7 @@ export const ROUTE: Route = {
   busy: 'queue',
 }
 
-/** What a turn is to be, where that matters. */
+/** The options of a turn. */
 export interface PlainTurn {
   host?: PlainHost
   answer?: Partial<Answer>

@@ -1,4 +1,6 @@
-/** What clients are shown of a turn: every dialect's front half in each of its forms, in memory and on a clock that stands. */
+/**
+ * The output for clients of a turn: every dialect's front half in each of its forms, in memory and on a stopped clock.
+ */
 import type { AnyCodec, Dialect, Frame, FrontContext } from '../../src/contract/index.ts'
 import { asFront, frameText } from '../../src/contract/index.ts'
 import { type Exchange, RecordedClient } from '../../src/engine/replay/observables.ts'
@@ -21,7 +23,7 @@ export interface Shown {
   readonly losses: readonly Loss[]
 }
 
-/** How a client asks for a form that its own back half does not ask for. */
+/** The request for a form that a client's own back half does not request. */
 interface Asking {
   readonly protocol: string
   readonly dialect: string
@@ -115,7 +117,7 @@ export function formsOf(codecs: Readonly<Record<string, AnyCodec>>): Form[] {
         dialect,
         show: (events) => showMirrored(dialect, options, streaming, events),
       })
-      // Where the wish makes no difference, there is one form.
+      // If the request makes no difference, there is one form.
       const differ = form(true).show(PLAIN).text !== form(false).show(PLAIN).text
       return differ ? [form(false), form(true)] : [{ ...form(true), name }]
     })

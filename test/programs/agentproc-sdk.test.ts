@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Asked, askHttp, type ClientName, clientNames, type Shown } from '../kit/clients.ts'
+import { askHttp, type ClientName, type ClientRequest, clientNames, type Shown } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { describeWith, installed } from './kit.ts'
 
@@ -26,7 +26,7 @@ describeWith('an agent on the AgentProc SDK 0.14', [installed('agentproc/src')],
   })
   afterAll(() => gateway.close())
 
-  const ask = (front: ClientName, asked: Asked): Promise<Shown> =>
+  const ask = (front: ClientName, asked: ClientRequest): Promise<Shown> =>
     askHttp(gateway.url, front, { ...asked, agent: `sdk-${clientNames.indexOf(front)}` })
   const opened = (front: string): string =>
     front.startsWith('agentproc') || front === 'openharness' ? '' : `s-${front}`
