@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askOf } from '../../src/codec-kit/index.ts'
+import { askIdOf } from '../../src/codec-kit/index.ts'
 
 test.each([
   ['"a"', [], 'a'],
@@ -8,5 +8,5 @@ test.each([
   ['"a"', ['a', 'a#2'], 'a#3'],
   ['"a"', ['b'], 'a'],
 ])('the question of request %s while %j are open', (request, open, ask) => {
-  expect(askOf(request, new Map(open.map((id) => [id, true])))).toBe(ask)
+  expect(askIdOf(request, new Map(open.map((id) => [id, true])))).toBe(ask)
 })

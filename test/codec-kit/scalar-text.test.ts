@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { wordOf } from '../../src/codec-kit/index.ts'
+import { scalarText } from '../../src/codec-kit/index.ts'
 
 test.each([
   ['a', 'a'],
@@ -10,5 +10,5 @@ test.each([
   [{ toString: 1 }, ''],
   [['a'], ''],
 ])('the word of %j', (value, word) => {
-  expect(wordOf(value)).toBe(word)
+  expect(scalarText(value)).toBe(word)
 })
