@@ -254,7 +254,9 @@ describe('a request under a key', () => {
     for (let failure = 0; failure < 2; failure += 1) breakers.recordOutcome(agent, DOWN)
     await ask(command('t')).ended
     breakers.recordOutcome(agent, undefined)
-    expect(outcome(await ask(command('t')).ended)).toMatchObject({ turn: 't', outcome: 'completed' })
+    // Also for another request: it is no conflict.
+    const other = command('t', { input: [{ type: 'text', text: 'other' }] })
+    expect(outcome(await ask(other).ended)).toMatchObject({ turn: 't', outcome: 'completed' })
   })
 
   test('is refused while nothing can be written', async () => {

@@ -172,8 +172,10 @@ describe('an agent whose process lives over turns', () => {
 
   test('whose link is dead completes a turn at once', async () => {
     const { link } = script(serving(DONE), persistent)
-    await link.stop('closed', 50)
+    const stopped = link.stop('closed', 50)
+    expect(link.dead).toBe(true)
     expect(await turnOf(link)).toEqual([])
+    await stopped
   })
 
   test('that exits between turns is dead, and its owner hears how', async () => {

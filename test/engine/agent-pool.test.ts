@@ -155,6 +155,16 @@ describe('what is asked of the agent itself', () => {
     await it.close(50)
   })
 
+  test('of its model is known of a process that has exited', async () => {
+    const { it, scope } = pooled({ max: 1 })
+    const ready = Promise.withResolvers<unknown>()
+    const link = it.take(scope, { idleEvent: ready.resolve, callFailed() {} }, {})!
+    await ready.promise
+    await link.stop('closed', 50)
+    await Promise.resolve()
+    expect(it.model).toBe('m1')
+  })
+
   test('has no answer when its process exits', async () => {
     const { it } = pooled({ max: 1 }, {}, 'exit 1')
     expect(await it.ask(question, 10_000)).toBeUndefined()

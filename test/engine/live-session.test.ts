@@ -104,7 +104,7 @@ describe('the turns of a session', () => {
     const { live, turn, pool } = session(serving(DONE), { persistent: true })
     await turn().ended
     const { link } = live
-    await turn().ended
+    expect(codes(await turn().ended)).toEqual(['completed'])
     expect(live.link).toBe(link)
     expect(live.used).toBe(true)
     await pool.close(50)

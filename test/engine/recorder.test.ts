@@ -108,7 +108,7 @@ describe('the record of a turn', () => {
     expect((await recorder.events(turn)).map(({ json }) => JSON.parse(json))).toEqual(MESSAGE)
     say(END)
     await recorder.flush()
-    expect(JSON.stringify(await events())).not.toContain('hello')
+    expect(JSON.stringify([await events(), await recorder.events(turn)])).not.toContain('hello')
     expect(await store.readMessages('kept')).toEqual([])
     expect((await store.readTurn('t'))?.measures).toMatchObject({ shape: true })
   })
