@@ -255,8 +255,9 @@ describe('a request under a key', () => {
     await ask(command('t')).ended
     breakers.recordOutcome(agent, undefined)
     // Also for another request: it is no conflict.
-    const other = command('t', { input: [{ type: 'text', text: 'other' }] })
-    expect(outcome(await ask(other).ended)).toMatchObject({ turn: 't', outcome: 'completed' })
+    const { ended, host } = ask(command('t2', { input: [{ type: 'text', text: 'other' }] }))
+    expect((await ended)[0]).toMatchObject({ type: 'turn-accepted', turn: 't2', how: 'new' })
+    expect(host.faults).toEqual([])
   })
 
   test('is refused while nothing can be written', async () => {
