@@ -76,7 +76,7 @@ export abstract class TypedReply {
     this.#understood = true
   }
 
-  /** A line was none. The client is told of the first, and of the first that is one of another wire. */
+  /** A line was none. The client gets a notice of the first, and of the first that belongs to another wire. */
   protected malformed(line: string): void {
     this.report('unparsed', 'foreign')
     const other = otherWire(this.#version, line)
@@ -111,7 +111,7 @@ export abstract class TypedReply {
     }
   }
 
-  /** True for a session id that may be kept; the client is told of others. */
+  /** True for a session id that may be kept; others are reported to the client. */
   protected isSession(id: string): boolean {
     if (isSessionId(id)) return true
     this.warn('invalid-session-id', 'The agent announced a session id that is not valid; ignored.')

@@ -144,7 +144,7 @@ export class NativeBack implements BackLink {
 
   #turnEvent(event: TurnEvent, losses: readonly Loss[]): void {
     const turn = this.#running!.turn
-    // That it took the turn is no news: the gateway has told its client so. To a recorded one it was said then.
+    // The gateway itself has reported that it took the turn. A recorded client got it in its time.
     if (event.type === 'turn-accepted' && this.#recorded !== 'both') return
     if (event.type === 'turn-parked') {
       this.#endRun(fault('protocol-violation', 'The agent parked the turn; on this wire it must ask with "ask".'))

@@ -21,7 +21,7 @@ const GATEWAY_ALONE: readonly Item[] = [
   'query.health',
 ]
 
-/** An agent says and is told everything but what the gateway keeps to itself. */
+/** An agent gets and sends everything but what the gateway keeps to itself. */
 export const backCapabilities: Capabilities = capabilities({ full: without(GATEWAY_ALONE) })
 
 /** Commands that have requests of their own over HTTP, and the events that answer them. */

@@ -75,7 +75,7 @@ const reply = v.variant(
   'must be a reply of a known kind',
 )
 
-/** Every command beside its `type`, `exchange` and `turn`, by its type. */
+/** The members of every command besides `type`, `exchange` and `turn`, by its type. */
 export const COMMANDS: Schemas = {
   'turn-start': command({
     task: v.optional(oneOf(['prompt', 'compact']), 'prompt'),

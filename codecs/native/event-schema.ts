@@ -23,7 +23,7 @@ import {
   usage,
 } from './schema.ts'
 
-/** The members of an event beside those that every event has. */
+/** The members of an event besides those that every event has. */
 type Without<E> = E extends AgentEvent ? Omit<E, 'type' | 'turn'> : never
 /** The events of one type, also where several types share a shape. */
 type Of<E, K> = E extends { type: infer T } ? (K extends T ? E : never) : never
@@ -44,7 +44,7 @@ function event<const E extends v.ObjectEntries>(entries: E) {
 const step = { step: number }
 const delta = event({ message: id, text })
 
-/** Every event beside its `type`, `turn` and `seq`, by its type. */
+/** The members of every event besides `type`, `turn` and `seq`, by its type. */
 export const EVENTS: Schemas = {
   'turn-accepted': event({
     how: oneOf(['new', 'joined', 'replayed']),

@@ -4,7 +4,7 @@ import { isCommandType, isEventType } from './read.ts'
 import { extended, PROTOCOL, write } from './wire.ts'
 
 /** The members of an event's line besides the event. */
-export interface Beside {
+export interface EventExtras {
   /** Its number within the turn; absent for events without one. */
   seq?: number | undefined
   /** The name that the reader gave to the turn. */
@@ -27,18 +27,18 @@ export function eventJson(event: AgentEvent, seq?: number): JsonText {
   return eventLine(event, { seq })
 }
 
-/** The line of an event with what its reader is told beside it. */
-export function eventLine(event: AgentEvent, beside: Beside): JsonText {
-  const turn = beside.turn ?? event.turn
-  const number = beside.seq === undefined ? '' : `,"seq":${beside.seq}`
+/** Writes the line of an event with further members. */
+export function eventLine(event: AgentEvent, extras: EventExtras): JsonText {
+  const turn = extras.turn ?? event.turn
+  const number = extras.seq === undefined ? '' : `,"seq":${extras.seq}`
   const head = `{"type":"${event.type}","turn":${turn === null ? 'null' : quote(turn)}${number}`
-  // Most events are pieces of text or thought with nothing beside them.
+  // Most events are pieces of text or thought without further members.
   if ((event.type === 'text-delta' || event.type === 'reasoning-delta') && !event.ext && event.lane === undefined) {
     return `${head},"message":${quote(event.message)},"text":${quote(event.text)}}`
   }
   if (event.type === 'foreign' && isOwnFrame(event, isEventType)) return event.frame
   const { type: _type, turn: _turn, ext, ...fields } = event
-  const { seq: _seq, turn: _named, ...more } = beside
+  const { seq: _seq, turn: _named, ...more } = extras
   return extended(joined(head, { ...fields, ...more }), ext, OWN_OF_EVENTS)
 }
 

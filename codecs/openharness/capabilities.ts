@@ -49,7 +49,7 @@ export const frontCapabilities = capabilities({
     'ask-settled',
   ],
   partial: [
-    // A whole answer leaves out what is said beside it.
+    // A whole answer leaves out asides.
     'message.phase',
     'foreign',
     'ext',

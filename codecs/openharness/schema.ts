@@ -143,7 +143,7 @@ const streamPart = v.variant('type', [
 export type StreamPart = v.InferOutput<typeof streamPart>
 
 const lane = v.optional(v.string())
-/** An id as engines give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+/** An id as engines give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
 const wireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),

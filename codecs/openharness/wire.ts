@@ -24,7 +24,7 @@ export const APPROVAL_EXTENSION = 'urn:turnpike:approval'
 /** The capability that, together with `Accept: text/event-stream`, asks for the streaming profile (section 15). */
 export const STREAMING = 'openharness.streaming'
 
-/** Marks the continuation tokens of parked turns, so that they are told from those of an engine behind the gateway. */
+/** Marks the continuation tokens of parked turns, to distinguish them from those of an engine. */
 const CONTINUATION_MARK = 'turnpike.'
 
 /** The token that a client sends back to go on with a parked turn. */

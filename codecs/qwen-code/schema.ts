@@ -13,7 +13,7 @@ export const SystemRetry = v.looseObject({
   data: v.looseObject({ preserveText: v.optional(v.boolean(), true) }),
 })
 
-/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+/** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
 const WireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),

@@ -10,7 +10,7 @@ import {
   type ToolStatus,
 } from '../../src/model/index.ts'
 
-/** `status` of a tool display for every end of a tool. The wire cannot tell a refusal from a cancellation. */
+/** `status` of a tool display for every end of a tool. The wire does not distinguish a refusal from a cancellation. */
 export const STATUS: Readonly<Record<ToolStatus, string>> = {
   ok: 'Success',
   error: 'Error',

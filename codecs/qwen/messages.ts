@@ -81,7 +81,7 @@ export function argumentsText(json: JsonText | undefined): JsonText {
   return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }
 
-/** A transcript and the prompt behind it as the messages of an OpenAI body. */
+/** A transcript and the prompt after it as the messages of an OpenAI body. */
 export function writeConversation(
   systemPrompt: string | undefined,
   history: readonly Message[],

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 
 const maybe = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema))
 const text = maybe(v.string())
-/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+/** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
 const WireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),

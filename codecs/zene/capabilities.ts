@@ -29,7 +29,7 @@ export const frontCapabilities = capabilities({
     'fault.code',
     'command-reply',
   ],
-  // What is said beside the answer is left out.
+  // Asides are left out.
   partial: ['foreign', 'ext', 'part.text', 'message-retract', 'message.phase'],
 })
 

@@ -59,7 +59,7 @@ export const frontCapabilities = capabilities({
     'tool-end',
     // Only a compaction has one.
     'end.summary',
-    // What the words of a failure or the type of a notice tell.
+    // Shown by the message of a failure or the type of a notice.
     'fault.code',
     'notice.code',
   ],

@@ -7,7 +7,7 @@ const count = v.pipe(v.number(), v.finite())
 const maybe = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema))
 const content = maybe(v.array(v.looseObject({})))
 
-/** An id as agents give it: a number is its digits, none at all the empty one. What shares an id is told apart. */
+/** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
 export const WireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),

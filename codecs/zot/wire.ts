@@ -4,7 +4,7 @@ import type { JsonText } from '../../src/model/index.ts'
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this protocol travel. */
 export const PROTOCOL = 'zot'
 
-/** The protocol's major version, as `hello` tells it. */
+/** The protocol's major version, as `hello` names it. */
 export const PROTOCOL_VERSION = 1
 
 /** Environment variable that makes an agent demand a token in `hello`; empty is as good as unset. */

@@ -46,9 +46,9 @@ export const frontCapabilities = capabilities({
     'part.file',
     'message-retract',
     'ext',
-    // Over HTTP the status tells it, else the exit code tells some.
+    // Over HTTP the status shows it; else the exit code shows some.
     'fault.code',
-    // Only an answer in one piece leaves out what was said beside it.
+    // Only an answer in one piece leaves out asides.
     'message.phase',
   ],
 })

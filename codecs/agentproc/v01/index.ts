@@ -6,7 +6,7 @@ import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { accepts, openFront, PEEK_MS } from './front/index.ts'
 import { VARIABLES } from './front/request.ts'
 
-/** A stand-in that neither its environment nor a first line has told what it is answers as wire 0.4 does. */
+/** A stand-in whose version neither the environment nor a first line shows answers as wire 0.4 does. */
 function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {
   const untold = context.transport === 'stdio' && !accepts(undefined, context)
   return (untold ? openFront04 : openFront)(context, ports)

@@ -28,7 +28,7 @@ export interface PartialEvent {
   session_id?: string
 }
 
-/** One event of an agent, told from its line. */
+/** One event of an agent, read from its line. */
 export type AgentLine = PartialEvent | v.InferOutput<typeof eventSchema>
 
 /** An event of an agent and the members of its line that have no place in the model. */
@@ -55,7 +55,7 @@ export function readLine(line: string): ReadLine | undefined {
   return success ? { event: output, ext: unknownExt(json, value, KNOWN[output.type]) } : undefined
 }
 
-/** True for a line that begins as an object and is none: what is left of an event whose writer was stopped. */
+/** True for a line that begins as an object but is cut off, because its writer was stopped. */
 export function isCutOff(line: string): boolean {
   const json = unpadded(line)
   return json.startsWith('{') && parse(json) === undefined

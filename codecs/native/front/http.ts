@@ -73,7 +73,7 @@ export class HttpFront implements FrontLink {
     this.#ports.send(this.#answer!.framing === 'sse' ? { event: 'ping', data: '{}' } : '')
   }
 
-  /** The turn was taken: all that this request is told of it, and where to ask for more. */
+  /** The turn was taken. The answer says only this, and where to ask for more. */
   #accept({ turn }: TurnEvent, { session }: TurnView): void {
     this.#headers['location'] = `/v1/turns/${turn}`
     this.#headers['preference-applied'] = 'respond-async'

@@ -74,14 +74,14 @@ export class NativeFront implements FrontLink {
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const opened = this.#opened.get(exchange)
-    const beside = { seq: view.seq, turn: opened?.named ?? event.turn }
+    const extras = { seq: view.seq, turn: opened?.named ?? event.turn }
     if (event.type === 'turn-accepted') {
-      this.#ports.send(eventLine(event, { ...beside, exchange: opened?.exchange }))
+      this.#ports.send(eventLine(event, { ...extras, exchange: opened?.exchange }))
     } else if (event.type === 'turn-end') {
       this.#opened.delete(exchange)
       const losses = this.#ports.losses(exchange)
-      this.#ports.send(eventLine(event, { ...beside, ...(losses.length > 0 && { losses }) }))
-    } else this.#ports.send(eventLine(event, beside))
+      this.#ports.send(eventLine(event, { ...extras, ...(losses.length > 0 && { losses }) }))
+    } else this.#ports.send(eventLine(event, extras))
   }
 
   encodeLink(event: LinkEvent): void {

@@ -100,7 +100,7 @@ const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', a
 
 /**
  * A client of the turns and sessions that there are: lists, states, cancels, answers to questions, and the events of a
- * turn from the first one, or from the one behind `Last-Event-ID`, until it ends; or what becomes of all turns.
+ * turn from the first one, or from the one after `Last-Event-ID`, until it ends; or what becomes of all turns.
  */
 export class ResourceFront implements FrontLink {
   readonly #context: FrontContext

@@ -163,7 +163,7 @@ export class EngineTurn {
     })
   }
 
-  /** The gateway may answer an ask, or cancel, while it is told of it: what comes next is decided when all is shown. */
+  /** The gateway may answer an ask, or cancel, while it gets the ask: the next step is decided when all is shown. */
   #read(json: string): void {
     const answer = readAnswer(json, this.#status)
     if ('broken' in answer) {

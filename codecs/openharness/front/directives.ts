@@ -70,7 +70,7 @@ export function shownDirectives(view: TurnView, own: JsonText | undefined, repor
   return [messageDirective(view.text, attachments), ...directives]
 }
 
-/** References to the bytes of a message; what can be no reference is reported, unless events of its own tell it. */
+/** References to the bytes of a message; what can be no reference is reported, unless events of its own show it. */
 export function partReferences(parts: readonly Part[], view: TurnView, report: Report): JsonText[] {
   const references: JsonText[] = []
   for (const part of parts) {

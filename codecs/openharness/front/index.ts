@@ -44,7 +44,7 @@ class OpenHarnessFront implements FrontLink {
   #streams = false
   /** Something of the stream was written: a failure can no longer be a plain error body. */
   #opened = false
-  /** The shell was told which turn it is. */
+  /** The shell knows the id of the turn. */
   #introduced = false
   #denied: readonly Denial[] = []
   /** The answer is that of an earlier request under the same id. */

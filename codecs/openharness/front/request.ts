@@ -118,7 +118,7 @@ function contentFault(context: Context): Fault | undefined {
   return invalidRequest(message, 'context.user_intent')
 }
 
-/** Present when the intent is text; an object is told by its presence and read raw later. */
+/** Present when the intent is text; only the presence of an object counts; it is read raw later. */
 function intentText({ user_intent }: Context): string {
   return typeof user_intent === 'object' ? '{}' : (user_intent ?? '')
 }

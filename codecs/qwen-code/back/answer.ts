@@ -99,7 +99,7 @@ export class Answer {
     this.#finish()
   }
 
-  /** A tool call: text behind it is another message. */
+  /** A tool call: text after it is another message. */
   tool(): void {
     this.settle()
     this.#close()
@@ -156,7 +156,7 @@ export class Answer {
     this.#spokeNow = false
   }
 
-  /** The held text is part of the answer after all; `failed`: it is the turn's error, which its end tells. */
+  /** The held text is part of the answer after all; `failed`: it is the turn's error, which its end shows. */
   settle(failed = false): void {
     const held = this.#held
     this.#held = ''

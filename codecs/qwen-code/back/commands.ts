@@ -17,7 +17,7 @@ import type { AgentWire, Reply, Step } from './wire.ts'
 
 type Asked = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
 
-/** The commands that the agent answers beside its turns; each ends with one `command-reply`. */
+/** The commands that the agent answers outside of turns; each ends with one `command-reply`. */
 export class Commands {
   readonly #wire: AgentWire
   readonly #ports: BackPorts

@@ -43,7 +43,7 @@ export function faultOfText(said: string | undefined): Fault {
   return fault(codeOfProviderText(text) ?? (framed ? 'provider-error' : 'internal'), message)
 }
 
-/** True when the text at the end of an answer is the error that the result tells of, with or without frame and advice. */
+/** True when the text at the end of an answer is the error of the result, with or without frame and advice. */
 export function isSameError(held: string, said: string | undefined): boolean {
   return held.startsWith(API_ERROR) && (said === undefined || held.includes(said) || said.includes(held))
 }

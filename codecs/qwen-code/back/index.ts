@@ -74,7 +74,7 @@ export class QwenCodeBack implements BackLink {
   #afterUnasked: (() => void) | undefined
   #bound: string | undefined
   #heard = false
-  /** The agent could not go on with its session, and no turn has been told. */
+  /** The agent could not go on with its session, and no turn has got this as its error. */
   #lost = false
 
   constructor(context: BackContext<unknown>, ports: BackPorts) {
@@ -196,7 +196,7 @@ export class QwenCodeBack implements BackLink {
     if (!turn && this.#wire.greeted) this.#openUnasked().began = true
   }
 
-  /** The session that the agent works in: told once a turn is in it, and again when the agent changed it. */
+  /** The session that the agent works in: reported once a turn is in it, and again when the agent changes it. */
   #inSession(session: string): void {
     this.#wire.session = session
     if (session === this.#bound) return

@@ -4,13 +4,13 @@ import { type Invocation, type JsonText, type Loss, quote, type TurnStart } from
 /** A prompt as the CLI is to read it. */
 export interface Prompt {
   text: string
-  /** The system prompt that the conversation holds behind it. */
+  /** The system prompt that precedes it in the conversation. */
   system: string | undefined
 }
 
 /** A command of the CLI: only as the first word is it one. */
 const COMMAND = /^\s*\/([a-z][\w:-]*)(?=\s|$)/i
-/** The commands behind which nothing of the conversation is left for sure. */
+/** The commands after which nothing of the conversation is surely left. */
 const FORGETTING: ReadonlySet<string> = new Set(['clear', 'reset', 'new', 'compress', 'compress-fast', 'summarize'])
 
 /**

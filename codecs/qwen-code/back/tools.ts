@@ -28,7 +28,7 @@ export class Tools {
     return true
   }
 
-  /** A new answer counts its blocks anew. */
+  /** A new answer counts its blocks from zero. */
   forgetDrafts(): void {
     this.#drafts.clear()
   }
@@ -49,7 +49,7 @@ export class Tools {
     this.#denied.add(tool)
   }
 
-  /** `tool_result`; false when there is no such call. `cancelling` tells that the turn is being stopped. */
+  /** `tool_result`; false when there is no such call. `cancelling` is true while the turn is being stopped. */
   end(out: Emitter, tool: Id, failed: boolean, parts: readonly Part[], cancelling: boolean, extra?: JsonText): boolean {
     if (!this.#open.has(tool)) return false
     count(this.#open, tool, -1)

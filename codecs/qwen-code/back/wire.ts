@@ -40,7 +40,7 @@ const CONSENT_MS = 600_000
 
 /** The process of an agent: its start, the handshake, the session it is in, and the pairs of request and response. */
 export class AgentWire {
-  /** The model that the agent uses, as far as it told. */
+  /** The model that the agent uses, as far as it is known. */
   model: string | undefined
   /** The session's own: what it was started with or a client set, for the turns that name none. */
   own: string | undefined
@@ -54,7 +54,7 @@ export class AgentWire {
   dead: Death | undefined
   /** The agent's own reason why it cannot start. */
   refusal: Fault | undefined
-  /** It may ignore what it is told from here on: the next turn needs another process. */
+  /** It may ignore further requests: the next turn needs another process. */
   suspect = false
   readonly meter = new UsageMeter()
   /** The client's settings for its session, by the subtype of the request; every new process gets them. */

@@ -30,7 +30,7 @@ export class AnswerWriter {
   readonly #model: () => string
   readonly #called = new Set<Id>()
   #run: Run | undefined
-  /** The number of the block among those of its line; the wire counts them anew with each category. */
+  /** The number of the block among those of its line; the wire counts them from zero in each category. */
   #index = 0
   #toolsInRow = 0
   #inAnswer = false

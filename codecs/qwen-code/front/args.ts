@@ -172,7 +172,7 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ['--add-dir', '--include-directories'],
 ])
 
-/** Reads the arguments behind the program's name. */
+/** Reads the arguments after the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {
   const found: Found = {
     input: 'text',
@@ -193,7 +193,7 @@ export function readArguments(argv: readonly string[]): Arguments {
   return settled(found)
 }
 
-/** Takes one flag; gives how many of the words behind it belong to it. */
+/** Takes one flag; returns the number of words after it that belong to it. */
 function readFlag(found: Found, argument: string, next: string | undefined): 0 | 1 {
   const equals = argument.indexOf('=')
   const written = equals < 0 ? argument : argument.slice(0, equals)

@@ -121,7 +121,7 @@ export class FrontAsks {
     this.#open.clear()
   }
 
-  /** A `control_response`; the CLI ignores one that nothing waits for, here its client is told so. */
+  /** A `control_response`; the CLI ignores one that nothing waits for; here the client gets an error. */
   answer(value: Record<string, unknown>, json: JsonText): void {
     const { success, output } = v.safeParse(ControlResponse, value)
     if (!success) return

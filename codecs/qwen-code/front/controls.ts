@@ -19,7 +19,7 @@ import { writeError, writeSuccess } from './responses.ts'
 import { ANSWER, EFFORTS, type Request, Settings } from './settings.ts'
 import type { ClientState } from './state.ts'
 
-/** Continues what was interrupted; `answer` is told what that was, or nothing, before anything is said of the turn. */
+/** Continues what was interrupted; `answer` gets the interruption, or nothing, before the turn is issued. */
 type GoOn = (answer: (interruption: Interruption | undefined) => void) => void
 
 /** A request that the gateway or the agent answers. */
@@ -76,7 +76,7 @@ export class FrontControls {
     return this.#asked.size === 0 && !this.changing
   }
 
-  /** True while a setting is not answered for: a message behind it is to have it. */
+  /** True while a setting has no answer: a message after it must have it. */
   get changing(): boolean {
     return this.#settings.open
   }
@@ -100,7 +100,7 @@ export class FrontControls {
     } else writeError(this.#ports, id, `Unknown control request subtype: ${subtype}`)
   }
 
-  /** The answer to a request that was handed on; false when it is none. */
+  /** The answer to a request that was handed on; false for any other. */
   answer(exchange: Id, reply: Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault): boolean {
     if (this.#settings.answer(exchange, 'code' in reply ? reply : undefined)) return true
     const asked = this.#asked.get(exchange)

@@ -16,7 +16,7 @@ export class FrontLosses {
     this.#lines = lines
   }
 
-  /** A model call begins behind so many answers. */
+  /** A model call begins after this number of answers. */
   stepStart(answers: number): void {
     this.#before = answers
   }
@@ -29,13 +29,13 @@ export class FrontLosses {
     if (UNREPORTED.has(stop)) this.#weakened('step-end', 'stop')
   }
 
-  /** A `result` tells the limit of model calls alone, of a turn that failed. */
+  /** A `result` shows only the limit of model calls, and only for a turn that failed. */
   turnEnd({ stop, outcome }: Event<'turn-end'>): void {
     const told = outcome === 'failed' && stop === 'max-turns'
     if (stop !== undefined && UNREPORTED.has(stop) && !told) this.#weakened('end.stop')
   }
 
-  /** It is told as if the main agent had said it. */
+  /** Reports an item of a sub-agent that is shown as the main agent's. */
   lane(item: Item): void {
     this.#weakened(item, 'lane')
   }

@@ -60,7 +60,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     this.#asks = asks
   }
 
-  /** Goes on with the turn that was interrupted, as a turn of its own. `answer` is told first what there is to go on with. */
+  /** Goes on with the turn that was interrupted, as a turn of its own. `answer` gets the interruption first. */
   continue(answer: (interruption: Interruption | undefined) => void): void {
     const interruption = this.idle ? this.#interruption : undefined
     answer(interruption)
@@ -127,7 +127,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     if (event.ext && event.type !== 'ask') lose('ext', event.ext.protocol)
   }
 
-  /** Sub-agents speak beside the answer. */
+  /** Reports the texts of sub-agents, which the answer leaves out. */
   #asides({ messages }: TurnView, exchange: Id): void {
     const count = messages.filter(({ lane, text }) => lane !== undefined && text !== '').length
     if (count === 0) return

@@ -14,7 +14,7 @@ export class StdinText {
     return room > 0 && this.#size > LIMIT
   }
 
-  /** The text, with the prompt of the arguments behind it. */
+  /** The text, followed by the prompt of the arguments. */
   withPrompt(prompt: string | undefined): string {
     const text = this.#lines.join('\n')
     if (prompt === undefined) return text

@@ -28,7 +28,7 @@ interface Open {
   request: JsonText
   question: Question
   subtype: string
-  /** True when the agent named the choices, so that the chosen one is told. */
+  /** True when the agent named the choices, so that the answer names the chosen one. */
   named: boolean
 }
 
@@ -70,7 +70,7 @@ export class BackAsks {
     return true
   }
 
-  /** Sends the answer to a question; one that is not open any more is none. */
+  /** Sends the answer to a question; a question that is not open any more gets none. */
   reply({ ask, reply }: CommandOf<'ask-reply'>): void {
     const open = ask === undefined ? undefined : this.#open.get(ask)
     if (ask === undefined || !open) return
@@ -84,7 +84,7 @@ export class BackAsks {
   }
 }
 
-/** An approval in either of its shapes: `tool` and `metadata` beside each other, or both within `payload`. */
+/** An approval in either of its shapes: `tool` and `metadata` side by side, or both within `payload`. */
 function approvalOf(
   line: JsonText,
   toolOf: (id: string) => string | undefined,

@@ -158,7 +158,7 @@ function versionFault(json: JsonText | undefined): Fault | undefined {
   return fault('unsupported-version', text)
 }
 
-/** True when the line tells of faults of the control channel: its content is their text, and no answer. */
+/** True when the line reports faults of the control channel: its content is their text, and no answer. */
 function tellControlErrors(turn: TurnDecoder, { controlErrors }: About): boolean {
   if (controlErrors === undefined) return false
   for (const error of elements(controlErrors)) {
@@ -168,7 +168,7 @@ function tellControlErrors(turn: TurnDecoder, { controlErrors }: About): boolean
   return true
 }
 
-/** True when the line tells of an error. It ends the turn, unless its finish reason says that calls follow. */
+/** True when the line reports an error. It ends the turn, unless its finish reason says that calls follow. */
 function failed(turn: TurnDecoder, { error }: About, reason: string | undefined): boolean {
   if (error === undefined && reason !== 'error') return false
   const why = error === undefined ? fault('internal', 'The agent ended the turn with an error.') : faultOfError(error)

@@ -216,7 +216,7 @@ export class QwenBack implements BackLink {
     const decoder = this.#work?.decoder
     if (!success) this.#unparsed('command-reply')
     else if (type === 'result/cancel') {
-      // What we asked to cancel is not there any more, and has not told its end. An earlier turn may have told it.
+      // The request that was cancelled is gone and has not reported its end. An earlier turn may have reported it.
       const earlier = this.#over.has(output.prompt_id ?? '')
       if (output.status === 'noop' && decoder?.cancelAsked && !earlier) decoder.finish('aborted')
       this.#ended()
@@ -256,7 +256,7 @@ export class QwenBack implements BackLink {
     this.#ports.send(requestLine(start, where, system, (loss) => decoder.report(loss)))
   }
 
-  /** The session in the agent's words: what it told, what is known of earlier, else a new one. */
+  /** The agent's id of the session: the one it named, one known from earlier, else a new one. */
   #sessionFor({ session }: Command): string {
     return this.#session ?? session?.bound ?? (this.#turns > 1 ? session?.id : undefined) ?? NEW_SESSION
   }

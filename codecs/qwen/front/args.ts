@@ -40,7 +40,7 @@ const PRINTS: ReadonlyMap<string, 'help' | 'version'> = new Map([
   ['-v', 'version'],
 ])
 
-/** Reads the arguments behind the program's name. */
+/** Reads the arguments after the program's name. */
 export function readArguments(argv: readonly string[]): Arguments {
   const found: Arguments = {}
   const words = argv.flatMap(splitFlag)

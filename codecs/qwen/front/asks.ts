@@ -27,8 +27,8 @@ const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 const MOST_IDS = 1000
 
 /**
- * The ids of questions as one client knows them. Agents count theirs anew with every turn: what was a question before
- * gets a number, so that a late answer to that one is none to this.
+ * The ids of questions as one client knows them. Agents count theirs from one in every turn: an id that was used before
+ * gets a number, so that a late answer to the earlier question does not answer this one.
  */
 export class AskIds {
   readonly #asked = new Map<Id, number>()

@@ -105,7 +105,7 @@ export class ChunksWriter implements AnswerWriter {
     else if (!known.args) this.#piecesOfCall(tool, `"function":{"arguments":${quote(args)}}`, ext, view)
   }
 
-  /** Only the line behind a round of calls has room for the usage of one model call; the last line has the total. */
+  /** Only the line after a round of calls has room for the usage of one model call; the last line has the total. */
   usage(usage: Usage): void {
     this.#usage = usage
   }

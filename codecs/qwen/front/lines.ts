@@ -27,7 +27,7 @@ export class Greeting {
     return this.control ? [...ABILITIES, ...CONTROL_ABILITIES] : ABILITIES
   }
 
-  /** The members of `metadata` that are still to be told. */
+  /** The members of `metadata` that are not written yet. */
   take(): Entry[] {
     if (this.#told) return []
     this.#told = true
@@ -120,7 +120,7 @@ export class Lines {
 
   /**
    * A failure that leaves the process healthy: a completion whose `metadata` holds it under this key. One of the control
-   * channel says nothing in the conversation, and ends no turn that runs beside it.
+   * channel says nothing in the conversation, and ends no turn that runs at the same time.
    */
   recoverable(reason: Fault, at: number, key: 'error' | 'control_errors' = 'error'): void {
     const error = errorJson(reason, true)

@@ -149,7 +149,7 @@ function declared(invocation: Invocation): Request['command'] {
   return { invocation, json }
 }
 
-/** A command as its user would have typed it: what agents without commands are told. */
+/** A command as its user would have typed it, for agents without commands. */
 export function commandText({ kind, path, args }: Invocation): string {
   return [`${kind === 'slash' ? '/' : '@'}${path.join(' ')}`, args].filter((text) => text !== '').join(' ')
 }

@@ -31,7 +31,7 @@ export interface Work {
   askIds: AskIds
 }
 
-/** Writes one turn in a structured format: the answer, what happens beside it, and exactly one end. */
+/** Writes one turn in a structured format: the answer, the other events, and exactly one end. */
 export class TurnWriter {
   readonly #lines: Lines
   readonly #work: Work

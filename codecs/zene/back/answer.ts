@@ -133,7 +133,7 @@ const HALTS: Readonly<Partial<Record<ErrorCode, string>>> = {
     'The model provider of the agent refused the request as too large; send less, or begin a new session.',
 }
 
-/** The failure behind an OK: no text, a sentence that stands for a result, a plan that was halted. */
+/** The failure that an OK hides: no text, a sentence that stands for a result, a plan that was halted. */
 function pretence(text: string): Fault | undefined {
   if (isBlank(text)) return fault('internal', 'The agent answered without a text.')
   if (isPlaceholder(text)) {

@@ -16,7 +16,7 @@ export const clawrunCapabilities = capabilities({
     'text-delta',
     'message-end',
     'message-retract',
-    // The status of the answer tells it.
+    // The status of the answer shows it.
     'fault.code',
   ],
   partial: ['message.phase'],

@@ -5,7 +5,7 @@ function required(field: string) {
   return v.pipe(v.nullish(v.string(message), ''), v.regex(/\S/, message))
 }
 
-/** The body of `POST /v1/respond`. A blank system prompt is none. */
+/** The body of `POST /v1/respond`. A blank system prompt counts as absent. */
 export const respondSchema = v.looseObject({
   agent: required('agent'),
   prompt: required('prompt'),

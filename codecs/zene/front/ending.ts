@@ -26,7 +26,7 @@ export interface Ended {
 
 const USAGE = new Set(['usage'])
 
-/** The failure of a turn whose answer is blank, where a blank answer is none. */
+/** The failure of a turn whose answer is blank, where a blank answer counts as missing. */
 export const emptyAnswer = fault('internal', 'the agent ended without an answer')
 
 /** The fault of a turn that did not complete; undefined when it did. */

@@ -25,7 +25,7 @@ import { type Ids, NO_IDS, type Request, type RunRequest, readRequest } from './
 import { RunStream } from './run.ts'
 import { answerOf, startCommand } from './start.ts'
 
-/** A run in flight; `stream` tells it by lines and is undefined when only its answer is written. */
+/** A run in flight; `stream` writes its lines and is undefined when only its answer is written. */
 interface Run extends Ended, Admitted {
   ids: Ids
   exchange: Id

@@ -18,7 +18,7 @@ export interface Ending {
   ext?: JsonText
 }
 
-/** The usage of an answer that has none to tell. */
+/** The usage of an answer without counts. */
 export const NO_USAGE: JsonText = '{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}'
 
 const sessionJson = (ids: Ids): JsonText => (ids.session === undefined ? 'null' : quote(ids.session))
@@ -44,12 +44,12 @@ export function eventHead(ids: Ids): string {
   return object(head('event', ids, 0)).slice(0, -2)
 }
 
-/** An `event` line behind `eventHead`. */
+/** An `event` line, after `eventHead`. */
 export function eventLine(start: string, at: number, seq: number, type: string, payload: JsonText): string {
   return `${start}${at},"event_type":"${type}","seq":${seq},"payload":${payload}}`
 }
 
-/** Another Zene agent's `event` line under this run's ids and count; undefined when it is none. */
+/** Another Zene agent's `event` line under this run's ids and count; undefined when it is no such line. */
 export function relayedEvent(frame: string, start: string, at: number, seq: number): string | undefined {
   if (member(frame, 'type') !== '"event"') return undefined
   const type = member(frame, 'event_type') ?? 'null'

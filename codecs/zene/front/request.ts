@@ -33,7 +33,7 @@ export type Request =
   | { type: 'cancel'; target: string }
   | { type: 'session_close'; session: string }
 
-/** A request, or why there is none. `unreadable`: it was not even a Zene request (exit code 2). */
+/** A request, or the fault that refuses it. `unreadable`: it was not even a Zene request (exit code 2). */
 export type Reading = { ids: Ids } & (
   | { request: Request; fault?: undefined }
   | { request?: undefined; fault: Fault; unreadable: boolean }

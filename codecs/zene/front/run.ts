@@ -13,7 +13,7 @@ import {
 import { ackLine, eventHead, eventLine, relayedEvent, statusOf } from './lines.ts'
 import type { Ids } from './request.ts'
 
-/** A run as its stream tells it: `ack`, then numbered `event` lines between REQUEST_ACCEPTED and RUN_FINISHED. */
+/** A run as its stream shows it: `ack`, then numbered `event` lines between REQUEST_ACCEPTED and RUN_FINISHED. */
 export class RunStream {
   readonly #ports: FrontPorts
   readonly #exchange: Id

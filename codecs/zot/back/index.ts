@@ -124,7 +124,7 @@ export class ZotBack implements BackLink {
   #decodeEvent(type: string, value: Record<string, unknown>, line: string): void {
     const reader = READERS.get(type)!
     const work = this.#work
-    // What only a running prompt has tells that it runs, wherever its response is.
+    // An event that only a running prompt has shows that it runs, wherever its response is.
     if (work?.stage === 'sent' && reader.starts) this.#running(work)
     if (work?.stage !== 'running') {
       this.#decodeUnasked(reader, type, value, line)
@@ -196,7 +196,7 @@ export class ZotBack implements BackLink {
     })
   }
 
-  /** The client may have been told that its model is set, so the loss alone would leave it with answers of another one. */
+  /** The client may believe that its model is set, so the loss alone would leave it with answers of another one. */
   #keepModel(work: Work, refusal: string): void {
     this.#report(work, { kind: 'dropped', item: 'option.model', why: 'unknown', count: 1 })
     const text = `${refusal}; the agent goes on with ${this.#wire.model ? `"${this.#wire.model}"` : 'its own model'}.`

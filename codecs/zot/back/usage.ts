@@ -15,7 +15,7 @@ export function usageOf(event: unknown, report: (loss: Loss) => void): Usage {
   return readCounts(event, NAMES, report)
 }
 
-/** The usage of a turn: the sum over its model calls. What no call told stays absent. */
+/** The usage of a turn: the sum over its model calls. Counts that no call reported stay absent. */
 export class UsageSum {
   readonly #total: Usage = {}
   #known = false
@@ -33,7 +33,7 @@ export class UsageSum {
     }
   }
 
-  /** The total, if any call told its usage; an estimate (a lower bound) when another one did not. */
+  /** The total, if any call reported its usage; an estimate (a lower bound) when another one did not. */
   get total(): { usage: Usage; estimated?: true } | undefined {
     if (!this.#known) return undefined
     return { usage: { ...this.#total }, ...(this.#gaps && { estimated: true as const }) }

@@ -12,7 +12,7 @@ const REPLACEABLE = new Set(['images'])
 
 /** The process of an agent: its start, the handshake, and the pairs of command and response. */
 export class AgentWire {
-  /** The model that the agent uses, as far as it told. */
+  /** The model that the agent uses, as far as it is known. */
   model: string | undefined
   /** The session's own: what it was started with or a client set, for the prompts that name none. */
   own: string | undefined
@@ -27,7 +27,7 @@ export class AgentWire {
   /** The lines that wait for the answer to hello; undefined once it came. */
   #waiting: (() => void)[] | undefined = []
 
-  /** `onBroken` is called when the handshake fails, after `dead` is set and before the engine is told. */
+  /** `onBroken` is called when the handshake fails, after `dead` is set and before the engine gets the fault. */
   constructor(context: BackContext<Options>, ports: BackPorts, onBroken: (reason: Fault) => void) {
     this.#context = context
     this.#ports = ports

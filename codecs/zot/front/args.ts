@@ -76,8 +76,8 @@ const SKILLS = 'skills are configured where the agent runs'
 const SESSION = 'name a session with --session instead'
 
 /**
- * Why a flag is not honoured, or not wholly; `value` tells whether one follows it. Those that `changes` are refused with a
- * single prompt. In the loop they are told on stderr: clients pass them whenever they start the program.
+ * Why a flag is not honoured, or not wholly; `value` is true when one follows it. Those that `changes` are refused with a
+ * single prompt. In the loop they are reported on stderr: clients pass them whenever they start the program.
  */
 const HOLLOW: ReadonlyMap<string, { why: string; value?: true; changes?: true }> = new Map<
   string,
@@ -111,7 +111,7 @@ export const FLAGS = {
   changing: [...HOLLOW].flatMap(([flag, { changes }]) => (changes ? [flag] : [])),
 }
 
-/** Reads the arguments behind the program's name. What the program itself refuses is refused in its words. */
+/** Reads the arguments after the program's name. What the program itself refuses is refused in its words. */
 export function readArguments(argv: readonly string[]): Arguments {
   const found: Found = {
     mode: 'rpc',

@@ -41,7 +41,7 @@ export const QUERIES: ReadonlyMap<string, { what: QueryWhat; write: ReplyWriter 
   ['ping', { what: 'health', write: () => '{"pong":true}' }],
 ])
 
-/** The commands that change what the prompts behind them mean. */
+/** The commands that change the meaning of later prompts. */
 const CHANGES: ReadonlySet<string> = new Set(['set_model', 'clear'])
 
 const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
@@ -53,7 +53,7 @@ export class FrontAsks {
   readonly #names: () => { provider: string; model: string }
   readonly #asked = new Map<Id, Asked>()
 
-  /** `names` gives the provider and the model that this client was told. */
+  /** `names` returns the provider and the model that this client knows. */
   constructor(ports: FrontPorts, session: Id, names: () => { provider: string; model: string }) {
     this.#ports = ports
     this.#session = session
@@ -65,7 +65,7 @@ export class FrontAsks {
     return this.#asked.size === 0
   }
 
-  /** True while a model or a cleared conversation is not answered for: a prompt behind it is to have it. */
+  /** True while a change of the model or a cleared conversation has no answer: a prompt after it must have it. */
   get changing(): boolean {
     return [...this.#asked.values()].some(({ request }) => CHANGES.has(request.command))
   }

@@ -116,7 +116,7 @@ export class ZotFront implements FrontLink {
   decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
     this.#ended = true
     if (why === 'signal') {
-      // As the shell tells of a program that SIGTERM ended.
+      // As the shell reports a program that SIGTERM ended.
       this.#exitCode ??= 143
       this.#queue.drop()
       this.#queue.cancel(undefined)

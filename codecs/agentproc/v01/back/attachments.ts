@@ -29,7 +29,7 @@ function variables(attachments: readonly Attachment[]): Record<string, string> {
   return found
 }
 
-/** A media type has no place beside a URL of its own; in a `data:` URL it has. */
+/** A media type has no place besides a URL; a `data:` URL holds it. */
 function attachment(part: FilePart, report: Report): Attachment[] {
   const url = urlOf(part, report)
   if (url === undefined) return []

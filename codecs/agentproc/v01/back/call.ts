@@ -63,7 +63,7 @@ function tokensOf({ process }: Context): string[] {
   return process.args ? [process.command, ...process.args] : process.command.trim().split(/\s+/)
 }
 
-/** The AGENT_ variables that an AgentProc client gave beside the ones with a place in the model. */
+/** The AGENT_ variables of an AgentProc client that have no place in the model. */
 function fromClient(ext: Ext | undefined, report: Report): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [name, json] of ext ? given(ext) : []) {

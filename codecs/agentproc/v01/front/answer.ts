@@ -50,7 +50,7 @@ export class AnswerWriter {
     else this.#failed(end, exchange, view)
   }
 
-  /** Partials are one text: what is said beside the answer stands in it. */
+  /** Partials are one text, which includes asides. */
   #messageStart({ phase }: EventOf<'message-start'>, exchange: Id): void {
     if (phase === 'commentary') this.#weakened('message.phase', exchange)
   }

@@ -90,7 +90,7 @@ export class Reply extends TypedReply {
     this.host.failed()
   }
 
-  /** The last valid id counts, behind an error too. */
+  /** The last valid id counts, also after an error. */
   #learn(id: string, ext: ReadLine03['ext']): void {
     if (ext) this.report('dropped', 'ext', 'session')
     if (this.isSession(id)) this.session = id

@@ -97,7 +97,7 @@ export class Permissions {
     return request
   }
 
-  /** Ends the questions: tells that the open ones are settled, and returns them. */
+  /** Ends the questions: settles the open ones and returns them. */
   #open(): Pending[] {
     this.#over = true
     const open = this.#pending.filter(({ response: given }) => given === undefined)

@@ -53,7 +53,7 @@ export function sessionOf({ session_id, session_name }: Turn): SessionRef {
   return { ...(session_id && { id: fromWireSession(session_id) }), ...(session_name && { name: session_name }) }
 }
 
-/** Members of the turn without a place in the model; an empty sender is none. */
+/** Members of the turn without a place in the model; an empty sender counts as absent. */
 export function turnExt(line: string): Ext | undefined {
   const turn = unpadded(line)
   return toExt(rest(turn, member(turn, 'from_user') === '""' ? WITHOUT_SENDER : TURN_MEMBERS))
