@@ -105,6 +105,7 @@ class Talk {
   readonly agent: RecordedAgent
   #client: RecordedClient | undefined
   readonly #exits: number[] = []
+  #endTurn: () => void = () => {}
 
   constructor(dialect: Dialect, options: unknown) {
     const process = { command: 'agent', args: [], env: {}, cwd: '/' }
@@ -130,7 +131,9 @@ class Talk {
     this.asked.length = 0
   }
 
+  /** Says a command: while the turn runs, but for one that has to wait for its end. */
   say(command: Control): void {
+    if (command.type === 'session-clear') this.#endTurn()
     this.agent.send(command)
     // A process ends behind what starts it.
     for (const exitCode of this.#exits.splice(0)) this.agent.end({ why: 'closed', exitCode })
@@ -144,6 +147,8 @@ class Talk {
           const accepted = { type: 'turn-accepted', turn: command.turn, how: 'new', session: 's1' } as const
           this.#client!.deliver(accepted, exchange)
           this.#client!.deliver({ type: 'turn-started', turn: command.turn }, exchange)
+          this.#endTurn = () =>
+            this.#client!.deliver({ type: 'turn-end', turn: command.turn, outcome: 'completed', stop: 'end' }, exchange)
         } else exchange?.reply({ data: JSON.stringify(ANSWERS[itemOf(command)] ?? {}) })
       },
       send: (frame) => this.agent.decode(frame),

@@ -73,6 +73,7 @@ export const SHELVES: readonly Shelf[] = [
     skip: /^$/,
     differ: {
       'abort-same-write-as-prompt': 'the original loses an abort in one write with its prompt; here it cancels it',
+      'clear-while-busy': 'the original says at once that it has cleared what its prompt goes on in; here it waits',
       'eof-two-queued':
         'the original ran the second of two prompts in one write first; here prompts run in their order',
     },

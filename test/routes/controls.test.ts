@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { until } from '../kit/processes.ts'
 
 const CODER = join(ROOT, 'examples/agents/coder.mjs')
 const FOLDER = mkdtempSync(join(tmpdir(), 'turnpike-controls-'))
@@ -17,6 +18,7 @@ agents:${EXAMPLE_AGENTS}
   plain: { protocol: zot, command: zot, args: [rpc] }
   fresh: { protocol: zot, command: ${process.execPath}, args: [${CODER}, rpc] }
   full: { protocol: zot, command: ${process.execPath}, args: [${CODER}, rpc], pool: { max: 1 } }
+  patient: { protocol: zot, command: ${process.execPath}, args: [${ROOT}/test/kit/agents/patient-zot.mjs] }
   once: { protocol: zot, command: /bin/sh, args: [-c, 'echo started >> "$1"; exec "$2" "$3" rpc', sh, "${STARTS}", ${process.execPath}, ${CODER}] }
 `)
 })
@@ -117,6 +119,37 @@ test('clear begins the conversation anew', async () => {
     expect(transcript(await zot(agent, 'cleared', { id: '3', type: 'get_messages' }))).toEqual([])
   }
 })
+
+test('a clear is refused while a turn of another client runs, also where the agent would say that it is done', async () => {
+  const turn = zot('patient', 'busy', { id: '1', type: 'prompt', message: 'hello' })
+  await until(() => gateway.engine.turns.some(({ view }) => view.text !== ''))
+  expect(await zot('patient', 'busy', { id: '2', type: 'clear' })).toMatchObject([
+    { id: '2', success: false, error: 'A turn of this session runs; cancel it first.' },
+  ])
+  for (const running of gateway.engine.turns) running.cancel()
+  await turn
+  expect(await zot('patient', 'busy', { id: '3', type: 'clear' })).toMatchObject([{ id: '3', success: true }])
+})
+
+test.each(['helper', 'coder', 'planner'])(
+  'a clear in one body with prompts of %s stands between them',
+  async (agent) => {
+    const answers = await zot(
+      agent,
+      'in-one-body',
+      { id: '1', type: 'prompt', message: 'hello' },
+      { id: '2', type: 'clear' },
+      { id: '3', type: 'prompt', message: 'again' },
+    )
+    expect(answers.map(({ id, success }) => [id, success])).toEqual([
+      ['1', true],
+      ['2', true],
+      ['3', true],
+    ])
+    const messages = await zot(agent, 'in-one-body', { id: '5', type: 'get_messages' })
+    expect(transcript(messages)[0]).toEqual(['user', 'again'])
+  },
+)
 
 test.each([
   ['coder', true],

@@ -164,11 +164,11 @@ export class ZotFront implements FrontLink {
     if (query) this.#asks.ask(line, { type: 'query', what: query.what }, query.write, commandExt(line))
     else if (line.command === 'prompt') this.#prompt(line)
     else if (line.command === 'compact')
-      this.#enqueue({ command: 'compact', id: line.id, input: [], ext: commandExt(line) })
+      this.#enqueue({ command: 'compact', id: line.id, input: [], ext: commandExt(line) }, line)
     else if (line.command === 'abort') {
       this.#ports.send(success(line, undefined))
       this.#queue.cancel(commandExt(line))
-    } else if (line.command === 'clear') this.#asks.ask(line, { type: 'session-clear' }, undefined, commandExt(line))
+    } else if (line.command === 'clear') this.#clear(line)
     else if (line.command === 'set_model') this.#setModel(line)
     else this.#refuse(line, 'unknown command')
   }
@@ -190,13 +190,19 @@ export class ZotFront implements FrontLink {
     if ('wrong' in checked) this.#refuse(line, checked.wrong)
     else {
       const { input, images } = checked.ok
-      this.#enqueue({ command: 'prompt', id: line.id, input, ext: commandExt(line, images) })
+      this.#enqueue({ command: 'prompt', id: line.id, input, ext: commandExt(line, images) }, line)
     }
   }
 
-  #enqueue(waiting: Waiting): void {
+  #clear(line: Line): void {
+    const ask = (): void => this.#asks.ask(line, { type: 'session-clear' }, undefined, commandExt(line))
+    if (this.#queue.idle) ask()
+    else this.#enqueue({ command: 'clear', ask }, line)
+  }
+
+  #enqueue(waiting: Waiting, request: Request): void {
     if (this.#queue.add(waiting)) return
-    this.#refuse(waiting, 'Too many prompts are waiting: send more when these have ended.', 'overloaded')
+    this.#refuse(request, 'Too many prompts are waiting: send more when these have ended.', 'overloaded')
   }
 
   #setModel(line: Line): void {

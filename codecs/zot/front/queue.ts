@@ -11,17 +11,27 @@ interface Active {
   writer: TurnWriter
 }
 
+/** A clear of the client, which has its place among the prompts: those before it are of the old conversation. */
+interface Clear {
+  command: 'clear'
+  /** Asks for it. The queue goes on when it is answered. */
+  ask(): void
+}
+
 /** A prompt or compact of the client, before it has a turn. */
-export interface Waiting {
+interface Prompt {
   command: 'prompt' | 'compact'
   id: string | undefined
   input: readonly Part[]
   ext: Ext | undefined
 }
 
+/** A command of the client that is carried out in its order. */
+export type Waiting = Prompt | Clear
+
 const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
-/** The prompts and compacts of one client. */
+/** The prompts, compacts and clears of one client. */
 export class ZotQueue extends PromptQueue<Waiting, Active> {
   readonly #ports: FrontPorts
   readonly #session: Id
@@ -73,7 +83,12 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     this.resume()
   }
 
-  protected issue({ command, id, input, ext }: Waiting): void {
+  protected issue(waiting: Waiting): void {
+    if (waiting.command === 'clear') waiting.ask()
+    else this.#issue(waiting)
+  }
+
+  #issue({ command, id, input, ext }: Prompt): void {
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
     const writer = new TurnWriter(this.#ports, { command, id, exchange, input }, this.#usage)

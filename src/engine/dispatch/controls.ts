@@ -79,6 +79,11 @@ export class Controls {
     const id = needsSession(command) ? command.session?.id : undefined
     const record = id === undefined ? undefined : await this.#record(id, command, context)
     const live = record && this.#sessions.get(record.id)
+    if (command.type === 'session-clear' && live?.busy) {
+      // An agent that says that it has done this goes on with the conversation that its turn holds.
+      exchange?.reply({ fault: BUSY })
+      return
+    }
     if (live && this.#handOver(command, context, live, exchange)) return
     if (exchange && command.type === 'query' && isOfAgent(command, context.agent, record)) {
       if (await this.#askAgent(command, context, exchange)) return

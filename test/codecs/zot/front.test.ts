@@ -82,15 +82,9 @@ describe('commands become canonical ones', () => {
     expect(sentLines(drive)[0]).toEqual({ type: 'response', command: 'prompt', success: true, data: { started: true } })
   })
 
-  test('compact, clear, set_model and the queries', () => {
+  test('compact, set_model and the queries', () => {
     const drive = front()
-    drive.feed(
-      ...lines(
-        { id: '1', type: 'compact', x: 1 },
-        { id: '2', type: 'clear', x: 1 },
-        { id: '3', type: 'set_model', model: 'm' },
-      ),
-    )
+    drive.feed(...lines({ id: '1', type: 'compact', x: 1 }, { id: '3', type: 'set_model', model: 'm' }))
     drive.feed(
       ...lines({ type: 'get_state' }, { type: 'get_messages' }, { type: 'get_models' }, { type: 'ping', extra: 1 }),
     )
@@ -108,14 +102,13 @@ describe('commands become canonical ones', () => {
         options: {},
         ext,
       },
-      { exchange: 'f4', session, type: 'session-clear', ext },
-      { exchange: 'f5', session, type: 'config-set', model: 'm' },
-      { exchange: 'f6', session, type: 'query', what: 'state' },
-      { exchange: 'f7', session, type: 'query', what: 'messages' },
-      { exchange: 'f8', session, type: 'query', what: 'models' },
-      { exchange: 'f9', session, type: 'query', what: 'health', ext: { protocol: 'zot', json: '{"extra":1}' } },
+      { exchange: 'f4', session, type: 'config-set', model: 'm' },
+      { exchange: 'f5', session, type: 'query', what: 'state' },
+      { exchange: 'f6', session, type: 'query', what: 'messages' },
+      { exchange: 'f7', session, type: 'query', what: 'models' },
+      { exchange: 'f8', session, type: 'query', what: 'health', ext: { protocol: 'zot', json: '{"extra":1}' } },
     ])
-    expect(drive.answers.get('f9')).toEqual({ form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' })
+    expect(drive.answers.get('f8')).toEqual({ form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' })
   })
 
   test('the session of HTTP and of stdio', () => {
@@ -271,12 +264,29 @@ describe('the order of prompts', () => {
     ])
   })
 
-  test('other commands do not wait', () => {
+  test('queries do not wait', () => {
+    const drive = front()
+    drive.feed(...lines({ id: '1', type: 'prompt', message: 'a' }, { id: '2', type: 'get_state' }))
+    expect(drive.commands.map((command) => command.type)).toEqual(['turn-start', 'query'])
+  })
+
+  test('a clear has its place among the prompts', () => {
     const drive = front()
     drive.feed(
-      ...lines({ id: '1', type: 'prompt', message: 'a' }, { id: '2', type: 'get_state' }, { id: '3', type: 'clear' }),
+      ...lines(
+        { id: '1', type: 'prompt', message: 'a' },
+        { id: '2', type: 'clear', x: 1 },
+        { id: '3', type: 'prompt', message: 'b' },
+      ),
     )
-    expect(drive.commands.map((command) => command.type)).toEqual(['turn-start', 'query', 'session-clear'])
+    const kinds = () => drive.commands.map((command) => command.type)
+    expect(kinds()).toEqual(['turn-start'])
+    drive.play([{ turn: 't', type: 'turn-end', outcome: 'completed' }])
+    expect(drive.commands.slice(1)).toEqual([
+      { exchange: 'f4', session: { id: 'f1' }, type: 'session-clear', ext: { protocol: 'zot', json: '{"x":1}' } },
+    ])
+    drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: drive.commands[1]!.exchange })
+    expect(kinds()).toEqual(['turn-start', 'session-clear', 'turn-start'])
   })
 
   test('abort answers at once and cancels what runs; idle it only answers', () => {
