@@ -19,11 +19,6 @@ export class UnaskedOutput {
     this.ports = { ...ports, emit: (event) => this.#take(event), report() {} }
   }
 
-  /** True once there was output. */
-  get spoke(): boolean {
-    return [...this.#texts.values()].some((text) => text.trim() !== '')
-  }
-
   /** Emits the output so far. */
   tell(): void {
     const said = [...this.#texts.values(), this.#failure ?? ''].filter((text) => text.trim() !== '').join('\n\n')

@@ -76,8 +76,8 @@ describe('stand-ins on stdio', () => {
   test('an unknown protocol and an unreachable gateway are told on stderr', async () => {
     expect(await runTurnpike(['as', 'nothing'], '')).toMatchObject({ stdout: '', code: 2 })
     const away = await runTurnpike(['as', 'zene'], '', { TURNPIKE_URL: 'unix:/nowhere.sock' })
+    expect(JSON.parse(away.stdout)).toMatchObject({ ok: false, error_code: 'INVALID_REQUEST' })
     expect(away).toMatchObject({
-      stdout: '',
       stderr: 'turnpike: no gateway answers at TURNPIKE_URL; start it, or unset the variable\n',
       code: 3,
     })

@@ -763,6 +763,17 @@ describe('the streaming profile', () => {
     expect(drive.events[2]).toEqual({ type: 'text-delta', turn: 't1', message: 'b1', text: 'Hi', lane: 'l' })
   })
 
+  test('a piece without the id of its message belongs to the one that has none', () => {
+    const drive = start({}, { streaming: true })
+    drive.feed(frame('message_start', { role: 'assistant' }), frame('text_delta', { message: null, text: 'Hi' }))
+    drive.feed(frame('text_delta', { text: ' there' }), closing(say('Hi there')))
+    const texts = drive.events.flatMap((event) => (event.type === 'text-delta' ? [[event.message, event.text]] : []))
+    expect(texts).toEqual([
+      ['b1', 'Hi'],
+      ['b1', ' there'],
+    ])
+  })
+
   test('the closing envelope ends the turn, however the call ends later', () => {
     const drive = start()
     drive.feed(closing(say('Hi')))

@@ -14,6 +14,13 @@ function message(text: string, more: object = {}): TurnEvent[] {
   ]
 }
 
+test('an ext of its own that is no object is none', () => {
+  const drive = ask(body({ user_intent: 'Hello' }))
+  drive.play([accepted, { ...ended, ext: { protocol: 'openharness', json: '7' } }])
+  expect(answerOf(drive)).toMatchObject({ response: { status: 'success' } })
+  expect(drive.losses.filter(({ item }) => item === 'ext')).toEqual([])
+})
+
 describe('requests', () => {
   test('the minimal request becomes a turn', () => {
     const drive = ask(body({ user_intent: 'Hello' }))

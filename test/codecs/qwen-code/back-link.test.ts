@@ -573,6 +573,23 @@ describe('a cancel', () => {
     expect(drive.events.at(-1)).toMatchObject({ type: 'command-reply', exchange: 'x10' })
   })
 
+  test('a turn that is cancelled while the mode is set in the new process has no second end', () => {
+    const drive = greeted()
+    drive.link.encode({ exchange: 'x9', type: 'config-set', mode: 'plan' })
+    respond(drive, 'set_permission_mode')
+    drive.start('one')
+    cancel(drive)
+    drive.feed(success('done'))
+    respond(drive, 'interrupt')
+    drive.start('two', { turn: 't2', session: { bound: SESSION } })
+    const answer = (line: string) => drive.feed({ data: line, call: 'process-2' })
+    answer(controlSuccess(requestId(drive, 'initialize'), { session_id: SESSION }))
+    drive.link.encode({ exchange: 'c', type: 'turn-cancel', target: { turn: 't2' } })
+    answer(controlError(requestId(drive, 'set_permission_mode'), 'no such mode'))
+    const ends = drive.events.filter((event) => event.type === 'turn-end' && event.turn === 't2')
+    expect(ends).toMatchObject([{ outcome: 'cancelled' }])
+  })
+
   test('in a process whose session is configured starts it again as it is', () => {
     const drive = driveBack(codec, processOf('--continue'))
     drive.link.open!()

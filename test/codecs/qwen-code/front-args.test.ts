@@ -189,6 +189,7 @@ describe('arguments', () => {
     [['--input-format', 'stream-json'], '--input-format stream-json requires --output-format stream-json'],
     [['--acp'], 'The Agent Client Protocol (--acp) is not spoken by this stand-in.'],
     [['--experimental-acp', '-o', 'xml'], 'The Agent Client Protocol (--acp) is not spoken by this stand-in.'],
+    [['--protocol-version', '1.0'], 'Unknown argument: protocol-version'],
     [['-p'], 'Not enough arguments following: prompt'],
     [['--model', '--bare'], 'Not enough arguments following: model'],
   ])('%j end the program with 1', (argv, text) => {

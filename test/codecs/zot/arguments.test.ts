@@ -91,6 +91,13 @@ test.each(flags.filter(({ flag, fate }) => !MODES.has(flag) && fate !== 'print')
   },
 )
 
+test('an empty --reasoning is none', () => {
+  const drive = started('rpc', '--reasoning', '')
+  drive.feed(HELLO)
+  expect(begun(drive)).toMatchObject([{ options: {} }])
+  expect(begun(drive)[0]).not.toHaveProperty('options.effort')
+})
+
 test.each(flags.filter(({ value }) => value !== undefined))(
   '$flag without its value, or with a wrong one',
   ({ flag, bad = [] }) => {

@@ -209,6 +209,16 @@ describe('a prompt read from a zot agent', () => {
     expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'message-end', why: 'unknown', count: 1 }])
   })
 
+  test('a part whose id cannot be one is data', () => {
+    const part = '{"type":"tool_result","call_id":{"a":1},"content":[]}'
+    const content = (id: string) =>
+      `{"type":"assistant_message","content":[{"type":"tool_result","call_id":${id},"content":[]}]}`
+    const partsOf = (line: string) =>
+      eventsOf([line]).flatMap((event) => ('parts' in event ? (event.parts as object[]) : []))
+    expect(partsOf(content('{"a":1}'))).toEqual([{ type: 'data', json: part }])
+    expect(partsOf(content('7'))).toEqual([{ type: 'tool-reply', tool: '7', status: 'ok', parts: [] }])
+  })
+
   test('what is absent or null stays absent', () => {
     expect(
       eventsOf([
