@@ -194,7 +194,7 @@ class OpenHarnessFront implements FrontLink {
 
   #takeExt(protocol: string, own: JsonText | undefined, report: (loss: Loss) => void): void {
     if (own !== undefined) this.#own = own
-    else if (protocol !== PROTOCOL) report({ kind: 'dropped', item: 'ext', field: protocol, why: 'no-place', count: 1 })
+    else report({ kind: 'dropped', item: 'ext', field: protocol, why: 'no-place', count: 1 })
   }
 }
 

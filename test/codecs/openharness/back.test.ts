@@ -774,6 +774,18 @@ describe('the streaming profile', () => {
     ])
   })
 
+  test('the id of a message may be a number, and nothing else', () => {
+    const drive = start({}, { streaming: true })
+    drive.feed(
+      frame('message_start', { message: '5', role: 'assistant' }),
+      frame('text_delta', { message: 5, text: 'a' }),
+    )
+    drive.feed(frame('text_delta', { message: { id: 5 }, text: 'b' }), closing(say('a')))
+    const texts = drive.events.flatMap((event) => (event.type === 'text-delta' ? [[event.message, event.text]] : []))
+    expect(texts).toEqual([['b1', 'a']])
+    expect(drive.losses).toMatchObject([{ kind: 'unparsed', why: 'unknown' }])
+  })
+
   test('the closing envelope ends the turn, however the call ends later', () => {
     const drive = start()
     drive.feed(closing(say('Hi')))
