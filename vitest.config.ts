@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
-    // One more than there are processors: tests wait for processes and for time limits, and would leave one idle.
-    maxWorkers: availableParallelism() + 1,
+    // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.
+    maxWorkers: availableParallelism(),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     coverage: {

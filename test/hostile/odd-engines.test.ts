@@ -34,7 +34,7 @@ const isSilentStream = ({ behaviour, form }: Cell): boolean =>
 function limitsOf(cell: Cell): string {
   if (!isEndless(cell)) return ''
   if (isSilentStream(cell)) return 'limits: { firstEvent: 500ms, idle: 500ms, total: 300s }, '
-  return 'limits: { total: 1500ms }, '
+  return 'limits: { total: 4s }, '
 }
 
 /** The resolver of this machine, which never answers for one name. */
