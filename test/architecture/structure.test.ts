@@ -13,11 +13,11 @@ import {
 
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
-  medianFile: 85,
-  p90File: 215,
+  medianFile: 74,
+  p90File: 208,
   p90Function: 15,
   classFields: 21,
-  constructorMembers: 13,
+  constructorMembers: 12,
   untestedEngineFiles: 8,
 } as const
 
