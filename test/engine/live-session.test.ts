@@ -75,7 +75,8 @@ describe('the turns of a session', () => {
 
   test.each([
     [0, 'A turn of this session runs; try again when it is done.'],
-    [1, '1 turns wait for this session already; try again when they are done.'],
+    [1, 'A turn waits for this session already; try again later.'],
+    [2, '2 turns wait for this session already; try again later.'],
   ])('that may wait are %i', async (limit, message) => {
     const { live, turn, pool } = session(serving(DONE), { persistent: true })
     const turns = [turn()]

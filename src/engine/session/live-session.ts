@@ -71,7 +71,8 @@ export class LiveSession implements LinkOwner {
   refusal(limit: number): Fault | undefined {
     if (this.#unended <= limit) return undefined
     if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
-    return fault('session-busy', `${limit} turns wait for this session already; try again when they are done.`)
+    const waiting = limit === 1 ? 'A turn waits' : `${limit} turns wait`
+    return fault('session-busy', `${waiting} for this session already; try again later.`)
   }
 
   /** Takes a turn: runs it now or when those before it are done. */
