@@ -28,7 +28,7 @@ export const qwenCode: readonly Normalisation[] = [
   ),
   each('A failure that 0.15 tells as a success is one', asFailure),
   each(
-    'How a failure is told in the middle of an answer (`[API Error: …]` in its text) becomes the result alone',
+    'A failure in the middle of an answer (`[API Error: …]` in its text) becomes the result alone',
     withoutApiErrors,
   ),
   whole('an answer that said nothing else is left out', withoutEmptyAnswers),
