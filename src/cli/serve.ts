@@ -45,11 +45,13 @@ export async function serveCommand(args: string[]): Promise<number> {
   await gateway.engine.recover()
   const server = await startServer(address, parts)
   const socket = await listenForStandIns(file, config.server, parts, log)
+  // Before anybody hears that it serves: who reads the log may stop it at once.
+  const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(welcome(server.url, [...config.agents.keys()]))
   again = () => reload(file, setup, server)
   if (asked) again()
-  const drainMs = await stopped()
+  const drainMs = await stop
   log.info('stopping', { drainMs })
   const impatient = stopped().then(() => close(0))
   await Promise.race([close(drainMs), impatient])
