@@ -47,7 +47,7 @@ export function endingOf(ending: Ending): TurnEnding {
 }
 
 /**
- * Why a run that was not cancelled failed, or undefined when it succeeded. A time limit weighs more than an
+ * Says why a run that was not cancelled failed, or undefined when it succeeded. A time limit weighs more than an
  * AGENT_ERROR, that more than the exit code; only an exit with 0 is a success.
  */
 function failureOf({ end, error, options, secrets }: Ending): Fault | undefined {

@@ -17,7 +17,7 @@ export interface ReplyHost {
 }
 
 /**
- * What one run of an agent of wire 0.3 or 0.4 says on stdout, as events of its turn: the part that both wires share.
+ * Reads the stdout of one run of an agent of wire 0.3 or 0.4 as events of its turn: the part that both wires share.
  * Partials are deltas of one message; the wires differ in what ends it.
  */
 export abstract class TypedReply {

@@ -1,7 +1,7 @@
 import { capabilities } from '../../src/contract/index.ts'
 
 /**
- * What a shell can say and be shown. Tools and reasoning reach it in the streaming profile only; a whole answer reports
+ * The capabilities of the front half. Tools and reasoning reach it in the streaming profile only; a whole answer reports
  * them as lost. Attachments are references: bytes by value are refused both ways.
  */
 export const frontCapabilities = capabilities({
@@ -73,7 +73,7 @@ export const frontCapabilities = capabilities({
 })
 
 /**
- * What an engine takes and tells. Text deltas are `none` because an engine says nothing before its whole answer unless
+ * The capabilities of the back half. Text deltas are `none` because an engine says nothing before its whole answer unless
  * the streaming profile is switched on for it: its silence while it works must not be taken for its end.
  */
 export const backCapabilities = capabilities({

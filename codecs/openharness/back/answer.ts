@@ -155,7 +155,7 @@ const HOP = new Set([STREAMING])
 const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
 
 /**
- * What an answer holds beyond the model, in the shape of the envelope itself: capability answers, unknown fields,
+ * The members of an answer beyond the model, in the shape of the envelope itself: capability answers, unknown fields,
  * foreign extensions, and (when `keepList`) the list of directives wherever text and directives alone would not give
  * it back. Our own ids, versions and latency take the place of the engine's.
  */

@@ -28,7 +28,7 @@ export function askedCapabilities(capabilities: Record<string, unknown>): string
 }
 
 /**
- * What a request holds beyond the model, in the shape of the request itself, so that an engine behind the gateway gets
+ * The members of a request beyond the model, in the shape of the request itself, so that an engine behind the gateway gets
  * it back: routing hints, shell identity, extensions, unknown fields, and the raw form of what the model holds only in
  * part. `auth` stays here: it is for the gateway. `answered` means that its continuation was ours.
  */

@@ -120,7 +120,7 @@ const OWN_TYPES: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Whether a client on stdio speaks this dialect: its arguments name the format that only this one has, or its first line
+ * True when a client on stdio speaks this dialect: its arguments name the format that only this one has, or its first line
  * is a request that only this one has.
  */
 export function accepts(first: Frame | undefined, context: FrontContext): boolean {

@@ -8,7 +8,7 @@ const REFUSED = 2
 const LINE_LENGTH = 300
 
 /**
- * Why a process that ended left its turn without an answer. Real zene loses its answer line in a race on exit 2: then
+ * Says why a process that ended left its turn without an answer. Real zene loses its answer line in a race on exit 2: then
  * the first line of stderr is the message, unless it tells of our own doing. `silent`: stdout had no line at all.
  */
 export function faultOfExit(end: CallEnd, silent: boolean): Fault {

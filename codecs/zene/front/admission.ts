@@ -11,7 +11,7 @@ export interface Admitted {
 }
 
 /**
- * What a `zene host` process remembers of its runs: which may start at the same time, and which answers may be given
+ * The memory that a `zene host` process has of its runs: which may start at the same time, and which answers may be given
  * again. A one-shot (and a request over HTTP) joins the same run elsewhere and is given again only what no client got;
  * stream mode tells duplicates and replays successes inside the time to live, as the original does.
  */

@@ -21,7 +21,7 @@ export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, 
 }
 
 /**
- * How an exchange is answered. A turn with a key outlives its client: the next attempt under the same key gets its
+ * The form in which an exchange is answered. A turn with a key outlives its client: the next attempt under the same key gets its
  * answer. Without one nobody could.
  */
 export function answerOf(http: boolean, lines: boolean, keyed: boolean): Answer {

@@ -76,7 +76,7 @@ const SKILLS = 'skills are configured where the agent runs'
 const SESSION = 'name a session with --session instead'
 
 /**
- * Why a flag is not honoured, or not wholly; `value` is true when one follows it. Those that `changes` are refused with a
+ * The reason why a flag is not honoured, or not wholly; `value` is true when one follows it. Those that `changes` are refused with a
  * single prompt. In the loop they are reported on stderr: clients pass them whenever they start the program.
  */
 const HOLLOW: ReadonlyMap<string, { why: string; value?: true; changes?: true }> = new Map<

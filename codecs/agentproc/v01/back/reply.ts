@@ -8,7 +8,7 @@ import { classify, isSessionId, type Line } from '../schema.ts'
 type Channel = 'partial' | 'body'
 
 /**
- * What one run of an agent says on stdout, as events of its turn. Text goes on at once, in wire order; each run of
+ * Reads the stdout of one run of an agent as events of its turn. Text goes on at once, in wire order; each run of
  * partials and each run of body lines is a message of its own, because an AGENT_ERROR takes the body back and leaves
  * the partials standing.
  */

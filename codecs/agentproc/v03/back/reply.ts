@@ -8,7 +8,7 @@ import { type AgentLine03, type ReadLine03, readLine } from '../schema.ts'
 type Of<T extends AgentLine03['type']> = Extract<AgentLine03, { type: T }>
 
 /**
- * What one run of an agent of wire 0.3 says. Its body is all `text` events together. Agents write there the whole reply
+ * Reads one run of an agent of wire 0.3. Its body is all `text` events together. Agents write there the whole reply
  * again, its last partial, or what their partials did not say: only the last is a message of its own.
  */
 export class Reply extends TypedReply {
