@@ -1,3 +1,4 @@
+import { withInstruction } from '../../src/codec-kit/index.ts'
 import type { BackContext, Call } from '../../src/contract/index.ts'
 import { type CommandOf, type Fault, fault, type Loss, textOf } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
@@ -24,7 +25,7 @@ export function messageOf({ input, options }: CommandOf<'turn-start'>, report: (
   const text = textOf(input)
   if (!options.systemPrompt) return text
   report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-  return `System instruction:\n${options.systemPrompt}\n\nUser message:\n${text}`
+  return withInstruction(options.systemPrompt, text)
 }
 
 /** The values of the placeholders in one turn. */

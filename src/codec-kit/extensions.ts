@@ -39,3 +39,8 @@ export function unknownMembers(json: JsonText, value: object, known: ReadonlySet
   for (const key in value) if (!known.has(key)) return rest(json, known)
   return undefined
 }
+
+/** The keys that a schema of objects knows, for `unknownMembers` and `rest`. */
+export function keysOf({ entries }: { entries: object }): ReadonlySet<string> {
+  return new Set(Object.keys(entries))
+}

@@ -39,3 +39,9 @@ export interface Ask {
   question: Question
   deadline?: number
 }
+
+/** The option of this kind that decides the least: the first for this once, else the first of the kind. */
+export function narrowestOption(options: readonly AskOption[], kind: AskOption['kind']): AskOption | undefined {
+  const fitting = options.filter((option) => option.kind === kind)
+  return fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
+}

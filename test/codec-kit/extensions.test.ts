@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { extensions, unknownMembers } from '../../src/codec-kit/index.ts'
+import { extensions, keysOf, unknownMembers } from '../../src/codec-kit/index.ts'
 
 const { ownExt, ownMember, toExt, entriesExt, unknownExt } = extensions('tea')
 const tea = { protocol: 'tea', json: '{"cup":1.0,"cup":2.0}' }
@@ -32,4 +32,8 @@ test('unknown members are kept as they came', () => {
     json: '{"n":1.50,"__proto__":{}}',
   })
   expect(unknownExt('{"type":"x"}', { type: 'x' }, KNOWN)).toBeUndefined()
+})
+
+test('the keys of a schema are those of its entries', () => {
+  expect([...keysOf({ entries: { type: 1, text: 2 } })]).toEqual(['type', 'text'])
 })

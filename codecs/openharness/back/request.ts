@@ -1,3 +1,4 @@
+import { withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type AskReply,
   type Command,
@@ -135,7 +136,7 @@ function intentOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Lo
   const prompt = textOf(input)
   if (options.systemPrompt === undefined) return prompt
   report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-  return `System instruction:\n${options.systemPrompt}\n\nUser message:\n${prompt}`
+  return withInstruction(options.systemPrompt, prompt)
 }
 
 /** The tier that the gateway read is written: a tier that is not in the list would make the message invalid. */

@@ -1,3 +1,4 @@
+import { withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Command,
@@ -80,7 +81,7 @@ function promptOf(start: TurnStart, report: Report): string {
   const { systemPrompt } = start.options
   if (systemPrompt === undefined) return prompt
   report({ kind: 'weakened', item: 'option.systemPrompt', field: 'prompt', why: 'no-place', count: 1 })
-  return `System instruction:\n${systemPrompt.toWellFormed()}\n\nUser message:\n${prompt}`
+  return withInstruction(systemPrompt.toWellFormed(), prompt)
 }
 
 /** The `cancel` line of a running turn. */

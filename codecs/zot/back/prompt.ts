@@ -1,4 +1,4 @@
-import type { Entry } from '../../../src/codec-kit/index.ts'
+import { type Entry, withInstruction } from '../../../src/codec-kit/index.ts'
 import type { JsonText, Loss, Part, TurnStart } from '../../../src/model/index.ts'
 import { object, quote } from '../../../src/model/index.ts'
 
@@ -14,7 +14,7 @@ export function promptFields(start: TurnStart, system: string | undefined, repor
   }
   if (system !== undefined) {
     report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-    message = `System instruction:\n${system}\n\nUser message:\n${message}`
+    message = withInstruction(system, message)
   }
   return [
     ['message', quote(message)],

@@ -1,5 +1,13 @@
 import type { Route } from '../../contract/index.ts'
-import type { Ask, AskReply, CommandOf, EventOf, Id, Question } from '../../model/index.ts'
+import {
+  type Ask,
+  type AskReply,
+  type CommandOf,
+  type EventOf,
+  type Id,
+  narrowestOption,
+  type Question,
+} from '../../model/index.ts'
 import { randomId } from '../common/index.ts'
 import type { AskAudit } from './ask-audit.ts'
 import type { TurnState } from './turn-state.ts'
@@ -218,11 +226,8 @@ export class TurnAsks {
 /** The policy's reply to a question: approvals by the route, everything else is refused. */
 function policyReply(question: Question, policy: Route['approvals']): AskReply {
   switch (question.kind) {
-    case 'approval': {
-      const fitting = question.options.filter(({ kind }) => kind === policy)
-      const option = fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
-      return { kind: 'approval', option: option?.id ?? policy }
-    }
+    case 'approval':
+      return { kind: 'approval', option: narrowestOption(question.options, policy)?.id ?? policy }
     case 'input':
       return { kind: 'input', values: '{}' }
     case 'client':

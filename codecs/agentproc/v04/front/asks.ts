@@ -6,6 +6,7 @@ import {
   type Id,
   type JsonText,
   member,
+  narrowestOption,
   parse,
   parseObject,
   type Question,
@@ -89,8 +90,6 @@ export class Asks {
     message: string | undefined,
     edited: JsonText | undefined,
   ): void {
-    const fitting = options.filter(({ kind }) => kind === behavior)
-    const option = fitting.find(({ scope }) => scope === 'once') ?? fitting[0]
     this.#ports.command({
       exchange,
       type: 'ask-reply',
@@ -98,7 +97,7 @@ export class Asks {
       ask,
       reply: {
         kind: 'approval',
-        option: option?.id ?? behavior,
+        option: narrowestOption(options, behavior)?.id ?? behavior,
         ...(edited !== undefined && { edited }),
         ...(message !== undefined && { message }),
       },
