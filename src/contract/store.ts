@@ -1,4 +1,4 @@
-import type { Id, JsonText, Loss, Message, TurnTimings, Usage } from '../model/index.ts'
+import type { Id, JsonText, Message, SidedLoss, TurnTimings, Usage } from '../model/index.ts'
 
 /** A value or a promise of it: embedded drivers answer synchronously, remote ones do not. */
 export type Awaitable<T> = T | Promise<T>
@@ -43,7 +43,7 @@ export interface SessionRecord extends SessionKey {
 
 /**
  * The measurements of a turn, as listed. `back` is the agent's protocol, `route` the condition of its route. `shape`
- * says that its events have no content; `toClient` lists the losses on the way to its first client.
+ * says that its events have no content.
  */
 export interface TurnMeasures {
   back: string
@@ -51,7 +51,6 @@ export interface TurnMeasures {
   timings: TurnTimings
   usage?: Usage
   shape?: true
-  toClient?: readonly Loss[]
 }
 
 /** The record of a turn. `outcome` is absent while it runs. */
@@ -74,8 +73,8 @@ export interface TurnRecord {
   code?: string
   /** True once an answer was written to a client to its end. */
   delivered: boolean
-  /** The losses between its client and its agent. */
-  losses?: readonly Loss[]
+  /** The losses between its first client and its agent, each with its side. */
+  losses?: readonly SidedLoss[]
   measures?: TurnMeasures
 }
 

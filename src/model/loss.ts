@@ -14,42 +14,46 @@ export interface Loss {
   count: number
 }
 
-/** Losses of one exchange: equal ones are counted together, so the list stays small whatever the turn's length. */
+/** The side of the gateway on which something is lost: between it and an agent, or between it and a client. */
+export type LossSide = 'agent' | 'client'
+
+/** A loss with its side, as the record of a turn keeps it. */
+export interface SidedLoss extends Loss {
+  side: LossSide
+}
+
+/** Losses of one side: equal ones are counted together, so the list stays small whatever the turn's length. */
 export class LossLedger {
   #losses: Loss[] = []
 
   /** Adds a loss, or its count to an equal one. */
   add(loss: Loss): void {
-    const same = this.#equalTo(loss)
-    if (same) same.count += loss.count
-    else this.#losses.push({ ...loss })
+    addTo(this.#losses, loss)
   }
 
-  /** Removes losses that did not happen after all. */
-  subtract(losses: readonly Loss[]): void {
-    for (const loss of losses) {
-      const same = this.#equalTo(loss)
-      if (same) same.count -= loss.count
-    }
-    this.#losses = this.#losses.filter(({ count }) => count > 0)
-  }
-
-  /** Empties the ledger and returns its losses. */
-  clear(): readonly Loss[] {
-    const losses = this.#losses
+  /** Drops all of its losses. */
+  clear(): void {
     this.#losses = []
-    return losses
   }
 
   get list(): readonly Loss[] {
     return this.#losses
   }
+}
 
-  #equalTo({ kind, item, field, why }: Loss): Loss | undefined {
-    return this.#losses.find(
-      (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
-    )
-  }
+/** The losses of several lists as one: equal ones are counted together, and none has a side. */
+export function mergedLosses(...lists: readonly (readonly Loss[])[]): readonly Loss[] {
+  const merged: Loss[] = []
+  for (const list of lists) for (const loss of list) addTo(merged, loss)
+  return merged
+}
+
+function addTo(losses: Loss[], { kind, item, field, why, count }: Loss): void {
+  const same = losses.find(
+    (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
+  )
+  if (same) same.count += count
+  else losses.push({ kind, item, ...(field !== undefined && { field }), why, count })
 }
 
 /** The header form of a loss report, such as `dropped=1;weakened=2`; undefined when nothing was lost. */

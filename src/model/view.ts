@@ -1,7 +1,6 @@
 import type { Ask } from './asks.ts'
 import type { TurnEnd } from './event.ts'
 import type { JsonText } from './json.ts'
-import type { Loss } from './loss.ts'
 import type { Executor, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
 
 /** A message of the running turn. */
@@ -55,7 +54,6 @@ export interface TurnView {
   readonly asks: readonly Ask[]
   readonly usage: Usage | undefined
   readonly usageEstimated: boolean
-  readonly losses: readonly Loss[]
   readonly end: TurnEnd | undefined
   message(id: Id): MessageView | undefined
   tool(id: Id): ToolView | undefined

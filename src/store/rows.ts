@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { SessionRecord, TurnRecord } from '../contract/index.ts'
+import type { Loss, SidedLoss } from '../model/index.ts'
 import { fromColumn } from './key-text.ts'
 
 /** A row of the driver. */
@@ -38,9 +39,21 @@ export function turnRecord(row: Row): TurnRecord {
     ...optional('outcome', row['outcome']),
     ...optional('code', row['code']),
     delivered: row['delivered'] === 1,
-    ...parsed('losses', row['losses']),
     ...parsed('measures', row['measures']),
+    ...sidedLosses(row),
   }
+}
+
+/**
+ * The losses of a turn. Those that an older version recorded have no side: the last ones are the client's, as many as
+ * its measures repeat.
+ */
+function sidedLosses({ losses, measures }: Row): Pick<TurnRecord, 'losses'> {
+  if (typeof losses !== 'string') return {}
+  const { toClient = [] } = typeof measures === 'string' ? (JSON.parse(measures) as { toClient?: readonly Loss[] }) : {}
+  const all = JSON.parse(losses) as (Loss & Partial<SidedLoss>)[]
+  const ofAgent = all.length - toClient.length
+  return { losses: all.map((loss, at) => ({ ...loss, side: loss.side ?? (at < ofAgent ? 'agent' : 'client') })) }
 }
 
 function optional(key: string, value: SQLOutputValue | undefined): Record<string, SQLOutputValue> {

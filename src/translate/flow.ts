@@ -75,7 +75,7 @@ export class Flow {
   /** Reports a loss; false when there is no receiver for it. */
   loss(loss: Loss): boolean {
     if (this.#told) this.#told.loss(loss)
-    else if (this.#reader) this.#reader.exchange.report(loss)
+    else if (this.#reader) this.#reader.exchange.lost(loss)
     else return false
     return true
   }

@@ -194,7 +194,7 @@ class Loop implements TurnTarget {
   }
 
   loss(loss: Loss): void {
-    if (this.#exchange) this.#exchange.report(loss)
+    if (this.#exchange) this.#exchange.lost(loss)
     else this.#output.loss(loss)
   }
 

@@ -135,7 +135,7 @@ function play(client: string, agent: string, { input, told, outcome }: Case): Pl
 }
 
 function resultOf(read: readonly TurnEvent[]): Read {
-  const view = new LiveView({ turn: 'turn-1', session: 's1', agent: 'agent', at: 0, ledger: new LossLedger() })
+  const view = new LiveView({ turn: 'turn-1', session: 's1', agent: 'agent', at: 0 })
   for (const event of read) view.apply(event, 0)
   const ends = read.filter(({ type }) => type === 'turn-end').length
   return { text: view.text, outcome: view.end?.outcome, ends }

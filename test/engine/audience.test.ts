@@ -4,10 +4,10 @@ import { type Answer, capabilities } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { LiveView } from '../../src/engine/events/view.ts'
 import { Audience } from '../../src/engine/turn/audience.ts'
-import { type Command, type EventOf, ITEMS, LossLedger, type TurnEvent } from '../../src/model/index.ts'
+import { type Command, type EventOf, ITEMS, type TurnEvent } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 
-const view = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 0, ledger: new LossLedger() })
+const view = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 0 })
 const exchange = (host: PlainHost, answer: Partial<Answer> = {}, command: Command = start()): Exchange =>
   new Exchange(command, { ...ANSWER, ...answer }, host)
 const follow: Command = { exchange: 'f', type: 'turn-follow', target: { turn: 't' } }
@@ -104,7 +104,7 @@ describe('a turn goes on when an exchange leaves', () => {
     audience.add(first, view())
     const second = exchange(new PlainHost(), leaving, command)
     audience.add(second, view())
-    expect(audience.isFirst(second)).toBe(false)
+    expect(audience.first).toBe(first)
     expect(audience.isOutlived(second, policy)).toBe(outlived)
   })
 })
@@ -147,13 +147,12 @@ describe('a question', () => {
   })
 })
 
-test('losses reach every exchange, and go with the agent that lost them', () => {
-  const { audience, first, own } = turn()
-  const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
-  audience.report(loss)
-  expect(first.ledger.list).toEqual([loss])
-  audience.moved('b', [loss])
-  expect([first.ledger.list, own.agent]).toEqual([[], 'b'])
+test('every answer names the agent that took over', () => {
+  const { audience, own } = turn()
+  const other = view()
+  audience.add(exchange(new PlainHost()), other)
+  audience.moved('b')
+  expect([own.agent, other.agent]).toEqual(['b', 'b'])
 })
 
 test('what no turn owns is told to those who still listen', () => {

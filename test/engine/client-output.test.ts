@@ -4,6 +4,7 @@ import type { ClientOptions } from '../../src/engine/client/client-options.ts'
 import { ClientOutput } from '../../src/engine/client/client-output.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { Outbox } from '../../src/engine/client/outbox.ts'
+import { LossLedger } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -45,8 +46,8 @@ const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as con
 test('the head waits for the first frame, and names the turn, its agent and its losses by then', () => {
   const { it, seen } = output()
   const of = exchange({ headers: { 'x-own': '1' }, status: 202 })
-  of.turn = { id: 't', agent: { name: 'a' } } as never
-  of.report(loss)
+  of.lost(loss)
+  of.turn = { id: 't', agent: { name: 'a' }, losses: new LossLedger() } as never
   expect(it.begun).toBe(false)
   it.during(of, 200, () => it.send('1'))
   expect([it.begun, it.status]).toEqual([true, 202])
@@ -107,7 +108,7 @@ test('a stream has its losses in its trailers too', () => {
   const { it, seen } = output()
   const of = exchange()
   it.during(of, 200, () => it.send('1'))
-  of.report(loss)
+  of.lost(loss)
   it.finish(0)
   it.finish(9)
   it.send('2')

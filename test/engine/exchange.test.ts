@@ -7,7 +7,7 @@ import { LiveView } from '../../src/engine/events/view.ts'
 import { type Command, fault, LossLedger, type TurnEvent } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 
-const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0, ledger: new LossLedger() })
+const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0 })
 const follow: Command = { exchange: 'x', type: 'turn-follow', target: { turn: 't' } }
 const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
 const PARKED: TurnEvent = { type: 'turn-parked', turn: 't', asks: [], continuation: 't.1', deadline: 9 }
@@ -116,14 +116,17 @@ test.each<[Answer['asks'], boolean, boolean]>([
   expect(exchange.asksInline).toBe(asked)
 })
 
-test('a loss on the way to the client is the turn’s too, one on the way to the agent is not told twice', () => {
+test('its losses are those of its turn and its own, equal ones counted together', () => {
   const { exchange } = exchanged()
   const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
+  const losses = new LossLedger()
   const told: unknown[] = []
-  exchange.turn = { lostTo: (_exchange: Exchange, lost: unknown) => told.push(lost) } as never
+  exchange.turn = { losses, lostTo: (_exchange: Exchange, lost: unknown) => told.push(lost) } as never
   exchange.lost(loss)
-  exchange.report(loss)
-  expect([exchange.ledger.list, told]).toEqual([[{ ...loss, count: 2 }], [loss]])
+  losses.add(loss)
+  expect([exchange.losses, exchange.ownLosses, told]).toEqual([[{ ...loss, count: 2 }], [loss], [loss]])
+  losses.clear()
+  expect(exchange.losses).toEqual([loss])
 })
 
 test('a reply has what it was given, under its exchange', () => {

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../src/contract/index.ts'
 import { foldUpTo, reissue } from '../../src/engine/events/recorded.ts'
 import { acceptedTurn } from '../../src/engine/events/turn-events.ts'
 import { LiveView, viewOf } from '../../src/engine/events/view.ts'
-import { LossLedger, type TurnEvent } from '../../src/model/index.ts'
+import type { TurnEvent } from '../../src/model/index.ts'
 
 const entry = (seq: number, event: TurnEvent): JournalEntry => ({ seq, json: JSON.stringify(event) }) as JournalEntry
 const text: TurnEvent = { type: 'text-delta', turn: 't', message: 'm', text: 'x' }
@@ -28,7 +28,7 @@ test('law: a fold up to an event is the fold of the events up to it', () => {
     fc.property(fc.array(fc.string(), { maxLength: 8 }), fc.nat(10), (pieces, last) => {
       const events: TurnEvent[] = [open, ...pieces.map((piece) => ({ ...text, text: piece }) as TurnEvent)]
       const entries = events.map((event, index) => entry(index + 1, event))
-      const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 3, ledger: new LossLedger() })
+      const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 3 })
       const whole = viewOf({ turn: 't', session: 's', agent: 'a', startedAt: 3 }, events.slice(0, last))
       expect(foldUpTo(view, entries, last)).toBe(view)
       expect([view.text, view.seq, view.at]).toEqual([whole.text, whole.seq, 3])

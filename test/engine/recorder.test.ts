@@ -236,6 +236,26 @@ describe('a recorded turn', () => {
     expect(host.types.at(-1)).toBe('turn-end')
   })
 
+  test('that still runs is ended with the losses that are recorded with its end', async () => {
+    const { recorder, begin } = recording()
+    const { say: take, turn } = await begin(start())
+    turn.accept()
+    const plan = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
+    const ext = { ...plan, item: 'ext' } as const
+    turn.loss(plan)
+    turn.audience.first.lost(ext)
+    const { host, exchange, done } = show(0)
+    // Another process has written the end of the turn to the journal, and not yet to its record.
+    await store.appendEvents([{ turn: 't', seq: turn.view.seq + 1, json: JSON.stringify(END) }])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(host.types).toEqual(['turn-accepted'])
+    take(END)
+    await recorder.flush()
+    await vi.advanceTimersByTimeAsync(100)
+    await done
+    expect([host.types.at(-1), exchange.losses]).toEqual(['turn-end', [plan]])
+  })
+
   test('that still runs is left by an exchange that is cancelled', async () => {
     const { take } = await past({}, MESSAGE)
     const { host, exchange, done } = show(0)

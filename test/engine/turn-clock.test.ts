@@ -148,7 +148,8 @@ test('a recorded turn is listed as it is kept, unless it runs here', () => {
   }
   const base = { turn: 't', agent: 'a', front: 'zot', session: 's', startedAt: 1 }
   expect(turnInfo(record, 's', undefined)).toEqual({ ...base, state: 'running' })
-  const losses = [{ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 }] as const
+  const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
+  const losses = [{ ...loss, side: 'agent' }] as const
   const measures = { back: 'zene', timings: { queue: 2 }, shape: true } as const
   expect(
     turnInfo({ ...record, endedAt: 9, outcome: 'failed', code: 'timeout', losses, measures }, 's', undefined),
@@ -157,7 +158,7 @@ test('a recorded turn is listed as it is kept, unless it runs here', () => {
     state: 'failed',
     endedAt: 9,
     code: 'timeout',
-    losses,
+    losses: [loss],
     back: 'zene',
     timings: { queue: 2, total: 8 },
   })

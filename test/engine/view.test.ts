@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LiveView, viewOf } from '../../src/engine/events/view.ts'
-import { LossLedger, type TurnEvent } from '../../src/model/index.ts'
+import type { TurnEvent } from '../../src/model/index.ts'
 
 const of = { turn: 't', session: 's', agent: 'a', startedAt: 5 }
 
-const fresh = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 5, ledger: new LossLedger() })
+const fresh = (): LiveView => new LiveView({ turn: 't', session: 's', agent: 'a', at: 5 })
 
 const message = (id: string, more: Partial<Extract<TurnEvent, { type: 'message-start' }>> = {}): TurnEvent => ({
   type: 'message-start',
@@ -176,13 +176,6 @@ test('a view keeps notices, directives, questions, usage of the turn and its end
   expect(view.asks).toEqual([])
   view.apply({ type: 'turn-end', turn: 't', outcome: 'completed' }, 8, 40)
   expect([view.end?.outcome, view.seq]).toEqual(['completed', 40])
-})
-
-test('losses are those of the ledger that the view was given', () => {
-  const ledger = new LossLedger()
-  const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0, ledger })
-  ledger.add({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 })
-  expect(view.losses).toEqual([{ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 }])
 })
 
 describe('a view that continues another', () => {

@@ -146,9 +146,7 @@ export function driveFront(
       for (const frame of frames) if (result.exitCode === undefined) link.decode(frame)
     },
     play(events, exchange = result.commands.at(-1)!.exchange) {
-      const view =
-        views.get(exchange) ??
-        new LiveView({ turn: 't1', session: 's1', agent: 'agent', at: 1000, ledger: ledger(exchange) })
+      const view = views.get(exchange) ?? new LiveView({ turn: 't1', session: 's1', agent: 'agent', at: 1000 })
       views.set(exchange, view)
       for (const event of events) {
         view.apply(event, 1250)

@@ -26,6 +26,7 @@ import {
   type Fault,
   ITEMS,
   type LinkEvent,
+  type Loss,
   type TurnEvent,
   type TurnStart,
 } from '../../src/model/index.ts'
@@ -182,6 +183,8 @@ export interface PlainTurn {
   route?: Partial<Route>
   owner?: Partial<TurnOwner>
   now?: () => number
+  /** What the client's front could not read of its request. */
+  requestLosses?: readonly Loss[]
 }
 
 /** A turn of one exchange, and what its owner was told, by the method's name. */
@@ -193,12 +196,15 @@ export function plainTurn({
   route = {},
   owner: more = {},
   now = () => 5,
+  requestLosses = [],
 }: PlainTurn = {}): { turn: Turn; host: PlainHost; exchange: Exchange; told: [what: string, about: unknown][] } {
   const told: [string, unknown][] = []
   const exchange = new Exchange(command, { ...ANSWER, ...answer }, host)
+  for (const loss of requestLosses) exchange.lost(loss)
   const info: TurnInfo = { turn: command.turn, agent: agent.name, back: agent.protocol, session: 's' }
   const request = silentHooks.request({ transport: 'stdio', front: 'plain', method: '', path: '', carrier: {} })
-  const scope = new TurnClock({ inner: request.turn(info), info, front: 'plain', now, changed() {} })
+  const inner = { ...request.turn(info), loss: (loss: Loss) => void told.push(['loss', loss]) }
+  const scope = new TurnClock({ inner, info, front: 'plain', now, changed() {} })
   const owner: TurnOwner = {
     now,
     record: (_turn, event) => void told.push(['record', event.type]),

@@ -38,7 +38,6 @@ describe('a turn that succeeds over HTTP', () => {
           text: 'private answer',
           usage: { input: 10, output: 20, reasoning: 3, cacheRead: 4, cacheWrite: 5, total: 30, costUsd: 0.25 },
           usageEstimated: true,
-          losses: [GONE, { ...WEAK, count: 2 }],
           end: { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'max-tokens' },
         }),
       )

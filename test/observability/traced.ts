@@ -71,7 +71,6 @@ export function viewOf(end: Partial<TurnView>): TurnView {
     asks: [],
     usage: undefined,
     usageEstimated: false,
-    losses: [],
     end: undefined,
     message: () => undefined,
     tool: () => undefined,

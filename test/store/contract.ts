@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Awaitable, SessionKey, Store, TurnRecord } from '../../src/contract/index.ts'
 import type { Message } from '../../src/model/index.ts'
 
-const KEY: SessionKey = { tenant: 'acme', agent: 'coder', session: 's-1', conversation: 'c-1' }
+export const KEY: SessionKey = { tenant: 'acme', agent: 'coder', session: 's-1', conversation: 'c-1' }
 
-const TURN: TurnRecord = {
+export const TURN: TurnRecord = {
   turn: 't1',
   session: 'S1',
   tenant: 'acme',
@@ -248,7 +248,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.openSession({ ...KEY, agent: 'helper' }, 'S2', 1)
         await store.beginTurn(TURN)
         await store.moveTurn('t1', 'S2', 'helper')
-        const losses = [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 2 }] as const
+        const losses = [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 2, side: 'client' }] as const
         const measures = {
           back: 'zot',
           route: 'front=zene',

@@ -9,7 +9,7 @@ import type { Store } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { openStore, StoreError } from '../../src/store/index.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/schema.ts'
-import { storeContract } from './contract.ts'
+import { KEY, storeContract, TURN } from './contract.ts'
 
 const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-store-'))
@@ -21,6 +21,30 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 storeContract('a SQLite file', () => open(newPath()))
 storeContract('SQLite in memory', () => open(':memory:'))
+
+it('reads losses that were recorded without a side: those of the client are the last ones', async () => {
+  const store = open(':memory:')
+  const { id: session } = await store.openSession(KEY, 'S1', 1)
+  const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
+  const other = { ...loss, item: 'ext' } as const
+  for (const [turn, toClient] of [
+    ['none', {}],
+    ['one', { toClient: [loss] }],
+  ] as const) {
+    await store.beginTurn({ ...TURN, turn, session })
+    const measures = { back: 'zot', timings: {}, ...toClient }
+    await store.endTurn(turn, { endedAt: 9, outcome: 'completed', losses: [other, loss] as never, measures })
+  }
+  const sides = async (turn: string) => (await store.readTurn(turn))!.losses!.map(({ item, side }) => [item, side])
+  expect(await sides('none')).toEqual([
+    ['ext', 'agent'],
+    ['plan', 'agent'],
+  ])
+  expect(await sides('one')).toEqual([
+    ['ext', 'agent'],
+    ['plan', 'client'],
+  ])
+})
 
 /** Starts one of the small programs; `line` waits for its next line of output. */
 function start(program: string, ...args: string[]): { child: ChildProcess; line: () => Promise<string> } {

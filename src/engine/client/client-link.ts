@@ -71,7 +71,7 @@ export class ClientLink implements ExchangeHost {
       warn: (text) => options.sink.warn(text),
       fault: (found, exchange, http) => this.#fault(found, exchange, http),
       report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
-      losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
+      losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
       newId: () => `${this.id}-${++this.#ids}`,
       now: () => owner.now(),
       close: (exitCode) => this.#close(exitCode),

@@ -145,7 +145,7 @@ export class ClientOutput {
   #end(exitCode: number): void {
     this.#over = true
     clearTimeout(this.#stall)
-    const summary = this.#trailing && lossSummary(this.#trailing.ledger.list)
+    const summary = this.#trailing && lossSummary(this.#trailing.losses)
     this.#options.sink.end(exitCode, summary ? { 'turnpike-loss': summary } : undefined)
   }
 
@@ -164,7 +164,7 @@ function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
   if (!exchange || !about) return {}
   const headers: Record<string, string> = { 'turnpike-turn': about.turn, 'turnpike-agent': about.agent }
   if (exchange.replays) headers['idempotent-replayed'] = 'true'
-  const summary = lossSummary(exchange.ledger.list)
+  const summary = lossSummary(exchange.losses)
   if (summary) headers['turnpike-loss'] = summary
   return headers
 }

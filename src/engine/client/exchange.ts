@@ -8,6 +8,8 @@ import {
   type LinkEvent,
   type Loss,
   LossLedger,
+  mergedLosses,
+  type SidedLoss,
   type Target,
   type TurnEvent,
 } from '../../model/index.ts'
@@ -52,6 +54,8 @@ export interface ExchangeTurn {
   onInputClosed(): void
   /** Something did not reach a client. */
   lostTo(exchange: Exchange, loss: Loss): void
+  /** What was lost between it and its agent. */
+  readonly losses: LossLedger
   /** True when this duplicate asked only to be told of the running turn. */
   tellsDuplicates(exchange: Exchange): boolean
 }
@@ -61,13 +65,14 @@ export class Exchange {
   readonly id: Id
   readonly answer: Answer
   readonly host: ExchangeHost
-  readonly ledger = new LossLedger()
   /** The command that opened it. */
   readonly command: Command
   /** The turn it is about, once there is one. */
   turn: ExchangeTurn | undefined
   /** The recorded turn that it is answered from, and the agent that ran it. */
-  past: { turn: Id; agent: string } | undefined
+  past: { turn: Id; agent: string; losses?: readonly SidedLoss[] } | undefined
+  /** What was lost between it and its client. */
+  readonly #ownLosses = new LossLedger()
   /** It is given the answer to an earlier request under its idempotency key. */
   replays = false
   /** Somebody cancelled it before it had a turn. */
@@ -165,14 +170,20 @@ export class Exchange {
     this.host.exchangeEnded(this)
   }
 
-  /** Something was lost between its turn and the agent. */
-  report(loss: Loss): void {
-    this.ledger.add(loss)
+  /** Everything that was lost between its client and the agent. */
+  get losses(): readonly Loss[] {
+    const recorded = this.past?.losses?.filter(({ side }) => side === 'agent')
+    return mergedLosses(this.turn?.losses.list ?? recorded ?? [], this.ownLosses)
   }
 
-  /** Something was lost between its turn and its client. */
+  /** What was lost between its client and the gateway. */
+  get ownLosses(): readonly Loss[] {
+    return this.#ownLosses.list
+  }
+
+  /** Something was lost between its client and the gateway. */
   readonly lost = (loss: Loss): void => {
-    this.ledger.add(loss)
+    this.#ownLosses.add(loss)
     this.turn?.lostTo(this, loss)
   }
 

@@ -1,16 +1,14 @@
-import {
-  type Ask,
-  type Id,
-  type JsonText,
-  type Loss,
-  LossLedger,
-  type MessageView,
-  type Part,
-  type ToolView,
-  type TurnEnd,
-  type TurnEvent,
-  type TurnView,
-  type Usage,
+import type {
+  Ask,
+  Id,
+  JsonText,
+  MessageView,
+  Part,
+  ToolView,
+  TurnEnd,
+  TurnEvent,
+  TurnView,
+  Usage,
 } from '../../model/index.ts'
 
 /** A message view that the fold may write to. `commentary` is text that is no part of the answer. */
@@ -30,7 +28,6 @@ export class LiveView implements TurnView {
   readonly tools: ToolView[] = []
   readonly directives: { action: string; json: JsonText; lane?: string }[] = []
   readonly notices: { severity: string; code: string; text: string; lane?: string }[] = []
-  readonly #ledger: LossLedger
   readonly #messageById = new Map<Id, LiveMessage>()
   readonly #toolById = new Map<Id, ToolView>()
   readonly #asks = new Map<Id, Ask>()
@@ -40,13 +37,12 @@ export class LiveView implements TurnView {
   usageEstimated = false
   end: TurnEnd | undefined
 
-  constructor(identity: { turn: Id; session: string; agent: string; at: number; ledger: LossLedger }) {
+  constructor(identity: { turn: Id; session: string; agent: string; at: number }) {
     this.turn = identity.turn
     this.session = identity.session
     this.agent = identity.agent
     this.startedAt = identity.at
     this.at = identity.at
-    this.#ledger = identity.ledger
   }
 
   /** Makes this the view of what follows `before`: what is open there is open here, without its text so far. */
@@ -69,10 +65,6 @@ export class LiveView implements TurnView {
 
   get asks(): readonly Ask[] {
     return [...this.#asks.values()]
-  }
-
-  get losses(): readonly Loss[] {
-    return this.#ledger.list
   }
 
   get text(): string {
@@ -248,7 +240,7 @@ export function viewOf(
   of: { turn: Id; session: string; agent: string; startedAt: number },
   events: readonly TurnEvent[],
 ): LiveView {
-  const view = new LiveView({ ...of, at: of.startedAt, ledger: new LossLedger() })
+  const view = new LiveView({ ...of, at: of.startedAt })
   for (const event of events) view.apply(event, of.startedAt)
   return view
 }

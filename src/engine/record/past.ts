@@ -1,5 +1,5 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import { fault, type Id, LossLedger } from '../../model/index.ts'
+import { fault, type Id, type SidedLoss } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { cancelledTurn, foldUpTo, LiveView, reissue } from '../events/index.ts'
 import { ownerAlive } from './owner.ts'
@@ -38,23 +38,23 @@ export interface Past {
  */
 export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
-  exchange.past = record
-  const ledger = new LossLedger()
-  for (const loss of record.losses ?? []) ledger.add(loss)
-  // The losses of its first client are not those of this one, which reports its own.
-  ledger.subtract(record.measures?.toClient ?? [])
-  for (const loss of ledger.list) exchange.report(loss)
+  const past = { ...record }
+  exchange.past = past
   const newView = (): LiveView =>
-    new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt, ledger })
+    new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt })
   const view = newView()
   if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
   for (let after = of.after; ; ) {
-    const { over, shape, endedAt } = await stateOf(store, record.turn, now())
+    const { over, shape, endedAt, losses } = await stateOf(store, record.turn, now())
+    if (losses) past.losses = losses
     // Without what was said it would be an empty success.
     if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
     const entries = await store.readEvents(record.turn, after)
     for (const entry of entries) {
       const { seq, event } = reissue(entry, 'replayed', of.request)
+      // The losses that its answer names are recorded with its end, after its events.
+      if (event.type === 'turn-end' && !over) break
+      after = seq
       // It keeps its times. Of the events between its beginning and its end none are recorded.
       view.apply(event, event.type === 'turn-accepted' ? record.startedAt : (endedAt ?? now()), seq)
       exchange.deliver(event, view)
@@ -62,7 +62,6 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
     if (exchange.ended) return
     if (exchange.unwanted) return exchange.fail(cancelledTurn(record.turn).fault!)
     if (over) return exchange.fail(GONE)
-    after = entries.at(-1)?.seq ?? after
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
@@ -74,6 +73,7 @@ interface State {
   /** It has succeeded, and its events are without what was said. */
   shape: boolean
   endedAt: number | undefined
+  losses: readonly SidedLoss[] | undefined
 }
 
 async function stateOf(store: Store, turn: Id, at: number): Promise<State> {
@@ -81,5 +81,5 @@ async function stateOf(store: Store, turn: Id, at: number): Promise<State> {
   const over = !record || record.outcome !== undefined
   if (!over && !ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
   const shape = record?.outcome === 'completed' && record.measures?.shape === true
-  return { over, shape, endedAt: record?.endedAt }
+  return { over, shape, endedAt: record?.endedAt, losses: record?.losses }
 }

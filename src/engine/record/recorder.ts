@@ -126,11 +126,10 @@ export class Recorder {
       endedAt: turn.view.at,
       outcome: end!.outcome,
       ...(end!.fault && { code: end!.fault.code }),
-      losses: turn.losses,
+      losses: turn.recordedLosses,
       measures: {
         ...turn.scope.measures,
         ...(!keepsContent(turn) && { shape: true }),
-        ...(turn.clientLosses.list.length > 0 && { toClient: turn.clientLosses.list }),
       },
     })
   }

@@ -59,7 +59,7 @@ export class RecordedClient {
       warn() {},
       fault: (fault, exchange) => this.#fault(fault, exchange),
       report: (loss, exchange) => this.#report(loss, exchange),
-      losses: (exchange) => this.#exchanges.get(exchange)?.ledger.list ?? [],
+      losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
       newId: () => listener.newId?.() ?? `${++this.#ids}`,
       now: () => this.#now(),
       close: (exitCode) => {
@@ -93,7 +93,7 @@ export class RecordedClient {
     const view = this.#views.get(exchange.id) ?? this.#newView(event, exchange)
     const asks = event.type === 'ask' || event.type === 'ask-settled'
     if (asks && !exchange.asksInline) {
-      if (event.type === 'ask') exchange.report({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
+      if (event.type === 'ask') exchange.lost({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
       return
     }
     view.apply(event, this.#now())
@@ -123,7 +123,6 @@ export class RecordedClient {
       session,
       agent: this.#agent,
       at: this.#now(),
-      ledger: exchange.ledger,
     })
     this.#views.set(exchange.id, view)
     return view
@@ -139,7 +138,7 @@ export class RecordedClient {
   #report(loss: Loss, id: Id): void {
     // While a front is shown one answer it may read the next request, which waited in its queue.
     const answering = !this.#asking && this.#current?.id === id
-    if (answering) this.#current?.report(loss)
+    if (answering) this.#current?.lost(loss)
     else this.#listener.loss?.(loss, 'request')
   }
 
@@ -154,7 +153,7 @@ export class RecordedClient {
   #ended(exchange: Exchange): void {
     this.#exchanges.delete(exchange.id)
     this.#views.delete(exchange.id)
-    for (const loss of exchange.ledger.list) this.#listener.loss?.(loss, 'response')
+    for (const loss of exchange.losses) this.#listener.loss?.(loss, 'response')
   }
 
   #send(frame: Frame): void {

@@ -1,5 +1,5 @@
 import type { Answer } from '../../contract/index.ts'
-import type { EventOf, LinkEvent, Loss, TurnEvent } from '../../model/index.ts'
+import type { EventOf, LinkEvent, TurnEvent } from '../../model/index.ts'
 import { carriesEvent } from '../carry/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { LiveView, Numbered } from '../events/index.ts'
@@ -41,17 +41,14 @@ export class Audience {
     this.#members = this.#members.filter((member) => member.exchange !== exchange)
   }
 
-  /** Another agent answers: every answer names it, and tells nothing of what the one before it would not have been told. */
-  moved(agent: string, lost: readonly Loss[]): void {
-    for (const { view, exchange } of this.#members) {
-      view.agent = agent
-      exchange.ledger.subtract(lost)
-    }
+  /** Another agent answers: every answer names it. */
+  moved(agent: string): void {
+    for (const { view } of this.#members) view.agent = agent
   }
 
   /** The exchange that started the turn. */
-  isFirst(exchange: Exchange): boolean {
-    return exchange === this.#first
+  get first(): Exchange {
+    return this.#first!
   }
 
   /**
@@ -59,7 +56,7 @@ export class Audience {
    * One that was begun to go on without its client does so too when others who asked for its answer leave.
    */
   isOutlived({ answer, follows }: Exchange, policy: Answer['onDisconnect'] | undefined): boolean {
-    const { form, onDisconnect } = this.#first!.answer
+    const { form, onDisconnect } = this.first.answer
     if (follows || form === 'accepted') return true
     return (policy ?? (onDisconnect === 'drain' ? onDisconnect : answer.onDisconnect)) === 'drain'
   }
@@ -101,10 +98,6 @@ export class Audience {
   /** Hands on an event that no turn owns. */
   tell(event: LinkEvent): void {
     for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event)
-  }
-
-  report(loss: Loss): void {
-    for (const { exchange } of this.#members) exchange.report(loss)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TurnMeasures, TurnRecord } from '../../contract/index.ts'
-import type { TurnInfoReply, TurnTimings } from '../../model/index.ts'
+import { mergedLosses, type TurnInfoReply, type TurnTimings } from '../../model/index.ts'
 import type { Turn } from './turn.ts'
 
 /** A recorded turn as it is listed; `session` is the client's id of its session, `live` the turn while it runs here. */
@@ -16,13 +16,14 @@ export function turnInfo(record: TurnRecord, session: string, live: Turn | undef
     startedAt,
     ...(endedAt !== undefined && { endedAt }),
     ...(code !== undefined && { code }),
-    ...(losses && { losses }),
+    ...(losses && { losses: mergedLosses(losses) }),
     ...(measures && measured(measures, endedAt === undefined ? undefined : endedAt - startedAt)),
   }
 }
 
 /** A turn of this process as it is listed. */
-export function liveInfo({ id, agent, view, command, scope, losses }: Turn): TurnInfoReply {
+export function liveInfo({ id, agent, view, command, scope, audience }: Turn): TurnInfoReply {
+  const { losses } = audience.first
   const { end, startedAt, at } = view
   return {
     turn: id,

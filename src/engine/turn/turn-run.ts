@@ -69,12 +69,12 @@ export class TurnRun {
       const again = await session.lost()
       if ('code' in again) turn.take(failedTurn(turn.id, again))
       else {
-        turn.resetLosses()
+        turn.losses.clear()
         await this.#attempt(link, again)
       }
     } else if (this.#retrying && !turn.ended && turn.link === link && !turn.cancelled) {
       turn.scope.note('retry')
-      turn.resetLosses()
+      turn.losses.clear()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
       await this.#attempt(link, { ...session, bound: owner.freshSession(turn) })
     }

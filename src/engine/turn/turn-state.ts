@@ -75,10 +75,8 @@ export class TurnState {
   readonly owner: TurnOwner
   readonly timer: TurnTimer
   readonly audience = new Audience()
-  /** Losses on the way to and from the agent. */
-  readonly agentLosses = new LossLedger()
-  /** Losses on the way to the client that started it. */
-  readonly clientLosses = new LossLedger()
+  /** What was lost between it and its agent. What was lost between it and a client is with that client's exchange. */
+  readonly losses = new LossLedger()
   agent: AgentSettings
   /** The link that it runs on; absent while it waits for one. */
   link: AgentLink | undefined
@@ -140,14 +138,8 @@ export class TurnState {
 
   /** Something of the turn did not survive on its way to or from the agent. */
   loss(loss: Loss): void {
-    this.agentLosses.add(loss)
+    this.losses.add(loss)
     this.scope.loss(loss)
-    this.audience.report(loss)
-  }
-
-  /** Forgets the losses of an attempt that nothing was shown of. */
-  resetLosses(): void {
-    this.audience.moved(this.agent.name, this.agentLosses.clear())
   }
 
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
@@ -161,7 +153,8 @@ export class TurnState {
     const from = this.agent.name
     this.agent = agent
     this.timer.moveTo(agent.name, this.limits)
-    this.resetLosses()
+    this.losses.clear()
+    this.audience.moved(agent.name)
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
     this.owner.moved(this)
@@ -169,6 +162,6 @@ export class TurnState {
 
   /** An empty fold of the turn, for an exchange that is shown it from `at` on. */
   newView(session: string, at: number = this.scope.now()): LiveView {
-    return new LiveView({ turn: this.id, session, agent: this.agent.name, at, ledger: this.agentLosses })
+    return new LiveView({ turn: this.id, session, agent: this.agent.name, at })
   }
 }

@@ -1,4 +1,16 @@
-import type { Command, CommandOf, Fault, Id, LinkEvent, Loss, Part, TurnEnd, TurnStart } from '../../model/index.ts'
+import type {
+  Command,
+  CommandOf,
+  Fault,
+  Id,
+  LinkEvent,
+  Loss,
+  LossSide,
+  Part,
+  SidedLoss,
+  TurnEnd,
+  TurnStart,
+} from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import { steeringLosses } from '../carry/index.ts'
 import type { Exchange } from '../client/index.ts'
@@ -18,20 +30,21 @@ export class Turn extends TurnState {
   constructor(init: TurnInit) {
     super(init, (why) => this.#expire(why))
     init.exchange.turn = this
+    // What its client's front could not read of the request was lost before there was a turn.
+    for (const loss of init.exchange.ownLosses) this.scope.loss(loss)
     this.asks = new TurnAsks(this)
     this.#run = new TurnRun(this, this.asks, init.others)
   }
 
-  /** Losses on the way to and from the agent, and to the client that started it. */
-  get losses(): readonly Loss[] {
-    return [...this.agentLosses.list, ...this.clientLosses.list]
+  /** The losses that it is recorded with: those towards its agent, and towards the client that started it. */
+  get recordedLosses(): readonly SidedLoss[] {
+    const towards = (side: LossSide) => (loss: Loss) => ({ ...loss, side })
+    return [...this.losses.list.map(towards('agent')), ...this.audience.first.ownLosses.map(towards('client'))]
   }
 
   /** Something did not reach a client. What others than the first one miss is theirs alone. */
   lostTo(exchange: Exchange, loss: Loss): void {
-    if (!this.audience.isFirst(exchange)) return
-    this.clientLosses.add(loss)
-    this.scope.loss(loss)
+    if (exchange === this.audience.first) this.scope.loss(loss)
   }
 
   /** The engine took it: tells the client. */
@@ -45,7 +58,6 @@ export class Turn extends TurnState {
     // An exchange that is shown all of the turn has its start time.
     const view = this.newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
     exchange.turn = this
-    for (const loss of this.agentLosses.list) exchange.report(loss)
     const catchUp = this.audience.addLate(exchange, view, () => this.scope.now())
     const entries = await this.owner.recorded(this)
     if (after > 0) view.continue(foldUpTo(this.newView(this.view.session), entries, after))
@@ -67,7 +79,7 @@ export class Turn extends TurnState {
   /** A request for a turn of its own steers this one instead, and gets the rest of it. The agent is told its input alone. */
   steer(exchange: Exchange, command: Command & TurnStart): void {
     this.tellAgent(command)
-    for (const loss of steeringLosses(command)) exchange.report(loss)
+    for (const loss of steeringLosses(command)) exchange.lost(loss)
     const view = this.newView(this.view.session)
     view.continue(this.view)
     exchange.turn = this
@@ -77,7 +89,7 @@ export class Turn extends TurnState {
 
   /** True when this duplicate asked only to be told of the running turn. */
   tellsDuplicates(exchange: Exchange): boolean {
-    return this.command.once?.duplicate === 'tell' && !this.audience.isFirst(exchange)
+    return this.command.once?.duplicate === 'tell' && exchange !== this.audience.first
   }
 
   /** An event without a turn, for the clients that follow this one. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/native/index.ts'
 import type { Frame } from '../../../src/contract/index.ts'
 import { LiveView } from '../../../src/engine/events/view.ts'
-import { fault, LossLedger, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
+import { fault, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'
 import { lossyFront } from './kit.ts'
 
@@ -335,7 +335,7 @@ describe('what was lost', () => {
     const { link, sent } = lossyFront('http', [lost])
     link.decode(BODY)
     const identity = { turn: 't1', session: 's1', agent: 'agent', at: 1000 }
-    link.encode(end, 'x1', new LiveView({ ...identity, ledger: new LossLedger() }))
+    link.encode(end, 'x1', new LiveView({ ...identity }))
     expect(json(sent[0])).toMatchObject({ outcome: 'completed', losses: [lost] })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/native/index.ts'
 import type { Frame } from '../../../src/contract/index.ts'
 import { LiveView } from '../../../src/engine/events/view.ts'
-import { fault, LossLedger } from '../../../src/model/index.ts'
+import { fault } from '../../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../../kit/drive.ts'
 
 function ask(
@@ -190,9 +190,9 @@ describe('a followed turn', () => {
     )
     link.decode('')
     const end = plainTurn('hi').at(-1)!
-    link.encode(end, 'x1', new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0, ledger: new LossLedger() }))
+    link.encode(end, 'x1', new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0 }))
     expect(sent).toEqual([])
-    const view = new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0, ledger: new LossLedger() })
+    const view = new LiveView({ turn: 't1', session: 's1', agent: 'a', at: 0 })
     view.apply(end, 0)
     link.encode(end, 'x1', view)
     expect(JSON.parse((sent[0] as { data: string }).data)).toMatchObject({

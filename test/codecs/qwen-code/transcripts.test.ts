@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LiveView } from '../../../src/engine/events/view.ts'
-import { isRecord, LossLedger, parse, type TurnEnd, type TurnEvent } from '../../../src/model/index.ts'
+import { isRecord, parse, type TurnEnd, type TurnEvent } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack, driveFront, plainTurn } from '../../kit/drive.ts'
 import { codec, controlSuccess, endOf, requestId } from './kit.ts'
 import { argsOf, recordedLines, type Scenario, scenarioOf, scenarios } from './recorded.ts'
@@ -189,7 +189,7 @@ describe('recordings, read from the CLI', () => {
 })
 
 function viewOf({ drive }: Replay, turn: string): LiveView {
-  const view = new LiveView({ turn, session: 's', agent: 'a', at: 0, ledger: new LossLedger() })
+  const view = new LiveView({ turn, session: 's', agent: 'a', at: 0 })
   for (const event of drive.events) if (event.turn === turn) view.apply(event as TurnEvent, 0)
   return view
 }
