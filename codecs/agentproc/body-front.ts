@@ -1,4 +1,11 @@
-import { type Frame, type FrontContext, type FrontLink, type FrontPorts, frameText } from '../../src/contract/index.ts'
+import {
+  type Frame,
+  type FrontContext,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+  type InputFate,
+} from '../../src/contract/index.ts'
 import type { Fault, Id, Item, TurnEvent, TurnView } from '../../src/model/index.ts'
 import { wrongType } from './content-type.ts'
 import { openFront as openFront01 } from './v01/front/index.ts'
@@ -24,7 +31,7 @@ class BodyFront implements FrontLink {
   decode(frame: Frame): void {
     const link = this.#chosen(frameText(frame))
     const refusal = wrongType(this.#context)
-    if (refusal) this.#ports.fault(refusal.fault, undefined, refusal.http)
+    if (refusal) this.#ports.fault(refusal.fault, 'ends', undefined, refusal.http)
     else link.decode(frame)
   }
 
@@ -33,8 +40,8 @@ class BodyFront implements FrontLink {
     this.#link?.encode(event, exchange, view)
   }
 
-  encodeFault(found: Fault, exchange: Id | undefined): void {
-    this.#chosen('').encodeFault(found, exchange)
+  encodeFault(found: Fault, exchange: Id | undefined, input: InputFate): void {
+    this.#chosen('').encodeFault(found, exchange, input)
   }
 
   keepAlive(): void {

@@ -85,7 +85,7 @@ export class NativeBack implements BackLink {
     const read = readLine(line)
     if (!this.#ready && !this.#greets(read)) return
     if (read.is === 'event') this.#event(read.event, line, read.losses ?? [])
-    else if (read.is === 'fault') this.#fault(read.fault, read.exchange, line)
+    else if (read.is === 'fault') this.#fault(read, line)
     else if (read.is === 'foreign') this.#foreign(line, read.turn)
     else this.#wrong(read)
   }
@@ -101,7 +101,7 @@ export class NativeBack implements BackLink {
     if (read.is !== 'event' || read.event.type !== 'agent-ready') {
       const message = 'The agent must write {"type":"agent-ready"} as its first line; it wrote something else.'
       this.#dead = fault('protocol-violation', message)
-      this.#ports.fault(this.#dead)
+      this.#ports.broken(this.#dead)
       return false
     }
     this.#ready = true
@@ -177,11 +177,11 @@ export class NativeBack implements BackLink {
   }
 
   /** Handles a fault: the end of the wire, a refused turn or command, or a notice of the agent's own. */
-  #fault(found: Fault, exchange: string | undefined, line: string): void {
+  #fault({ fault: found, fatal, exchange }: Extract<ReadLine, { is: 'fault' }>, line: string): void {
     const running = this.#running
-    if (found.fatal) {
+    if (fatal) {
       this.#dead = found
-      this.#ports.fault(found)
+      this.#ports.broken(found)
     } else if (exchange === undefined) {
       const turn = running?.turn ?? null
       this.#ports.emit({ turn, type: 'notice', severity: 'error', code: found.code, text: found.message })

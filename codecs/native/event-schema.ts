@@ -8,6 +8,7 @@ import {
   fault,
   flag,
   id,
+  linkFault,
   list,
   loss,
   maybe,
@@ -110,4 +111,4 @@ export const EVENTS: Schemas = {
 }
 
 /** A failure that no turn owns: no event of the model, but of this wire. */
-export const FAULT = record({ exchange: maybe(text), fault, losses: maybe(list(loss)) })
+export const FAULT = record({ exchange: maybe(text), fault: linkFault, losses: maybe(list(loss)) })

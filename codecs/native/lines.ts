@@ -1,3 +1,4 @@
+import type { InputFate } from '../../src/contract/index.ts'
 import type { AgentEvent, Command, Fault, Id, JsonText, Loss } from '../../src/model/index.ts'
 import { parseObject, quote } from '../../src/model/index.ts'
 import { isCommandType, isEventType } from './read.ts'
@@ -49,9 +50,19 @@ export function commandLine(command: Command): JsonText {
   return extended(joined(`{"type":"${type}","exchange":${quote(exchange)}`, fields), ext, OWN_OF_COMMANDS)
 }
 
-/** A failure that no turn owns. */
-export function faultLine(fault: Fault, exchange: string | undefined, losses: readonly Loss[]): JsonText {
-  return joined('{"type":"fault"', { exchange, fault, ...(losses.length > 0 && { losses }) })
+/** A failure that no turn owns; `fatal` when nothing more can be read of the wire. */
+export function faultLine(
+  { ext, ...fault }: Fault,
+  exchange: string | undefined,
+  input: InputFate,
+  losses: readonly Loss[],
+): JsonText {
+  const fatal = input === 'ends' && { fatal: true }
+  return joined('{"type":"fault"', {
+    exchange,
+    fault: { ...fault, ...fatal, ext },
+    ...(losses.length > 0 && { losses }),
+  })
 }
 
 function joined(head: JsonText, fields: object): JsonText {

@@ -102,7 +102,7 @@ function hasWork(fields: Partial<Command>): boolean {
 /** A line of an agent: an event, a failure that no turn owns, or something that is not of this protocol. */
 export type ReadLine =
   | { is: 'event'; event: AgentEvent; losses?: readonly Loss[] }
-  | { is: 'fault'; fault: Fault; exchange?: string }
+  | { is: 'fault'; fault: Fault; fatal: boolean; exchange?: string }
   /** A message of an unknown type. */
   | { is: 'foreign'; turn: Id | null }
   /** No JSON object, or a known message that is not as it must be. */
@@ -161,5 +161,5 @@ function readFault(line: string): ReadLine {
   const read = readFields(FAULT as Schema<v.InferOutput<typeof FAULT> & { ext?: Ext }>, line, NO_COMMON)
   if ('wrong' in read) return { is: 'wrong', item: 'foreign', turn: null, why: read.wrong }
   const { fault, exchange } = read.fields
-  return { is: 'fault', fault, ...(exchange !== undefined && { exchange }) }
+  return { is: 'fault', ...fault, ...(exchange !== undefined && { exchange }) }
 }

@@ -134,21 +134,28 @@ function isErrorCode(code: string): code is ErrorCode {
   return CODES.has(code)
 }
 
+const FAULT = {
+  code: text,
+  message: text,
+  retryable: maybe(flag),
+  retry: maybe(v.literal('fresh-session', 'must be "fresh-session"')),
+  ext: maybe(ext),
+}
+const readFault = v.object(FAULT)
+
+function toFault({ code, message, retryable, ...rarer }: v.InferOutput<typeof readFault>): Fault {
+  if (isErrorCode(code)) return { code, message, retryable: retryable ?? isRetryable(code), ...rarer }
+  const own = { protocol: PROTOCOL, json: object([['code', quote(code)]]) }
+  return { code: 'internal', message, retryable: retryable ?? false, ext: own, ...rarer }
+}
+
 /** An error. A code that is not in the list is `internal`; its own name is kept in `ext`. */
-export const fault: v.GenericSchema<unknown, Fault> = v.pipe(
-  record({
-    code: text,
-    message: text,
-    retryable: maybe(flag),
-    fatal: maybe(v.literal(true, 'must be true')),
-    retry: maybe(v.literal('fresh-session', 'must be "fresh-session"')),
-    ext: maybe(ext),
-  }),
-  v.transform(({ code, message, retryable, ...rarer }): Fault => {
-    if (isErrorCode(code)) return { code, message, retryable: retryable ?? isRetryable(code), ...rarer }
-    const own = { protocol: PROTOCOL, json: object([['code', quote(code)]]) }
-    return { code: 'internal', message, retryable: retryable ?? false, ext: own, ...rarer }
-  }),
+export const fault: v.GenericSchema<unknown, Fault> = v.pipe(record(FAULT), v.transform(toFault))
+
+/** An error that no turn owns, and whether it is the end of its wire. */
+export const linkFault: v.GenericSchema<unknown, { fault: Fault; fatal: boolean }> = v.pipe(
+  record({ ...FAULT, fatal: maybe(v.literal(true, 'must be true')) }),
+  v.transform(({ fatal = false, ...given }) => ({ fault: toFault(given), fatal })),
 )
 
 const question: v.GenericSchema<unknown, Question> = v.variant(

@@ -62,8 +62,11 @@ export interface BackPorts {
    * protocols whose answer needs the exit code or stderr. Absent when calls are replayed.
    */
   leave?(call?: string): void
-  /** The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. */
-  fault(fault: Fault): void
+  /**
+   * The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. What the wire
+   * survives is a loss, a notice or the end of its turn.
+   */
+  broken(fault: Fault): void
   report(loss: Loss, turn: Id): void
   /** A new id, unique within the link. Ids are counted, so that the same wire gives the same ids. */
   newId(): Id

@@ -23,6 +23,12 @@ export interface Answer {
   asks: 'inline' | 'always' | 'next-request' | 'never'
 }
 
+/**
+ * The fate of a client's input after a fault: `continues` when later frames are read, `ends` when nothing more of it can
+ * be.
+ */
+export type InputFate = 'continues' | 'ends'
+
 /** The functions that a front link calls. None of them throws; all are synchronous. */
 export interface FrontPorts {
   /** A command of the client. `answer` opens the command's exchange; without one the link expects no answer. */
@@ -35,9 +41,10 @@ export interface FrontPorts {
   warn(text: string): void
   /**
    * A failure outside of any turn, found by the link itself. The engine records it and calls `encodeFault` with the
-   * same arguments before this returns. `http` overrides the status that the codec's error table gives.
+   * same arguments before this returns. If the input `ends`, the engine reads nothing more and calls `decodeEnd('eof')`
+   * then, unless the input has ended before. `http` overrides the status that the codec's error table gives.
    */
-  fault(fault: Fault, exchange?: Id, http?: number): void
+  fault(fault: Fault, input: InputFate, exchange?: Id, http?: number): void
   /** Reports a loss of an exchange's request or answer. */
   report(loss: Loss, exchange: Id): void
   /** The losses of an exchange so far. */
@@ -73,10 +80,10 @@ export interface FrontLink {
   /** An event without a turn; `command-reply` ends its exchange. */
   encodeLink?(event: LinkEvent): void
   /**
-   * A failure outside of any turn: of this exchange, or of the wire when it has none. `fault.fatal`: no more frames can
-   * be read; `decodeEnd` follows.
+   * A failure outside of any turn: of this exchange, or of the wire when it has none. When the input `ends`, `decodeEnd`
+   * follows.
    */
-  encodeFault(fault: Fault, exchange: Id | undefined): void
+  encodeFault(fault: Fault, exchange: Id | undefined, input: InputFate): void
   /**
    * Called when nothing was sent for a while: sends the protocol's heartbeat, or else a comment if the answer is a stream
    * over HTTP, because proxies close idle connections.

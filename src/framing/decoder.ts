@@ -4,7 +4,7 @@ import { type Fault, fault } from '../model/index.ts'
 /** Receives the frames of a decoder, in order. Its methods never throw. */
 export interface FrameSink {
   frame(frame: Frame): void
-  /** The one fault of a decoder, always fatal: the boundary of the frames is lost and nothing follows. */
+  /** The one fault of a decoder: the boundary of the frames is lost and nothing follows. */
   fault(fault: Fault): void
 }
 
@@ -24,6 +24,5 @@ export function tooLarge(what: string, limit: number, setting: string): Fault {
   return fault(
     'payload-too-large',
     `A ${what} is longer than the limit of ${limit} characters; send smaller messages or raise ${setting}.`,
-    { fatal: true },
   )
 }

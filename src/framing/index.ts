@@ -22,7 +22,7 @@ const ENCODERS: Readonly<Record<Framing, (frame: Frame) => string>> = {
 }
 
 /**
- * A decoder of one wire. `limit` counts the UTF-16 units of one frame; a longer one is a single fatal fault
+ * A decoder of one wire. `limit` counts the UTF-16 units of one frame; a longer one is a single fault
  * `payload-too-large`, after which the decoder is silent and holds nothing.
  */
 export function frameDecoder(framing: Framing, limit: number, sink: FrameSink): FrameDecoder {

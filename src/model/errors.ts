@@ -34,8 +34,6 @@ export interface Fault {
   message: string
   /** True when the same request may succeed later, unchanged. */
   retryable: boolean
-  /** The frame boundary is lost: this wire cannot be read any further. */
-  fatal?: true
   /** The engine may run the turn again under a fresh agent session, if nothing was shown yet. */
   retry?: 'fresh-session'
   ext?: Ext

@@ -365,8 +365,8 @@ const OF_USAGE = Object.entries(USAGES).map(([member, row]): Case => {
   }
 })
 
-/** The members of a fault. `fatal` and `retry` are for the engine alone. */
-const FAULTS: { readonly [F in Exclude<keyof Fault, 'fatal' | 'retry'>]-?: Row } = {
+/** The members of a fault. `retry` is for the engine alone. */
+const FAULTS: { readonly [F in Exclude<keyof Fault, 'retry'>]-?: Row } = {
   code: unmarked(always('internal', 'provider-rate-limit')),
   message: always('x', MARK),
   retryable: unmarked(always(false, true)),

@@ -225,7 +225,7 @@ describe('an exchange of a wire', () => {
         ports.command(start(), ANSWER)
         ports.report({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 }, 'x')
         ports.warn(`${ports.losses('x').length} ${ports.losses('other').length}`)
-        ports.fault(fault('invalid-request', 'x'), 'x')
+        ports.fault(fault('invalid-request', 'x'), 'continues', 'x')
       },
     })
     client.push('{}\n')
@@ -233,6 +233,28 @@ describe('an exchange of a wire', () => {
     expect(commands[0]![1]!.ended).toBe(true)
     expect(seen).toContainEqual(['warn', '1 0'])
     expect(seen).toContainEqual(['write', '["invalid-request","x"]\n'])
+  })
+
+  test.each(['continues', 'ends'] as const)('has its answer when the input %s after a fault of the link', (input) => {
+    let frames = 0
+    const { client, seen, commands } = wired({
+      onFrame: (ports) => {
+        frames += 1
+        if (frames === 1) ports.command(start(), ANSWER)
+        else ports.fault(fault('invalid-request', 'x'), input)
+      },
+    })
+    client.push('{}\n{}\n{}\n')
+    client.push('{}\n')
+    client.end('eof')
+    commands[0]![1]!.fail(fault('timeout', 'Late.'))
+    tick()
+    expect(frames).toBe(input === 'ends' ? 2 : 4)
+    expect(seen.filter(([what]) => what === 'input ended')).toEqual([['input ended', 'eof']])
+    const faults = Array(frames - 1).fill('["invalid-request",null]\n')
+    const written = seen.filter(([what]) => what === 'write').map(([, text]) => text)
+    expect(written.join('')).toBe([...faults, '["timeout","x"]\n'].join(''))
+    expect(seen.at(-1)).toEqual(['end', 0])
   })
 
   test('is found by what its client calls its turn', () => {

@@ -47,7 +47,7 @@ describe.each(FRAMINGS)('%s', (framing) => {
     )
   })
 
-  test('a limit lets the same frames through up to the first that is longer, then one fatal fault, then nothing', () => {
+  test('a limit lets the same frames through up to the first that is longer, then one fault, then nothing', () => {
     fc.assert(
       fc.property(wire, fc.nat({ max: 30 }), (text, limit) => {
         const free = decode(framing, [text])
@@ -59,7 +59,7 @@ describe.each(FRAMINGS)('%s', (framing) => {
         else {
           expect(said.length).toBe(passed.length + 1)
           const last = said.at(-1)
-          expect(last).toMatchObject({ fault: { code: 'payload-too-large', fatal: true, retryable: false } })
+          expect(last).toMatchObject({ fault: { code: 'payload-too-large', retryable: false } })
         }
       }),
       { numRuns: 500 },
@@ -70,7 +70,7 @@ describe.each(FRAMINGS)('%s', (framing) => {
     const text = (length: number) => encodeFrame(framing, 'x'.repeat(length))
     expect(decode(framing, [text(100)], 100)).toHaveLength(1)
     expect(decode(framing, [text(100)], 100)[0]).toHaveProperty('frame')
-    expect(decode(framing, [text(101)], 100)).toMatchObject([{ fault: { code: 'payload-too-large', fatal: true } }])
+    expect(decode(framing, [text(101)], 100)).toMatchObject([{ fault: { code: 'payload-too-large' } }])
   })
 
   test('a frame that never ends is refused as soon as it is too long, and nothing follows', () => {
@@ -105,7 +105,6 @@ test('the fault says what was too long and which setting raises the limit, not w
       code: 'payload-too-large',
       message: `A ${what} is longer than the limit of 8 characters; send smaller messages or raise ${setting}.`,
       retryable: false,
-      fatal: true,
     },
   })
   expect(said).toStrictEqual([

@@ -88,7 +88,7 @@ export function driveBack(
       send: (frame) => drive.sent.push(frame),
       end: (call) => drive.ended.push(call),
       leave: (call) => drive.left.push(call),
-      fault: (fault) => drive.faults.push(fault),
+      broken: (fault) => drive.faults.push(fault),
       report: (loss) => drive.losses.push(loss),
       newId: () => `b${++ids}`,
     },
@@ -143,7 +143,7 @@ export function driveFront(
     dropped: [],
     exitCode: undefined,
     feed(...frames) {
-      for (const frame of frames) if (result.exitCode === undefined) link.decode(frame)
+      for (const frame of frames) if (result.exitCode === undefined && !inputEnded) link.decode(frame)
     },
     play(events, exchange = result.commands.at(-1)!.exchange) {
       const view = views.get(exchange) ?? new LiveView({ turn: 't1', session: 's1', agent: 'agent', at: 1000 })
@@ -160,6 +160,7 @@ export function driveFront(
     },
   }
   const result = drive as FrontDrive
+  let inputEnded = false
   const link = half.open(
     { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {}, ...context },
     {
@@ -169,9 +170,12 @@ export function driveFront(
       },
       send: (frame) => result.sent.push(frame),
       warn: (text) => result.warned.push(text),
-      fault(fault, exchange, http) {
+      fault(fault, input, exchange, http) {
         result.faults.push({ fault, ...(exchange !== undefined && { exchange }), ...(http !== undefined && { http }) })
-        link.encodeFault(fault, exchange)
+        link.encodeFault(fault, exchange, input)
+        if (input === 'continues' || inputEnded || result.exitCode !== undefined) return
+        inputEnded = true
+        link.decodeEnd?.('eof')
       },
       report(loss, exchange) {
         result.losses.push(loss)

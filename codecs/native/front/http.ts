@@ -5,6 +5,7 @@ import {
   type FrontLink,
   type FrontPorts,
   frameText,
+  type InputFate,
 } from '../../../src/contract/index.ts'
 import type { Fault, Id, JsonText, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { eventLine, faultLine } from '../lines.ts'
@@ -37,7 +38,7 @@ export class HttpFront implements FrontLink {
     const { headers } = this.#context
     const read = readRequest(frameText(frame), headers)
     if ('fault' in read) {
-      this.#ports.fault(read.fault, undefined, read.http)
+      this.#ports.fault(read.fault, 'continues', undefined, read.http)
       return
     }
     const exchange = this.#ports.newId()
@@ -60,9 +61,9 @@ export class HttpFront implements FrontLink {
     if (this.#streaming) this.#write(event.type, eventLine(event, {}), undefined)
   }
 
-  encodeFault(found: Fault, exchange: Id | undefined): void {
+  encodeFault(found: Fault, exchange: Id | undefined, input: InputFate): void {
     const losses = exchange === undefined ? [] : this.#ports.losses(exchange)
-    const line = faultLine(found, undefined, losses)
+    const line = faultLine(found, undefined, input, losses)
     if (this.#streaming) this.#write('fault', line, undefined)
     else this.#ports.send(line)
   }

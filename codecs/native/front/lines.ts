@@ -1,4 +1,11 @@
-import { type Answer, type Frame, type FrontLink, type FrontPorts, frameText } from '../../../src/contract/index.ts'
+import {
+  type Answer,
+  type Frame,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+  type InputFate,
+} from '../../../src/contract/index.ts'
 import {
   type Command,
   type Fault,
@@ -58,7 +65,7 @@ export class NativeFront implements FrontLink {
     const read = value ? readCommand(line, value) : { wrong: 'the line is not a JSON object' }
     if ('wrong' in read) {
       this.#refused = read.exchange
-      this.#ports.fault(fault('invalid-request', `The command cannot be read: ${read.wrong}.`))
+      this.#ports.fault(fault('invalid-request', `The command cannot be read: ${read.wrong}.`), 'continues')
       this.#refused = undefined
       return
     }
@@ -96,13 +103,13 @@ export class NativeFront implements FrontLink {
     this.#ports.send(eventLine({ ...event, exchange, ...(shown !== undefined && { data: shown }) }, {}))
   }
 
-  encodeFault(found: Fault, exchange: Id | undefined): void {
+  encodeFault(found: Fault, exchange: Id | undefined, input: InputFate): void {
     if (exchange === undefined) {
-      this.#ports.send(faultLine(found, this.#refused, []))
+      this.#ports.send(faultLine(found, this.#refused, input, []))
       return
     }
     const named = this.#closed(exchange)?.exchange ?? exchange
-    this.#ports.send(faultLine(found, named, this.#ports.losses(exchange)))
+    this.#ports.send(faultLine(found, named, input, this.#ports.losses(exchange)))
   }
 
   /** The exchange is over; gives what was known of it. */

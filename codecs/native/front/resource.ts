@@ -5,6 +5,7 @@ import {
   type FrontLink,
   type FrontPorts,
   frameText,
+  type InputFate,
 } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -122,7 +123,7 @@ export class ResourceFront implements FrontLink {
     const exchange = this.#ports.newId()
     const command = COMMANDS[`${method} ${path}`]!({ exchange, params: params!, query, body: frameText(frame) })
     if (typeof command === 'string') {
-      this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`))
+      this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`), 'continues')
       return
     }
     const follows = command.type === 'turn-follow' || (command.type === 'query' && command.args === FOLLOW)
@@ -138,13 +139,13 @@ export class ResourceFront implements FrontLink {
 
   encodeLink(event: LinkEvent): void {
     if (event.type !== 'command-reply') return
-    if (event.fault) this.encodeFault(event.fault)
+    if (event.fault) this.encodeFault(event.fault, undefined, 'continues')
     else if (event.more) this.#changed(event.data!)
     else if (!this.#streaming) this.#ports.send(write(parse(event.data ?? '{}')))
   }
 
-  encodeFault(found: Fault): void {
-    const line = faultLine(found, undefined, [])
+  encodeFault(found: Fault, _exchange: Id | undefined, input: InputFate): void {
+    const line = faultLine(found, undefined, input, [])
     if (this.#streaming) this.#write('fault', line, undefined)
     else this.#ports.send(line)
   }

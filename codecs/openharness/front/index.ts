@@ -65,6 +65,7 @@ class OpenHarnessFront implements FrontLink {
     if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
       this.#ports.fault(
         invalidRequest('The body must be JSON; send it as Content-Type: application/json.'),
+        'ends',
         undefined,
         415,
       )
@@ -72,14 +73,14 @@ class OpenHarnessFront implements FrontLink {
     }
     const read = readRequest(frameText(frame), this.#context)
     this.#ids = read.ids
-    if ('fault' in read) this.#ports.fault(read.fault)
+    if ('fault' in read) this.#ports.fault(read.fault, 'ends')
     else this.#begin(read.request)
   }
 
   decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
     if (this.#taken) return
     const code = why === 'eof' ? 'invalid-request' : why === 'idle' ? 'timeout' : 'cancelled'
-    this.#ports.fault(fault(code, 'No request came; send one OpenHarness envelope.'))
+    this.#ports.fault(fault(code, 'No request came; send one OpenHarness envelope.'), 'ends')
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {

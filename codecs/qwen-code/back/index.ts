@@ -374,7 +374,7 @@ export class QwenCodeBack implements BackLink {
       'The agent speaks the protocol of the RFC, not that of the shipped Qwen Code: set `protocol: qwen` in its configuration.'
     const reason = fault('protocol-violation', text)
     this.#die({ reason, stop: 'error' })
-    this.#ports.fault(reason)
+    this.#ports.broken(reason)
   }
 
   #unparsed(item: Item): void {

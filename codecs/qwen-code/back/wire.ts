@@ -256,7 +256,7 @@ export class AgentWire {
     if (!reply.success) {
       this.refusal = fault('agent-unavailable', `The agent refused initialize: ${reply.error}`, { retryable: false })
       this.die({ reason: this.refusal, stop: 'error' })
-      this.#ports.fault(this.refusal)
+      this.#ports.broken(this.refusal)
       return
     }
     const known = v.safeParse(Initialized, JSON.parse(reply.raw))

@@ -5,6 +5,7 @@ import {
   type FrontLink,
   type FrontPorts,
   frameText,
+  type InputFate,
 } from '../../../src/contract/index.ts'
 import {
   type Fault,
@@ -100,7 +101,7 @@ export class QwenCodeFront implements FrontLink {
       this.#close(1)
     } else if (this.#http && !isLines(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
-      this.#ports.fault(fault('invalid-request', text), undefined, 415)
+      this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)
     } else {
       this.#controls.begin()
@@ -128,7 +129,10 @@ export class QwenCodeFront implements FrontLink {
     } else if (!before && !this.#closed) {
       if (!this.#lines) this.#prompt(this.#text.withPrompt(this.#args.prompt))
       else if (this.#http && !this.#sawInput) {
-        this.#ports.fault(fault('invalid-request', 'The body holds no message: send one JSON object a line.'))
+        this.#ports.fault(
+          fault('invalid-request', 'The body holds no message: send one JSON object a line.'),
+          'continues',
+        )
       }
     }
     this.#settle()
@@ -149,10 +153,10 @@ export class QwenCodeFront implements FrontLink {
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask)
   }
 
-  encodeFault(reason: Fault, exchange: Id | undefined): void {
+  encodeFault(reason: Fault, exchange: Id | undefined, input: InputFate): void {
     const answered = exchange !== undefined && this.#controls.answer(exchange, reason)
     if (answered) this.#queue.resume()
-    else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason)
+    else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason, input)
     this.#settle()
   }
 
@@ -180,10 +184,11 @@ export class QwenCodeFront implements FrontLink {
   #user(value: Record<string, unknown>, line: string): void {
     const read = readMessage(value, line)
     if (read === 'empty') this.#ignore('a message without content')
-    else if (read === 'null') this.#ports.fault(fault('invalid-request', 'The message of a user line is null.'))
+    else if (read === 'null')
+      this.#ports.fault(fault('invalid-request', 'The message of a user line is null.'), 'continues')
     else if (!this.#queue.add(read)) {
       const text = 'Too many messages are waiting: send more when these have their results.'
-      this.#ports.fault(fault('overloaded', text))
+      this.#ports.fault(fault('overloaded', text), 'continues')
     }
   }
 
@@ -193,10 +198,8 @@ export class QwenCodeFront implements FrontLink {
 
   /** Nothing more is read; what was read before still gets its results. */
   #unreadable(what: string): void {
-    this.#exitCode = 1
-    this.#ended = true
-    this.#asks.close()
-    this.#ports.fault(fault('invalid-request', `A line on stdin cannot be read: ${what}. Nothing behind it is read.`))
+    const text = `A line on stdin cannot be read: ${what}. Nothing behind it is read.`
+    this.#ports.fault(fault('invalid-request', text), 'ends')
   }
 
   /** A prompt from the arguments or from stdin as text. */
@@ -211,8 +214,8 @@ export class QwenCodeFront implements FrontLink {
   }
 
   /** A failure that no turn owns, as a result of its own where the output is lines. */
-  #refuse(reason: Fault): void {
-    if (reason.fatal) {
+  #refuse(reason: Fault, input: InputFate): void {
+    if (input === 'ends') {
       this.#exitCode = 1
       this.#ended = true
     }

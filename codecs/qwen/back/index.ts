@@ -291,7 +291,7 @@ export class QwenBack implements BackLink {
     this.#work?.decoder.fail(reason)
     this.#ended()
     this.#die(reason)
-    this.#ports.fault(reason)
+    this.#ports.broken(reason)
   }
 
   #die(reason: Fault): void {

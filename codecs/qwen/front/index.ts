@@ -5,6 +5,7 @@ import {
   type FrontLink,
   type FrontPorts,
   frameText,
+  type InputFate,
 } from '../../../src/contract/index.ts'
 import {
   type Fault,
@@ -99,7 +100,7 @@ export class QwenFront implements FrontLink, QueueOwner {
     } else if (unsupported !== undefined) this.#refuseVersion(unsupported)
     else if (this.#context.transport === 'http' && !isTaken(this.#context)) {
       const text = 'The body must be lines of JSON, sent as application/x-ndjson, or text, sent as text/plain.'
-      this.#ports.fault(fault('invalid-request', text), undefined, 415)
+      this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)
     } else if (prompt !== undefined) {
       this.ended = true
@@ -141,8 +142,8 @@ export class QwenFront implements FrontLink, QueueOwner {
     } else if (event.type === 'foreign' && event.protocol === PROTOCOL) this.#ports.send(oneLine(event.frame))
   }
 
-  encodeFault(reason: Fault, exchange: Id | undefined): void {
-    const healthy = !reason.fatal && (reason.retryable || reason.code === 'invalid-request')
+  encodeFault(reason: Fault, exchange: Id | undefined, input: InputFate): void {
+    const healthy = input === 'continues' && (reason.retryable || reason.code === 'invalid-request')
     if (exchange === undefined) this.#writeFault(reason, healthy)
     else if (this.#instants.has(exchange)) {
       this.encodeLink({ turn: null, type: 'command-reply', exchange, fault: reason })
@@ -203,7 +204,7 @@ export class QwenFront implements FrontLink, QueueOwner {
     const prompt = this.#sessions.prompt(session, request.prompt, toolCall !== undefined)
     if (this.#queue.add({ request, session, prompt })) return
     this.#place = { session, prompt }
-    this.#ports.fault(OVERLOADED)
+    this.#ports.fault(OVERLOADED, 'continues')
   }
 
   /** Text as a prompt of its own. */
@@ -255,13 +256,13 @@ export class QwenFront implements FrontLink, QueueOwner {
   /** A request that cannot be taken, by way of the engine, which records the fault. */
   #refuse(message: string, kind: FaultKind = 'error'): void {
     this.#faultKind = kind
-    this.#ports.fault(fault('invalid-request', message))
+    this.#ports.fault(fault('invalid-request', message), 'continues')
     this.#faultKind = 'error'
   }
 
   #refuseVersion(message: string): void {
     this.#faultKind = 'unsupported'
-    this.#ports.fault(fault('unsupported-version', message))
+    this.#ports.fault(fault('unsupported-version', message), 'continues')
     this.#close(UNSUPPORTED_EXIT)
   }
 

@@ -68,7 +68,7 @@ class ClawrunFront implements FrontLink {
     if (view.text !== '') {
       this.#ports.report({ kind: 'dropped', item: 'text-delta', field: 'text', why: 'policy', count: 1 }, exchange)
     }
-    this.#ports.fault(failed, exchange, statusOf(failed))
+    this.#ports.fault(failed, 'ends', exchange, statusOf(failed))
   }
 
   #start(request: v.InferOutput<typeof respondSchema>, body: string): void {
@@ -108,7 +108,7 @@ class ClawrunFront implements FrontLink {
   }
 
   #refuse(message: string, http: number): void {
-    this.#ports.fault(fault('invalid-request', message), undefined, http)
+    this.#ports.fault(fault('invalid-request', message), 'ends', undefined, http)
   }
 
   #answer(member: 'text' | 'error', text: string): void {

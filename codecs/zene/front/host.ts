@@ -270,7 +270,7 @@ export class HostFront implements FrontLink {
     if (failed && view.end?.outcome === 'completed') {
       // What this protocol cannot give as a success is a failure of ours, with a status of its own over HTTP.
       this.#ending = { run, view }
-      this.#ports.fault(failed, run.exchange)
+      this.#ports.fault(failed, this.#single ? 'ends' : 'continues', run.exchange)
       this.#ending = undefined
     } else this.#answer(run, view, failed)
   }
@@ -286,7 +286,7 @@ export class HostFront implements FrontLink {
   /** The ids are not known to the engine: they wait here until it hands the fault back. */
   #refuse(ids: Ids, failed: Fault, exit: Exit, http?: number): void {
     this.#refusing = { ids, exit }
-    this.#ports.fault(failed, undefined, http)
+    this.#ports.fault(failed, this.#single ? 'ends' : 'continues', undefined, http)
     this.#refusing = undefined
   }
 

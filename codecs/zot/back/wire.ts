@@ -150,6 +150,6 @@ export class AgentWire {
   #break(code: 'agent-unavailable' | 'unsupported-version', message: string): void {
     const reason = fault(code, message, { retryable: false })
     this.#onBroken(reason)
-    this.#ports.fault(reason)
+    this.#ports.broken(reason)
   }
 }

@@ -5,6 +5,7 @@ import {
   type FrontLink,
   type FrontPorts,
   frameText,
+  type InputFate,
 } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -91,7 +92,7 @@ export class ZotFront implements FrontLink {
     } else if (print) this.#print(print)
     else if (this.#context.transport === 'http' && !isLines(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
-      this.#ports.fault(fault('invalid-request', text), undefined, 415)
+      this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)
     }
   }
@@ -148,11 +149,11 @@ export class ZotFront implements FrontLink {
     if (this.#context.transport === 'http') this.#ports.send('')
   }
 
-  encodeFault(reason: Fault, exchange: Id | undefined): void {
+  encodeFault(reason: Fault, exchange: Id | undefined, input: InputFate): void {
     if (exchange === undefined) {
       this.#ports.send(refusal(this.#refused, reason))
       this.#sawInput = true
-      if (reason.fatal) this.#exitCode = 1
+      if (input === 'ends') this.#exitCode = 1
     } else if (this.#asks.has(exchange)) {
       this.encodeLink({ turn: null, type: 'command-reply', exchange, fault: reason })
     } else this.#queue.fail(reason, exchange)
@@ -222,7 +223,7 @@ export class ZotFront implements FrontLink {
   /** The response that a command was not done, by way of the engine, which records the fault. */
   #refuse(request: Request, message: string, code: RefusalCode = 'invalid-request'): void {
     this.#refused = request
-    this.#ports.fault(fault(code, message))
+    this.#ports.fault(fault(code, message), 'continues')
     this.#refused = NOBODY
   }
 

@@ -103,7 +103,7 @@ export class AgentLink {
       send: (frame) => this.#send(frame),
       end: (call) => this.#callOf(call)?.handle?.endInput(),
       leave: (call) => this.#leave(this.#callOf(call)),
-      fault: (fault) => this.#break(fault),
+      broken: (fault) => this.#break(fault),
       report: (loss) => this.#run?.loss(loss),
       newId: () => `${++this.#ids}`,
     })

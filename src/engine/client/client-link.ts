@@ -1,4 +1,4 @@
-import type { Answer, Capabilities, Frame, FrontLink, RequestScope } from '../../contract/index.ts'
+import type { Answer, Capabilities, Frame, FrontLink, InputFate, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
@@ -63,13 +63,13 @@ export class ClientLink implements ExchangeHost {
     const limit = options.input === 'body' ? owner.bodyLimit : owner.lineLimit
     this.#decoder = frameDecoder(options.input, limit, {
       frame: (frame) => this.#decode(frame),
-      fault: (broken) => this.#unreadable(broken),
+      fault: (broken) => this.#fault(broken, 'ends'),
     })
     this.#link = options.dialect.front.open(options.context, {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => this.#output.send(frame),
       warn: (text) => options.sink.warn(text),
-      fault: (found, exchange, http) => this.#fault(found, exchange, http),
+      fault: (found, input, exchange, http) => this.#fault(found, input, exchange, http),
       report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
       losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
       newId: () => `${this.id}-${++this.#ids}`,
@@ -100,7 +100,7 @@ export class ClientLink implements ExchangeHost {
 
   /** Answers the client with a failure before a request was read; the wire closes. `http` overrides the status. */
   refuse(found: Fault, http?: number): void {
-    this.#fault(found, undefined, http)
+    this.#fault(found, 'continues', undefined, http)
     this.#close(1)
   }
 
@@ -148,7 +148,7 @@ export class ClientLink implements ExchangeHost {
 
   encodeFault(found: Fault, exchange: Exchange): void {
     this.scope.fault(found)
-    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeFault(found, exchange.id))
+    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeFault(found, exchange.id, 'continues'))
   }
 
   /** An event without a turn: for this client when it answers one of its commands, or when it shares the session. */
@@ -182,7 +182,7 @@ export class ClientLink implements ExchangeHost {
 
   #decode(frame: Frame): void {
     clearTimeout(this.#idle)
-    if (!this.#finished) this.#link.decode(frame)
+    if (!this.#finished && !this.#inputEnded) this.#link.decode(frame)
   }
 
   #command(command: Command, answer: Answer | undefined): void {
@@ -196,22 +196,18 @@ export class ClientLink implements ExchangeHost {
     this.#owner.dispatch(this, command, exchange)
   }
 
-  /** A failure that the link found itself; its exchange, if any, ends with it. */
-  #fault(found: Fault, id: Id | undefined, http: number | undefined): void {
+  /** A failure that the link or its decoder found; its exchange, if any, ends with it, and the input, if that is lost. */
+  #fault(found: Fault, input: InputFate, id?: Id, http?: number): void {
     this.scope.fault(found)
     const exchange = id === undefined ? undefined : this.#exchanges.get(id)
     if (exchange) exchange.ended = true
-    this.#output.during(exchange, http ?? this.#statusOf(found), () => this.#link.encodeFault(found, id))
-    if (!exchange) return
-    // Nobody hears the rest of a turn whose answer has ended.
-    if (exchange.turn?.ended === false) exchange.turn.leave(exchange)
-    this.exchangeEnded(exchange)
-  }
-
-  /** The frame boundary is lost: the link hears it, and nothing more is read. */
-  #unreadable(broken: Fault): void {
-    this.#fault(broken, undefined, undefined)
-    if (!this.#finished && !this.#inputEnded) this.#endInput('eof')
+    this.#output.during(exchange, http ?? this.#statusOf(found), () => this.#link.encodeFault(found, id, input))
+    if (exchange) {
+      // Nobody hears the rest of a turn whose answer has ended.
+      if (exchange.turn?.ended === false) exchange.turn.leave(exchange)
+      this.exchangeEnded(exchange)
+    }
+    if (input === 'ends' && !this.#finished && !this.#inputEnded) this.#endInput('eof')
   }
 
   #endInput(why: 'eof' | 'idle' | 'signal'): void {

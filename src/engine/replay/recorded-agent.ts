@@ -71,7 +71,7 @@ export class RecordedAgent<O = unknown> {
       open: (call) => listener.call?.(call),
       send: (frame) => listener.send?.(frame),
       end: () => listener.endInput?.(),
-      fault: (fault) => this.#break(fault),
+      broken: (fault) => this.#break(fault),
       report: (loss) => listener.loss?.(loss, this.#direction),
       newId: () => `${++this.#ids}`,
     })

@@ -1,4 +1,4 @@
-import type { Answer, Frame, Framing, FrontContext, FrontDialect, FrontLink } from '../../contract/index.ts'
+import type { Answer, Frame, Framing, FrontContext, FrontDialect, FrontLink, InputFate } from '../../contract/index.ts'
 import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent } from '../../model/index.ts'
 import { Exchange, type ExchangeHost } from '../client/index.ts'
 import { LiveView } from '../events/index.ts'
@@ -35,6 +35,7 @@ export class RecordedClient {
   readonly #host: ExchangeHost
   #current: Exchange | undefined
   #asking = true
+  #inputEnded = false
   #ids = 0
   closed = false
 
@@ -49,7 +50,8 @@ export class RecordedClient {
       clogged: false,
       inputClosed: false,
       encode: (event, exchange, view) => this.#encode(event, exchange, view),
-      encodeFault: (fault, exchange) => this.#during(exchange, () => this.#link.encodeFault(fault, exchange.id)),
+      encodeFault: (fault, exchange) =>
+        this.#during(exchange, () => this.#link.encodeFault(fault, exchange.id, 'continues')),
       encodeLink: (event) => this.tell(event),
       exchangeEnded: (exchange) => this.#ended(exchange),
     }
@@ -57,7 +59,7 @@ export class RecordedClient {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => this.#send(frame),
       warn() {},
-      fault: (fault, exchange) => this.#fault(fault, exchange),
+      fault: (fault, input, exchange) => this.#fault(fault, input, exchange),
       report: (loss, exchange) => this.#report(loss, exchange),
       losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
       newId: () => listener.newId?.() ?? `${++this.#ids}`,
@@ -77,12 +79,14 @@ export class RecordedClient {
 
   /** A frame that the client wrote. */
   decode(frame: Frame): void {
-    if (!this.closed) this.#during(undefined, () => this.#link.decode(frame), true)
+    if (!this.closed && !this.#inputEnded) this.#during(undefined, () => this.#link.decode(frame), true)
   }
 
   /** The client's input ended. */
   end(): void {
-    if (!this.closed) this.#during(undefined, () => this.#link.decodeEnd?.('eof'), true)
+    if (this.closed || this.#inputEnded) return
+    this.#inputEnded = true
+    this.#during(undefined, () => this.#link.decodeEnd?.('eof'), true)
   }
 
   /**
@@ -142,12 +146,13 @@ export class RecordedClient {
     else this.#listener.loss?.(loss, 'request')
   }
 
-  #fault(fault: Fault, id: Id | undefined): void {
+  #fault(fault: Fault, input: InputFate, id: Id | undefined): void {
     this.#listener.fault?.(fault, this.#asking ? 'request' : 'response')
     const exchange = id === undefined ? undefined : this.#exchanges.get(id)
     if (exchange) exchange.ended = true
-    this.#during(exchange, () => this.#link.encodeFault(fault, id))
+    this.#during(exchange, () => this.#link.encodeFault(fault, id, input))
     if (exchange) this.#ended(exchange)
+    if (input === 'ends') this.end()
   }
 
   #ended(exchange: Exchange): void {

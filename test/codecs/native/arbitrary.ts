@@ -88,7 +88,7 @@ const parts = fc.array(part, { maxLength: 3 }) as fc.Arbitrary<Part[]>
 /** Any fault. */
 export const fault = record(
   { code: fc.constantFrom(...ERROR_CODES), message: text, retryable: fc.boolean() },
-  { fatal: fc.constant(true), retry: fc.constant('fresh-session'), ext },
+  { retry: fc.constant('fresh-session'), ext },
 ) as fc.Arbitrary<Fault>
 
 const question = fc.oneof(

@@ -213,7 +213,7 @@ describe('a fault of the agent', () => {
   test('that says that nothing more can be read is the end of the wire', () => {
     const drive = runningBack()
     drive.feed('{"type":"fault","fault":{"code":"internal","message":"Gone.","fatal":true}}', '{"type":"turn-started"}')
-    expect(drive.faults).toMatchObject([{ code: 'internal', fatal: true }])
+    expect(drive.faults).toEqual([{ code: 'internal', message: 'Gone.', retryable: false }])
     drive.start('again', { turn: 't2' })
     expect(drive.events).toMatchObject([{ turn: 't2', type: 'turn-end', fault: { message: 'Gone.' } }])
   })

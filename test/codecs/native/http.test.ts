@@ -256,7 +256,7 @@ describe('a whole answer', () => {
     const drive = asked(BODY)
     drive.link.encodeLink!({ turn: null, type: 'session-changed', json: '1' })
     drive.link.keepAlive!()
-    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f1')
+    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f1', 'continues')
     expect(drive.sent.map(json)).toEqual([
       { type: 'fault', fault: { code: 'overloaded', message: 'Full.', retryable: true } },
     ])
@@ -287,9 +287,9 @@ describe('a stream', () => {
 
   test('that has begun tells a fault as an event; before, it is a plain body', () => {
     const drive = asked(BODY, SSE)
-    drive.link.encodeFault(fault('internal', 'Oh.'), 'f1')
+    drive.link.encodeFault(fault('internal', 'Oh.'), 'f1', 'continues')
     drive.play(plainTurn('yes', 'f2').slice(0, 1))
-    drive.link.encodeFault(fault('internal', 'Oh.'), 'f1')
+    drive.link.encodeFault(fault('internal', 'Oh.'), 'f1', 'continues')
     const line = '{"type":"fault","fault":{"code":"internal","message":"Oh.","retryable":false}}'
     expect([drive.sent[0], drive.sent[2]]).toEqual([line, { event: 'fault', data: line }])
   })
@@ -327,7 +327,7 @@ describe('what was lost', () => {
   test('is told with a fault', () => {
     const { link, sent } = lossyFront('http', [lost])
     link.decode(BODY)
-    link.encodeFault(fault('lossy-refused', 'No.'), 'x1')
+    link.encodeFault(fault('lossy-refused', 'No.'), 'x1', 'continues')
     expect(json(sent[0])).toMatchObject({ type: 'fault', losses: [lost] })
   })
 

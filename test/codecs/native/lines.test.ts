@@ -64,7 +64,7 @@ describe('a client on lines', () => {
     const lost = { kind: 'dropped', item: 'plan', why: 'no-place', count: 2 } as const
     const { link, sent } = lossyFront('lines', [lost])
     link.encode({ turn: 't1', type: 'turn-end', outcome: 'completed' }, 'x1', { seq: 3 } as TurnView)
-    link.encodeFault(fault('timeout', 'Late.'), 'x1')
+    link.encodeFault(fault('timeout', 'Late.'), 'x1', 'continues')
     expect(linesOf({ sent })).toEqual([
       { type: 'turn-end', turn: 't1', seq: 3, outcome: 'completed', losses: [lost] },
       { type: 'fault', exchange: 'x1', fault: { code: 'timeout', message: 'Late.', retryable: true }, losses: [lost] },
@@ -199,8 +199,8 @@ describe('a client on lines', () => {
     drive.feed('{"type":"query","exchange":"e1"}', '{"exchange":"e2"}', '{"type":"x","exchange":"e3"}')
     expect(linesOf(drive).slice(1)).toMatchObject([{ exchange: 'e1' }, { exchange: 'e2' }, { exchange: 'e3' }])
     drive.feed('{"type":"turn-start","input":"x"}', '{"type":"turn-start","input":"x","exchange":"e4"}')
-    drive.link.encodeFault(fault('session-busy', 'Busy.'), 'f1')
-    drive.link.encodeFault(fault('session-busy', 'Busy.'), 'f3')
+    drive.link.encodeFault(fault('session-busy', 'Busy.'), 'f1', 'continues')
+    drive.link.encodeFault(fault('session-busy', 'Busy.'), 'f3', 'continues')
     expect(linesOf(drive).slice(4)).toEqual([
       { type: 'fault', exchange: 'f1', fault: { code: 'session-busy', message: 'Busy.', retryable: true } },
       { type: 'fault', exchange: 'e4', fault: { code: 'session-busy', message: 'Busy.', retryable: true } },

@@ -127,7 +127,7 @@ describe('a followed turn', () => {
     expect(drive.answers.get('f1')).toEqual({ form: 'stream', framing: 'sse', onDisconnect: 'drain', asks: 'inline' })
     drive.play(plainTurn('hi'))
     drive.link.keepAlive!()
-    drive.link.encodeFault(fault('internal', 'Broken.'), 'f1')
+    drive.link.encodeFault(fault('internal', 'Broken.'), 'f1', 'continues')
     expect(drive.sent).toEqual([
       {
         event: 'usage',

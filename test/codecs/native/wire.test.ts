@@ -191,6 +191,7 @@ describe('errors', () => {
   test('with an unknown code are internal, and keep their code', () => {
     expect(readLine('{"type":"fault","fault":{"code":"moon","message":"Full."},"exchange":"x"}')).toEqual({
       is: 'fault',
+      fatal: false,
       exchange: 'x',
       fault: {
         code: 'internal',
@@ -207,7 +208,20 @@ describe('errors', () => {
   test('that do not say it are retryable as their code is', () => {
     expect(readLine('{"type":"fault","fault":{"code":"timeout","message":"Late."}}')).toEqual({
       is: 'fault',
+      fatal: false,
       fault: { code: 'timeout', message: 'Late.', retryable: true },
+    })
+  })
+
+  test('say whether they are the end of their wire, and nothing else', () => {
+    expect(readLine('{"type":"fault","fault":{"code":"internal","message":"Gone.","fatal":true}}')).toEqual({
+      is: 'fault',
+      fatal: true,
+      fault: { code: 'internal', message: 'Gone.', retryable: false },
+    })
+    expect(readLine('{"type":"fault","fault":{"code":"internal","message":"Gone.","fatal":false}}')).toMatchObject({
+      is: 'wrong',
+      why: 'fault.fatal must be true',
     })
   })
 })

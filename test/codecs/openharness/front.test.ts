@@ -595,7 +595,7 @@ describe('failures', () => {
         request: { auth: { token: 't' }, context: { user_intent: 'x' } },
       }),
     )
-    drive.link.encodeFault(fault('lossy-refused', 'Too lossy.'), 'f1')
+    drive.link.encodeFault(fault('lossy-refused', 'Too lossy.'), 'f1', 'continues')
     expect(answerOf(drive)).toMatchObject({
       request_id: 'q',
       supported_capabilities: { 'openharness.streaming': true },
@@ -610,7 +610,7 @@ describe('failures', () => {
 
   test('a body that cannot be read to its end is answered once', () => {
     const drive = driveFront(codec, { ...HTTP, headers: { 'x-request-id': 'q' } })
-    drive.link.encodeFault(fault('payload-too-large', 'Too large.', { fatal: true }), undefined)
+    drive.link.encodeFault(fault('payload-too-large', 'Too large.'), undefined, 'ends')
     drive.link.decodeEnd?.('eof')
     expect(drive.sent).toHaveLength(1)
     expect(answerOf(drive)).toMatchObject({ request_id: 'q', response: { error: { code: 'payload_too_large' } } })

@@ -251,7 +251,7 @@ describe('the end of a stream', () => {
 
   test('a failure of no turn is one too', () => {
     const drive = stream([])
-    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f1')
+    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f1', 'continues')
     expect(validResponse(drive.sent[0] as string)).toMatchObject({ response: { error: { code: 'overloaded' } } })
   })
 

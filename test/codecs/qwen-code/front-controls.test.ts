@@ -137,7 +137,7 @@ describe('what is answered at once', () => {
   test('a change that the gateway fails is refused, and what waits for it goes on', () => {
     const front = streamClient()
     front.feed(control('q1', { subtype: 'set_model', model: 'big' }), say('hi'))
-    front.link.encodeFault!(fault('overloaded', 'Not now.'), front.commands[0]!.exchange)
+    front.link.encodeFault!(fault('overloaded', 'Not now.'), front.commands[0]!.exchange, 'continues')
     expect(sentObjects(front)).toEqual([{ type: 'control_response', response: error('Not now.') }])
     expect(front.commands[1]).toMatchObject({ type: 'turn-start', options: { streaming: false } })
   })
@@ -211,7 +211,7 @@ describe('what is handed on', () => {
     front.link.encodeLink!({ turn: null, type: 'command-reply', exchange: last(front).exchange, fault: reason })
     expect(response(front)).toEqual(instead)
     front.feed(line)
-    front.link.encodeFault(reason, last(front).exchange)
+    front.link.encodeFault(reason, last(front).exchange, 'continues')
     expect(response(front)).toEqual(instead)
   })
 

@@ -208,7 +208,7 @@ describe('a turn', () => {
   test('after its result, nothing more is written', () => {
     const front = shown([end])
     const sent = front.sent.length
-    front.link.encodeFault(fault('internal', 'late'), 'f2')
+    front.link.encodeFault(fault('internal', 'late'), 'f2', 'continues')
     front.play([{ type: 'text-delta', turn, message: 'm1', text: 'late' }], 'f2')
     expect(front.sent.slice(sent).map((line) => JSON.parse(String(line)).type)).toEqual(['result'])
   })
@@ -622,7 +622,8 @@ test('turns that the gateway refuses at once are all answered, in order', () => 
   const push = front.commands.push.bind(front.commands)
   front.commands.push = (...commands) => {
     const count = push(...commands)
-    for (const { exchange } of commands) front.link.encodeFault(fault('overloaded', 'Too many turns.'), exchange)
+    for (const { exchange } of commands)
+      front.link.encodeFault(fault('overloaded', 'Too many turns.'), exchange, 'continues')
     return count
   }
   front.feed(say('one'), say('two'), say('three'))

@@ -141,7 +141,11 @@ describe('messages', () => {
     front.feed(say('first'))
     for (let count = 0; count < 5; count += 1) front.feed(say(`${count}`))
     for (let count = 0; count < 6; count += 1) {
-      front.link.encodeFault(fault('agent-not-found', `no agent ${count}`), front.commands.at(-1)!.exchange)
+      front.link.encodeFault(
+        fault('agent-not-found', `no agent ${count}`),
+        front.commands.at(-1)!.exchange,
+        'continues',
+      )
     }
     expect(results(front).map(({ error }) => (error as { message: string }).message)).toEqual(
       [0, 1, 2, 3, 4, 5].map((count) => `no agent ${count}`),
@@ -198,8 +202,8 @@ describe('the end', () => {
   test('a frame boundary that is lost is the end of the input', () => {
     const front = streamClient()
     front.feed(say('hi'))
-    const lost = fault('payload-too-large', 'The line is too long.', { fatal: true })
-    front.link.encodeFault(lost, undefined)
+    const lost = fault('payload-too-large', 'The line is too long.')
+    front.link.encodeFault(lost, undefined, 'ends')
     front.link.decodeEnd!('eof')
     expect(front.exitCode).toBeUndefined()
     front.play(plainTurn('fine'))
@@ -209,7 +213,7 @@ describe('the end', () => {
 
   test('what nobody waits for is answered by a result', () => {
     const front = streamClient()
-    front.link.encodeFault(fault('internal', 'broken'), 'unknown')
+    front.link.encodeFault(fault('internal', 'broken'), 'unknown', 'continues')
     expect(results(front)).toMatchObject([{ error: { message: 'broken' } }])
   })
 
@@ -286,7 +290,7 @@ describe('a prompt in the arguments', () => {
     expect([broken.sent, broken.warned, broken.exitCode]).toEqual([[], ['503 busy'], 1])
     const refused = print('hi')
     refused.link.decodeEnd!('eof')
-    refused.link.encodeFault(fault('agent-not-found', 'There is no agent "x".'), 'f2')
+    refused.link.encodeFault(fault('agent-not-found', 'There is no agent "x".'), 'f2', 'continues')
     expect([refused.sent, refused.warned, refused.exitCode]).toEqual([[], ['There is no agent "x".'], 1])
   })
 
@@ -302,10 +306,10 @@ describe('a prompt in the arguments', () => {
   test('a failure that no turn owns, in every form', () => {
     const broken = fault('unauthenticated', 'Bring a key.')
     const json = print('hi', '-o', 'json')
-    json.link.encodeFault(broken, undefined)
+    json.link.encodeFault(broken, undefined, 'continues')
     expect(JSON.parse(String(json.sent[0]))).toMatchObject([{ type: 'result', error: { message: 'Bring a key.' } }])
     const text = print('hi')
-    text.link.encodeFault(broken, undefined)
+    text.link.encodeFault(broken, undefined, 'continues')
     text.link.decodeEnd!('eof')
     text.play(plainTurn('fine'))
     expect([text.sent, text.warned, text.exitCode]).toEqual([['fine'], ['Bring a key.'], 1])

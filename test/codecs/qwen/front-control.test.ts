@@ -115,7 +115,7 @@ describe('cancel', () => {
   test('a turn that never ran answers its cancellation too', () => {
     const drive = front()
     drive.feed(chat('x'), cancel({ prompt_id: 's########1' }))
-    drive.link.encodeFault(fault('session-busy', 'busy'), 'f1')
+    drive.link.encodeFault(fault('session-busy', 'busy'), 'f1', 'continues')
     expect(bare(sentLines(drive)).slice(0, 2)).toEqual(cancelled('s########1', 'noop', NOOP))
   })
 
@@ -397,7 +397,7 @@ describe('hints and heartbeats', () => {
     const ext = { protocol: 'qwen', json: '{"z":1}' }
     drive.link.encodeLink!({ ...replied, exchange: 'f1', data: '{"ok":true}', ext })
     drive.link.encodeLink!({ ...replied, exchange: 'f2', data: '{"ok":false}' })
-    drive.link.encodeFault(fault('agent-unavailable', 'gone'), 'f3')
+    drive.link.encodeFault(fault('agent-unavailable', 'gone'), 'f3', 'continues')
     const common = { type: 'result/heartbeat', session_id: 's' }
     expect(sentLines(drive)).toEqual([
       { ...common, status: 'ok', ts: 0, z: 1 },

@@ -223,7 +223,7 @@ describe('formats', () => {
     const drive = front([])
     drive.feed(chat('a'), chat('b'), chat('/clear'), chat('c'), '{}')
     play(drive, [{ type: 'turn-end', outcome: 'cancelled' }])
-    drive.link.encodeFault(fault('session-busy', 'Busy.'), drive.commands[1]!.exchange)
+    drive.link.encodeFault(fault('session-busy', 'Busy.'), drive.commands[1]!.exchange, 'continues')
     const { exchange } = drive.commands[2]!
     drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange, fault: fault('internal', 'No.') })
     drive.link.encodeLink!({ turn: null, type: 'notice', severity: 'info', code: 'c', text: 't' })
@@ -268,7 +268,7 @@ describe('HTTP', () => {
     drive.link.decodeEnd!('eof')
     expect(drive.commands[0]).toMatchObject({ input: [{ type: 'text', text: '{"input":\nmore' }] })
     const refused = http({ headers: { 'content-type': 'text/plain' }, query: 'output_format=text' })
-    refused.link.encodeFault(fault('forbidden', 'No.'), undefined)
+    refused.link.encodeFault(fault('forbidden', 'No.'), undefined, 'continues')
     expect(refused.sent).toEqual(['No.'])
   })
 
@@ -288,7 +288,7 @@ describe('faults', () => {
   test('one that leaves the process healthy, and one that does not', () => {
     const drive = front()
     drive.feed(chat('a'), chat('b', { prompt_id: 'p2' }), chat('c', { prompt_id: 'p3' }))
-    drive.link.encodeFault(fault('session-busy', 'Busy.'), drive.commands[0]!.exchange)
+    drive.link.encodeFault(fault('session-busy', 'Busy.'), drive.commands[0]!.exchange, 'continues')
     expect(sentLines(drive)[0]).toMatchObject({
       prompt_id: 's########1',
       choices: [{ message: { content: 'Busy.' }, finish_reason: 'stop' }],
@@ -297,12 +297,12 @@ describe('faults', () => {
       },
     })
     expect(drive.commands).toHaveLength(2)
-    drive.link.encodeFault(fault('agent-not-found', 'None.'), drive.commands[1]!.exchange)
+    drive.link.encodeFault(fault('agent-not-found', 'None.'), drive.commands[1]!.exchange, 'continues')
     expect(bare(sentLines(drive))[1]).toEqual({
       error: { message: 'None.', type: 'not_found_error', param: null, code: 'QWEN_AGENT_NOT_FOUND' },
     })
     expect(drive.exitCode).toBe(1)
-    drive.link.encodeFault(fault('internal', 'Late.'), 'f1')
+    drive.link.encodeFault(fault('internal', 'Late.'), 'f1', 'continues')
     expect(drive.sent).toHaveLength(2)
   })
 
@@ -318,14 +318,14 @@ describe('faults', () => {
 
   test('of the wire: a lost frame boundary and a client without a key are fatal', () => {
     const lost = front()
-    lost.link.encodeFault(fault('payload-too-large', 'Too long.', { fatal: true, retryable: true }), undefined)
+    lost.link.encodeFault(fault('payload-too-large', 'Too long.', { retryable: true }), undefined, 'ends')
     const type = 'invalid_request_error'
     expect(sentLines(lost)).toEqual([
       { error: { message: 'Too long.', type, param: null, code: 'QWEN_PAYLOAD_TOO_LARGE' } },
     ])
     expect(lost.exitCode).toBe(1)
     const unknown = http()
-    unknown.link.encodeFault(fault('unauthenticated', 'Who?'), undefined)
+    unknown.link.encodeFault(fault('unauthenticated', 'Who?'), undefined, 'continues')
     expect(sentLines(unknown)).toMatchObject([
       { error: { type: 'authentication_error', code: 'QWEN_UNAUTHENTICATED' } },
     ])
@@ -341,7 +341,7 @@ describe('faults', () => {
     const drive = front()
     for (let at = 0; at < 900; at += 1) drive.feed(chat('x', { prompt_id: `p${at}` }))
     for (let at = 0; at < 900; at += 1) {
-      drive.link.encodeFault(fault('overloaded', 'Full.'), drive.commands.at(-1)!.exchange)
+      drive.link.encodeFault(fault('overloaded', 'Full.'), drive.commands.at(-1)!.exchange, 'continues')
     }
     expect(sentLines(drive)).toHaveLength(900)
     drive.link.decodeEnd!('eof')
@@ -365,7 +365,7 @@ describe('faults', () => {
       {
         command(command) {
           commands.push(command)
-          if (commands.length > 1) link.encodeFault(fault('overloaded', 'Full.'), command.exchange)
+          if (commands.length > 1) link.encodeFault(fault('overloaded', 'Full.'), command.exchange, 'continues')
         },
         send: (frame) => sent.push(frame),
         warn() {},
@@ -378,7 +378,7 @@ describe('faults', () => {
     )
     for (let at = 0; at < 900; at += 1) link.decode(chat('x', { prompt_id: `p${at}` }))
     expect(commands).toHaveLength(1)
-    link.encodeFault(fault('overloaded', 'Full.'), 'n0')
+    link.encodeFault(fault('overloaded', 'Full.'), 'n0', 'continues')
     expect(commands).toHaveLength(900)
     expect(sent).toHaveLength(900)
   })
@@ -391,7 +391,7 @@ describe('faults', () => {
         command() {},
         send: (frame) => sent.push(frame),
         warn() {},
-        fault: (found, exchange) => link.encodeFault(found, exchange),
+        fault: (found, input, exchange) => link.encodeFault(found, exchange, input),
         report() {},
         losses: () => [],
         newId: () => 'n',

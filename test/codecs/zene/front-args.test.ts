@@ -85,7 +85,7 @@ describe('self-test', () => {
     const drive = run(({ link }) => {
       link.encodeLink?.({ turn: null, type: 'session-bound', agentSession: 'z' })
       link.encodeLink?.({ turn: null, type: 'command-reply', exchange: 'f1', data: '{"ok":true}' })
-      link.encodeFault(fault('internal', 'late'), undefined)
+      link.encodeFault(fault('internal', 'late'), undefined, 'continues')
     })
     expect(drive.sent).toEqual([
       '{"ok":true,"status":"PASS","missing_required_env":[],"checks":[{"role":"gateway","ok":true,"error":null}],"provider_probe_results":[]}',
@@ -99,7 +99,11 @@ describe('self-test', () => {
         drive.link.encodeLink?.({ turn: null, type: 'command-reply', exchange: 'f1' }),
       'the gateway is not ready: run turnpike check for the reasons',
     ],
-    [(drive: ReturnType<typeof driveFront>) => drive.link.encodeFault(fault('internal', 'no agent'), 'f1'), 'no agent'],
+    [
+      (drive: ReturnType<typeof driveFront>) =>
+        drive.link.encodeFault(fault('internal', 'no agent'), 'f1', 'continues'),
+      'no agent',
+    ],
   ])('not ready', (act, message) => {
     const drive = run(act)
     drive.play([{ type: 'turn-started', turn: 't1' }], 'f1')

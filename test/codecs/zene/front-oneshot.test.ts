@@ -226,7 +226,7 @@ describe("the engine's own failures", () => {
   test('of a run: answered under its ids, exit 0', () => {
     const drive = oneshot()
     drive.feed(MINIMAL)
-    drive.link.encodeFault(fault('agent-not-found', 'no such agent'), 'f1')
+    drive.link.encodeFault(fault('agent-not-found', 'no such agent'), 'f1', 'continues')
     expect(line(drive.sent[0])).toMatchObject({
       ok: false,
       request_id: 'r',
@@ -238,17 +238,17 @@ describe("the engine's own failures", () => {
 
   test('of the wire: too large is exit 2, a configuration that cannot be used is 3', () => {
     const large = oneshot()
-    large.link.encodeFault(fault('payload-too-large', 'a line is too long', { fatal: true }), undefined)
+    large.link.encodeFault(fault('payload-too-large', 'a line is too long'), undefined, 'ends')
     large.link.decodeEnd?.('eof')
     expect([large.sent.length, large.exitCode, large.warned]).toEqual([1, 2, ['a line is too long']])
     const broken = oneshot()
-    broken.link.encodeFault(fault('internal', 'no agent is configured'), undefined)
+    broken.link.encodeFault(fault('internal', 'no agent is configured'), undefined, 'continues')
     expect([broken.sent.length, broken.exitCode, broken.warned]).toEqual([1, 3, ['no agent is configured']])
   })
 
   test('of an exchange that is not known any more', () => {
     const drive = oneshot()
-    drive.link.encodeFault(fault('internal', 'm'), 'gone')
+    drive.link.encodeFault(fault('internal', 'm'), 'gone', 'continues')
     expect(line(drive.sent[0])).toMatchObject({ request_id: 'unknown' })
   })
 })

@@ -213,7 +213,7 @@ describe('requests', () => {
     expect(line(drive.sent[0])).toMatchObject({ ok: false, request_id: 'x', error_message: 'not yours' })
     const refused = oneshot()
     refused.feed('{"type":"session_close","request_id":"x","session_id":"s"}')
-    refused.link.encodeFault(fault('overloaded', 'full'), 'f1')
+    refused.link.encodeFault(fault('overloaded', 'full'), 'f1', 'continues')
     expect(line(refused.sent[0])).toMatchObject({ ok: false, request_id: 'x', error_code: 'BUSY' })
   })
 

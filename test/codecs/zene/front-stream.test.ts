@@ -190,9 +190,9 @@ describe('many runs', () => {
 
   test('a failure of the whole wire closes it only when nothing can be done', () => {
     const drive = stream()
-    drive.link.encodeFault(fault('invalid-request', 'not UTF-8'), undefined)
+    drive.link.encodeFault(fault('invalid-request', 'not UTF-8'), undefined, 'continues')
     expect(drive.exitCode).toBeUndefined()
-    drive.link.encodeFault(fault('internal', 'no configuration'), undefined)
+    drive.link.encodeFault(fault('internal', 'no configuration'), undefined, 'continues')
     expect(drive.exitCode).toBe(3)
   })
 })

@@ -260,7 +260,7 @@ describe('how a turn ends', () => {
     drive.play(plainTurn('a'))
     const count = drive.sent.length
     drive.play([...plainTurn('b'), { turn: 't1', type: 'text-delta', message: 'm1', text: 'late' }])
-    drive.link.encodeFault(fault('internal', 'late'), drive.commands[0]!.exchange)
+    drive.link.encodeFault(fault('internal', 'late'), drive.commands[0]!.exchange, 'continues')
     expect(drive.sent).toHaveLength(count)
   })
 
@@ -277,7 +277,7 @@ describe('how a turn ends', () => {
 
   test('a refused prompt is started, failed and done: what its clients wait for', () => {
     const drive = promptedFront()
-    drive.link.encodeFault(fault('agent-not-found', 'There is no agent "x".'), drive.commands[0]!.exchange)
+    drive.link.encodeFault(fault('agent-not-found', 'There is no agent "x".'), drive.commands[0]!.exchange, 'continues')
     expect(sentLines(drive)).toEqual([
       { type: 'response', id: '1', command: 'prompt', success: true, data: { started: true } },
       { type: 'error', message: 'There is no agent "x".' },

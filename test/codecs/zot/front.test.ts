@@ -324,8 +324,8 @@ describe('the order of prompts', () => {
   test('a refused prompt lets the next one run', () => {
     const drive = front()
     drive.feed(...lines({ id: '1', type: 'prompt', message: 'a' }, { id: '2', type: 'prompt', message: 'b' }))
-    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f2')
-    drive.link.encodeFault(fault('overloaded', 'Full.'), 'unknown')
+    drive.link.encodeFault(fault('overloaded', 'Full.'), 'f2', 'continues')
+    drive.link.encodeFault(fault('overloaded', 'Full.'), 'unknown', 'continues')
     drive.link.encode({ turn: 'x', type: 'turn-started' }, 'unknown', undefined as never)
     expect(drive.commands).toHaveLength(2)
     expect(sentLines(drive).map((line) => line['type'])).toEqual(['response', 'error', 'done'])
@@ -340,7 +340,7 @@ describe('the order of prompts', () => {
       {
         command(command) {
           if (command.type === 'turn-start') starts.push(command.exchange)
-          if (starts.length > 1) link.encodeFault(fault('agent-not-found', 'Gone.'), command.exchange)
+          if (starts.length > 1) link.encodeFault(fault('agent-not-found', 'Gone.'), command.exchange, 'continues')
         },
         send: (frame) => sent.push(frame as string),
         warn() {},
@@ -352,7 +352,7 @@ describe('the order of prompts', () => {
       },
     )
     for (let at = 0; at < 1000; at += 1) link.decode(`{"id":"${at}","type":"prompt","message":"x"}`)
-    link.encodeFault(fault('agent-not-found', 'Gone.'), starts[0])
+    link.encodeFault(fault('agent-not-found', 'Gone.'), starts[0], 'continues')
     expect(sent.filter((line) => line === '{"type":"done"}')).toHaveLength(1000)
   })
 
@@ -396,7 +396,7 @@ describe('the end of the wire', () => {
   test('a line that is too long: the running turn finishes, then exit 1', () => {
     const drive = front()
     drive.feed('{"id":"1","type":"prompt","message":"a"}')
-    drive.link.encodeFault(fault('payload-too-large', 'A line is longer than 16 MiB.', { fatal: true }), undefined)
+    drive.link.encodeFault(fault('payload-too-large', 'A line is longer than 16 MiB.'), undefined, 'ends')
     drive.link.decodeEnd!('eof')
     expect(sentLines(drive)).toEqual([refused('', 'A line is longer than 16 MiB.')])
     drive.play(plainTurn('a'))
@@ -416,7 +416,7 @@ describe('the end of the wire', () => {
     form.link.decodeEnd!('eof')
     expect(form.sent).toHaveLength(1)
     const long = front({ transport: 'http' })
-    long.link.encodeFault(fault('payload-too-large', 'Too long.', { fatal: true }), undefined)
+    long.link.encodeFault(fault('payload-too-large', 'Too long.'), undefined, 'ends')
     long.link.decodeEnd!('eof')
     expect(sentLines(long)).toEqual([refused('', 'Too long.')])
     const typed = front({ transport: 'http', headers: { 'content-type': 'Application/JSON; charset=utf-8' } })

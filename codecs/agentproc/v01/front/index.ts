@@ -52,7 +52,7 @@ class V01Front implements FrontLink {
     const { transport, env } = this.#context
     if (transport !== 'stdio') return
     const refused = refusedVariables(env['AGENT_PROTOCOL_VERSION'])
-    if (refused) this.#ports.fault(refused)
+    if (refused) this.#ports.fault(refused, 'ends')
     else if (env['AGENT_MESSAGE'] === undefined) {
       // A runner whose message is too long for its variable has it on stdin alone.
       this.#stdin = []
@@ -91,11 +91,11 @@ class V01Front implements FrontLink {
   #decodeBody(body: string): void {
     const read = variablesOf(body)
     if ('refused' in read) {
-      this.#ports.fault(read.refused)
+      this.#ports.fault(read.refused, 'ends')
       return
     }
     const refused = refusedVariables(read.variables['AGENT_PROTOCOL_VERSION'])
-    if (refused) this.#ports.fault(refused)
+    if (refused) this.#ports.fault(refused, 'ends')
     else this.#start(read.variables)
   }
 
@@ -105,7 +105,10 @@ class V01Front implements FrontLink {
     const losses: Loss[] = []
     const input = inputOf(variables, (loss) => losses.push(loss))
     if (input.length === 0) {
-      this.#ports.fault(fault('invalid-request', 'There is neither a message nor an attachment; set AGENT_MESSAGE.'))
+      this.#ports.fault(
+        fault('invalid-request', 'There is neither a message nor an attachment; set AGENT_MESSAGE.'),
+        'ends',
+      )
       return
     }
     const streaming = variables['AGENT_STREAMING'] === '1'

@@ -72,7 +72,7 @@ class V04Front implements FrontLink {
     this.#session = turn.session_id || undefined
     const refused = refusedTurn(turn.protocol_version)
     if (refused) {
-      this.#ports.fault(refused)
+      this.#ports.fault(refused, 'ends')
       return
     }
     const losses: Loss[] = []
@@ -101,7 +101,7 @@ class V04Front implements FrontLink {
   }
 
   #refuse(message: string): void {
-    this.#ports.fault(fault('invalid-request', message))
+    this.#ports.fault(fault('invalid-request', message), 'ends')
   }
 }
 

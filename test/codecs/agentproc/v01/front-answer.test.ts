@@ -169,7 +169,7 @@ describe('the answer as it comes', () => {
 
   test('a failure before the turn', () => {
     const front = stdio({ MESSAGE: 'hi' })
-    front.link.encodeFault(fault('agent-not-found', 'There is no agent x.'), 'f1')
+    front.link.encodeFault(fault('agent-not-found', 'There is no agent x.'), 'f1', 'continues')
     expect(front.sent).toEqual(['AGENT_ERROR:"There is no agent x."'])
     expect(front.exitCode).toBe(1)
   })

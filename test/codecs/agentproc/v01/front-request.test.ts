@@ -194,7 +194,7 @@ describe('a request over HTTP', () => {
 
   test('a refusal before the body is an error line', () => {
     const front = driveFront(codec, { dialect: '0.4', transport: 'http' })
-    front.link.encodeFault(fault('forbidden', 'No.'), undefined)
+    front.link.encodeFault(fault('forbidden', 'No.'), undefined, 'continues')
     front.link.encode({ type: 'turn-started', turn: 't1' }, 'x', {} as never)
     expect([front.sent, front.exitCode]).toEqual([['AGENT_ERROR:"No."'], 1])
   })
