@@ -1,6 +1,6 @@
 import { argumentOf, type Dialect } from '../../src/contract/index.ts'
-import { pinsSession } from './back/args.ts'
 import { QwenCodeBack } from './back/index.ts'
+import { pinsSession } from './back/process.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { accepts } from './front/accepts.ts'
 import { QwenCodeFront } from './front/index.ts'
@@ -19,7 +19,7 @@ export const dialect: Dialect<unknown> = {
   back: {
     capabilities: backCapabilities,
     // A session that its arguments name is that of every process.
-    memory: ({ process }) => (pinsSession(process?.args ?? []) ? 'named' : 'resumed'),
+    memory: ({ process }) => (pinsSession(process?.args) ? 'named' : 'resumed'),
     configuredModel: (context) => argumentOf(context, '--model', '-m'),
     open: (context, ports) => new QwenCodeBack(context, ports),
   },

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isRecord } from '../../src/model/index.ts'
+import { isRecord, type ModelInfo } from '../../src/model/index.ts'
 
 /** `system` / `init`: before every turn. */
 export const SystemInit = v.looseObject({
@@ -14,12 +14,17 @@ export const SystemRetry = v.looseObject({
 })
 
 /** An id as agents give it: a number is its digits, none at all the empty one. Items that share an id are distinguished. */
-const WireId = v.pipe(
+export const WireId = v.pipe(
   v.optional(v.nullable(v.union([v.string(), v.number()])), null),
   v.transform((given) => (given === null ? '' : String(given))),
 )
 /** An id that may be missing; one of another type is as good as none. */
 const maybeId = v.fallback(v.optional(v.string()), undefined)
+
+/** A member whose value decides nothing. */
+const free = v.optional(v.unknown())
+/** The members of every line. */
+const line = { type: free, uuid: free, session_id: free, parent_tool_use_id: free }
 
 const Block = v.looseObject({ type: v.string() })
 
@@ -32,10 +37,15 @@ export const AssistantBlock = v.variant('type', [
 
 /** `assistant`: a run of blocks of one category. */
 export const Assistant = v.looseObject({
+  ...line,
   message: v.looseObject({
     id: maybeId,
+    type: free,
+    role: free,
+    model: free,
     content: v.array(Block),
-    usage: v.optional(v.unknown()),
+    stop_reason: free,
+    usage: free,
   }),
 })
 
@@ -51,45 +61,49 @@ export const UserBlock = v.variant('type', [
 ])
 
 /** `user`: results of tools, and texts that the CLI puts into the conversation itself. */
-export const User = v.looseObject({ message: v.looseObject({ content: v.union([v.string(), v.array(Block)]) }) })
+export const User = v.looseObject({
+  ...line,
+  message: v.looseObject({ role: free, content: v.union([v.string(), v.array(Block)]) }),
+})
+
+/** `content_block_delta`: a piece of a block. */
+export const BlockDelta = v.looseObject({
+  type: v.literal('content_block_delta'),
+  index: v.number(),
+  delta: v.variant('type', [
+    v.looseObject({ type: v.literal('text_delta'), text: v.string() }),
+    v.looseObject({ type: v.literal('thinking_delta'), thinking: v.string() }),
+    v.looseObject({ type: v.literal('input_json_delta'), partial_json: v.string() }),
+  ]),
+})
 
 /** The `event` of a `stream_event` line. */
 export const StreamEvent = v.variant('type', [
-  v.looseObject({
-    type: v.literal('message_start'),
-    message: v.looseObject({ id: maybeId }),
-  }),
+  v.looseObject({ type: v.literal('message_start'), message: v.looseObject({ id: maybeId }) }),
   v.looseObject({
     type: v.literal('content_block_start'),
     index: v.number(),
-    content_block: v.looseObject({
-      type: v.string(),
-      id: WireId,
-      name: v.optional(v.string()),
-    }),
+    content_block: v.looseObject({ type: v.string(), id: WireId, name: v.optional(v.string()) }),
   }),
-  v.looseObject({
-    type: v.literal('content_block_delta'),
-    index: v.number(),
-    delta: v.variant('type', [
-      v.looseObject({ type: v.literal('text_delta'), text: v.string() }),
-      v.looseObject({ type: v.literal('thinking_delta'), thinking: v.string() }),
-      v.looseObject({ type: v.literal('input_json_delta'), partial_json: v.string() }),
-    ]),
-  }),
+  BlockDelta,
   v.looseObject({ type: v.literal('content_block_stop') }),
   v.looseObject({ type: v.literal('message_stop') }),
   v.looseObject({ type: v.literal('tool_progress'), tool_use_id: WireId, content: v.unknown() }),
 ])
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
+/** `stream_event`: a piece of an answer, or of the output of a tool. */
+export const StreamLine = v.looseObject({ ...line, event: v.looseObject({ type: free }) })
+
 /** `result`: the end of a turn. */
 export const Result = v.looseObject({
+  ...line,
   subtype: v.optional(v.string(), 'success'),
   session_id: v.optional(v.string()),
   is_error: v.optional(v.boolean(), false),
+  duration_ms: free,
   result: v.optional(v.string()),
-  usage: v.optional(v.unknown()),
+  usage: free,
   error: v.optional(v.looseObject({ message: v.optional(v.string()) })),
 })
 export type Result = v.InferOutput<typeof Result>
@@ -137,23 +151,26 @@ export const ControlResponse = v.looseObject({
 /** The answer to `initialize`. */
 export const Initialized = v.looseObject({ session_id: v.optional(v.string()) })
 
-/** The answer to `get_available_models`, as far as its items are known. */
-export const AvailableModels = v.looseObject({
+/** The answer to `get_available_models`, as the models of the canonical answer. */
+export const AvailableModels = v.object({
   models: v.array(
     v.union([
       v.pipe(
         v.string(),
-        v.transform((id) => ({ id, contextWindowSize: undefined })),
+        v.transform((id): ModelInfo => ({ id })),
       ),
-      v.looseObject({ id: v.string(), contextWindowSize: v.optional(v.pipe(v.number(), v.finite())) }),
+      v.pipe(
+        v.object({ id: v.string(), contextWindowSize: v.optional(v.pipe(v.number(), v.finite())) }),
+        v.transform(
+          ({ id, contextWindowSize: size }): ModelInfo => (size === undefined ? { id } : { id, contextWindow: size }),
+        ),
+      ),
     ]),
   ),
 })
 
-/** A `user` line of a client. A block that is no text has no other place than the prompt itself. */
-export const ClientMessage = v.looseObject({
-  content: v.union([v.string(), v.array(v.unknown())]),
-})
+/** The `message` of a client's `user` line. A block that is no text has no other place than the prompt itself. */
+export const ClientMessage = v.looseObject({ content: v.union([v.string(), v.array(v.unknown())]) })
 
 /** The answer of a client to `can_use_tool`. */
 export const Verdict = v.looseObject({

@@ -1,5 +1,15 @@
-import { extensions, unknownMembers } from '../../src/codec-kit/index.ts'
-import { append, isRecord, type JsonText, members, object, parse, rest } from '../../src/model/index.ts'
+import { extensions, keysOf, unknownMembers } from '../../src/codec-kit/index.ts'
+import {
+  append,
+  type Invocation,
+  isRecord,
+  type JsonText,
+  member,
+  object,
+  parse,
+  quote,
+  rest,
+} from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
@@ -13,26 +23,40 @@ export const CANCELLED_TEXT = 'Operation cancelled.'
 export const { ownExt, toExt } = extensions(PROTOCOL)
 
 /**
- * Returns the members of a line that are not in `known`, and those of its object `inner` that are not in `innerKnown` (under the
- * same name), as one object; undefined when there are none.
+ * Makes a function that returns the members of a line that its schema does not know, and those of its object `inner`
+ * that are not in `known` (under the same name), as one object; undefined when there are none.
  */
 export function unknownWithin(
-  line: string,
-  value: Record<string, unknown>,
+  schema: { entries: object },
+  inner: string,
   known: ReadonlySet<string>,
-  inner: { key: string; known: ReadonlySet<string> },
-): JsonText | undefined {
-  const outer = unknownMembers(line, value, known)
-  const held = value[inner.key]
-  if (!isRecord(held) || Object.keys(held).every((key) => inner.known.has(key))) return outer
-  const raw = members(line).findLast(([key]) => key === inner.key)![1]
-  return append(outer ?? '{}', object([[inner.key, rest(raw, inner.known)]]))
+): (json: JsonText, value: Record<string, unknown>) => JsonText | undefined {
+  const outer = keysOf(schema)
+  return (json, value) => {
+    const unknown = unknownMembers(json, value, outer)
+    const held = value[inner]
+    if (!isRecord(held) || Object.keys(held).every((key) => known.has(key))) return unknown
+    return append(unknown ?? '{}', object([[inner, rest(member(json, inner)!, known)]]))
+  }
 }
 
-/** True for a version of the CLI that reports a failed turn as a success whose text is the error (0.15 does, 0.24 not). */
-export function saysErrorsAsText(version: string | undefined): boolean {
-  const minor = /^0\.(\d+)\./.exec(version ?? '0.0.')?.[1]
-  return minor !== undefined && Number(minor) < 24
+/** A `control_response`: its payload, or the error of a refusal. `id` is raw, as the other side wrote it. */
+export function responseLine(id: JsonText, said: { payload: JsonText } | { error: string }): string {
+  const [subtype, key, json] =
+    'payload' in said ? ['success', 'response', said.payload] : ['error', 'error', quote(said.error)]
+  return `{"type":"control_response","response":{"subtype":"${subtype}","request_id":${id},"${key}":${json}}}`
+}
+
+/** The text of an error in a `control_response`, which is a string or an object with one; else undefined. */
+export function errorText(error: unknown): string | undefined {
+  const text = isRecord(error) ? error['message'] : error
+  return typeof text === 'string' ? text : undefined
+}
+
+/** A command as its user would have typed it. */
+export function commandText({ kind, path, args }: Invocation): string {
+  const name = `${kind === 'slash' ? '/' : '@'}${path.join(' ')}`
+  return args === '' ? name : `${name} ${args}`
 }
 
 /** True when both texts say the same JSON, in any order of members. */

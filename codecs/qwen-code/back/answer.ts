@@ -14,16 +14,15 @@ export type Words = { type: 'text'; text: string } | { type: 'thinking'; thinkin
  * result has said whether it is one.
  */
 export class Answer {
-  readonly #out: Emitter
+  readonly out: Emitter
   /** Messages that a retry takes back. */
   #current: Id[] = []
   /** The open message. */
   #message: Id | undefined
   /** The wire's id of the answer that streams, for its first message. */
   #announced: string | undefined
-  #streams = false
-  /** The next line begins another answer. */
-  #over = true
+  /** `over`: the next line begins another answer. */
+  #phase: 'over' | 'streaming' | 'whole' = 'over'
   /** The first half of a character whose second half is still to come. */
   #half = ''
   /** Text that looks like the error of a failed model call. */
@@ -32,16 +31,16 @@ export class Answer {
   #closing = false
   #extra: JsonText | undefined
   readonly #used = new Set<Id>()
-  #spokeEarlier = false
-  #spokeNow = false
+  /** When text was passed on that is not taken back: in an earlier answer, or in the current one. */
+  #spoke: 'earlier' | 'now' | undefined
 
   constructor(out: Emitter) {
-    this.#out = out
+    this.out = out
   }
 
   /** True once any text was passed on that is not taken back. */
   get spoke(): boolean {
-    return this.#spokeEarlier || this.#spokeNow
+    return this.#spoke !== undefined
   }
 
   /** The end of the answer so far, which may be the error of a failed model call. */
@@ -51,12 +50,10 @@ export class Answer {
 
   /** `message_start`: an answer begins; its deltas follow. */
   start(id: string | undefined): void {
-    this.settle()
-    this.#close()
-    this.#over = true
+    this.between()
     this.#begin()
     this.#announced = id
-    this.#streams = true
+    this.#phase = 'streaming'
   }
 
   /** `text_delta`. */
@@ -82,7 +79,7 @@ export class Answer {
   /** `thinking_delta`. */
   thinking(text: string, extra?: JsonText): void {
     this.settle()
-    if (text !== '') this.#out.emit({ type: 'reasoning-delta', message: this.#open(), text }, extra)
+    if (text !== '') this.out.emit({ type: 'reasoning-delta', message: this.#open(), text }, extra)
   }
 
   /** `content_block_stop`: half a character stays half. */
@@ -94,8 +91,7 @@ export class Answer {
 
   /** `message_stop`: the answer is complete. A retry may still take it back. */
   stop(): void {
-    this.#streams = false
-    this.#over = true
+    this.#phase = 'over'
     this.#finish()
   }
 
@@ -103,12 +99,12 @@ export class Answer {
   tool(): void {
     this.settle()
     this.#close()
-    if (!this.#streams) this.#begin()
+    this.#begin()
   }
 
   /** The words of an `assistant` line; nothing new while its answer streams. `extra` are the unknown members of the line. */
   whole(id: string | undefined, words: readonly Words[], extra?: JsonText): void {
-    if (this.#streams) {
+    if (this.#phase === 'streaming') {
       this.#extra ??= extra
       return
     }
@@ -125,35 +121,33 @@ export class Answer {
       this.#finish()
       return
     }
-    this.#spokeNow ||= words.some((word) => word.type === 'text' && word.text !== '')
+    if (words.some((word) => word.type === 'text' && word.text !== '')) this.#spoke ??= 'now'
     const message = this.#open()
     this.#message = undefined
-    this.#out.emit({ type: 'message-end', message, parts: words.map(partOf) }, extra)
+    this.out.emit({ type: 'message-end', message, parts: words.map(partOf) }, extra)
   }
 
   /** A line that stands between two answers. */
   between(): void {
     this.settle()
     this.#close()
-    this.#streams = false
-    this.#over = true
+    this.#phase = 'over'
   }
 
   /** `system` / `retry`: takes the current answer back, or lets its text go on. */
   retry(keepText: boolean): void {
     if (keepText) {
       this.settle()
-      if (this.#message !== undefined) this.#out.emit({ type: 'message-retract', message: this.#message, keepText })
+      if (this.#message !== undefined) this.out.emit({ type: 'message-retract', message: this.#message, keepText })
       return
     }
     this.#half = ''
     this.settle(true)
-    for (const message of this.#current) this.#out.emit({ type: 'message-retract', message, keepText })
+    for (const message of this.#current) this.out.emit({ type: 'message-retract', message, keepText })
     this.#close()
     this.#current = []
-    this.#streams = false
-    this.#over = true
-    this.#spokeNow = false
+    this.#phase = 'over'
+    if (this.#spoke === 'now') this.#spoke = undefined
   }
 
   /** The held text is part of the answer after all; `failed`: it is the turn's error, which its end shows. */
@@ -175,33 +169,32 @@ export class Answer {
 
   /** Another answer begins with this line, unless the one before goes on. */
   #begin(): void {
-    if (!this.#over) return
-    this.#over = false
+    if (this.#phase !== 'over') return
+    this.#phase = 'whole'
     this.#current = []
-    this.#spokeEarlier = this.spoke
-    this.#spokeNow = false
+    if (this.#spoke) this.#spoke = 'earlier'
   }
 
   #pieces(word: Words): void {
     if (word.type === 'text') this.#say(word.text)
-    else this.#out.emit({ type: 'reasoning-delta', message: this.#open(), text: word.thinking })
+    else this.out.emit({ type: 'reasoning-delta', message: this.#open(), text: word.thinking })
   }
 
   #say(text: string, extra?: JsonText): void {
     const message = this.#open()
-    this.#spokeNow = true
-    if (extra === undefined) this.#out.text(message, text)
-    else this.#out.emit({ type: 'text-delta', message, text }, extra)
+    this.#spoke ??= 'now'
+    if (extra === undefined) this.out.text(message, text)
+    else this.out.emit({ type: 'text-delta', message, text }, extra)
   }
 
   #open(): Id {
     if (this.#message !== undefined) return this.#message
     const said = this.#announced
-    const message = said !== undefined && said !== '' && !this.#used.has(said) ? said : this.#out.newId()
+    const message = said !== undefined && said !== '' && !this.#used.has(said) ? said : this.out.newId()
     this.#used.add(message)
     this.#message = message
     this.#current.push(message)
-    this.#out.emit({ type: 'message-start', message, role: 'assistant' })
+    this.out.emit({ type: 'message-start', message, role: 'assistant' })
     return message
   }
 
@@ -216,7 +209,7 @@ export class Answer {
     const extra = this.#extra
     this.#extra = undefined
     this.#message = undefined
-    if (message !== undefined) this.#out.emit({ type: 'message-end', message }, extra)
+    if (message !== undefined) this.out.emit({ type: 'message-end', message }, extra)
   }
 }
 

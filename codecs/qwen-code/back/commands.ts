@@ -4,149 +4,96 @@ import {
   type CommandOf,
   type Fault,
   fault,
-  type Id,
   type JsonText,
   member,
   parseObject,
-  quote,
   replyData,
 } from '../../../src/model/index.ts'
 import { AvailableModels } from '../schema.ts'
 import { PROTOCOL, toExt } from '../wire.ts'
-import type { AgentWire, Reply, Step } from './wire.ts'
+import type { CliProcess } from './process.ts'
+import type { Reply } from './requests.ts'
+import { SETTINGS, type Setting } from './settings.ts'
 
-type Asked = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
+/** A command that the agent answers outside of turns. */
+type Outside = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
 
-/** The commands that the agent answers outside of turns; each ends with one `command-reply`. */
-export class Commands {
-  readonly #wire: AgentWire
-  readonly #ports: BackPorts
-
-  constructor(wire: AgentWire, ports: BackPorts) {
-    this.#wire = wire
-    this.#ports = ports
-  }
-
-  /** Does what the command says. */
-  run(command: Asked): void {
-    this.#wire.ready(() => {
-      if (command.type === 'config-set') this.#configure(command.exchange, configSteps(command, this.#wire))
-      else if (command.type === 'query') this.#query(command)
-      else this.#foreign(command)
-    })
-  }
-
-  #configure(exchange: Id, [step, ...rest]: readonly Step[]): void {
-    if (!step) {
-      this.#done(exchange, {})
-      return
-    }
-    this.#wire.set(step, (reply) => {
-      if (!reply?.success) {
-        this.#failed(exchange, reply)
-        return
-      }
-      step.done()
-      this.#wire.keep(step)
-      if (step.subtype === 'set_model') this.#wire.own = this.#wire.model
-      this.#configure(exchange, rest)
-    })
-  }
-
-  #query({ exchange, what }: CommandOf<'query'>): void {
-    if (what !== 'models') {
-      const text = `An agent of the protocol qwen-code cannot answer the query "${what}".`
-      this.#done(exchange, { fault: fault('invalid-request', text) })
-      return
-    }
-    this.#wire.request('get_available_models', [], (reply) => {
-      if (!reply?.success) {
-        this.#failed(exchange, reply)
-        return
-      }
-      const { success, output } = v.safeParse(AvailableModels, JSON.parse(reply.raw))
-      if (!success) {
-        const text = "The agent's list of models has not the shape that is known."
-        this.#done(exchange, { fault: fault('protocol-violation', text) })
-        return
-      }
-      const models = output.models.map(({ id, contextWindowSize }) => ({
-        id,
-        ...(contextWindowSize !== undefined && { contextWindow: contextWindowSize }),
-      }))
-      this.#done(exchange, { data: replyData({ models }), raw: reply.raw })
-    })
-  }
-
-  /** A control request of a client of the same dialect, under an id of our own; its answer goes back as it came. */
-  #foreign({ exchange, protocol, frame }: CommandOf<'foreign'>): void {
-    const request = protocol === PROTOCOL && parseObject(frame) ? member(frame, 'request') : undefined
-    if (request === undefined) {
-      const text = 'Only a control request can be handed to an agent of the protocol qwen-code.'
-      this.#done(exchange, { fault: fault('invalid-request', text) })
-      return
-    }
-    this.#wire.requestRaw(request, (reply) => {
-      if (reply?.success) this.#done(exchange, { raw: reply.raw })
-      else this.#failed(exchange, reply)
-    })
-  }
-
-  #failed(exchange: Id, reply: Exclude<Reply, { success: true }>): void {
-    const reason = reply ? fault('invalid-request', reply.error) : fault('agent-crashed', GONE)
-    this.#done(exchange, { fault: this.#wire.dead?.reason ?? reason })
-  }
-
-  #done(exchange: Id, { data, fault, raw }: { data?: JsonText; fault?: Fault; raw?: JsonText }): void {
-    const ext = toExt(raw)
-    this.#ports.emit({
-      turn: null,
-      type: 'command-reply',
-      exchange,
-      ...(data !== undefined && { data }),
-      ...(fault && { fault }),
-      ...(ext && { ext }),
-    })
-  }
-}
+/** The answer to a command: data, with the agent's own answer as it came, or why there is none. */
+type Done = (answer: { data?: JsonText; raw?: JsonText; fault?: Fault }) => void
+/** Makes the taker of an answer that continues with its payload; a refusal and a missing answer end the command. */
+type OrFail = (then: (raw: JsonText) => void) => (reply: Reply) => void
 
 const GONE = "The agent's process ended before it had answered; try again."
 
-/** The control requests that a change of configuration takes. */
-function configSteps({ model, mode, effort }: CommandOf<'config-set'>, wire: AgentWire): Step[] {
-  const steps: Step[] = []
-  if (model !== undefined) steps.push(modelStep(model, wire))
-  if (effort !== undefined) steps.push(effortStep(effort, wire))
-  if (mode !== undefined) {
-    steps.push({ subtype: 'set_permission_mode', fields: [['mode', quote(mode)]], unset() {}, done() {} })
+/** Does what the command says, and emits one `command-reply`. */
+export function runCommand(command: Outside, process: CliProcess, ports: BackPorts): void {
+  const { exchange } = command
+  const done: Done = ({ data, raw, fault }) => {
+    const ext = toExt(raw)
+    const said = { ...(data !== undefined && { data }), ...(fault && { fault }), ...(ext && { ext }) }
+    ports.emit({ turn: null, type: 'command-reply', exchange, ...said })
   }
-  return steps
+  const orFail: OrFail = (then) => (reply) => {
+    if (reply?.success) then(reply.raw)
+    else {
+      const reason = reply ? fault('invalid-request', reply.error) : fault('agent-crashed', GONE)
+      done({ fault: process.dead?.reason ?? reason })
+    }
+  }
+  process.ready(() => {
+    if (process.dead) done({ fault: process.dead.reason })
+    else if (command.type === 'config-set') configure(command, process, done, orFail)
+    else if (command.type === 'query') query(command, process, done, orFail)
+    else forward(command, process, done, orFail)
+  })
 }
 
-/** `set_model`. */
-export function modelStep(model: string, wire: AgentWire): Step {
-  return {
-    subtype: 'set_model',
-    fields: [['model', quote(model)]],
-    unset() {
-      wire.model = undefined
-    },
-    done() {
-      wire.model = model
-    },
+/** The settings of a client for its session, one after the other. */
+function configure(command: CommandOf<'config-set'>, process: CliProcess, done: Done, orFail: OrFail): void {
+  const { settings, requests } = process
+  const set = ([name, ...others]: readonly Setting[]): void => {
+    const value = name && command[name]
+    if (name === undefined) done({})
+    else if (value === undefined) set(others)
+    else {
+      const kept = (): void => {
+        settings.keep(name, value)
+        set(others)
+      }
+      settings.send(requests, name, value, orFail(kept))
+    }
   }
+  set(SETTINGS)
 }
 
-/** `set_effort`, which 0.15 does not know. */
-export function effortStep(effort: string, wire: AgentWire): Step {
-  return {
-    subtype: 'set_effort',
-    fields: [['effort', quote(effort)]],
-    unset() {
-      wire.effort = undefined
-    },
-    done() {
-      wire.effort = effort
-    },
+function query({ what }: CommandOf<'query'>, { requests }: CliProcess, done: Done, orFail: OrFail): void {
+  if (what !== 'models') {
+    const text = `An agent of the protocol qwen-code cannot answer the query "${what}".`
+    done({ fault: fault('invalid-request', text) })
+    return
   }
+  const list = (raw: JsonText): void => {
+    const { success, output } = v.safeParse(AvailableModels, JSON.parse(raw))
+    const text = "The agent's list of models has not the shape that is known."
+    if (success) done({ data: replyData(output), raw })
+    else done({ fault: fault('protocol-violation', text) })
+  }
+  requests.send('get_available_models', [], orFail(list))
+}
+
+/** A control request of a client of the same dialect, under an id of our own; its answer goes back as it came. */
+function forward(
+  { protocol, frame }: CommandOf<'foreign'>,
+  { requests }: CliProcess,
+  done: Done,
+  orFail: OrFail,
+): void {
+  const request = protocol === PROTOCOL && parseObject(frame) ? member(frame, 'request') : undefined
+  const text = 'Only a control request can be handed to an agent of the protocol qwen-code.'
+  if (request === undefined) done({ fault: fault('invalid-request', text) })
+  else
+    requests.sendRaw(
+      request,
+      orFail((raw) => done({ raw })),
+    )
 }

@@ -48,6 +48,12 @@ export function isSameError(held: string, said: string | undefined): boolean {
   return held.startsWith(API_ERROR) && (said === undefined || held.includes(said) || said.includes(held))
 }
 
+/** True for a version of the CLI that reports a failed turn as a success whose text is the error (0.15 does, 0.24 not). */
+export function saysErrorsAsText(version: string | undefined): boolean {
+  const minor = /^0\.(\d+)\./.exec(version ?? '0.0.')?.[1]
+  return minor !== undefined && Number(minor) < 24
+}
+
 /** Exit codes of limits that the CLI was started with; it writes no `result` then. */
 const LIMITS: ReadonlyMap<number, string> = new Map([
   [53, 'its limit of model calls (--max-session-turns): raise it, or ask for less'],

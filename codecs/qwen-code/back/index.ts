@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { UnaskedOutput, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { keysOf, UnaskedOutput, unknownMembers } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -8,48 +8,27 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import {
-  type Command,
-  type CommandOf,
-  fault,
-  type Item,
-  isRecord,
-  type Loss,
-  member,
-  parse,
-} from '../../../src/model/index.ts'
+import { type Command, type CommandOf, fault, type Item, isRecord, parse } from '../../../src/model/index.ts'
 import { Result, SystemInit } from '../schema.ts'
-import { CONTINUE, ownExt, PROTOCOL } from '../wire.ts'
+import { PROTOCOL } from '../wire.ts'
 import { Asks } from './asks.ts'
-import { Commands, effortStep, modelStep } from './commands.ts'
+import { runCommand } from './commands.ts'
 import { faultOfText } from './errors.ts'
 import { isOtherDialect, LINES, type Line, plainDelta, type Reading } from './lines.ts'
-import { promptOf, userLine } from './prompt.ts'
+import { CliProcess, type Death } from './process.ts'
+import { interrupt, startWork, type Work } from './start.ts'
 import { readSystem } from './system.ts'
 import { TurnDecoder } from './turn.ts'
-import { AgentWire, type Death, type Step } from './wire.ts'
 
-/** A turn on its way: `waiting` was not written yet. */
-interface Work {
+/** A turn that the agent began itself, while none of ours runs; `began`: it has a result to wait for. */
+interface Unasked {
   decoder: TurnDecoder
-  start: CommandOf<'turn-start'>
-  stage: 'waiting' | 'sent'
-  interrupting: boolean
+  output: UnaskedOutput
+  began: boolean
 }
 
-const INIT = new Set(['type', 'subtype', 'uuid', 'session_id'])
-const RESULT = new Set([
-  'type',
-  'subtype',
-  'uuid',
-  'session_id',
-  'parent_tool_use_id',
-  'is_error',
-  'duration_ms',
-  'result',
-  'usage',
-  'error',
-])
+const INIT: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'session_id'])
+const RESULT = keysOf(Result)
 
 const LOST: Death = {
   reason: fault('session-not-found', 'The agent cannot go on with this session.', { retry: 'fresh-session' }),
@@ -62,16 +41,14 @@ const LOST: Death = {
  */
 export class QwenCodeBack implements BackLink {
   readonly #ports: BackPorts
-  readonly #wire: AgentWire
+  readonly #process: CliProcess
   readonly #asks: Asks
-  readonly #commands: Commands
-  /** Its messages were meant for another client. */
-  readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
-  /** A turn that the agent began itself, while none of ours runs. */
-  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
+  #unasked: Unasked | undefined
   /** The commands that wait until that is over. */
   #afterUnasked: (() => void) | undefined
+  /** The version of the CLI. */
+  #version: string | undefined
   #bound: string | undefined
   #heard = false
   /** The agent could not go on with its session, and no turn has got this as its error. */
@@ -79,14 +56,12 @@ export class QwenCodeBack implements BackLink {
 
   constructor(context: BackContext<unknown>, ports: BackPorts) {
     this.#ports = ports
-    this.#recorded = context.recorded
-    this.#wire = new AgentWire(context, ports)
-    this.#asks = new Asks(ports, this.#wire)
-    this.#commands = new Commands(this.#wire, ports)
+    this.#process = new CliProcess(context, ports)
+    this.#asks = new Asks(ports, this.#process)
   }
 
   open(bound?: string): void {
-    this.#wire.resume(bound)
+    this.#process.open(bound)
   }
 
   encode(command: Command): void {
@@ -95,12 +70,12 @@ export class QwenCodeBack implements BackLink {
     else if (command.type === 'ask-reply') {
       if (this.#asks.reply(command, this.#running())) this.#cancel()
     } else if (command.type === 'config-set' || command.type === 'query' || command.type === 'foreign') {
-      this.#commands.run(command)
+      runCommand(command, this.#process, this.#ports)
     }
   }
 
   decode(frame: Frame): void {
-    if (!this.#wire.isCurrent(this.#wire.callOf(frame))) return
+    if (!this.#process.isCurrent(typeof frame === 'string' ? undefined : frame.call)) return
     const json = frameText(frame)
     const value = parse(json)
     if (!isRecord(value)) {
@@ -111,46 +86,38 @@ export class QwenCodeBack implements BackLink {
     const text = turn && value['type'] === 'stream_event' ? plainDelta(value) : undefined
     if (turn && text !== undefined) {
       turn.started()
-      turn.main.answer.text(text)
+      turn.main.text(text)
     } else this.#read({ value, json }, turn)
   }
 
   decodeEnd(end: CallEnd): void {
-    if (!this.#wire.isCurrent(end.call)) return
-    if (this.#wire.startedAnew(end)) {
+    if (!this.#process.isCurrent(end.call)) return
+    if (this.#process.startedAnew(end)) {
       this.#lost = true
-      if (this.#work) this.#fail(LOST)
+      if (this.#current) this.#fail(LOST)
       return
     }
     if (this.#work && end.why === 'cancelled') this.#work.decoder.cancelAsked = true
-    this.#die(this.#wire.reasonOf(end))
-  }
-
-  #die(dead: Death): void {
-    this.#fail(dead)
-    this.#endUnasked()
-    this.#wire.die(dead)
-  }
-
-  #fail({ reason, stop }: Death): void {
-    if (reason === LOST.reason) this.#lost = false
-    const decoder = this.#work?.decoder
-    this.#work = undefined
-    if (decoder) this.#asks.turnEnds(decoder)
-    decoder?.fail(reason, stop)
+    this.#die(this.#process.reasonOf(end))
   }
 
   #read(line: Line, turn: TurnDecoder | undefined): void {
-    const type = line.value['type']
-    if (!this.#heard && isOtherDialect(line.value)) {
-      this.#violate()
+    const { value, json } = line
+    const { type } = value
+    if (!this.#heard && isOtherDialect(value)) {
+      const text =
+        'The agent speaks the protocol of the RFC, not that of the shipped Qwen Code: set `protocol: qwen` in its configuration.'
+      const reason = fault('protocol-violation', text)
+      this.#die({ reason, stop: 'error' })
+      this.#ports.broken(reason)
       return
     }
     this.#heard = true
     if (type === 'control_response') {
-      const outcome = this.#wire.response(line.value, line.json)
-      if (outcome === 'stray' && this.#recorded) {
-        if (this.#recorded === 'agent') this.#foreign(line)
+      const outcome = this.#process.requests.answer(value, json)
+      const { recorded } = this.#process
+      if (outcome === 'stray' && recorded) {
+        if (recorded === 'agent') this.#foreign(line)
       } else if (outcome !== 'taken') this.#unparsed('command-reply')
     } else if (type === 'control_request') {
       if (this.#asks.read(turn, line) === 'misfit') this.#unparsed('ask')
@@ -159,7 +126,7 @@ export class QwenCodeBack implements BackLink {
     else if (turn) this.#content(line, turn)
     else if (!LINES.has(type)) this.#foreign(line)
     // Before the greeting an agent has nothing to say.
-    else if (this.#wire.greeted) this.#content(line, this.#openUnasked().decoder)
+    else if (this.#process.greeted) this.#content(line, this.#openUnasked().decoder)
   }
 
   #content(line: Line, turn: TurnDecoder): void {
@@ -187,18 +154,20 @@ export class QwenCodeBack implements BackLink {
       this.#unparsed('turn-started')
       return
     }
-    this.#wire.model = output.model ?? this.#wire.model
-    if (turn && this.#work?.start.options.model === undefined) this.#wire.own = this.#wire.model
-    this.#wire.version = output.qwen_code_version ?? this.#wire.version
-    if (output.session_id) this.#inSession(output.session_id)
+    const { settings } = this.#process
+    if (output.model !== undefined) settings.now.model = output.model
+    if (turn && this.#work?.start.options.model === undefined) settings.ownModel = settings.now.model
+    this.#version = output.qwen_code_version ?? this.#version
+    this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
     // Only what begins as turns do has a result to wait for.
-    if (!turn && this.#wire.greeted) this.#openUnasked().began = true
+    if (!turn && this.#process.greeted) this.#openUnasked().began = true
   }
 
   /** The session that the agent works in: reported once a turn is in it, and again when the agent changes it. */
-  #inSession(session: string): void {
-    this.#wire.session = session
+  #inSession(session: string | undefined): void {
+    if (!session) return
+    this.#process.session = session
     if (session === this.#bound) return
     this.#bound = session
     this.#ports.emit({ turn: null, type: 'session-bound', agentSession: session })
@@ -210,27 +179,24 @@ export class QwenCodeBack implements BackLink {
       this.#unparsed('turn-end')
       const text = 'The agent ended the turn in a way that cannot be read.'
       this.#fail({ reason: fault('protocol-violation', text), stop: 'error' })
-      return
-    }
-    if (!turn) {
+    } else if (turn) {
+      turn.started()
+      this.#inSession(output.session_id)
+      this.#asks.turnEnds(turn)
+      turn.result(output, this.#version, unknownMembers(json, value, RESULT))
+    } else {
       // An agent that cannot start says why in a result, before it ends.
-      if (!this.#wire.greeted && output.is_error) this.#wire.refusal = faultOfText(output.error?.message)
-      this.#unasked?.decoder.result(output, this.#wire.version, undefined)
+      if (!this.#process.greeted && output.is_error) this.#process.refusal = faultOfText(output.error?.message)
+      this.#unasked?.decoder.result(output, this.#version, undefined)
       this.#endUnasked()
-      return
     }
-    turn.started()
-    if (output.session_id) this.#inSession(output.session_id)
-    this.#asks.turnEnds(turn)
-    this.#work = undefined
-    turn.result(output, this.#wire.version, unknownMembers(json, value, RESULT))
   }
 
   /** Opens a turn for the agent's output while no message is answered, such as a job that it finished by itself. */
-  #openUnasked(): { decoder: TurnDecoder; began: boolean } {
+  #openUnasked(): Unasked {
     if (!this.#unasked) {
       const output = new UnaskedOutput(this.#ports)
-      const decoder = new TurnDecoder(output.ports, '', this.#wire.meter)
+      const decoder = new TurnDecoder(output.ports, '', this.#process.meter)
       this.#unasked = { output, decoder, began: false }
     }
     return this.#unasked
@@ -245,7 +211,7 @@ export class QwenCodeBack implements BackLink {
   }
 
   #start(start: CommandOf<'turn-start'>): void {
-    const decoder = new TurnDecoder(this.#ports, start.turn, this.#wire.meter)
+    const decoder = new TurnDecoder(this.#ports, start.turn, this.#process.meter)
     const work: Work = { decoder, start, stage: 'waiting', interrupting: false }
     this.#work = work
     const bound = start.session?.bound
@@ -255,109 +221,44 @@ export class QwenCodeBack implements BackLink {
       return
     }
     this.#lost = false
-    if (!this.#wire.dead && this.#wire.isElsewhere(bound)) this.#wire.restart(bound ?? this.#wire.session)
-    this.#wire.ready(() => {
+    const process = this.#process
+    if (!process.dead && process.isElsewhere(bound)) process.restart(bound ?? process.session)
+    process.ready(() => {
       // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
-      this.#afterUnasked = () => this.#configure(work)
+      this.#afterUnasked = () => startWork(work, process, this.#ports)
       if (!this.#unasked?.began) this.#endUnasked()
     })
   }
 
-  /** A message cannot name a model or an effort: others than the agent's are set first, and the session's own again. */
-  #configure(work: Work): void {
-    if (this.#work !== work) return
-    const { dead } = this.#wire
-    if (dead) {
-      this.#work = undefined
-      work.decoder.fail(dead.reason, dead.stop)
-      return
-    }
-    const [setting] = this.#wire.unset
-    if (setting) {
-      this.#restore(work, setting)
-      return
-    }
-    // In a recording they were set, or did not need to be.
-    const { model, effort } = this.#recorded ? {} : { model: this.#wire.own, ...work.start.options }
-    if (model !== undefined && model !== this.#wire.model) this.#set(work, 'option.model', modelStep(model, this.#wire))
-    else if (effort !== undefined && effort !== this.#wire.effort) {
-      this.#set(work, 'option.effort', effortStep(effort, this.#wire))
-    } else this.#prompt(work)
-  }
-
-  #set(work: Work, item: 'option.model' | 'option.effort', step: Step): void {
-    this.#wire.set(step, (reply) => {
-      if (reply && !reply.success) this.#report({ kind: 'dropped', item, why: 'unknown', count: 1 })
-      // Refused or not, it is not asked for again in this turn.
-      if (reply) step.done()
-      this.#configure(work)
-    })
-  }
-
-  /** Applies a client's setting to a process that replaced another one; the turn does not run without it. */
-  #restore(work: Work, setting: Step): void {
-    this.#wire.set(setting, (reply) => {
-      if (reply?.success) {
-        setting.done()
-        this.#wire.unset.delete(setting)
-      }
-      if (this.#work !== work || !reply) return
-      if (reply.success) this.#configure(work)
-      else this.#fail({ reason: fault('invalid-request', notKept(setting, reply.error)), stop: 'error' })
-    })
-  }
-
-  #prompt(work: Work): void {
-    const { start } = work
-    if (member(ownExt(start.ext) ?? '{}', CONTINUE) === 'true') {
-      this.#goOn(work)
-      return
-    }
-    const { text, system } = promptOf(start, this.#wire.system, (loss) => this.#report(loss))
-    if (text.trim() === '') {
-      this.#work = undefined
-      work.decoder.fail(fault('invalid-request', 'The prompt has no text, and the agent would not answer it.'))
-      return
-    }
-    const extra = ownExt(start.ext)
-    if (start.ext && extra === undefined) {
-      this.#report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
-    }
-    this.#wire.system = system
-    work.stage = 'sent'
-    this.#wire.send(userLine(text, this.#wire.session, extra))
-  }
-
-  /** The turn goes on with one that was interrupted: the CLI has a request for it, and no prompt. */
-  #goOn(work: Work): void {
-    work.stage = 'sent'
-    this.#wire.request(CONTINUE, [], (reply) => {
-      if (!reply || this.#work !== work) return
-      if (reply.success && member(reply.raw, 'accepted') === 'true') return
-      this.#work = undefined
-      const why = reply.success ? 'it has nothing to go on with' : reply.error
-      work.decoder.fail(fault('invalid-request', `The agent does not continue its last turn: ${why}.`))
-    })
-  }
-
   #cancel(): void {
-    const work = this.#work
+    const work = this.#current
     if (!work || work.interrupting) return
     work.decoder.cancelAsked = true
-    if (work.stage === 'waiting') {
-      this.#work = undefined
-      work.decoder.cancelled()
-      return
-    }
-    work.interrupting = true
-    this.#wire.request('interrupt', [], (reply) => {
-      // An interrupt that comes when the turn is over makes 0.15 deaf to every later message.
-      if (reply && this.#work !== work) this.#wire.suspect = true
-    })
+    if (work.stage === 'waiting') work.decoder.cancelled()
+    else interrupt(work, this.#process)
+  }
+
+  #die(dead: Death): void {
+    this.#fail(dead)
+    this.#endUnasked()
+    this.#process.die(dead)
+  }
+
+  #fail({ reason, stop }: Death): void {
+    if (reason === LOST.reason) this.#lost = false
+    const decoder = this.#current?.decoder
+    if (decoder) this.#asks.turnEnds(decoder)
+    decoder?.fail(reason, stop)
+  }
+
+  /** The turn that has no end yet. */
+  get #current(): Work | undefined {
+    return this.#work?.decoder.ended === false ? this.#work : undefined
   }
 
   #running(): TurnDecoder | undefined {
-    return this.#work?.stage === 'sent' ? this.#work.decoder : undefined
+    const work = this.#current
+    return work?.stage === 'sent' ? work.decoder : undefined
   }
 
   #done(reading: Reading, item: Item, line: Line): void {
@@ -369,23 +270,8 @@ export class QwenCodeBack implements BackLink {
     this.#ports.emit({ turn: this.#running()?.turn ?? null, type: 'foreign', protocol: PROTOCOL, frame: json })
   }
 
-  #violate(): void {
-    const text =
-      'The agent speaks the protocol of the RFC, not that of the shipped Qwen Code: set `protocol: qwen` in its configuration.'
-    const reason = fault('protocol-violation', text)
-    this.#die({ reason, stop: 'error' })
-    this.#ports.broken(reason)
-  }
-
   #unparsed(item: Item): void {
-    this.#report({ kind: 'unparsed', item, why: 'unknown', count: 1 })
+    const turn = this.#current?.decoder.turn
+    if (turn !== undefined) this.#ports.report({ kind: 'unparsed', item, why: 'unknown', count: 1 }, turn)
   }
-
-  #report(loss: Loss): void {
-    if (this.#work) this.#ports.report(loss, this.#work.decoder.turn)
-  }
-}
-
-function notKept({ subtype }: Step, error: string): string {
-  return `The agent had to be started again and refuses what its client has set (${subtype}: ${error}); set something else.`
 }

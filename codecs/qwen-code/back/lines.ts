@@ -1,10 +1,11 @@
 import * as v from 'valibot'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import { elements, type Item, isRecord, type JsonText, member } from '../../../src/model/index.ts'
 import * as schema from '../schema.ts'
 import { unknownWithin } from '../wire.ts'
-import type { Words } from './answer.ts'
+import type { Answer, Words } from './answer.ts'
 import { resultParts } from './tools.ts'
-import type { Lane, TurnDecoder } from './turn.ts'
+import type { TurnDecoder } from './turn.ts'
 
 /** One line, parsed and raw. */
 export interface Line {
@@ -15,26 +16,11 @@ export interface Line {
 /** The result of reading a line: read; not the shape of its type; not known, or about something that is not there. */
 export type Reading = 'read' | 'misfit' | 'foreign'
 
-/** Reads the lines of one type into a turn. */
+/** Reads the lines of one type into a turn; `item` is what is lost when a line has not the shape of its type. */
 export interface LineReader {
-  /** The item that is lost when the line has not the shape of its type. */
   item: Item
   read(turn: TurnDecoder, line: Line): Reading
 }
-
-const LINE = new Set(['type', 'uuid', 'session_id', 'parent_tool_use_id', 'message'])
-const ASSISTANT = new Set(['id', 'type', 'role', 'model', 'content', 'stop_reason', 'usage'])
-const USER = new Set(['role', 'content'])
-const EVENT_LINE = new Set(['type', 'uuid', 'session_id', 'parent_tool_use_id', 'event'])
-const DELTA_EVENT = new Set(['type', 'index', 'delta'])
-const STREAMED: ReadonlySet<unknown> = new Set([
-  'message_start',
-  'content_block_start',
-  'content_block_delta',
-  'content_block_stop',
-  'message_stop',
-  'tool_progress',
-])
 
 /** Lines of a turn by their `type`; `system` and `result` are the link's. */
 export const LINES: ReadonlyMap<unknown, LineReader> = new Map<unknown, LineReader>([
@@ -42,6 +28,10 @@ export const LINES: ReadonlyMap<unknown, LineReader> = new Map<unknown, LineRead
   ['user', { item: 'tool-end', read: readUser }],
   ['stream_event', { item: 'text-delta', read: readStreamEvent }],
 ])
+
+const unknownOfAssistant = unknownWithin(schema.Assistant, 'message', keysOf(schema.Assistant.entries.message))
+const unknownOfUser = unknownWithin(schema.User, 'message', keysOf(schema.User.entries.message))
+const unknownOfDelta = unknownWithin(schema.StreamLine, 'event', keysOf(schema.BlockDelta))
 
 /** True for the hottest line: a piece of the main answer's text, without a member too many. */
 export function plainDelta(value: Record<string, unknown>): string | undefined {
@@ -54,8 +44,7 @@ export function plainDelta(value: Record<string, unknown>): string | undefined {
 }
 
 /** True for lines that only the RFC has. */
-export function isOtherDialect(value: Record<string, unknown>): boolean {
-  const { type, object } = value
+export function isOtherDialect({ type, object }: Record<string, unknown>): boolean {
   if (typeof object === 'string' && object.startsWith('chat.completion')) return true
   return typeof type === 'string' && /^(?:result\/|x-qwen-)/.test(type)
 }
@@ -69,122 +58,103 @@ function size(value: Record<string, unknown>): number {
 function readAssistant(turn: TurnDecoder, { value, json }: Line): Reading {
   const { success, output } = v.safeParse(schema.Assistant, value)
   if (!success) return 'misfit'
-  const lane = turn.lane(value['parent_tool_use_id'])
+  const answer = turn.lane(value['parent_tool_use_id'])
   const { id, content, usage } = output.message
-  const extra = unknownWithin(json, value, LINE, { key: 'message', known: ASSISTANT })
-  turn.count(lane, usage)
-  const raw = elements(member(member(json, 'message')!, 'content')!)
+  turn.count(answer, usage)
+  const raw = blocksOf(json)
   const words: Words[] = []
-  let left = extra
+  let extra = unknownOfAssistant(json, value)
   for (const [at, candidate] of content.entries()) {
     const block = v.safeParse(schema.AssistantBlock, candidate)
-    if (!block.success) lane.out.unparsed('message-end', candidate.type)
+    if (!block.success) answer.out.unparsed('message-end', candidate.type)
     else if (block.output.type !== 'tool_use') words.push(block.output)
     else {
-      lane.answer.tool()
-      turn.tools.call(lane.out, block.output.id, block.output.name, inputOf(raw[at]!), left)
-      left = undefined
+      answer.tool()
+      turn.tools.call(answer.out, block.output.id, block.output.name, member(raw[at]!, 'input') ?? '{}', extra)
+      extra = undefined
     }
   }
-  if (words.length > 0) lane.answer.whole(id, words, left)
+  if (words.length > 0) answer.whole(id, words, extra)
   return 'read'
-}
-
-/** The raw arguments of a call; `{}` when it has none. */
-function inputOf(block: JsonText): JsonText {
-  return member(block, 'input') ?? '{}'
 }
 
 function readUser(turn: TurnDecoder, { value, json }: Line): Reading {
   const { success, output } = v.safeParse(schema.User, value)
   if (!success) return 'misfit'
-  const lane = turn.lane(value['parent_tool_use_id'])
+  const answer = turn.lane(value['parent_tool_use_id'])
   const { content } = output.message
-  const extra = unknownWithin(json, value, LINE, { key: 'message', known: USER })
-  lane.answer.between()
+  const extra = unknownOfUser(json, value)
+  answer.between()
   if (typeof content === 'string') {
-    inject(lane, content, extra)
+    inject(answer, content, extra)
     return 'read'
   }
-  const raw = elements(member(member(json, 'message')!, 'content')!)
+  const raw = blocksOf(json)
   let reading: Reading = 'read'
   for (const [at, candidate] of content.entries()) {
     const block = v.safeParse(schema.UserBlock, candidate)
-    if (!block.success) lane.out.unparsed('message-end', candidate.type)
-    else if (block.output.type === 'text') inject(lane, block.output.text, extra)
-    else if (!endTool(turn, lane, block.output, raw[at]!, extra)) reading = 'foreign'
+    if (!block.success) answer.out.unparsed('message-end', candidate.type)
+    else if (block.output.type === 'text') inject(answer, block.output.text, extra)
+    else {
+      const { tool_use_id: tool, is_error: failed, content } = block.output
+      const parts = resultParts(content, member(raw[at]!, 'content'))
+      const status = !failed ? 'ok' : turn.cancelAsked ? 'cancelled' : 'error'
+      if (!turn.tools.end(answer.out, { tool, status, parts }, extra)) reading = 'foreign'
+    }
   }
   return reading
 }
 
-function endTool(
-  turn: TurnDecoder,
-  { out }: Lane,
-  block: Extract<v.InferOutput<typeof schema.UserBlock>, { type: 'tool_result' }>,
-  raw: JsonText,
-  extra: JsonText | undefined,
-): boolean {
-  const parts = resultParts(block.content, member(raw, 'content'))
-  return turn.tools.end(out, block.tool_use_id, block.is_error, parts, turn.cancelAsked, extra)
+/** The raw blocks of a message. */
+function blocksOf(json: JsonText): JsonText[] {
+  return elements(member(member(json, 'message')!, 'content')!)
 }
 
 /** A text that the CLI put into the conversation itself. */
-function inject({ out }: Lane, text: string, extra: JsonText | undefined): void {
+function inject({ out }: Answer, text: string, extra: JsonText | undefined): void {
   const message = out.newId()
   out.emit({ type: 'message-start', message, role: 'user' })
   out.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] }, extra)
 }
 
-function readStreamEvent(turn: TurnDecoder, { value, json }: Line): Reading {
-  const held = value['event']
+type Piece<T> = Extract<schema.StreamEvent, { type: T }>
+type EventReader<T> = (turn: TurnDecoder, answer: Answer, event: Piece<T>, line: Line) => unknown
+
+/** Reads the pieces by their type; false is one about something that is not there. */
+const EVENTS: { readonly [T in schema.StreamEvent['type']]: EventReader<T> } = {
+  message_start: ({ tools }, answer, { message }) => {
+    tools.forgetDrafts()
+    answer.start(message.id)
+  },
+  content_block_start: ({ tools }, answer, { index, content_block: { type, id, name } }) => {
+    if (type !== 'tool_use' || name === undefined) return
+    answer.tool()
+    tools.draft(answer.out, index, id, name)
+  },
+  content_block_delta: ({ tools }, answer, { index, delta }, { value, json }) => {
+    if (delta.type === 'input_json_delta') return tools.args(answer.out, index, delta.partial_json)
+    const extra = unknownOfDelta(json, value)
+    if (delta.type === 'text_delta') answer.text(delta.text, extra)
+    else answer.thinking(delta.thinking, extra)
+  },
+  content_block_stop: (_, answer) => answer.blockStop(),
+  message_stop: (_, answer) => answer.stop(),
+  tool_progress: ({ tools }, { out }, { tool_use_id: tool }, { json }) => {
+    if (!tools.has(tool)) return false
+    out.emit({
+      type: 'tool-progress',
+      tool,
+      parts: [{ type: 'data', json: member(member(json, 'event')!, 'content')! }],
+    })
+  },
+}
+
+function readStreamEvent(turn: TurnDecoder, line: Line): Reading {
+  const held = line.value['event']
   if (!isRecord(held)) return 'misfit'
-  if (!STREAMED.has(held['type'])) return 'foreign'
+  if (!Object.hasOwn(EVENTS, String(held['type']))) return 'foreign'
   const { success, output } = v.safeParse(schema.StreamEvent, held)
   if (!success) return 'misfit'
-  const lane = turn.lane(value['parent_tool_use_id'])
-  return readEvent(turn, lane, output, { value, json })
-}
-
-function readEvent(turn: TurnDecoder, lane: Lane, event: schema.StreamEvent, line: Line): Reading {
-  const { answer, out } = lane
-  switch (event.type) {
-    case 'message_start':
-      turn.tools.forgetDrafts()
-      answer.start(event.message.id)
-      return 'read'
-    case 'content_block_start': {
-      const { type, id, name } = event.content_block
-      if (type !== 'tool_use' || name === undefined) return 'read'
-      answer.tool()
-      turn.tools.draft(out, event.index, id, name)
-      return 'read'
-    }
-    case 'content_block_delta':
-      return readDelta(turn, lane, event, line)
-    case 'content_block_stop':
-      answer.blockStop()
-      return 'read'
-    case 'message_stop':
-      answer.stop()
-      return 'read'
-    case 'tool_progress': {
-      if (!turn.tools.has(event.tool_use_id)) return 'foreign'
-      const content = member(member(line.json, 'event')!, 'content')!
-      out.emit({ type: 'tool-progress', tool: event.tool_use_id, parts: [{ type: 'data', json: content }] })
-      return 'read'
-    }
-  }
-}
-
-function readDelta(
-  turn: TurnDecoder,
-  { answer, out }: Lane,
-  { index, delta }: Extract<schema.StreamEvent, { type: 'content_block_delta' }>,
-  { value, json }: Line,
-): Reading {
-  const extra = unknownWithin(json, value, EVENT_LINE, { key: 'event', known: DELTA_EVENT })
-  if (delta.type === 'text_delta') answer.text(delta.text, extra)
-  else if (delta.type === 'thinking_delta') answer.thinking(delta.thinking, extra)
-  else if (!turn.tools.args(out, index, delta.partial_json)) return 'foreign'
-  return 'read'
+  const read = EVENTS[output.type] as EventReader<schema.StreamEvent['type']>
+  return read(turn, turn.lane(line.value['parent_tool_use_id']), output, line) === false ? 'foreign' : 'read'
 }

@@ -1,5 +1,6 @@
-import { messageLine } from '../../../src/codec-kit/index.ts'
-import { type Invocation, type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
+import { messageLine, withInstruction } from '../../../src/codec-kit/index.ts'
+import { type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
+import { commandText } from '../wire.ts'
 
 /** A prompt as the CLI is to read it. */
 export interface Prompt {
@@ -26,9 +27,9 @@ export function promptOf(start: TurnStart, known: string | undefined, report: (l
     if (wished !== known) report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
     return { text, system: FORGETTING.has(command.toLowerCase()) ? undefined : known }
   }
-  if (wished === known || text.trim() === '') return { text, system: known }
+  if (wished === undefined || wished === known || text.trim() === '') return { text, system: known }
   report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-  return { text: `System instruction:\n${wished}\n\nUser message:\n${text}`, system: wished }
+  return { text: withInstruction(wished, text), system: wished }
 }
 
 function textOf(start: TurnStart, report: (loss: Loss) => void): string {
@@ -43,12 +44,7 @@ function textOf(start: TurnStart, report: (loss: Loss) => void): string {
     }
   }
   const typed = lines.join('\n')
-  return typed === '' && start.invocation ? invocationText(start.invocation) : typed
-}
-
-function invocationText({ kind, path, args }: Invocation): string {
-  const name = `${kind === 'slash' ? '/' : '@'}${path.join(' ')}`
-  return args === '' ? name : `${name} ${args}`
+  return typed === '' && start.invocation ? commandText(start.invocation) : typed
 }
 
 /** The `user` line of a prompt; `extra` are unknown members of the client's own. */

@@ -1,5 +1,4 @@
-import type { Id, JsonText, Part, ToolStatus } from '../../../src/model/index.ts'
-import { elements } from '../../../src/model/index.ts'
+import { type EventOf, elements, type Id, type JsonText, type Part } from '../../../src/model/index.ts'
 import type { Emitter } from './emit.ts'
 
 /** The tool calls of one turn, over all lanes. */
@@ -49,18 +48,17 @@ export class Tools {
     this.#denied.add(tool)
   }
 
-  /** `tool_result`; false when there is no such call. `cancelling` is true while the turn is being stopped. */
-  end(out: Emitter, tool: Id, failed: boolean, parts: readonly Part[], cancelling: boolean, extra?: JsonText): boolean {
+  /** `tool_result`; false when there is no such call. */
+  end(
+    out: Emitter,
+    { tool, status, parts }: Pick<EventOf<'tool-end'>, 'tool' | 'status' | 'parts'>,
+    extra?: JsonText,
+  ): boolean {
     if (!this.#open.has(tool)) return false
     count(this.#open, tool, -1)
-    out.emit({ type: 'tool-end', tool, status: this.#status(tool, failed, cancelling), parts }, extra)
+    const denied = status !== 'ok' && this.#denied.has(tool)
+    out.emit({ type: 'tool-end', tool, status: denied ? 'denied' : status, parts }, extra)
     return true
-  }
-
-  #status(tool: Id, failed: boolean, cancelling: boolean): ToolStatus {
-    if (!failed) return 'ok'
-    if (this.#denied.has(tool)) return 'denied'
-    return cancelling ? 'cancelled' : 'error'
   }
 }
 

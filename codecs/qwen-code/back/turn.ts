@@ -10,18 +10,12 @@ import {
   type Usage,
 } from '../../../src/model/index.ts'
 import type { Result } from '../schema.ts'
-import { CANCELLED_TEXT, saysErrorsAsText, toExt } from '../wire.ts'
+import { CANCELLED_TEXT, toExt } from '../wire.ts'
 import { Answer } from './answer.ts'
 import { Emitter } from './emit.ts'
-import { faultOfText, isErrorText, isSameError } from './errors.ts'
+import { faultOfText, isErrorText, isSameError, saysErrorsAsText } from './errors.ts'
 import { Tools } from './tools.ts'
 import { type UsageMeter, usageOf } from './usage.ts'
-
-/** One lane of a turn: the main one, or a sub-agent's. */
-export interface Lane {
-  out: Emitter
-  answer: Answer
-}
 
 type End = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
 
@@ -32,12 +26,13 @@ type End = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
 export class TurnDecoder {
   readonly turn: Id
   readonly tools = new Tools()
-  readonly main: Lane
+  /** The main agent's answer. */
+  readonly main: Answer
   /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
   cancelAsked = false
   ended = false
   readonly #ports: BackPorts
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, Answer>()
   readonly #meter: UsageMeter
   #started = false
   readonly #report = (loss: Loss): void => this.#ports.report(loss, this.turn)
@@ -46,14 +41,14 @@ export class TurnDecoder {
     this.#ports = ports
     this.#meter = meter
     this.turn = turn
-    this.main = this.#newLane(undefined)
+    this.main = new Answer(new Emitter(ports, turn))
   }
 
-  /** The lane that a line's `parent_tool_use_id` names. */
-  lane(parent: unknown): Lane {
+  /** The answer of the lane that a line's `parent_tool_use_id` names: the main one, or a sub-agent's. */
+  lane(parent: unknown): Answer {
     if (typeof parent !== 'string' && typeof parent !== 'number') return this.main
     const name = String(parent)
-    const lane = this.#lanes.get(name) ?? this.#newLane(name)
+    const lane = this.#lanes.get(name) ?? new Answer(new Emitter(this.#ports, this.turn, name))
     this.#lanes.set(name, lane)
     return lane
   }
@@ -67,7 +62,7 @@ export class TurnDecoder {
   }
 
   /** The tokens of a model call. */
-  count(lane: Lane, fields: unknown): void {
+  count(lane: Answer, fields: unknown): void {
     const usage = usageOf(fields, this.#report)
     if (!usage) return
     if (lane === this.main) this.#meter.add(usage)
@@ -78,9 +73,8 @@ export class TurnDecoder {
   result(result: Result, version: string | undefined, extra: JsonText | undefined): void {
     const end = this.#judge(result, version)
     const failed = end.outcome !== 'completed'
-    const { answer } = this.main
-    answer.end(failed && isSameError(answer.held, result.error?.message))
-    if (!failed && !answer.spoke) this.#answerOf(result.result ?? '')
+    this.main.end(failed && isSameError(this.main.held, result.error?.message))
+    if (!failed && !this.main.spoke) this.#answerOf(result.result ?? '')
     this.#end(end, this.#meter.end(usageOf(result.usage, this.#report)), extra)
   }
 
@@ -103,8 +97,8 @@ export class TurnDecoder {
       const reason = fault('internal', said ?? 'The agent stopped at its limit of model calls.')
       return { outcome: 'failed', stop: 'max-turns', fault: reason }
     }
-    if (failed) return { outcome: 'failed', stop: 'error', fault: faultOfText(said || this.main.answer.held) }
-    const { held } = this.main.answer
+    const { held } = this.main
+    if (failed) return { outcome: 'failed', stop: 'error', fault: faultOfText(said || held) }
     if (isErrorText(held) && saysErrorsAsText(version))
       return { outcome: 'failed', stop: 'error', fault: faultOfText(held) }
     return { outcome: 'completed', stop: 'end' }
@@ -112,26 +106,20 @@ export class TurnDecoder {
 
   /** An answer that only the result holds, or none at all. */
   #answerOf(text: string): void {
-    const { out, answer } = this.main
     if (text === '') {
       const empty = 'The agent ended the turn without any text.'
-      out.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text: empty })
+      this.main.out.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text: empty })
     } else {
-      answer.whole(undefined, [{ type: 'text', text }])
-      answer.end(false)
+      this.main.whole(undefined, [{ type: 'text', text }])
+      this.main.end(false)
     }
   }
 
   #end(end: End, usage: Usage | undefined, extra?: JsonText): void {
-    for (const { answer } of [...this.#lanes.values(), this.main]) answer.end(false)
+    for (const answer of [...this.#lanes.values(), this.main]) answer.end(false)
     if (usage) this.#ports.emit({ turn: this.turn, type: 'usage', scope: 'turn', usage })
     this.ended = true
     const ext = toExt(extra)
     this.#ports.emit({ turn: this.turn, type: 'turn-end', ...end, ...(ext && { ext }) })
-  }
-
-  #newLane(name: string | undefined): Lane {
-    const out = new Emitter(this.#ports, this.turn, name)
-    return { out, answer: new Answer(out) }
   }
 }

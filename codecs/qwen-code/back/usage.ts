@@ -1,5 +1,5 @@
 import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
-import type { Loss, Usage } from '../../../src/model/index.ts'
+import { addUsage, type Loss, type Usage } from '../../../src/model/index.ts'
 
 const NAMES = {
   input: 'input_tokens',
@@ -37,9 +37,7 @@ export class UsageMeter {
 
   /** A model call of the turn was counted. */
   add(call: Usage): void {
-    const sum: Usage = { ...this.#sum }
-    for (const key of KEYS) if (call[key] !== undefined) sum[key] = (sum[key] ?? 0) + call[key]
-    this.#sum = sum
+    this.#sum = addUsage(this.#sum ?? {}, call)
   }
 
   /** The turn ends with the session's count so far; gives the turn's own. */

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { unknownMembers } from '../../../src/codec-kit/index.ts'
+import { keysOf, unknownMembers } from '../../../src/codec-kit/index.ts'
 import { elements, isRecord, type JsonText, member, type Part } from '../../../src/model/index.ts'
-import { ClientMessage } from '../schema.ts'
+import { ClientMessage, User } from '../schema.ts'
 import { toExt } from '../wire.ts'
 import type { Waiting } from './queue.ts'
 
-const LINE = new Set(['type', 'uuid', 'session_id', 'parent_tool_use_id', 'message'])
+const LINE = keysOf(User)
 
 /** A `user` line as a message that waits; `empty` is one without content, `null` one whose message is null. */
 export function readMessage(value: Record<string, unknown>, line: JsonText): Waiting | 'empty' | 'null' {

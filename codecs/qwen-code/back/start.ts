@@ -1,0 +1,104 @@
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { type CommandOf, fault, type Loss, member, type TurnOptions } from '../../../src/model/index.ts'
+import { CONTINUE, ownExt } from '../wire.ts'
+import type { CliProcess } from './process.ts'
+import { promptOf, userLine } from './prompt.ts'
+import { SUBTYPES } from './settings.ts'
+import type { TurnDecoder } from './turn.ts'
+
+/** A turn on its way: `waiting` was not written yet. */
+export interface Work {
+  readonly decoder: TurnDecoder
+  readonly start: CommandOf<'turn-start'>
+  stage: 'waiting' | 'sent'
+  interrupting: boolean
+}
+
+/**
+ * Writes a turn's prompt. A message cannot name a model or an effort: others than the agent's are set first, and the
+ * session's own again.
+ */
+export function startWork(work: Work, process: CliProcess, ports: BackPorts): void {
+  const { decoder, start } = work
+  const { dead, settings, requests } = process
+  if (decoder.ended) return
+  if (dead) {
+    decoder.fail(dead.reason, dead.stop)
+    return
+  }
+  if (settings.missing) {
+    restore(work, settings.missing, process, ports)
+    return
+  }
+  // In a recording they were set, or did not need to be.
+  const wanted: TurnOptions = process.recorded ? {} : { model: settings.ownModel, ...start.options }
+  const name = (['model', 'effort'] as const).find(
+    (one) => wanted[one] !== undefined && wanted[one] !== settings.now[one],
+  )
+  if (name) {
+    settings.send(requests, name, wanted[name]!, (reply) => {
+      // Refused or not, it is not asked for again in this turn.
+      if (reply) settings.now[name] = wanted[name]!
+      if (reply && !reply.success) {
+        ports.report({ kind: 'dropped', item: `option.${name}`, why: 'unknown', count: 1 }, decoder.turn)
+      }
+      startWork(work, process, ports)
+    })
+  } else if (member(ownExt(start.ext) ?? '{}', CONTINUE) === 'true') proceed(work, process)
+  else prompt(work, process, ports)
+}
+
+/** Applies a client's setting to a process that replaced another one; the turn does not run without it. */
+function restore(
+  work: Work,
+  { name, value }: NonNullable<CliProcess['settings']['missing']>,
+  process: CliProcess,
+  ports: BackPorts,
+): void {
+  const { settings, requests } = process
+  settings.send(requests, name, value, (reply) => {
+    if (reply?.success) settings.restored(name)
+    if (!reply || work.decoder.ended) return
+    if (reply.success) startWork(work, process, ports)
+    else {
+      const text = `The agent had to be started again and refuses what its client has set (${SUBTYPES[name]}: ${reply.error}); set something else.`
+      work.decoder.fail(fault('invalid-request', text))
+    }
+  })
+}
+
+function prompt(work: Work, process: CliProcess, ports: BackPorts): void {
+  const { decoder, start } = work
+  const report = (loss: Loss): void => ports.report(loss, decoder.turn)
+  const { text, system } = promptOf(start, process.settings.system, report)
+  if (text.trim() === '') {
+    decoder.fail(fault('invalid-request', 'The prompt has no text, and the agent would not answer it.'))
+    return
+  }
+  const extra = ownExt(start.ext)
+  if (start.ext && extra === undefined) {
+    report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
+  }
+  process.settings.system = system
+  work.stage = 'sent'
+  ports.send(userLine(text, process.session, extra))
+}
+
+/** Continues a turn that was interrupted: the CLI has a request for it, and no prompt. */
+function proceed(work: Work, { requests }: CliProcess): void {
+  work.stage = 'sent'
+  requests.send(CONTINUE, [], (reply) => {
+    if (!reply || work.decoder.ended || (reply.success && member(reply.raw, 'accepted') === 'true')) return
+    const why = reply.success ? 'it has nothing to go on with' : reply.error
+    work.decoder.fail(fault('invalid-request', `The agent does not continue its last turn: ${why}.`))
+  })
+}
+
+/** Cancels a turn that was written. */
+export function interrupt(work: Work, process: CliProcess): void {
+  work.interrupting = true
+  process.requests.send('interrupt', [], (reply) => {
+    // An interrupt that comes when the turn is over makes 0.15 deaf to every later message.
+    if (reply && work.decoder.ended) process.suspect = true
+  })
+}
