@@ -28,6 +28,7 @@ import { httpScope } from './calls.ts'
 import { carrierOf, childContext, parentContext, spanContextOf } from './context.ts'
 import { finish, ProcessSpans } from './processes.ts'
 import { SpanTurn } from './turn-span.ts'
+import { unrecordedRequest } from './unrecorded.ts'
 
 /** `content`: records the content of turns as attributes. It is private, so the default is no. */
 export interface SpanOptions {
@@ -37,7 +38,12 @@ export interface SpanOptions {
 /** Hooks that make spans with the tracer. No method throws or blocks. */
 export function spanHooks(tracer: Tracer, options: SpanOptions): Hooks {
   return {
-    request: (info) => new SpanRequest(tracer, info, options),
+    request: (info) => {
+      const span = tracer.startSpan(requestName(info), { kind: SpanKind.SERVER }, parentContext(info.carrier))
+      return span.isRecording()
+        ? new SpanRequest(tracer, info, options, span)
+        : unrecordedRequest(tracer, childContext(span), carrierOf(span, info.carrier.baggage))
+    },
     ahead: () => ({ call: (info) => aheadScope(tracer, info) }),
   }
 }
@@ -61,15 +67,14 @@ class SpanRequest implements RequestScope {
   readonly #routing: Span[] = []
   #fault: Fault | undefined
 
-  constructor(tracer: Tracer, info: RequestInfo, options: SpanOptions) {
-    const http = info.transport === 'http'
-    const name = http ? `${methodName(info.method)} ${info.path}` : `${info.front} ${info.path}`.trimEnd()
-    const attributes = requestAttributes(info)
+  /** `span` is the request's. */
+  constructor(tracer: Tracer, info: RequestInfo, options: SpanOptions, span: Span) {
     this.#tracer = tracer
     this.#info = info
     this.#options = options
-    this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parentContext(info.carrier))
-    this.#context = childContext(this.#span)
+    this.#span = span
+    span.setAttributes(requestAttributes(info))
+    this.#context = childContext(span)
     this.carrier = carrierOf(this.#span, info.carrier.baggage)
     this.#decode = this.#reading()
   }
@@ -126,6 +131,10 @@ class SpanRequest implements RequestScope {
     route?.setAttributes(attributes)
     route?.end()
   }
+}
+
+function requestName({ transport, method, front, path }: RequestInfo): string {
+  return transport === 'http' ? `${methodName(method)} ${path}` : `${front} ${path}`.trimEnd()
 }
 
 function requestAttributes(info: RequestInfo): Attributes {

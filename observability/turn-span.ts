@@ -122,8 +122,7 @@ export class SpanTurn implements TurnScope {
     const encode = this.#encode ?? this.#answer()
     encode.setAttribute(ATTR.events, view.seq)
     encode.end()
-    // The context of an unsampled turn is passed on, but nothing is computed for it.
-    if (this.#span.isRecording()) this.#finish(view)
+    this.#finish(view)
   }
 
   #finish(view: TurnView): void {

@@ -39,6 +39,29 @@ describe('sampling', () => {
     expect(receiver.exports()).toEqual([])
   })
 
+  test.each([
+    ['the second', [false, true, false]],
+    ['the first and third', [true, false, true]],
+  ])('a process whose turns are recorded as %s has a span for each of these', async (_which, recorded) => {
+    const spans = await traced((hooks) => {
+      const [first, ...later] = recorded.map((sampled) => {
+        const traceparent = `00-${TRACE}-${CLIENT}-0${Number(sampled)}`
+        return hooks.request({ ...HTTP, carrier: { traceparent } }).turn(TURN)
+      })
+      const process = first!.call({ kind: 'process', command: 'zot' })
+      process.started({ pid: 9 })
+      process.ready()
+      first!.end(COMPLETED)
+      for (const turn of later) {
+        turn.linked('kept', { scope: process, pid: 9 })
+        turn.end(COMPLETED)
+      }
+      process.end({ why: 'closed', exitCode: 0 })
+    })
+    const served = spans.filter(({ name }) => name === 'zot')
+    expect(served.map(({ attributes }) => attributes['process.pid'])).toEqual(recorded.filter(Boolean).map(() => 9))
+  })
+
   test('a share of 0 records no trace of its own, and every one whose client does', async () => {
     const spans = await traced(
       (hooks) => {
