@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
@@ -42,8 +43,9 @@ export async function serveCommand(args: string[]): Promise<number> {
     version: version(),
     ...(metrics && { metrics }),
   }
-  await gateway.engine.recover()
   const server = await startServer(address, parts)
+  // No other live process listens there. Clients are heard from after this.
+  await gateway.engine.serve(`${hostname()} ${server.url}`)
   const socket = await listenForStandIns(file, config.server, parts, log)
   // Before anybody hears that it serves: who reads the log may stop it at once.
   const stop = stopped()

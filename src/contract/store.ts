@@ -53,18 +53,22 @@ export interface TurnMeasures {
   shape?: true
 }
 
-/** The record of a turn. `outcome` is absent while it runs. */
-export interface TurnRecord {
+/**
+ * Names a lease: the process that has it, and which of its leases it is. A process that serves a name takes it over
+ * from the one before it with a greater epoch, so the two are told apart.
+ */
+export interface LeaseRef {
+  owner: string
+  epoch: number
+}
+
+/** The record of a turn. `outcome` is absent while it runs. It runs under the lease of its process: see `lapseLease`. */
+export interface TurnRecord extends LeaseRef {
   turn: Id
   session: Id
   tenant: string
   agent: string
   front: string
-  /**
-   * The process that runs it, as `ownOwner` writes it: when that process is gone, an unfinished turn will not end by
-   * itself.
-   */
-  owner: string
   request?: string
   startedAt: number
   endedAt?: number
@@ -142,8 +146,26 @@ export interface Store {
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
   /** The newest first, at most `limit`. */
   listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]>
-  /** Turns without an outcome. After a restart these are the ones that the last process left. */
+  /** Turns without an outcome, the oldest first. */
   unfinishedTurns(): Awaitable<TurnRecord[]>
+  /** Those of them whose lease is over, or has expired at `now`. */
+  lostTurns(now: number): Awaitable<TurnRecord[]>
+
+  /**
+   * Takes the lease of an owner until `expiresAt`, whoever has it. Returns its epoch, which is `now` or more, and
+   * greater than that of a lease which it ends.
+   */
+  takeLease(owner: string, now: number, expiresAt: number): Awaitable<number>
+  /** Keeps a lease until `expiresAt`. False when it is over. */
+  renewLease(lease: LeaseRef, expiresAt: number): Awaitable<boolean>
+  /**
+   * True when a lease is over, for ever: it was given up, taken over, or has lapsed. An expired one lapses in two steps,
+   * atomically: the first call gives it `lastCallMs` more, the first one after that ends it, unless it was renewed. So a
+   * process is not given up because the machine slept, or its clock was set, as long as it renews soon after that.
+   */
+  lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Awaitable<boolean>
+  /** Gives up a lease. */
+  dropLease(lease: LeaseRef): Awaitable<void>
 
   /** Appends events. Those of one turn come in order, each number once. */
   appendEvents(entries: readonly JournalEntry[]): Awaitable<void>
@@ -162,7 +184,7 @@ export interface Store {
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
   release(key: string): Awaitable<void>
 
-  /** Deletes turns, events and claims that ended before `before`. */
+  /** Deletes turns, events, claims and leases that ended before `before`. */
   prune(before: number): Awaitable<void>
   close(): Awaitable<void>
 }

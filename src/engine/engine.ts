@@ -21,15 +21,16 @@ import {
   UNWRITABLE,
 } from './common/index.ts'
 import { Admission, Controls, chooseAgent, TurnCommands } from './dispatch/index.ts'
-import { needsRecord, Recorder, recoverTurns, StoreWatch, Upkeep } from './record/index.ts'
+import { Lease, type LeaseHolder, needsRecord, Recorder, StoreWatch, Upkeep } from './record/index.ts'
 import { type LiveSession, LiveTurns, type SessionOwner, Sessions, Watches } from './session/index.ts'
 import type { AskAudit, Turn, TurnOwner } from './turn/index.ts'
 
 /** The life of turns: takes clients' wires, routes their commands, runs turns on agents, keeps what must be kept. */
-export class Engine implements ClientOwner, TurnOwner, SessionOwner {
+export class Engine implements ClientOwner, TurnOwner, SessionOwner, LeaseHolder {
   readonly #store: Store
   readonly #hooks: Hooks
   readonly #log: EngineLog
+  readonly #lease: Lease
   readonly #recorder: Recorder
   readonly #sessions: Sessions
   readonly #controls: Controls
@@ -55,11 +56,12 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#hooks = hooks
     this.#log = log
     this.#sessions = new Sessions(this, hooks)
-    const watch = new StoreWatch({ store, log, now, turns: this.#turns, sessions: this.#sessions })
+    this.#lease = new Lease(store, this)
+    const watch = new StoreWatch({ store, log, now, lease: this.#lease, turns: this.#turns, sessions: this.#sessions })
     this.storeWatch = watch
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
     this.outbox = new Outbox(() => store.commit(), watch.failed.bind(watch), unsent)
-    this.#recorder = new Recorder(store, watch)
+    this.#recorder = new Recorder(store, watch, this.#lease)
     this.breakers = new Breakers(elapsed)
     this.#watches = new Watches(this.#turns)
     this.#controls = new Controls(store, this.#sessions, this.#turns, this.#watches)
@@ -102,13 +104,24 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     return this.#turns.values()
   }
 
+  /** True while turns run. */
+  get busy(): boolean {
+    return this.#turns.size > 0
+  }
+
   /**
-   * Gives an honest ending to the turns that a gateway which is gone has left, and deletes what is older than the
-   * retention. A gateway calls it before its first client.
+   * Makes this the process that serves clients under this name, which no two live processes can have at the same time:
+   * the turns that one before it has left end now, and those of other processes that go as soon as that is certain.
    */
+  async serve(name: string): Promise<void> {
+    await this.#lease.serve(name)
+    this.#upkeep.keepRecovering()
+    await this.recover()
+  }
+
+  /** Gives an honest ending to the turns of processes that are gone, and deletes what is older than the retention. */
   async recover(): Promise<void> {
-    const lost = await recoverTurns(this.#store, this.now())
-    if (lost > 0) this.#log.warn('turns of a gateway that is gone were ended', { turns: lost })
+    await this.#upkeep.recover()
     await this.#upkeep.prune()
   }
 
@@ -137,6 +150,7 @@ export class Engine implements ClientOwner, TurnOwner, SessionOwner {
     this.#watches.close()
     await this.#sessions.close(grace)
     await this.#recorder.flush()
+    await this.#lease.drop()
     await this.#store.close()
   }
 

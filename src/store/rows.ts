@@ -33,6 +33,7 @@ export function turnRecord(row: Row): TurnRecord {
     agent: row['agent'] as string,
     front: row['front'] as string,
     owner: row['owner'] as string,
+    epoch: row['epoch'] as number,
     ...optional('request', row['request']),
     startedAt: row['started_at'] as number,
     ...optional('endedAt', row['ended_at']),

@@ -81,6 +81,16 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE sessions SET bound = NULL WHERE renamed = 1 AND (bound = session OR bound = session || '/' || conversation);
   CREATE TABLE forgotten (key TEXT PRIMARY KEY) WITHOUT ROWID;
   `,
+  // Before this version the owner of a turn was a process number. Such an owner has no lease: its turns are lost.
+  `
+  CREATE TABLE leases (
+    owner TEXT PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    last_call INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  ALTER TABLE turns ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** The version of the tables that this code reads and writes. */

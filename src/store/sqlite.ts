@@ -3,6 +3,7 @@ import type {
   Awaitable,
   Claim,
   JournalEntry,
+  LeaseRef,
   SessionKey,
   SessionRecord,
   SessionSettings,
@@ -179,11 +180,11 @@ class SqliteStore implements Store {
   }
 
   beginTurn(record: TurnRecord): Awaitable<void> {
-    const { turn, session, tenant, agent, front, owner, startedAt, delivered } = record
+    const { turn, session, tenant, agent, front, owner, epoch, startedAt, delivered } = record
     const { request = null, endedAt = null, outcome = null, code = null } = record
     const end = [endedAt, outcome, code, Number(delivered)] as const
     return this.#write(
-      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, request, startedAt, ...end, session),
+      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, ...end, session),
     )
   }
 
@@ -215,6 +216,35 @@ class SqliteStore implements Store {
 
   unfinishedTurns(): Awaitable<TurnRecord[]> {
     return this.#do(() => this.#sql.unfinishedTurns.all().map(turnRecord))
+  }
+
+  lostTurns(now: number): Awaitable<TurnRecord[]> {
+    return this.#do(() => this.#sql.lostTurns.all(now).map(turnRecord))
+  }
+
+  takeLease(owner: string, now: number, expiresAt: number): Awaitable<number> {
+    return this.#write(() => this.#sql.takeLease.get(owner, now, expiresAt)!['epoch'] as number)
+  }
+
+  renewLease({ owner, epoch }: LeaseRef, expiresAt: number): Awaitable<boolean> {
+    return this.#write(() => this.#sql.renewLease.run(expiresAt, owner, epoch).changes > 0)
+  }
+
+  /** Writes, and so takes the lock, only when the lease has expired. */
+  lapseLease({ owner, epoch }: LeaseRef, now: number, lastCallMs: number): Awaitable<boolean> {
+    return this.#do(() => {
+      const lease = this.#sql.readLease.get(owner, epoch)
+      if (!lease || (lease['expires_at'] as number) > now) return !lease
+      return this.#writes.write(() => {
+        this.#sql.lapseLease.run(owner, epoch, now)
+        this.#sql.callLease.run(now + lastCallMs, owner, epoch, now)
+        return this.#sql.readLease.get(owner, epoch) === undefined
+      })
+    })
+  }
+
+  dropLease({ owner, epoch }: LeaseRef): Awaitable<void> {
+    return this.#write(() => void this.#sql.dropLease.run(owner, epoch))
   }
 
   appendEvents(entries: readonly JournalEntry[]): Awaitable<void> {
@@ -268,6 +298,7 @@ class SqliteStore implements Store {
     return this.#atomically(() => {
       this.#sql.pruneTurns.run(before)
       this.#sql.pruneClaims.run(before)
+      this.#sql.pruneLeases.run(before)
     })
   }
 

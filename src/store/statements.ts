@@ -40,8 +40,9 @@ const SQL = {
   clearMessages: 'DELETE FROM messages WHERE session = ?',
 
   beginTurn: `
-    INSERT INTO turns (turn, session, tenant, agent, front, owner, request, started_at, ended_at, outcome, code, delivered)
-    SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+    INSERT INTO turns (
+      turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code, delivered
+    ) SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
   moveTurn: 'UPDATE turns SET session = ?, agent = ? WHERE turn = ?',
   endTurn:
     'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ?, measures = ? WHERE turn = ? AND outcome IS NULL',
@@ -49,6 +50,21 @@ const SQL = {
   readTurn: 'SELECT * FROM turns WHERE turn = ?',
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
+  lostTurns: `
+    SELECT turns.* FROM turns LEFT JOIN leases ON leases.owner = turns.owner AND leases.epoch = turns.epoch
+    WHERE outcome IS NULL AND coalesce(expires_at, 0) <= ? ORDER BY started_at, turn`,
+
+  takeLease: `
+    INSERT INTO leases (owner, epoch, expires_at) VALUES (?, ?, ?)
+    ON CONFLICT (owner) DO UPDATE SET
+      epoch = max(excluded.epoch, epoch + 1), expires_at = excluded.expires_at, last_call = 0
+    RETURNING epoch`,
+  renewLease: 'UPDATE leases SET expires_at = ?, last_call = 0 WHERE owner = ? AND epoch = ?',
+  readLease: 'SELECT expires_at FROM leases WHERE owner = ? AND epoch = ?',
+  callLease:
+    'UPDATE leases SET expires_at = ?, last_call = 1 WHERE owner = ? AND epoch = ? AND last_call = 0 AND expires_at <= ?',
+  lapseLease: 'DELETE FROM leases WHERE owner = ? AND epoch = ? AND last_call = 1 AND expires_at <= ?',
+  dropLease: 'DELETE FROM leases WHERE owner = ? AND epoch = ?',
 
   // A turn that has its end gets no more events.
   appendBlock: `
@@ -83,6 +99,7 @@ const SQL = {
 
   pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',
   pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',
+  pruneLeases: 'DELETE FROM leases WHERE expires_at < ?',
 } as const
 
 /** The prepared statements of one connection, by name. */

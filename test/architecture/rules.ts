@@ -79,8 +79,6 @@ export const PARTS: readonly Part[] = [
       'src/engine/client',
       'src/engine/turn',
       'src/engine/session',
-      'node:fs',
-      'node:os',
     ],
   },
   {

@@ -5,6 +5,7 @@ import type { ClientLink } from '../../src/engine/client/client-link.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import type { AgentSettings, EngineSettings } from '../../src/engine/common/index.ts'
 import { Admission } from '../../src/engine/dispatch/admission.ts'
+import { Lease } from '../../src/engine/record/lease.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { StoreWatch } from '../../src/engine/record/store-watch.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
@@ -57,8 +58,9 @@ function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSet
     { idleEvent() {}, callFailed() {}, bound() {}, transcript: async () => [], expired() {} },
     silentHooks,
   )
-  const watch = new StoreWatch({ store, log, turns, sessions, now })
-  const recorder = new Recorder(store, watch)
+  const lease = new Lease(store, { busy: true, now })
+  const watch = new StoreWatch({ store, log, lease, turns, sessions, now })
+  const recorder = new Recorder(store, watch, lease)
   const breakers = new Breakers(() => 0)
   const owner: TurnOwner = {
     now,

@@ -6,6 +6,7 @@ import type { AgentSettings, EngineSettings } from '../../src/engine/common/inde
 import { type ControlCommand, Controls } from '../../src/engine/dispatch/controls.ts'
 import { answerQuery, followsTurns } from '../../src/engine/dispatch/queries.ts'
 import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
+import { Lease } from '../../src/engine/record/lease.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { StoreWatch } from '../../src/engine/record/store-watch.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
@@ -123,6 +124,7 @@ describe('what the gateway knows itself', () => {
         agent: 'plain',
         front: 'zot',
         owner: 'o',
+        epoch: 1,
         startedAt: 4,
         delivered: false,
       }
@@ -270,8 +272,9 @@ describe('a command about a turn', () => {
   /** A live turn, and the commands that mean it. */
   function commanded() {
     const log = { debug() {}, info() {}, warn() {}, error() {} }
-    const watch = new StoreWatch({ store, log, turns, sessions, now: () => 9 })
-    const commands = new TurnCommands({ store, now: () => 9 }, turns, new Recorder(store, watch))
+    const lease = new Lease(store, { busy: true, now: () => 9 })
+    const watch = new StoreWatch({ store, log, lease, turns, sessions, now: () => 9 })
+    const commands = new TurnCommands({ store, now: () => 9 }, turns, new Recorder(store, watch, lease))
     const { turn }: { turn: Turn } = plainTurn({
       owner: { recorded: async () => [{ turn: 't', seq: 1, json: accepted }] },
     })

@@ -1,15 +1,15 @@
-import { spawnSync } from 'node:child_process'
-import { hostname } from 'node:os'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Store, TurnRecord } from '../../src/contract/index.ts'
 import { Idempotency, type Keyed, type Verdict } from '../../src/engine/record/idempotency.ts'
-import { ownOwner } from '../../src/engine/record/owner.ts'
+import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
+import { LOST, recoverTurns } from '../../src/engine/record/recovery.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Command, Once, TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 
-/** The id of a process that has ended. */
-const GONE = `${hostname()}:${spawnSync('true').pid}`
+/** The lease of a process that runs, and of one that is gone. */
+const ALIVE = { owner: 'alive', epoch: 1_000_000 }
+const GONE = { owner: 'gone', epoch: 1 }
 
 describe('a request with a key', () => {
   let store: Store
@@ -21,6 +21,7 @@ describe('a request with a key', () => {
     now = 1_000_000
     store = openStore({ kind: 'sqlite', path: ':memory:' })
     await store.openSession({ tenant: 'local', agent: 'a', session: 's', conversation: '' }, 'session', now)
+    await store.takeLease(ALIVE.owner, now, Number.MAX_SAFE_INTEGER)
     idempotency = new Idempotency(store, () => now, new LiveTurns())
   })
   afterEach(() => store.close())
@@ -35,12 +36,12 @@ describe('a request with a key', () => {
   const claim = (command: Command & TurnStart, scope?: string, agent?: string): Promise<Verdict> =>
     idempotency.claim(keyed(command, scope, agent))
   /** A turn that another process has begun under the key. */
-  const begun = async (once: Once, owner = ownOwner()): Promise<string> => {
+  const begun = async (once: Once, lease = ALIVE): Promise<string> => {
     const command = asked(once)
     expect(await claim(command)).toEqual({ do: 'run' })
     const { turn } = command
     const about = { session: 'session', tenant: 'local', agent: 'a', front: 'zene', startedAt: now, delivered: false }
-    await store.beginTurn({ ...about, turn, owner })
+    await store.beginTurn({ ...about, ...lease, turn })
     return turn
   }
   const ended = async (turn: string, outcome: TurnRecord['outcome'], code?: string): Promise<void> => {
@@ -89,10 +90,6 @@ describe('a request with a key', () => {
   test('is never a second run of a turn that another process takes long for', async () => {
     const turn = await begun(UNDELIVERED)
     expect(await claim({ ...asked(UNDELIVERED), options: { totalMs: 10 } })).toEqual({ do: 'replay', turn })
-    // Of a process of another machine nobody knows.
-    const far: Once = { ...UNDELIVERED, key: 'far' }
-    await begun(far, 'another.host:1')
-    expect(await claim({ ...asked(far), options: { totalMs: 10 } })).toEqual({ do: 'run' })
   })
 
   test('is given up while it waits when nobody wants it any more', async () => {
@@ -106,8 +103,35 @@ describe('a request with a key', () => {
   })
 
   test('runs when the process of the first one is gone', async () => {
-    await begun(UNDELIVERED, GONE)
+    const turn = await begun(UNDELIVERED, GONE)
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
+    // Which has its end from then on: what is left of that process can answer nothing.
+    expect(await store.readTurn(turn)).toMatchObject({ outcome: 'failed', code: 'internal' })
+  })
+
+  test('runs when another process has ended the first one, whose process is gone, and has asked for it again', async () => {
+    const turn = await begun(UNDELIVERED, GONE)
+    expect(await recoverTurns(store, now)).toBe(1)
+    const said = (await store.readEvents(turn, 0)).map(({ json }) => JSON.parse(json))
+    expect(said).toMatchObject([{ type: 'turn-end', fault: LOST }])
+    expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
+  })
+
+  test('waits for a process that may be gone until its lease is over, and not longer', async () => {
+    const lease = { owner: 'late', epoch: await store.takeLease('late', now, now + 10) }
+    await begun(UNDELIVERED, lease)
+    let done = false
+    const verdict = claim(asked(UNDELIVERED)).finally(() => {
+      done = true
+    })
+    const looked = vi.spyOn(store, 'lapseLease')
+    const looks = (count: number) => vi.waitFor(() => expect(looked.mock.calls.length).toBeGreaterThanOrEqual(count))
+    await looks(2)
+    now += 10
+    await looks(4)
+    expect(done).toBe(false)
+    now += LAST_CALL_MS
+    expect(await verdict).toEqual({ do: 'run' })
   })
 
   const RUNNING: Once = { ...UNDELIVERED, holds: 'running' }
@@ -149,7 +173,7 @@ describe('a request with a key', () => {
       tenant: 'local',
       agent: 'a',
       front: 'zene',
-      owner: ownOwner(),
+      ...ALIVE,
       startedAt: now,
       delivered: false,
     })

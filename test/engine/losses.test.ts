@@ -114,7 +114,7 @@ test('law: the turn is listed with the same losses while it runs and from its re
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
       const { turn } = await played([], steps)
       const { id: turnId, recordedLosses: losses } = turn
-      const about = { session: 'S', tenant: 'local', agent: 'a', front: 'plain', owner: 'o' }
+      const about = { session: 'S', tenant: 'local', agent: 'a', front: 'plain', owner: 'o', epoch: 1 }
       const record = { ...about, turn: turnId, startedAt: 1, delivered: false, losses }
       const listed = { live: turnInfo(record, 's', turn).losses, recorded: turnInfo(record, 's', undefined).losses }
       expect(listed.live ?? []).toEqual(mergedLosses(losses))

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Route, Store } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
+import { Lease } from '../../src/engine/record/lease.ts'
 import { showPast } from '../../src/engine/record/past.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { needsRecord, StoreWatch } from '../../src/engine/record/store-watch.ts'
@@ -44,8 +45,9 @@ function recording() {
   const turns = new LiveTurns()
   const sessions = new Sessions({} as never, {} as never)
   const log = { debug: note, info: note, warn: note, error: note }
-  const watch = new StoreWatch({ store, log, turns, sessions, now: () => 9 })
-  const recorder = new Recorder(store, watch)
+  const lease = new Lease(store, { busy: true, now: () => 9 })
+  const watch = new StoreWatch({ store, log, lease, turns, sessions, now: () => 9 })
+  const recorder = new Recorder(store, watch, lease)
   const begin = async (
     command: Command & TurnStart = start(),
     route: Partial<Route> = {},

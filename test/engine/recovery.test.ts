@@ -1,37 +1,28 @@
-import { spawnSync } from 'node:child_process'
-import { hostname } from 'node:os'
-import { describe, expect, test } from 'vitest'
-import { ownerAlive, ownOwner } from '../../src/engine/record/owner.ts'
-import { recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { LeaseRef, Store } from '../../src/contract/index.ts'
+import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
+import { LOST, readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
 
-/** The id of a process that has ended. */
-const GONE = spawnSync('true').pid
+let store: Store
 
-describe('the owner of a turn', () => {
-  test.each([
-    [ownOwner(), true],
-    [`${hostname()}:${GONE}`, false],
-    [`${hostname()}:${GONE}:1`, false],
-    // A process that has the number of one that is gone: a gateway in a container that was started again, say.
-    [`${hostname()}:${process.pid}:1`, false],
-    // As a process of another user, and as earlier versions wrote it.
-    [`${hostname()}:1`, true],
-    [`${hostname()}:${process.pid}`, true],
-    ['another.host:1', true],
-  ])('%s is alive: %s', (owner, alive) => {
-    expect(ownerAlive(owner)).toBe(alive)
-  })
+beforeEach(async () => {
+  store = openStore({ kind: 'sqlite', path: ':memory:' })
+  await store.openSession({ tenant: 'local', agent: 'a', session: 's', conversation: '' }, 'session-1', 1)
 })
+afterEach(() => store.close())
 
-test('turns whose gateway is gone get an honest ending, others are left alone', async () => {
-  const store = openStore({ kind: 'sqlite', path: ':memory:' })
-  const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
-  await store.openSession(key, 'session-1', 1)
-  const turn = { session: 'session-1', tenant: 'local', agent: 'a', front: 'zot', startedAt: 1, delivered: false }
-  await store.beginTurn({ ...turn, turn: 'lost', owner: `${hostname()}:${GONE}` })
-  await store.beginTurn({ ...turn, turn: 'before', owner: ownOwner().replace(/\d+$/, '1') })
-  await store.beginTurn({ ...turn, turn: 'running', owner: ownOwner() })
+/** A turn that runs under the lease of this owner, unless it is to be another one's. */
+async function begin(turn: string, { owner, epoch }: LeaseRef): Promise<void> {
+  const about = { session: 'session-1', tenant: 'local', agent: 'a', front: 'zot', startedAt: 1, delivered: false }
+  await store.beginTurn({ ...about, turn, owner, epoch })
+}
+
+test('turns whose process is gone get an honest ending, others are left alone', async () => {
+  const before = { owner: 'this', epoch: await store.takeLease('this', 1, 50) }
+  await begin('before', before)
+  await begin('lost', { owner: 'gone', epoch: 1 })
+  await begin('running', { owner: 'this', epoch: await store.takeLease('this', 1, 100) })
   const of = { turn: 'lost' }
   const said = [
     { ...of, type: 'turn-accepted', how: 'new', session: 's' },
@@ -67,6 +58,29 @@ test('turns whose gateway is gone get an honest ending, others are left alone', 
       },
     ],
   ])
-  expect((await store.unfinishedTurns()).map(({ turn: id }) => id)).toEqual(['running'])
-  await store.close()
+  expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['running'])
+})
+
+test('a process that has stopped renewing its lease is called once more before its turns are ended', async () => {
+  const lease = { owner: 'that', epoch: await store.takeLease('that', 1, 50) }
+  await begin('one', lease)
+  await begin('two', lease)
+  expect(await recoverTurns(store, 60)).toBe(0)
+  expect(await recoverTurns(store, 59 + LAST_CALL_MS)).toBe(0)
+  expect(await recoverTurns(store, 60 + LAST_CALL_MS)).toBe(2)
+  expect(await store.renewLease(lease, 99)).toBe(false)
+})
+
+test('whoever reads a turn whose process is gone ends it, and what its process writes later does not count', async () => {
+  const lease = { owner: 'that', epoch: await store.takeLease('that', 1, 50) }
+  await begin('t', lease)
+  expect(await readTurn(store, 't', 49)).not.toHaveProperty('outcome')
+  expect(await readTurn(store, 't', 50)).not.toHaveProperty('outcome')
+  const lost = { outcome: 'failed', code: LOST.code, endedAt: 50 + LAST_CALL_MS }
+  expect(await readTurn(store, 't', 50 + LAST_CALL_MS)).toMatchObject(lost)
+  await store.appendEvents([{ turn: 't', seq: 1, json: '{}' }])
+  await store.endTurn('t', { endedAt: 99, outcome: 'completed' })
+  expect(await readTurn(store, 't', 99)).toMatchObject(lost)
+  expect((await store.readEvents('t', 0)).map(({ seq }) => seq)).toEqual([UNRECORDED])
+  expect(await readTurn(store, 'none', 99)).toBeUndefined()
 })

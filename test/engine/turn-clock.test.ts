@@ -143,6 +143,7 @@ test('a recorded turn is listed as it is kept, unless it runs here', () => {
     agent: 'a',
     front: 'zot',
     owner: 'o',
+    epoch: 1,
     startedAt: 1,
     delivered: false,
   }

@@ -180,7 +180,16 @@ test('old turns are deleted when both clocks say that they are old', async () =>
   const upkeep = new Upkeep({ store, breakers: new Breakers(() => 0), log, settings: () => settings, now: () => now })
   const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
   await store.openSession(key, 's1', now)
-  const about = { session: 's1', tenant: 'local', agent: 'a', front: 'zene', owner: 'o', startedAt: 0, delivered: true }
+  const about = {
+    session: 's1',
+    tenant: 'local',
+    agent: 'a',
+    front: 'zene',
+    owner: 'o',
+    epoch: 1,
+    startedAt: 0,
+    delivered: true,
+  }
   for (const [turn, ago] of [
     ['old', 2 * HOUR],
     ['new', 0],

@@ -29,10 +29,12 @@ describe('a gateway that is killed', { timeout: 600_000 }, () => {
   let folder: string
   let store: string
   let gateway: ChildProcess
-  let url: string
+  let url: string | undefined
 
   async function serve(): Promise<void> {
     const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
+    // The next one on the same address takes over at once.
+    if (url !== undefined) args.push('--port', new URL(url).port)
     gateway = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     const out = gateway.stdout!.setEncoding('utf8')
     const first = await new Promise<string>((resolve) => out.once('data', resolve))
@@ -65,7 +67,7 @@ ${agents.join('')}store: { kind: sqlite, path: ${store} }
   })
 
   const ask = ({ session, front, back }: Asked, text: string): ReturnType<typeof askHttp> =>
-    askHttp(url, front, { text, session, agent: agentName(back, 'waits-for-a-word'), id: text })
+    askHttp(url!, front, { text, session, agent: agentName(back, 'waits-for-a-word'), id: text })
 
   test('loses no turn, keeps every answer that was given, and leaves no agent', async () => {
     const answered = new Set<Asked>()

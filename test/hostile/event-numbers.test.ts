@@ -89,7 +89,7 @@ store: { path: ./turnpike.db }
       gateway.process.kill('SIGKILL')
       await Promise.all(streams)
 
-      gateway = await serve(yaml, { folder })
+      gateway = await serve(yaml, { folder, port: gateway.port })
       for (const events of seen) {
         const last = events.at(-1)!.id
         const path = `${gateway.url}/v1/turns/${events[0]!.data.turn}/events`

@@ -35,10 +35,12 @@ export interface ServeOptions {
   env?: Readonly<Record<string, string>>
   /** A folder with a `turnpike.yaml` from an earlier start. */
   folder?: string
+  /** The port of an earlier start: what that one has left is taken over at once. */
+  port?: number
 }
 
 /** Starts `turnpike serve` on a configuration, in a folder of its own; resolves when it listens. */
-export async function serve(yaml: string, { under = [], env = {}, folder }: ServeOptions = {}): Promise<Served> {
+export async function serve(yaml: string, { under = [], env = {}, folder, port }: ServeOptions = {}): Promise<Served> {
   const home = folder ?? mkdtempSync(join(tmpdir(), 'turnpike-served-'))
   writeFileSync(join(home, 'turnpike.yaml'), yaml)
   const [program, ...args] = [
@@ -47,6 +49,7 @@ export async function serve(yaml: string, { under = [], env = {}, folder }: Serv
     `--max-old-space-size=${HEAP_MIB}`,
     join(ROOT, 'src/cli/main.ts'),
     'serve',
+    ...(port === undefined ? [] : ['--port', String(port)]),
   ]
   const child = spawn(program!, args, { cwd: home, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let logged = ''

@@ -12,6 +12,7 @@ export const TURN: TurnRecord = {
   agent: 'coder',
   front: 'zene',
   owner: 'host:1',
+  epoch: 1,
   startedAt: 100,
   delivered: false,
 }
@@ -413,6 +414,75 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('gives each key to exactly one of many that claim at once', async () => {
         const claims = await Promise.all(Array.from({ length: 20 }, (_, n) => store.claim('k', `t${n}`, 'd', 1, 50)))
         expect(claims.filter(({ state }) => state === 'new')).toHaveLength(1)
+      })
+    })
+
+    describe('leases', () => {
+      const LEASE = { owner: 'gateway', epoch: 100 }
+
+      it('are renewed until they are given up, and each taking of one ends the one before', async () => {
+        expect(await store.takeLease('gateway', 100, 150)).toBe(100)
+        expect(await store.renewLease(LEASE, 160)).toBe(true)
+        // Within the same millisecond, and after the clock was set back.
+        expect(await store.takeLease('gateway', 100, 150)).toBe(101)
+        expect(await store.takeLease('gateway', 7, 150)).toBe(102)
+        expect(await store.renewLease(LEASE, 999)).toBe(false)
+        expect(await store.renewLease({ ...LEASE, epoch: 102 }, 170)).toBe(true)
+        expect(await store.renewLease({ owner: 'other', epoch: 102 }, 170)).toBe(false)
+        await store.dropLease(LEASE)
+        expect(await store.renewLease({ ...LEASE, epoch: 102 }, 170)).toBe(true)
+        await store.dropLease({ ...LEASE, epoch: 102 })
+        expect(await store.renewLease({ ...LEASE, epoch: 102 }, 170)).toBe(false)
+      })
+
+      it('lapse when a last call brings no renewal, and never before', async () => {
+        await store.takeLease('gateway', 100, 150)
+        expect(await store.lapseLease(LEASE, 149, 30)).toBe(false)
+        expect(await store.lapseLease(LEASE, 150, 30)).toBe(false)
+        // Called, and renewed in time, however long ago it had expired.
+        expect(await store.renewLease(LEASE, 200)).toBe(true)
+        expect(await store.lapseLease(LEASE, 199, 30)).toBe(false)
+        expect(await store.lapseLease(LEASE, 9000, 30)).toBe(false)
+        expect(await store.lapseLease(LEASE, 9029, 30)).toBe(false)
+        expect(await store.lapseLease(LEASE, 9030, 30)).toBe(true)
+        expect(await store.renewLease(LEASE, 9999)).toBe(false)
+        expect(await store.lapseLease(LEASE, 1, 30)).toBe(true)
+      })
+
+      it('are over when nobody has taken them, or somebody else has', async () => {
+        expect(await store.lapseLease(LEASE, 1, 30)).toBe(true)
+        await store.takeLease('gateway', 200, 999)
+        expect(await store.lapseLease(LEASE, 1, 30)).toBe(true)
+        expect(await store.lapseLease({ ...LEASE, epoch: 200 }, 1, 30)).toBe(false)
+      })
+
+      it('say which turns are lost: unfinished ones whose lease is over or has expired', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.takeLease('gateway', 100, 150)
+        await store.takeLease('other', 100, 250)
+        for (const [turn, owner, epoch] of [
+          ['here', 'gateway', 100],
+          ['there', 'other', 100],
+          ['before', 'other', 99],
+          ['alone', 'nobody', 100],
+          ['ended', 'nobody', 100],
+        ] as const) {
+          await store.beginTurn({ ...TURN, turn, owner, epoch })
+        }
+        await store.endTurn('ended', { endedAt: 120, outcome: 'completed' })
+        const lost = async (now: number): Promise<string[]> => (await store.lostTurns(now)).map(({ turn }) => turn)
+        expect(await lost(149)).toEqual(['alone', 'before'])
+        expect(await lost(150)).toEqual(['alone', 'before', 'here'])
+        expect(await lost(250)).toEqual(['alone', 'before', 'here', 'there'])
+        expect((await store.lostTurns(149))[0]).toEqual({ ...TURN, turn: 'alone', owner: 'nobody', epoch: 100 })
+      })
+
+      it('are pruned when they expired before the time', async () => {
+        await store.takeLease('gone', 100, 150)
+        await store.takeLease('valid', 100, 250)
+        await store.prune(200)
+        expect(await store.renewLease({ owner: 'gone', epoch: 100 }, 300)).toBe(false)
+        expect(await store.renewLease({ owner: 'valid', epoch: 100 }, 300)).toBe(true)
       })
     })
 

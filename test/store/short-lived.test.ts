@@ -25,11 +25,20 @@ const TURN: TurnRecord = {
   agent: 'b',
   front: 'zene',
   owner: 'host:1',
+  epoch: 1,
   startedAt: 1,
   delivered: false,
 }
 
-type Reads = 'close' | 'commit' | 'findSession' | 'isUsed' | `list${string}` | `read${string}` | 'unfinishedTurns'
+type Reads =
+  | 'close'
+  | 'commit'
+  | 'findSession'
+  | 'isUsed'
+  | 'lostTurns'
+  | `list${string}`
+  | `read${string}`
+  | 'unfinishedTurns'
 
 /** Everything that writes, in an order that has something to write each time. */
 const WRITES = {
@@ -47,6 +56,10 @@ const WRITES = {
   claim: (store) => store.claim('key', 'T', 'body', 1, 1000),
   reclaim: (store) => store.reclaim('key', 'T2', 'body', 1, 'T'),
   release: (store) => store.release('key'),
+  takeLease: (store) => store.takeLease('host:1', 1, 5),
+  renewLease: (store) => store.renewLease(TURN, 9),
+  lapseLease: (store) => store.lapseLease(TURN, 9, 1),
+  dropLease: (store) => store.dropLease(TURN),
   probe: (store) => store.probe(),
   prune: (store) => store.prune(1),
   deleteSession: (store) => store.deleteSession('S'),

@@ -207,6 +207,7 @@ describe('a batch of many events', () => {
       agent: 'b',
       front: 'f',
       owner: 'host:1',
+      epoch: 1,
       startedAt: 1,
       delivered: false,
     }
@@ -272,6 +273,7 @@ describe('a batch that fails', () => {
       agent: 'b',
       front: 'zene',
       owner: 'host:1',
+      epoch: 1,
       startedAt: 1,
       delivered: false,
     })

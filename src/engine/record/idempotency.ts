@@ -1,10 +1,18 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import { type Command, type ErrorCode, type Id, isRetryable, type Once, type TurnStart } from '../../model/index.ts'
+import {
+  type Command,
+  type ErrorCode,
+  type Id,
+  isRetryable,
+  type Once,
+  type TurnEvent,
+  type TurnStart,
+} from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import { fingerprint } from './fingerprint.ts'
-import { isOfThisMachine, ownerAlive } from './owner.ts'
+import { readTurn } from './recovery.ts'
 
 /** The time after its end in which an answer may be given again, in milliseconds. */
 const WINDOW_MS: Readonly<Record<Once['replay'], number>> = {
@@ -93,18 +101,30 @@ export class Idempotency {
     if (unwanted()) return { do: 'stop' }
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
-    // It takes longer than was waited for: what is recorded of it is shown. One of another machine may have died with it.
-    if (isRunning(record) && isOfThisMachine(record!.owner)) return { do: 'replay', turn }
-    if (!record?.outcome) return undefined
-    return this.#isOpen(record, once!) && isReplayable(record, once!.replay) ? { do: 'replay', turn } : undefined
+    if (!record) return undefined
+    // It takes longer than was waited for: what is recorded of it is shown.
+    const shown = record.outcome === undefined || (this.#isOpen(record, once!) && (await this.#replays(record, once!)))
+    return shown ? { do: 'replay', turn } : undefined
   }
 
   /** The verdict on another request under the key of this turn; undefined: it runs. */
   async #other(turn: Id, once: Once): Promise<Verdict | undefined> {
     const record = await this.#awaitEnd(turn, 0, () => false)
-    if (this.#live.get(turn)?.ended === false || isRunning(record)) return { do: 'refuse' }
-    const forgets = once.holds === 'running' || once.replay === 'never' || !record?.outcome
+    if (this.#live.get(turn)?.ended === false || (record && record.outcome === undefined)) return { do: 'refuse' }
+    const forgets = once.holds === 'running' || once.replay === 'never' || !record
     return forgets || !this.#isOpen(record, once) ? undefined : { do: 'refuse' }
+  }
+
+  /** True when the recorded answer of an ended turn is given again. */
+  async #replays({ turn, outcome, code, delivered }: TurnRecord, { replay }: Once): Promise<boolean> {
+    if (replay === 'never') return false
+    if (replay === 'success') return outcome === 'completed'
+    if (outcome === 'completed') return !delivered
+    // A client that cancelled, or that was told to try again, wants it to run.
+    if (outcome !== 'failed' || code === undefined || isRetryable(code as ErrorCode)) return false
+    const end = (await this.#store.readEvents(turn, 0)).at(-1)
+    const said = end && (JSON.parse(end.json) as TurnEvent)
+    return !(said?.type === 'turn-end' && said.fault?.retryable)
   }
 
   /** True while the answer of an ended turn may be given again. */
@@ -113,13 +133,13 @@ export class Idempotency {
     return (this.#live.endedSince(turn) ?? this.#now() - endedAt) < ttlMs
   }
 
-  /** The record once its turn has ended or nobody runs it any more; `until` bounds the wait (as `elapsed` counts). */
+  /** The record once its turn has ended; `until` bounds the wait (as `elapsed` counts). */
   async #awaitEnd(turn: Id, until: number, unwanted: () => boolean): Promise<TurnRecord | undefined> {
     // A claim is made a moment before its turn is recorded.
     const recordedBy = elapsed() + RECORDED_MS
     for (;;) {
-      const record = await this.#store.readTurn(turn)
-      const waits = record ? isRunning(record) && elapsed() < until : elapsed() < recordedBy
+      const record = await readTurn(this.#store, turn, this.#now())
+      const waits = record ? record.outcome === undefined && elapsed() < until : elapsed() < recordedBy
       if (!waits || unwanted() || this.#live.get(turn)?.ended === false) return record
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
@@ -128,18 +148,4 @@ export class Idempotency {
 
 function keyOf(scope: string, { key }: Once): string {
   return JSON.stringify([scope, key])
-}
-
-/** True when the recorded answer of an ended turn is given again. */
-function isReplayable({ outcome, code, delivered }: TurnRecord, replay: Once['replay']): boolean {
-  if (replay === 'never') return false
-  if (replay === 'success') return outcome === 'completed'
-  if (outcome === 'completed') return !delivered
-  // A client that cancelled, or that was told to try again, wants it to run.
-  return outcome === 'failed' && code !== undefined && !isRetryable(code as ErrorCode)
-}
-
-/** True while somebody may still bring the turn to its end. */
-function isRunning(record: TurnRecord | undefined): boolean {
-  return record !== undefined && record.outcome === undefined && ownerAlive(record.owner)
 }

@@ -1,6 +1,6 @@
 export { Idempotency, type Keyed } from './idempotency.ts'
+export { Lease, type LeaseHolder } from './lease.ts'
 export { type PastHost, showPast } from './past.ts'
 export { Recorder } from './recorder.ts'
-export { recoverTurns } from './recovery.ts'
 export { needsRecord, StoreWatch, tellUnrecorded } from './store-watch.ts'
 export { Upkeep } from './upkeep.ts'

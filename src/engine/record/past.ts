@@ -2,8 +2,7 @@ import type { Store, TurnRecord } from '../../contract/index.ts'
 import { fault, type Id, type SidedLoss } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { cancelledTurn, foldUpTo, LiveView, reissue } from '../events/index.ts'
-import { ownerAlive } from './owner.ts'
-import { endLostTurn, LOST } from './recovery.ts'
+import { readTurn } from './recovery.ts'
 
 /** The interval at which the record of a turn that another process runs is read, in milliseconds. */
 const POLL_MS = 100
@@ -77,9 +76,8 @@ interface State {
 }
 
 async function stateOf(store: Store, turn: Id, at: number): Promise<State> {
-  const record = await store.readTurn(turn)
+  const record = await readTurn(store, turn, at)
   const over = !record || record.outcome !== undefined
-  if (!over && !ownerAlive(record.owner)) await endLostTurn(store, turn, at, LOST)
   const shape = record?.outcome === 'completed' && record.measures?.shape === true
   return { over, shape, endedAt: record?.endedAt, losses: record?.losses }
 }

@@ -3,7 +3,7 @@ import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { shapeOf } from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
 import { Journal } from './journal.ts'
-import { ownOwner } from './owner.ts'
+import type { Lease } from './lease.ts'
 import type { StoreWatch } from './store-watch.ts'
 
 /** The time until a delivered answer is marked, in milliseconds. */
@@ -14,16 +14,17 @@ export class Recorder {
   readonly #store: Store
   readonly #journal: Journal
   readonly #watch: StoreWatch
-  readonly #owner = ownOwner()
+  readonly #lease: Lease
   readonly #pending = new Set<Promise<void>>()
   readonly #delivered: Id[] = []
   #marking: NodeJS.Timeout | undefined
   /** The events of running turns whose content is not kept: for those who join them. */
   readonly #unkept = new Map<Turn, JournalEntry[]>()
 
-  /** `watch` hears of what could not be written. */
-  constructor(store: Store, watch: StoreWatch) {
+  /** `watch` hears of what could not be written. Turns are recorded under the `lease`. */
+  constructor(store: Store, watch: StoreWatch, lease: Lease) {
     this.#store = store
+    this.#lease = lease
     this.#watch = watch
     this.#journal = new Journal(store, (error) => watch.failed(error))
   }
@@ -32,13 +33,15 @@ export class Recorder {
   async begin(turn: Turn, about: { session: string; tenant: string; front: string; at: number }): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
+    const { owner, epoch } = this.#lease.held ?? (await this.#lease.take())
     await this.#store.beginTurn({
       turn: turn.id,
       session: about.session,
       tenant: about.tenant,
       agent: turn.agent.name,
       front: about.front,
-      owner: this.#owner,
+      owner,
+      epoch,
       startedAt: about.at,
       delivered: false,
       ...(request !== undefined && { request }),

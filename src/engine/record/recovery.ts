@@ -1,12 +1,13 @@
-import type { Store } from '../../contract/index.ts'
+import type { Store, TurnRecord } from '../../contract/index.ts'
 import { type Fault, fault, type Id, type TurnEnd, type TurnEvent } from '../../model/index.ts'
 import { closingsOf } from '../events/index.ts'
-import { ownerAlive } from './owner.ts'
+import { LAST_CALL_MS } from './lease.ts'
 
 /** The fault of a turn whose gateway is gone. */
 export const LOST: Fault = fault(
   'internal',
   'The gateway was stopped before the turn had ended; send the request again.',
+  { retryable: true },
 )
 
 /**
@@ -18,9 +19,26 @@ export const UNRECORDED = 1_000_000_000
 
 /** Gives an honest ending to every turn whose process is gone. Resolves with how many there were. */
 export async function recoverTurns(store: Store, now: number): Promise<number> {
-  const lost = (await store.unfinishedTurns()).filter(({ owner }) => !ownerAlive(owner))
-  for (const { turn } of lost) await endLostTurn(store, turn, now, LOST)
-  return lost.length
+  let count = 0
+  for (const record of await store.lostTurns(now)) {
+    if (await endIfLost(store, record, now)) count += 1
+  }
+  return count
+}
+
+/**
+ * The record of a turn. When its process is gone it is ended first: so nobody waits for it for ever, and whoever runs
+ * its request again knows that nothing that its process may still write will count.
+ */
+export async function readTurn(store: Store, turn: Id, now: number): Promise<TurnRecord | undefined> {
+  const record = await store.readTurn(turn)
+  return record && (await endIfLost(store, record, now)) ? store.readTurn(turn) : record
+}
+
+async function endIfLost(store: Store, record: TurnRecord, now: number): Promise<boolean> {
+  if (record.outcome !== undefined || !(await store.lapseLease(record, now, LAST_CALL_MS))) return false
+  await endLostTurn(store, record.turn, now, LOST)
+  return true
 }
 
 /** Ends one turn that nobody runs any more, in its journal and in its record; one whose end was written keeps it. */

@@ -4,7 +4,7 @@ import type { Exchange } from '../client/index.ts'
 import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
 import type { LiveTurns, Sessions } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
-import { ownOwner } from './owner.ts'
+import type { Lease } from './lease.ts'
 import { endLostTurn } from './recovery.ts'
 
 /** The interval at which a store that cannot be written is tried again, and the shortest one for a request that needs it. */
@@ -19,6 +19,7 @@ const INCOMPLETE = fault(
 /** Dependencies of the watch. */
 export interface StoreWatchParts {
   store: Store
+  lease: Lease
   log: EngineLog
   turns: LiveTurns
   sessions: Sessions
@@ -32,7 +33,6 @@ export interface StoreWatchParts {
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
-  readonly #owner = ownOwner()
   /** Turns that were promised something and whose first record may not be committed yet. */
   readonly #fresh = new Set<Turn>()
   /** Turns that run and whose record is incomplete. */
@@ -129,13 +129,13 @@ export class StoreWatch {
 
   /** Sessions that began meanwhile are kept from now on, and turns that ended meanwhile have an end in the record too. */
   async #mend(): Promise<void> {
-    const { store, turns, sessions, now } = this.#parts
+    const { store, lease, turns, sessions, now } = this.#parts
     for (const { record } of sessions.values()) {
       await store.openSession(record, record.id, record.usedAt)
       await store.bindSession(record.id, record.bound)
     }
     const unfinished = await store.unfinishedTurns()
-    const left = unfinished.filter(({ owner, turn }) => owner === this.#owner && !turns.get(turn))
+    const left = unfinished.filter((record) => lease.covers(record) && !turns.get(record.turn))
     for (const { turn } of left) await endLostTurn(store, turn, now(), INCOMPLETE)
   }
 }

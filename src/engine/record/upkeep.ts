@@ -2,6 +2,8 @@ import type { Store } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import { type Breakers, HealthChecks } from '../agent/index.ts'
 import { type AgentSettings, type EngineLog, type EngineSettings, steadyFrom } from '../common/index.ts'
+import { RENEW_MS } from './lease.ts'
+import { recoverTurns } from './recovery.ts'
 
 /** The interval at which turns older than the retention are deleted, in milliseconds. */
 const PRUNE_MS = 3_600_000
@@ -16,12 +18,13 @@ export interface UpkeepParts {
   now(): number
 }
 
-/** Periodic work: deletes old turns and checks the health of agents. */
+/** Periodic work: ends turns whose process is gone, deletes old turns, checks the health of agents. */
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #health: HealthChecks
   readonly #steady: () => number
   readonly #pruning: NodeJS.Timeout
+  #recovering: NodeJS.Timeout | undefined
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts
@@ -37,6 +40,19 @@ export class Upkeep {
     this.#health.watch(this.#parts.settings().agents.values())
   }
 
+  /** Ends the turns whose process is gone. */
+  async recover(): Promise<void> {
+    const { store, log, now } = this.#parts
+    const lost = await recoverTurns(store, now())
+    if (lost > 0) log.warn('turns of a process that is gone were ended', { turns: lost })
+  }
+
+  /** Ends from now on, as soon as their leases are over, the turns of processes that go. */
+  keepRecovering(): void {
+    // When the store cannot be read it is soon tried again; whoever needs it reports that.
+    this.#recovering = setInterval(() => void this.recover().catch(() => {}), RENEW_MS).unref()
+  }
+
   /** Deletes the turns that ended longer ago than the retention, by the later of two clocks: one may have been set. */
   async prune(): Promise<void> {
     const { store, log, now, settings } = this.#parts
@@ -49,6 +65,7 @@ export class Upkeep {
 
   close(): void {
     clearInterval(this.#pruning)
+    clearInterval(this.#recovering)
     this.#health.close()
   }
 

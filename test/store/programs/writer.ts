@@ -11,6 +11,7 @@ await store.beginTurn({
   agent: 'b',
   front: 'zene',
   owner: 'host:1',
+  epoch: 1,
   startedAt: 1,
   delivered: false,
 })
