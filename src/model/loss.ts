@@ -48,12 +48,13 @@ export function mergedLosses(...lists: readonly (readonly Loss[])[]): readonly L
   return merged
 }
 
-function addTo(losses: Loss[], { kind, item, field, why, count }: Loss): void {
+function addTo(losses: Loss[], { side: _, ...loss }: Loss & Partial<SidedLoss>): void {
+  const { kind, item, field, why, count } = loss
   const same = losses.find(
     (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
   )
   if (same) same.count += count
-  else losses.push({ kind, item, ...(field !== undefined && { field }), why, count })
+  else losses.push(loss)
 }
 
 /** The header form of a loss report, such as `dropped=1;weakened=2`; undefined when nothing was lost. */

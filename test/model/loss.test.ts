@@ -45,6 +45,11 @@ test('law: merged lists are what one ledger of all of them has, and stay as they
   )
 })
 
+test('a loss keeps the order of its members', () => {
+  const loss: Loss = { why: 'policy', count: 2, kind: 'dropped', field: 'a', item: 'ext' }
+  expect(JSON.stringify(ledgerOf([loss]).list)).toBe(JSON.stringify([loss]))
+})
+
 test('merged losses have no side', () => {
   const loss = { kind: 'dropped', item: 'ext', field: 'a', why: 'no-place', count: 1 } as const
   const sided: readonly SidedLoss[] = [
