@@ -3,6 +3,8 @@ import type { Codec } from '../../src/contract/index.ts'
 import { dialect } from './dialect.ts'
 import { errors } from './errors.ts'
 
+export { WireId } from './schema.ts'
+export { commandText } from './wire.ts'
 export { dialect, errors }
 
 /** Structured input and output of Qwen Code as its CLI ships it. Its agents are configured by their arguments alone. */

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, members, parseObject, rest } from '../../../src/model/index.ts'
 import { Terminal, Thought, ToolDisplay } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
-import { readSessionEvent } from './session-events.ts'
+import { type Reader, reader } from './lines.ts'
+import { SESSION_EVENT } from './session-events.ts'
 import type { TurnDecoder } from './turn.ts'
-import type { Outcome } from './wire.ts'
 
 /** The annotations of a completion. */
 export interface Annotations {
@@ -16,68 +17,49 @@ export interface Annotations {
   kept: JsonText[]
 }
 
+const DISPLAY = keysOf(ToolDisplay)
+
+/** Readers of facts about a turn besides its answer, which come as lines or as annotations. */
+export const NOTES: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  [
+    'x-qwen-thought',
+    reader('reasoning-delta', Thought, (turn, { subject, description }) => {
+      turn.thought(subject ?? '', description ?? '')
+      return 'read'
+    }),
+  ],
+  [
+    'x-qwen-tool-display',
+    reader('tool-progress', ToolDisplay, (turn, { tool_call_id: id, status }, json) => {
+      const confirmation = member(json, 'confirmation')
+      const ext = entriesExt([
+        ...members(rest(json, DISPLAY) ?? '{}'),
+        ['confirmation', confirmation === 'null' ? undefined : confirmation],
+      ])
+      return turn.display(id, status, member(json, 'result_display'), ext) ? 'read' : 'stray'
+    }),
+  ],
+])
+
 /** Reads annotations (raw arrays): those that are messages of their own in other places are taken as such. */
 export function readAnnotations(turn: TurnDecoder, arrays: readonly (JsonText | undefined)[]): Annotations {
   const found: Annotations = { terminal: undefined, end: undefined, kept: [] }
   for (const raw of arrays.flatMap((json) => elements(json ?? ''))) {
     const value = parseObject(raw) ?? {}
-    const type = value['type']
-    if (type === 'x-qwen-session-event') found.end = () => void readSessionEvent(turn, value, raw)
-    else if (type === 'x-qwen-terminal' && value['source'] !== 'assistant') found.terminal = raw
-    else if (readNote(turn, value, raw) !== 'read') found.kept.push(raw)
+    const { type, source } = value
+    if (type === 'x-qwen-session-event') found.end = () => void SESSION_EVENT.read(turn, value, raw)
+    else if (type === 'x-qwen-terminal' && source !== 'assistant') found.terminal = raw
+    else if (NOTES.get(type)?.read(turn, value, raw) !== 'read') found.kept.push(raw)
   }
   return found
 }
 
-type Reader = (turn: TurnDecoder, value: object, json: JsonText) => Outcome
-
-/** Readers of facts about a turn besides its answer, which come as lines or as annotations. */
-const NOTES: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
-  ['x-qwen-thought', readThought],
-  ['x-qwen-tool-display', readToolDisplay],
-])
-
-function readNote(turn: TurnDecoder, value: Record<string, unknown>, json: JsonText): Outcome {
-  return NOTES.get(value['type'])?.(turn, value, json) ?? 'stray'
-}
-
-/** An `x-qwen-thought`. */
-export function readThought(turn: TurnDecoder, value: object): Outcome {
-  const { success, output } = v.safeParse(Thought, value)
-  if (!success) return 'misfit'
-  turn.thought(output.subject ?? '', output.description ?? '')
-  return 'read'
-}
-
-const DISPLAY: ReadonlySet<string> = new Set([
-  'type',
-  'tool_call_id',
-  'session_id',
-  'prompt_id',
-  'status',
-  'result_display',
-  'pending',
-  'timestamp',
-  'confirmation',
-])
-
-/** An `x-qwen-tool-display`. */
-export function readToolDisplay(turn: TurnDecoder, value: object, json: JsonText): Outcome {
-  const { success, output } = v.safeParse(ToolDisplay, value)
-  if (!success) return 'misfit'
-  const confirmation = member(json, 'confirmation')
-  const ext = entriesExt([
-    ...members(rest(json, DISPLAY) ?? '{}'),
-    ['confirmation', confirmation === 'null' ? undefined : confirmation],
-  ])
-  const known = turn.display(output.tool_call_id, output.status, member(json, 'result_display'), ext)
-  return known ? 'read' : 'stray'
-}
-
-/** An `x-qwen-terminal` line with text of its own. */
-export function readTerminal(turn: TurnDecoder, value: object, json: JsonText): Outcome {
-  const { success, output } = v.safeParse(Terminal, value)
-  if (!success) return 'stray'
-  turn.terminal(json, output.text)
-  return 'read'
+/** An `x-qwen-terminal` line with text of its own; one without text has no place. */
+export const TERMINAL: Reader = {
+  item: 'terminal-output',
+  read(turn, value, json) {
+    const { success, output } = v.safeParse(Terminal, value)
+    if (success) turn.terminal(json, output.text)
+    return success ? 'read' : 'stray'
+  },
 }

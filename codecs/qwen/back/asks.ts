@@ -1,21 +1,21 @@
-import * as v from 'valibot'
 import { askIdOf, messageLine } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
-  type Ask,
   type AskOption,
   type AskReply,
   type CommandOf,
   elements,
+  type Id,
   type JsonText,
   member,
   object,
   parseObject,
   type Question,
   quote,
+  rest,
 } from '../../../src/model/index.ts'
-import { ControlRequest } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
+import type { TurnDecoder } from './turn.ts'
 
 /** The choices of an approval that names none. */
 const OPTIONS: readonly AskOption[] = [
@@ -23,59 +23,44 @@ const OPTIONS: readonly AskOption[] = [
   { id: 'deny', kind: 'deny', scope: 'once' },
 ]
 
-interface Open {
-  /** The id of its request, as the agent wrote it. */
-  request: JsonText
+/** A question, and how its answer is written. */
+interface Asked {
   question: Question
   subtype: string
   /** True when the agent named the choices, so that the answer names the chosen one. */
-  named: boolean
+  named?: boolean
 }
 
 /** The `control_request`s of an agent and the answers to them. */
 export class BackAsks {
   readonly #ports: BackPorts
-  readonly #open = new Map<string, Open>()
+  /** The open questions; `request` is the id of its request, as the agent wrote it. */
+  readonly #open = new Map<string, Asked & { request: JsonText }>()
 
   constructor(ports: BackPorts) {
     this.#ports = ports
   }
 
-  /**
-   * Takes a `control_request` of the turn, whose tools go by `toolOf`; false when it has not the shape of one. Without
-   * a turn nobody can be asked: it is refused at once.
-   */
-  request(
-    value: object,
-    line: JsonText,
-    turn: string | undefined,
-    toolOf: (id: string) => string | undefined,
-  ): boolean {
-    const { success, output } = v.safeParse(ControlRequest, value)
-    if (!success) return false
-    const { subtype } = output
+  /** Takes a `control_request` of the turn. Without a turn nobody can be asked: it is refused at once. */
+  request(subtype: string, line: JsonText, turn: TurnDecoder | undefined): void {
     const request = member(line, 'request_id')!
-    if (turn === undefined) {
-      this.#ports.send(refusalLine(request, 'No turn is running: nobody can be asked.'))
-      return true
+    if (!turn) {
+      this.#ports.send(responseLine(request, refusal('No turn is running: nobody can be asked.')))
+      return
     }
-    const found = subtype === 'can_use_tool' ? approvalOf(line, toolOf) : clientQuestion(subtype, line)
-    const { question, named } = found
+    const asked = subtype === 'can_use_tool' ? approvalOf(line, turn) : clientQuestion(subtype, line)
     const ask = askIdOf(request, this.#open)
-    this.#open.set(ask, { request, question, subtype, named })
-    const metadata = member(line, 'metadata')
-    const ext = entriesExt([['metadata', subtype === 'can_use_tool' ? metadata : undefined]])
-    const event: Ask = { ask, question }
-    this.#ports.emit({ turn, type: 'ask', ...event, ...(ext && { ext }) })
-    return true
+    this.#open.set(ask, { ...asked, request })
+    const metadata = asked.question.kind === 'approval' ? member(line, 'metadata') : undefined
+    turn.emit({ type: 'ask', ask, question: asked.question }, entriesExt([['metadata', metadata]]))
   }
 
   /** Sends the answer to a question; a question that is not open any more gets none. */
-  reply({ ask, reply }: CommandOf<'ask-reply'>): void {
-    const open = ask === undefined ? undefined : this.#open.get(ask)
-    if (ask === undefined || !open) return
+  reply({ ask = '', reply }: CommandOf<'ask-reply'>): void {
+    const open = this.#open.get(ask)
+    if (!open) return
     this.#open.delete(ask)
-    this.#ports.send(responseLine(open, reply))
+    this.#ports.send(responseLine(open.request, responseTo(open, reply)))
   }
 
   /** The turn is over, and with it its questions. */
@@ -85,30 +70,31 @@ export class BackAsks {
 }
 
 /** An approval in either of its shapes: `tool` and `metadata` side by side, or both within `payload`. */
-function approvalOf(
-  line: JsonText,
-  toolOf: (id: string) => string | undefined,
-): { question: Question; named: boolean } {
+function approvalOf(line: JsonText, turn: TurnDecoder): Asked {
   const payload = member(line, 'payload') ?? '{}'
   const tool = member(line, 'tool') ?? member(payload, 'tool') ?? payload
   const metadata = member(line, 'metadata') ?? member(payload, 'metadata') ?? payload
   const about = parseObject(metadata) ?? {}
   const fields = parseObject(tool) ?? {}
-  const id = fields['id'] ?? fields['tool_call_id'] ?? fields['tool_use_id']
-  const known = typeof id === 'string' || typeof id === 'number' ? (toolOf(String(id)) ?? String(id)) : undefined
   const name = fields['name'] ?? fields['tool_name']
   const description = about['reason'] ?? about['description']
-  const named = elements(member(metadata, 'options') ?? '').flatMap(readOption)
-  const both = named.some(({ kind }) => kind === 'allow') && named.some(({ kind }) => kind === 'deny')
+  const options = elements(member(metadata, 'options') ?? '').flatMap(readOption)
+  const named = options.some(({ kind }) => kind === 'allow') && options.some(({ kind }) => kind === 'deny')
   const question: Question = {
     kind: 'approval',
-    ...(known !== undefined && { tool: known }),
+    ...toolOf(fields['id'] ?? fields['tool_call_id'] ?? fields['tool_use_id'], turn),
     name: typeof name === 'string' ? name : 'tool',
     args: member(tool, 'arguments') ?? member(tool, 'input') ?? '{}',
     ...(typeof description === 'string' && { description }),
-    options: both ? named : OPTIONS,
+    options: named ? options : OPTIONS,
   }
-  return { question, named: both }
+  return { question, subtype: 'can_use_tool', named }
+}
+
+/** The call that an approval is about. */
+function toolOf(id: unknown, { tools }: TurnDecoder): { tool?: Id } {
+  if (typeof id !== 'string' && typeof id !== 'number') return {}
+  return { tool: tools.shown(String(id))?.tool ?? String(id) }
 }
 
 function readOption(json: JsonText): AskOption[] {
@@ -118,52 +104,43 @@ function readOption(json: JsonText): AskOption[] {
   return [{ id, kind, scope: wide, ...(typeof label === 'string' && { label }) }]
 }
 
-const ENVELOPE: readonly string[] = ['type', 'request_id', 'subtype', 'session_id', 'prompt_id']
+const ENVELOPE: ReadonlySet<string> = new Set(['type', 'request_id', 'subtype', 'session_id', 'prompt_id'])
 
 /** Any other question: its `payload`, or everything that is not the envelope. */
-function clientQuestion(method: string, line: JsonText): { question: Question; named: false } {
-  const entries = Object.keys(parseObject(line)!)
-    .filter((key) => !ENVELOPE.includes(key))
-    .map((key) => [key, member(line, key)] as const)
-  const params = member(line, 'payload') ?? object(entries)
-  return { question: { kind: 'client', method, params }, named: false }
+function clientQuestion(method: string, line: JsonText): Asked {
+  const params = member(line, 'payload') ?? rest(line, ENVELOPE) ?? '{}'
+  return { question: { kind: 'client', method, params }, subtype: method }
 }
 
-function responseLine(open: Open, reply: AskReply): string {
-  const { request } = open
-  if (reply.kind === 'approval') return respond(request, 'success', approvalJson(open, reply))
+/** The `response` to a question. */
+function responseTo({ question, subtype, named }: Asked, reply: AskReply): JsonText {
+  if (reply.kind === 'approval') {
+    const options = question.kind === 'approval' ? question.options : []
+    const chosen = options.find(({ id }) => id === reply.option)
+    const result = object([
+      ['behavior', chosen?.kind === 'allow' ? '"approve"' : '"deny"'],
+      ['option', named && chosen ? quote(chosen.id) : undefined],
+      ['message', reply.message === undefined ? undefined : quote(reply.message)],
+      ['updated_arguments', reply.edited],
+    ])
+    return `{"subtype":"success","result":${result}}`
+  }
   if (reply.kind === 'client' && reply.error === undefined) {
     const result = reply.result ?? 'null'
-    return respond(request, 'success', open.subtype === 'mcp_message' ? `{"mcp_response":${result}}` : result)
+    return `{"subtype":"success","result":${subtype === 'mcp_message' ? `{"mcp_response":${result}}` : result}}`
   }
   const message = reply.kind === 'client' ? member(reply.error!, 'message') : undefined
-  return refusalLine(request, message === undefined ? 'The client refused.' : String(JSON.parse(message)))
+  return refusal(message === undefined ? 'The client refused.' : String(JSON.parse(message)))
 }
 
-function approvalJson({ question, named }: Open, reply: Extract<AskReply, { kind: 'approval' }>): JsonText {
-  const options = question.kind === 'approval' ? question.options : []
-  const chosen = options.find(({ id }) => id === reply.option)
-  return object([
-    ['behavior', chosen?.kind === 'allow' ? '"approve"' : '"deny"'],
-    ['option', named && chosen ? quote(chosen.id) : undefined],
-    ['message', reply.message === undefined ? undefined : quote(reply.message)],
-    ['updated_arguments', reply.edited],
-  ])
+function refusal(message: string): JsonText {
+  return `{"subtype":"error","error":{"message":${quote(message)},"retryable":false}}`
 }
 
-function respond(request: JsonText, subtype: 'success', result: JsonText): string {
+function responseLine(request: JsonText, response: JsonText): string {
   return messageLine([
     ['type', '"control_response"'],
     ['request_id', request],
-    ['response', `{"subtype":"${subtype}","result":${result}}`],
-  ])
-}
-
-function refusalLine(request: JsonText, message: string): string {
-  const error = `{"message":${quote(message)},"retryable":false}`
-  return messageLine([
-    ['type', '"control_response"'],
-    ['request_id', request],
-    ['response', `{"subtype":"error","error":${error}}`],
+    ['response', response],
   ])
 }

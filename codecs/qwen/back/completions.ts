@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -9,114 +10,87 @@ import {
   member,
   members,
   parseObject,
+  type Role,
   rest,
 } from '../../../src/model/index.ts'
 import { faultOfError } from '../error-object.ts'
 import { argumentsText } from '../messages.ts'
-import { Chunk, Completion, Metadata } from '../schema.ts'
+import { Chunk, Completion, Message, Metadata, ToolCall } from '../schema.ts'
 import { readUsage } from '../usage.ts'
 import { entriesExt, MESSAGE_GAP, objectText, PROTOCOL_VERSION } from '../wire.ts'
-import { readAnnotations } from './annotations.ts'
+import { type Annotations, readAnnotations } from './annotations.ts'
+import { type Outcome, type Reader, reader } from './lines.ts'
 import type { TurnDecoder } from './turn.ts'
-import type { Outcome } from './wire.ts'
 
-const TOP: ReadonlySet<string> = new Set([
-  'object',
-  'id',
-  'created',
-  'model',
-  'choices',
-  'usage',
-  'metadata',
-  'system_fingerprint',
-  'session_id',
-  'prompt_id',
-  'annotations',
-])
-const MESSAGE: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls', 'annotations'])
-const CALL: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function'])
-const NEGOTIATED: ReadonlySet<string> = new Set([
-  'protocol_version',
-  'input_format',
-  'output_format',
-  'capabilities',
-  'error',
-  'control_errors',
-])
-const ROLES: ReadonlyMap<unknown, 'user' | 'system' | 'tool'> = new Map<unknown, 'user' | 'system' | 'tool'>([
+const TOP = keysOf(Completion)
+const MESSAGE = keysOf(Message)
+const CALL = keysOf(ToolCall)
+const NEGOTIATED = keysOf(Metadata)
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
   ['user', 'user'],
   ['system', 'system'],
   ['tool', 'tool'],
 ])
 
-/** The members of a completion besides its choice. */
-interface About {
-  /** The raw `message` or `delta` of its first choice. */
-  inner: JsonText
-  error: JsonText | undefined
-  controlErrors: JsonText | undefined
-  /** A failure that ends the wire. */
-  fatal: Fault | undefined
+/** A completion that is part of an answer. */
+interface Said {
+  notes: Annotations
+  /** The unknown members of the line. */
+  ext: Ext | undefined
+  /** The raw calls, or pieces of calls, of its message. */
+  calls: readonly JsonText[]
 }
 
 /** A `chat.completion` line. */
-export function readCompletion(turn: TurnDecoder, value: object, line: JsonText): Outcome {
-  const { success, output } = v.safeParse(Completion, value)
-  if (!success) return 'misfit'
-  const about = readAbout(turn, line, 'message')
-  if (about.fatal) return about.fatal
-  const choice = output.choices?.[0]
-  const reason = choice?.finish_reason ?? undefined
-  if (tellControlErrors(turn, about)) return 'read'
-  if (failed(turn, about, reason)) return 'read'
-  const notes = readAnnotations(turn, [member(line, 'annotations'), member(about.inner, 'annotations')])
-  const ext = extOfCompletion(line, about.inner, 'message', notes.kept)
-  const text = choice?.message?.content ?? ''
+export const COMPLETION: Reader = reader('message-end', Completion, (turn, { choices, usage }, line) => {
+  const { message, finish_reason: reason } = choices?.[0] ?? {}
+  const said = readLine(turn, line, 'message', reason)
+  if (!isSaid(said)) return said
+  const { notes, ext, calls } = said
+  const text = message?.content ?? ''
   if (notes.terminal) turn.terminal(notes.terminal, text)
-  else turn.message(ROLES.get(choice?.message?.role) ?? 'assistant', text, ext)
-  readCalls(turn, about.inner, text === '' ? ext : undefined)
-  turn.countCall(readUsage(output.usage, (loss) => turn.report(loss)))
-  if (reason !== undefined) turn.reason(reason)
+  else turn.message(ROLES.get(message?.role) ?? 'assistant', text, ext)
+  for (const [at, { id, function: called }] of (message?.tool_calls ?? []).entries()) {
+    const args = argumentsText(member(member(calls[at]!, 'function')!, 'arguments'))
+    turn.call(id, called.name, args, extOfCall(calls[at]!, text === '' ? ext : undefined))
+  }
+  turn.countCall(readUsage(usage, (loss) => turn.report(loss)))
+  if (reason != null) turn.reason(reason)
   notes.end?.()
   return 'read'
-}
+})
 
 /** A `chat.completion.chunk` line; one with a finish reason other than for calls is the last of its turn. */
-export function readChunk(turn: TurnDecoder, value: object, line: JsonText): Outcome {
-  const { success, output } = v.safeParse(Chunk, value)
-  if (!success) return 'misfit'
-  const about = readAbout(turn, line, 'delta')
-  if (about.fatal) return about.fatal
-  const choice = output.choices?.[0]
-  const reason = choice?.finish_reason ?? undefined
-  if (tellControlErrors(turn, about)) return 'read'
-  if (failed(turn, about, reason)) return 'read'
-  const notes = readAnnotations(turn, [member(line, 'annotations'), member(about.inner, 'annotations')])
-  const ext = extOfCompletion(line, about.inner, 'delta', notes.kept)
-  const text = pieceOf(turn, choice?.delta?.role, choice?.delta?.content ?? '')
+export const CHUNK: Reader = reader('text-delta', Chunk, (turn, { choices, usage }, line) => {
+  const { delta, finish_reason: reason } = choices?.[0] ?? {}
+  const said = readLine(turn, line, 'delta', reason)
+  if (!isSaid(said)) return said
+  const { notes, ext, calls } = said
+  // A role begins a message, and the gap that comes with one is no text of it.
+  if (delta?.role != null) turn.closeMessage()
+  const text = delta?.role != null && delta.content === MESSAGE_GAP ? '' : (delta?.content ?? '')
+  const left = text === '' ? ext : undefined
   if (notes.terminal) turn.terminal(notes.terminal, text)
   else turn.text(text, ext)
-  readPieces(turn, output, about.inner, text === '' ? ext : undefined)
-  const usage = readUsage(output.usage, (loss) => turn.report(loss))
+  for (const [at, { index, id, function: called }] of (delta?.tool_calls ?? []).entries()) {
+    const piece = { index: index ?? at, id: id == null || id === '' ? undefined : String(id), name: called?.name }
+    turn.callPiece(piece, called?.arguments ?? '', extOfCall(calls[at]!, left))
+  }
+  const counted = readUsage(usage, (loss) => turn.report(loss))
   if (reason === 'tool_calls') {
     turn.reason(reason)
     turn.endCalls()
-    turn.countCall(usage)
-  } else turn.countTurn(usage)
+    turn.countCall(counted)
+  } else turn.countTurn(counted)
   notes.end?.()
-  if (reason !== undefined && reason !== 'tool_calls' && !turn.ended) {
+  if (reason != null && reason !== 'tool_calls' && !turn.ended) {
     turn.reason(reason)
-    turn.finish(undefined, text === '' ? ext : undefined)
+    turn.finish(undefined, left)
   }
   return 'read'
-}
+})
 
-/** The text of a piece. A role begins a message, and the gap that comes with one is no text of it. */
-function pieceOf(turn: TurnDecoder, role: string | null | undefined, content: string): string {
-  if (role == null) return content
-  turn.closeMessage()
-  return content === MESSAGE_GAP ? '' : content
-}
+const PLAIN: ReadonlySet<string> = new Set(['object', 'id', 'created', 'model', 'choices', 'session_id', 'prompt_id'])
 
 /** The text of a chunk that holds nothing else; undefined for every other line. */
 export function plainText(value: Record<string, unknown>): string | undefined {
@@ -130,23 +104,36 @@ export function plainText(value: Record<string, unknown>): string | undefined {
   return typeof content === 'string' ? content : undefined
 }
 
-const PLAIN: ReadonlySet<string> = new Set(['object', 'id', 'created', 'model', 'choices', 'session_id', 'prompt_id'])
-
-function readAbout(turn: TurnDecoder, line: JsonText, key: 'message' | 'delta'): About {
+/** Reads what both kinds have in common. A line that reports errors is read with that. */
+function readLine(
+  turn: TurnDecoder,
+  line: JsonText,
+  key: 'message' | 'delta',
+  reason: string | null | undefined,
+): Said | Outcome {
   const choices = elements(member(line, 'choices') ?? '')
   if (choices.length > 1) {
     turn.report({ kind: 'dropped', item: 'message-end', field: 'choices', why: 'no-place', count: choices.length - 1 })
   }
-  const inner = member(choices[0] ?? '', key)
   const metadata = member(line, 'metadata') ?? '{}'
-  const error = member(metadata, 'error')
-  const controlErrors = member(metadata, 'control_errors')
-  return {
-    inner: inner?.startsWith('{') ? inner : '{}',
-    error: error?.startsWith('{') ? error : undefined,
-    controlErrors: controlErrors?.startsWith('[') ? controlErrors : undefined,
-    fatal: versionFault(metadata) ?? versionFault(objectText(member(line, 'system_fingerprint'))),
+  const fatal = versionFault(metadata) ?? versionFault(objectText(member(line, 'system_fingerprint')))
+  if (fatal) return fatal
+  if (tellControlErrors(turn, member(metadata, 'control_errors')) || failed(turn, member(metadata, 'error'), reason)) {
+    return 'read'
   }
+  const inner = member(choices[0] ?? '', key) ?? '{}'
+  const notes = readAnnotations(turn, [member(line, 'annotations'), member(inner, 'annotations')])
+  const ext = entriesExt([
+    ...members(rest(line, TOP) ?? '{}'),
+    ['metadata', rest(metadata, NEGOTIATED)],
+    ['annotations', notes.kept.length === 0 ? undefined : `[${notes.kept.join(',')}]`],
+    [key, rest(inner, MESSAGE)],
+  ])
+  return { notes, ext, calls: elements(member(inner, 'tool_calls') ?? '') }
+}
+
+function isSaid(read: Said | Outcome): read is Said {
+  return typeof read === 'object' && 'notes' in read
 }
 
 /** The failure of an agent that speaks another major version than this one. */
@@ -159,9 +146,9 @@ function versionFault(json: JsonText | undefined): Fault | undefined {
 }
 
 /** True when the line reports faults of the control channel: its content is their text, and no answer. */
-function tellControlErrors(turn: TurnDecoder, { controlErrors }: About): boolean {
-  if (controlErrors === undefined) return false
-  for (const error of elements(controlErrors)) {
+function tellControlErrors(turn: TurnDecoder, errors: JsonText | undefined): boolean {
+  if (!errors?.startsWith('[')) return false
+  for (const error of elements(errors)) {
     const { message } = faultOfError(error)
     turn.emit({ type: 'notice', severity: 'error', code: 'control-error', text: message })
   }
@@ -169,51 +156,17 @@ function tellControlErrors(turn: TurnDecoder, { controlErrors }: About): boolean
 }
 
 /** True when the line reports an error. It ends the turn, unless its finish reason says that calls follow. */
-function failed(turn: TurnDecoder, { error }: About, reason: string | undefined): boolean {
-  if (error === undefined && reason !== 'error') return false
-  const why = error === undefined ? fault('internal', 'The agent ended the turn with an error.') : faultOfError(error)
+function failed(turn: TurnDecoder, error: JsonText | undefined, reason: string | null | undefined): boolean {
+  const told = error?.startsWith('{') ? faultOfError(error) : undefined
+  if (!told && reason !== 'error') return false
+  const why = told ?? fault('internal', 'The agent ended the turn with an error.')
   if (reason === 'tool_calls') {
     turn.emit({ type: 'notice', severity: 'error', code: 'agent-error', text: why.message })
   } else turn.fail(why)
   return true
 }
 
-function extOfCompletion(
-  line: JsonText,
-  inner: JsonText,
-  key: 'message' | 'delta',
-  annotations: readonly JsonText[],
-): Ext | undefined {
-  return entriesExt([
-    ...members(rest(line, TOP) ?? '{}'),
-    ['metadata', rest(member(line, 'metadata') ?? '{}', NEGOTIATED)],
-    ['annotations', annotations.length === 0 ? undefined : `[${annotations.join(',')}]`],
-    [key, rest(inner, MESSAGE)],
-  ])
-}
-
-function readCalls(turn: TurnDecoder, message: JsonText, ext: Ext | undefined): void {
-  for (const raw of elements(member(message, 'tool_calls') ?? '')) {
-    const inner = member(raw, 'function')!
-    const said: unknown = JSON.parse(member(raw, 'id') ?? 'null')
-    const id = said === null ? '' : String(said)
-    const name = JSON.parse(member(inner, 'name')!) as string
-    const all = entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
-    turn.call(id, name, argumentsText(member(inner, 'arguments')), all)
-  }
-}
-
-function readPieces(turn: TurnDecoder, output: Chunk, delta: JsonText, ext: Ext | undefined): void {
-  const raws = elements(member(delta, 'tool_calls') ?? '')
-  for (const [at, piece] of (output.choices?.[0]?.delta?.tool_calls ?? []).entries()) {
-    const { index, id, function: inner } = piece
-    const all = entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raws[at]!, CALL)]])
-    turn.callPiece(
-      index ?? at,
-      id == null || id === '' ? undefined : String(id),
-      inner?.name ?? undefined,
-      inner?.arguments ?? '',
-      all,
-    )
-  }
+/** The `ext` of a call: that of its line, and its own unknown members. */
+function extOfCall(raw: JsonText, ext: Ext | undefined): Ext | undefined {
+  return entriesExt([...members(ext?.json ?? '{}'), ['call', rest(raw, CALL)]])
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
+import { UnaskedOutput, withDefaultFlags } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -20,42 +20,27 @@ import {
 } from '../../../src/model/index.ts'
 import { faultOfError } from '../error-object.ts'
 import type { Options } from '../options.ts'
-import { StatusResult } from '../schema.ts'
+import { ControlRequest, StatusResult } from '../schema.ts'
 import { NEW_SESSION, PROTOCOL, promptId } from '../wire.ts'
-import { readTerminal, readThought, readToolDisplay } from './annotations.ts'
+import { NOTES, TERMINAL } from './annotations.ts'
 import { BackAsks } from './asks.ts'
-import { plainText, readChunk, readCompletion } from './completions.ts'
+import { CHUNK, COMPLETION, plainText } from './completions.ts'
+import { EndedTurns, isLastChunk } from './late.ts'
+import { endFault, isShipped, type Reader, sessionOf, shippedFault } from './lines.ts'
 import { BackQueries } from './queries.ts'
 import { cancelLine, requestLine, type Where } from './request.ts'
-import { isEnd, noticeOf, readCommandResult, readSessionEvent } from './session-events.ts'
+import { COMMAND_RESULT, isEnd, noticeOf, SESSION_EVENT } from './session-events.ts'
 import { TurnDecoder } from './turn.ts'
-import { agentArguments, endFault, isShipped, type Outcome, sessionOf, shippedFault } from './wire.ts'
 
-/** A turn on its way. */
-interface Work {
-  decoder: TurnDecoder
-  where: Where
-}
-
-/** The reader of one kind of line while a turn runs. */
-interface Reader {
-  /** The item that is lost when the line has not the shape of its kind. */
-  item: Item
-  read(turn: TurnDecoder, value: Record<string, unknown>, line: JsonText): Outcome
-}
-
+/** Readers of the lines of a turn by their `object` or `type`. */
 const READERS: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
-  ['chat.completion', { item: 'message-end', read: readCompletion }],
-  ['chat.completion.chunk', { item: 'text-delta', read: readChunk }],
-  ['x-qwen-thought', { item: 'reasoning-delta', read: readThought }],
-  ['x-qwen-tool-display', { item: 'tool-progress', read: readToolDisplay }],
-  ['x-qwen-terminal', { item: 'terminal-output', read: readTerminal }],
-  ['x-qwen-session-event', { item: 'notice', read: readSessionEvent }],
-  ['result/command', { item: 'command-reply', read: readCommandResult }],
+  ['chat.completion', COMPLETION],
+  ['chat.completion.chunk', CHUNK],
+  ...NOTES,
+  ['x-qwen-terminal', TERMINAL],
+  ['x-qwen-session-event', SESSION_EVENT],
+  ['result/command', COMMAND_RESULT],
 ])
-
-/** Of so many turns late lines are known by their id. */
-const REMEMBERED = 100
 
 /**
  * An agent of the RFC: one process for a session, or one for every turn. It has no handshake: what it is told it reads
@@ -68,9 +53,8 @@ export class QwenBack implements BackLink {
   readonly #ports: BackPorts
   readonly #asks: BackAsks
   readonly #queries: BackQueries
-  /** The ids of turns that have ended: what still comes for them is late. */
-  readonly #over = new Set<string>()
-  #work: Work | undefined
+  readonly #past = new EndedTurns()
+  #work: { decoder: TurnDecoder; where: Where } | undefined
   /** A turn that the agent began itself, while none of ours runs. */
   #unasked: { decoder: TurnDecoder; output: UnaskedOutput; prompt: unknown } | undefined
   /** The agent's own id of the session. */
@@ -78,8 +62,6 @@ export class QwenBack implements BackLink {
   /** The system prompt that the agent knows already. */
   #system: string | undefined
   #turns = 0
-  /** A turn may have ended before the last line that its agent wrote for it. */
-  #late = false
   #dead: Fault | undefined
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
@@ -111,21 +93,23 @@ export class QwenBack implements BackLink {
       this.#unparsed('foreign')
       return
     }
-    const text = this.#work && plainText(value)
-    if (text !== undefined && value['session_id'] === this.#session && !this.#isLate(value)) {
-      this.#work!.decoder.text(text, undefined)
+    const decoder = this.#work?.decoder
+    const text = decoder && plainText(value)
+    if (text !== undefined && value['session_id'] === this.#session && !this.#past.isLate(value, decoder!.begun)) {
+      decoder!.text(text, undefined)
     } else this.#decodeOther(value, line)
   }
 
   decodeEnd(end: CallEnd): void {
-    const work = this.#work
+    const decoder = this.#work?.decoder
+    const reason = endFault(end, this.#context.agent)
     // An agent whose input is closed may end without an event that says so, as long as it ends well.
-    const done = !this.open && end.why === 'closed' && end.exitCode === 0 && work?.decoder.mayBeOver === true
-    if (done) work.decoder.finish(undefined)
-    else if (end.why === 'cancelled') work?.decoder.finish('aborted')
-    else work?.decoder.fail(endFault(end, this.#context.agent))
+    const done = !this.open && end.why === 'closed' && end.exitCode === 0 && decoder?.mayBeOver === true
+    if (done) decoder.finish(undefined)
+    else if (end.why === 'cancelled') decoder?.finish('aborted')
+    else decoder?.fail(reason)
     this.#ended()
-    if (this.open) this.#die(endFault(end, this.#context.agent))
+    if (this.open) this.#die(reason)
   }
 
   #decodeOther(value: Record<string, unknown>, line: JsonText): void {
@@ -138,12 +122,12 @@ export class QwenBack implements BackLink {
       this.#session = session
       this.#ports.emit({ turn: null, type: 'session-bound', agentSession: session })
     }
-    const type = value['type']
+    const { type } = value
     if (isRecord(value['error']) && type === undefined && value['object'] === undefined) {
       this.#break(faultOfError(member(line, 'error')!))
     } else if (type === 'control_request') this.#ask(value, line)
     else if (typeof type === 'string' && type.startsWith('result/') && type !== 'result/command') {
-      this.#status(type, value, line)
+      this.#status(value, line)
     } else if (type !== 'control_response') this.#decodeOfTurn(value, line)
   }
 
@@ -151,13 +135,11 @@ export class QwenBack implements BackLink {
     const reader = READERS.get(value['object'] ?? value['type'])
     const decoder = this.#work?.decoder
     if (!decoder) {
-      if (reader && this.#decodeUnasked(reader, value, line)) return
-      if (isEnd(value)) this.#late = false
-      else if (value['type'] === 'x-qwen-session-event') this.#notice(value, line)
-      else if (!reader) this.#ports.emit({ turn: null, type: 'foreign', protocol: PROTOCOL, frame: line })
+      if (!reader) this.#ports.emit({ turn: null, type: 'foreign', protocol: PROTOCOL, frame: line })
+      else if (!this.#decodeUnasked(reader, value, line)) this.#decodeTail(value, line)
       return
     }
-    if (this.#isLate(value)) return
+    if (this.#past.isLate(value, decoder.begun)) return
     const outcome = reader?.read(decoder, value, line) ?? 'stray'
     if (outcome === 'misfit') this.#unparsed(reader!.item)
     else if (outcome === 'stray') decoder.emit({ type: 'foreign', protocol: PROTOCOL, frame: line })
@@ -165,10 +147,19 @@ export class QwenBack implements BackLink {
     if (decoder.ended) this.#ended()
   }
 
+  /** Takes a line while no turn runs that is no output of the agent's own turn. */
+  #decodeTail(value: Record<string, unknown>, line: JsonText): void {
+    if (isEnd(value)) this.#past.tail = false
+    else if (value['type'] === 'x-qwen-session-event') {
+      const { event, ext } = noticeOf(value, line)
+      this.#ports.emit({ turn: null, ...event, ...(ext && { ext }) })
+    }
+  }
+
   /** Takes the agent's output while no request is answered; false for the rest of an ended turn and for other lines. */
   #decodeUnasked(reader: Reader, value: Record<string, unknown>, line: JsonText): boolean {
     const prompt = value['prompt_id']
-    if (typeof prompt === 'string' ? this.#over.has(prompt) : this.#late) return false
+    if (typeof prompt === 'string' ? this.#past.has(prompt) : this.#past.tail) return false
     if (!this.#unasked && value['choices'] === undefined) return false
     const output = this.#unasked?.output ?? new UnaskedOutput(this.#ports)
     this.#unasked ??= { output, decoder: new TurnDecoder(output.ports, '', 'prompt'), prompt }
@@ -183,52 +174,31 @@ export class QwenBack implements BackLink {
     const { output, prompt } = this.#unasked
     this.#unasked = undefined
     output.tell()
-    if (typeof prompt === 'string') this.#end(prompt)
-  }
-
-  /** Remembers that a turn has ended. */
-  #end(prompt: string): void {
-    this.#over.add(prompt)
-    if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
-  }
-
-  /** True for a line of a turn that has ended: by its id, or because it can only be the end of the one before. */
-  #isLate(value: Record<string, unknown>): boolean {
-    const prompt = value['prompt_id']
-    if (typeof prompt === 'string') return this.#over.has(prompt)
-    if (!this.#late || this.#work!.decoder.begun) return false
-    const ends = isEnd(value) || isLastChunk(value)
-    // A completion that goes on is this turn's: the next end is its own.
-    if (ends || value['choices'] !== undefined) this.#late = false
-    return ends
+    if (typeof prompt === 'string') this.#past.add(prompt)
   }
 
   #ask(value: Record<string, unknown>, line: JsonText): void {
+    const { success, output } = v.safeParse(ControlRequest, value)
     const decoder = this.#work?.decoder
-    const toolOf = (id: string): string | undefined => decoder?.tools.shown(id)?.tool
     decoder?.endCalls()
     if (!this.open) decoder?.report({ kind: 'dropped', item: 'ask', why: 'no-place', count: 1 })
-    else if (!this.#asks.request(value, line, decoder?.turn, toolOf)) this.#unparsed('ask')
+    else if (success) this.#asks.request(output.subtype, line, decoder)
+    else this.#unparsed('ask')
   }
 
-  #status(type: string, value: Record<string, unknown>, line: JsonText): void {
+  #status(value: Record<string, unknown>, line: JsonText): void {
     const { success, output } = v.safeParse(StatusResult, value)
     const decoder = this.#work?.decoder
     if (!success) this.#unparsed('command-reply')
-    else if (type === 'result/cancel') {
+    else if (output.type === 'result/cancel') {
       // The request that was cancelled is gone and has not reported its end. An earlier turn may have reported it.
-      const earlier = this.#over.has(output.prompt_id ?? '')
+      const earlier = this.#past.has(output.prompt_id ?? '')
       if (output.status === 'noop' && decoder?.cancelAsked && !earlier) decoder.finish('aborted')
       this.#ended()
-    } else if (!this.#queries.answer(type, output, line) && output.status === 'error' && decoder) {
+    } else if (!this.#queries.answer(output, line) && output.status === 'error' && decoder) {
       const text = output.message ?? 'The agent says that it is not well.'
       decoder.emit({ type: 'notice', severity: 'warning', code: 'agent-unhealthy', text })
     }
-  }
-
-  #notice(value: Record<string, unknown>, line: JsonText): void {
-    const { event, ext } = noticeOf(value, line)
-    this.#ports.emit({ turn: null, ...event, ...(ext && { ext }) })
   }
 
   #run(start: CommandOf<'turn-start'>): void {
@@ -242,18 +212,26 @@ export class QwenBack implements BackLink {
     const session = this.#sessionFor(start)
     const owner = session === NEW_SESSION ? (start.session?.id ?? 'turnpike') : session
     const where = { session, prompt: start.request || promptId(owner, this.#turns) }
-    this.#over.delete(where.prompt)
+    this.#past.delete(where.prompt)
     this.#work = { decoder, where }
-    const wished = start.options.systemPrompt
-    const system = wished === this.#system && !start.history ? undefined : wished
-    // A compaction may summarise the instruction away, and a command has no room for it: the next prompt says it (again).
-    if (start.task === 'compact' || forgets(start)) this.#system = undefined
-    else if (wished !== undefined && (start.history || !start.invocation)) this.#system = wished
+    const system = this.#instruct(start)
     if (!this.open) {
       this.#system = undefined
       this.#start('end')
     }
     this.#ports.send(requestLine(start, where, system, (loss) => decoder.report(loss)))
+  }
+
+  /**
+   * The system prompt that a turn has to bring. A compaction may summarise the instruction away, and a command has no
+   * room for it: the next prompt says it (again).
+   */
+  #instruct(start: CommandOf<'turn-start'>): string | undefined {
+    const wished = start.options.systemPrompt
+    const system = wished === this.#system && !start.history ? undefined : wished
+    if (start.task === 'compact' || forgets(start)) this.#system = undefined
+    else if (wished !== undefined && (start.history || !start.invocation)) this.#system = wished
+    return system
   }
 
   /** The agent's id of the session: the one it named, one known from earlier, else a new one. */
@@ -269,15 +247,19 @@ export class QwenBack implements BackLink {
 
   #start(stdin: 'open' | 'end'): void {
     const { process, options } = this.#context
-    this.#ports.open({ kind: 'process', stdin, args: agentArguments(process?.args ?? [], options.output) })
+    const args = withDefaultFlags(process?.args ?? [], [
+      { add: ['--input-format', 'stream-json'] },
+      { add: ['--output-format', options.output], unless: ['-o'] },
+    ])
+    this.#ports.open({ kind: 'process', stdin, args })
   }
 
   /** The turn has its end. */
   #ended(): void {
     const work = this.#work
     if (!work?.decoder.ended) return
-    this.#end(work.where.prompt)
-    this.#late = true
+    this.#past.add(work.where.prompt)
+    this.#past.tail = true
     this.#asks.clear()
     this.#work = undefined
   }
@@ -304,11 +286,4 @@ export class QwenBack implements BackLink {
 /** True for a command that leaves nothing of the conversation for sure. */
 function forgets({ invocation }: CommandOf<'turn-start'>): boolean {
   return invocation?.kind === 'slash' && ['clear', 'compress'].includes(invocation.path.join(' '))
-}
-
-/** A chunk that says nothing but that it is the last. */
-function isLastChunk(value: Record<string, unknown>): boolean {
-  const choices = value['choices']
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  return isRecord(choice) && typeof choice['finish_reason'] === 'string' && choice['finish_reason'] !== 'tool_calls'
 }

@@ -1,3 +1,4 @@
+import { keysOf } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -10,28 +11,15 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
+import { Heartbeat, Hint, type StatusResult } from '../schema.ts'
 import { unknownExt } from '../wire.ts'
 import { hintLine } from './request.ts'
 
 /** A command that is answered with one `command-reply`. */
 export type Asked = Exclude<Command, { type: 'turn-start' | 'turn-cancel' | 'ask-reply' | 'foreign' }>
 
-const HINT: ReadonlySet<string> = new Set([
-  'type',
-  'session_id',
-  'prompt_id',
-  'trigger',
-  'status',
-  'suggestions',
-  'message',
-])
-const BEAT: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'status', 'ts', 'message'])
-
-interface Status {
-  status: string
-  prompt_id?: string | null | undefined
-  message?: string | null | undefined
-}
+const HINT = keysOf(Hint)
+const BEAT = keysOf(Heartbeat)
 
 /** Hints and heartbeats of an agent. */
 export class BackQueries {
@@ -48,11 +36,12 @@ export class BackQueries {
   /** Asks the agent; `dead` is why nothing can be asked any more. */
   ask(command: Asked, session: string, dead: Fault | undefined): void {
     const { exchange } = command
+    const what = command.type === 'query' ? command.what : undefined
     if (dead) this.#fail(exchange, dead)
-    else if (command.type === 'query' && command.what === 'health') {
+    else if (what === 'health') {
       this.#beats.push(exchange)
       this.#ports.send(`{"type":"heartbeat_request","session_id":${quote(session)}}`)
-    } else if (command.type === 'query' && command.what === 'hints') {
+    } else if (command.type === 'query' && what === 'hints') {
       const prompt = `${session}########preview-${this.#ports.newId()}`
       this.#hints.set(prompt, exchange)
       this.#ports.send(hintLine({ session, prompt }, command.args ?? '{}'))
@@ -63,20 +52,18 @@ export class BackQueries {
   }
 
   /** Takes a `result/command_hint` or `result/heartbeat`; false when nothing waits for it. */
-  answer(type: string, result: Status, line: JsonText): boolean {
-    if (type === 'result/heartbeat') return this.#beat(result, line)
-    const prompt = result.prompt_id ?? ''
-    const exchange = this.#hints.get(prompt)
-    if (exchange === undefined) return false
-    if (result.status === 'loading') return true
-    this.#hints.delete(prompt)
-    if (result.status === 'error') {
-      this.#fail(exchange, fault('internal', result.message || 'The agent has no hints for this.'))
-      return true
+  answer({ type, status, prompt_id: prompt, message }: StatusResult, line: JsonText): boolean {
+    if (type === 'result/heartbeat') {
+      const waiting = this.#beats.splice(0)
+      for (const exchange of waiting) this.#reply(exchange, `{"ok":${status === 'ok'}}`, line, BEAT)
+      return waiting.length > 0
     }
-    const data = object([['suggestions', member(line, 'suggestions') ?? '[]']])
-    const ext = unknownExt(line, parseObject(line)!, HINT)
-    this.#ports.emit({ turn: null, type: 'command-reply', exchange, data, ...(ext && { ext }) })
+    const exchange = this.#hints.get(prompt ?? '')
+    if (exchange === undefined) return false
+    if (status === 'loading') return true
+    this.#hints.delete(prompt!)
+    if (status === 'error') this.#fail(exchange, fault('internal', message || 'The agent has no hints for this.'))
+    else this.#reply(exchange, object([['suggestions', member(line, 'suggestions') ?? '[]']]), line, HINT)
     return true
   }
 
@@ -88,15 +75,9 @@ export class BackQueries {
     for (const exchange of waiting) this.#fail(exchange, reason)
   }
 
-  #beat({ status }: Status, line: JsonText): boolean {
-    const waiting = this.#beats
-    this.#beats = []
-    const ext = unknownExt(line, parseObject(line)!, BEAT)
-    for (const exchange of waiting) {
-      const data = `{"ok":${status === 'ok'}}`
-      this.#ports.emit({ turn: null, type: 'command-reply', exchange, data, ...(ext && { ext }) })
-    }
-    return waiting.length > 0
+  #reply(exchange: Id, data: JsonText, line: JsonText, known: ReadonlySet<string>): void {
+    const ext = unknownExt(line, parseObject(line)!, known)
+    this.#ports.emit({ turn: null, type: 'command-reply', exchange, data, ...(ext && { ext }) })
   }
 
   #fail(exchange: Id, reason: Fault): void {

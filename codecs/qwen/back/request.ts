@@ -1,4 +1,4 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { type Entry, messageLine, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
   type JsonText,
@@ -104,8 +104,7 @@ function commandJson({ kind, path, args }: NonNullable<Start['invocation']>): Js
 function withSystem(input: readonly Part[], system: string | undefined, report: Report): readonly Part[] {
   if (system === undefined) return input
   report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
-  const text = `System instruction:\n${system}\n\nUser message:\n${textOf(input)}`
-  return [{ type: 'text', text }, ...withoutText(input)]
+  return [{ type: 'text', text: withInstruction(system, textOf(input)) }, ...withoutText(input)]
 }
 
 /** The line that cancels a turn. */

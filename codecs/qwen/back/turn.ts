@@ -11,16 +11,16 @@ import {
   type Loss,
   member,
   members,
-  type Part,
   parse,
+  parseObject,
+  type Role,
   type Stop,
   type TurnEvent,
   type Usage,
 } from '../../../src/model/index.ts'
 import { ENDED, readDisplay } from '../display.ts'
-import { entriesExt } from '../wire.ts'
+import { entriesExt, unknownExt } from '../wire.ts'
 import { ToolCalls } from './tools.ts'
-import { terminalExt } from './wire.ts'
 
 /** The stop of every finish reason. */
 const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
@@ -30,6 +30,8 @@ const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
   ['tool_calls', 'tool-use'],
   ['function_call', 'tool-use'],
 ])
+
+const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
 
 /** One turn of the agent as canonical events; `ended` is true once it has its end. */
 export class TurnDecoder {
@@ -43,8 +45,8 @@ export class TurnDecoder {
   readonly #ports: BackPorts
   readonly #task: 'prompt' | 'compact'
   #message: Id | undefined
-  #calls: Usage | undefined
-  #total: Usage | undefined
+  /** The tokens of its model calls, and those of the turn as the agent sums them up. */
+  readonly #usage: { calls?: Usage; turn?: Usage } = {}
   #reason: string | undefined
   #spoke = false
   #summary: string | undefined
@@ -53,7 +55,7 @@ export class TurnDecoder {
     this.#ports = ports
     this.turn = turn
     this.#task = task
-    this.emit({ type: 'turn-started' })
+    ports.emit({ turn, type: 'turn-started' })
   }
 
   /** True when a finish reason came that nothing has to follow. */
@@ -73,7 +75,7 @@ export class TurnDecoder {
   }
 
   /** A whole message. */
-  message(role: 'assistant' | 'user' | 'system' | 'tool', text: string, ext: Ext | undefined): void {
+  message(role: Role, text: string, ext: Ext | undefined): void {
     this.closeMessage()
     if (text === '') return
     if (role === 'assistant') this.#spoke = true
@@ -101,18 +103,21 @@ export class TurnDecoder {
   call(wireId: string, name: string, args: JsonText, ext: Ext | undefined): void {
     this.closeMessage()
     const { tool } = this.tools.call(wireId, name)
-    const known = parse(args) === undefined ? '{}' : args
-    if (known !== args)
-      this.report({ kind: 'unparsed', item: 'tool-call', field: 'arguments', why: 'unknown', count: 1 })
-    this.emit({ type: 'tool-call', tool, name, args: known, executor: 'agent' }, ext)
+    const isJson = parse(args) !== undefined
+    if (!isJson) this.report({ kind: 'unparsed', item: 'tool-call', field: 'arguments', why: 'unknown', count: 1 })
+    this.emit({ type: 'tool-call', tool, name, args: isJson ? args : '{}', executor: 'agent' }, ext)
   }
 
   /** A piece of a call: the first one of its number names it. */
-  callPiece(index: number, id: string | undefined, name: string | undefined, text: string, ext: Ext | undefined): void {
+  callPiece(
+    { index, id, name }: { index: number; id: string | undefined; name: string | null | undefined },
+    text: string,
+    ext: Ext | undefined,
+  ): void {
     this.closeMessage()
     let call = this.tools.draft(index, id)
     if (!call) {
-      if (name === undefined) {
+      if (name == null) {
         this.report({ kind: 'unparsed', item: 'tool-args-delta', why: 'unknown', count: 1 })
         return
       }
@@ -150,13 +155,13 @@ export class TurnDecoder {
   /** The usage of one model call. */
   countCall(usage: Usage | undefined): void {
     if (!usage) return
-    this.#calls = addUsage(this.#calls ?? {}, usage)
+    this.#usage.calls = addUsage(this.#usage.calls ?? {}, usage)
     this.emit({ type: 'usage', scope: 'call', usage })
   }
 
   /** The usage of the turn, as the agent sums it up. */
   countTurn(usage: Usage | undefined): void {
-    if (usage) this.#total = usage
+    if (usage) this.#usage.turn = usage
   }
 
   /** A finish reason that does not end the turn by itself. */
@@ -173,7 +178,7 @@ export class TurnDecoder {
   terminal(json: JsonText, text: string): void {
     if (text === '') return
     const stream = member(json, 'channel') === '"stderr"' ? 'stderr' : 'stdout'
-    this.emit({ type: 'terminal-output', stream, text }, terminalExt(json))
+    this.emit({ type: 'terminal-output', stream, text }, unknownExt(json, parseObject(json)!, TERMINAL))
   }
 
   /** The turn is over: for this stop, or for that of the last finish reason. */
@@ -193,20 +198,17 @@ export class TurnDecoder {
       const text = 'The agent ended the turn without any text.'
       this.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text })
     }
-    const reason = this.#reason === undefined ? 'end' : (REASONS.get(this.#reason) ?? 'end')
-    const summary = this.#task === 'compact' ? this.#summary : undefined
-    this.#end(
-      { type: 'turn-end', outcome: 'completed', stop: stop ?? reason, ...(summary !== undefined && { summary }) },
-      ext,
-    )
+    const summary = this.#task === 'compact' && this.#summary !== undefined ? { summary: this.#summary } : {}
+    const reason = REASONS.get(this.#reason ?? 'stop') ?? 'end'
+    this.#end({ type: 'turn-end', outcome: 'completed', stop: stop ?? reason, ...summary }, ext)
   }
 
   /** The turn failed, or its process is gone. */
   fail(reason: Fault): void {
     this.closeMessage()
     if (this.cancelAsked || reason.code === 'cancelled') {
-      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, undefined)
-    } else this.#end({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: reason }, undefined)
+      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' })
+    } else this.#end({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: reason })
   }
 
   /** The result of a command: a message that is its answer. */
@@ -215,10 +217,8 @@ export class TurnDecoder {
     this.#spoke = true
     this.#summary = text
     if (this.#task === 'compact') return
-    const message = this.#ports.newId()
-    this.emit({ type: 'message-start', message, role: 'assistant' }, ext)
-    const parts: Part[] = [{ type: 'text', text }]
-    this.emit({ type: 'message-end', message, parts })
+    const message = this.#startMessage('assistant', ext)
+    this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] })
   }
 
   report(loss: Loss): void {
@@ -226,19 +226,19 @@ export class TurnDecoder {
   }
 
   emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
-    this.begun ||= event.type !== 'turn-started'
+    this.begun = true
     const whole = { turn: this.turn, ...event } as TurnEvent
     this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
   }
 
-  #startMessage(role: EventOf<'message-start'>['role']): Id {
+  #startMessage(role: Role, ext?: Ext): Id {
     const message = this.#ports.newId()
-    this.emit({ type: 'message-start', message, role })
+    this.emit({ type: 'message-start', message, role }, ext)
     return message
   }
 
-  #end(end: BodyOf<EventOf<'turn-end'>>, ext: Ext | undefined): void {
-    const usage = this.#total ?? this.#calls
+  #end(end: BodyOf<EventOf<'turn-end'>>, ext?: Ext): void {
+    const usage = this.#usage.turn ?? this.#usage.calls
     if (usage) this.emit({ type: 'usage', scope: 'turn', usage })
     this.ended = true
     this.emit(end, ext)
