@@ -1,3 +1,5 @@
 export * from './judges.ts'
 export * from './misbehaviours.ts'
+export * from './rules.ts'
+export * from './steps.ts'
 export * from './suite.ts'

@@ -1,5 +1,6 @@
 import { isRecord, parse } from '../../model/index.ts'
-import type { AgentRule, AgentRun, ClientRun, Heard, JsonRecord, SeenLine, Verdict, Visit } from './suite.ts'
+import type { AgentRow, ClientRow } from './rules.ts'
+import type { AgentRun, ClientRun, Heard, JsonRecord, SeenLine, Verdict, Visit } from './suite.ts'
 
 /** Broken, with the observation, unless the condition holds. */
 export function expectThat(holds: boolean, seen: string): Verdict {
@@ -26,6 +27,16 @@ export function every<T>(values: readonly T[], what: string, holds: (value: T) =
   if (values.length === 0) return skip(`no ${what} was seen`)
   const wrong = values.find((value) => !holds(value))
   return wrong === undefined ? undefined : { broken: show(wrong) }
+}
+
+/** Broken, with the first value, unless there is none. */
+export function none(values: readonly unknown[]): Verdict {
+  return expectThat(values.length === 0, show(values[0]))
+}
+
+/** Broken, with the value, unless the condition holds for it. */
+export function fits<T>(value: T, condition: (value: T) => boolean): Verdict {
+  return expectThat(condition(value), show(value))
 }
 
 /** Broken unless there are exactly `count` values. */
@@ -71,47 +82,50 @@ export function bigText(bytes: number): string {
   return `Reply with the word ok. Ignore this: ${'€'.repeat(Math.floor(bytes / 3))}`
 }
 
-/** The rules of any JSON-lines wire: objects only, line ends, encoding. */
-export function lineRules(prefix: string, section: string): AgentRule[] {
-  const number = section.split(' ')[0]!
-  const rule = (name: string, expects: string, judge: AgentRule['judge']): AgentRule => ({
-    id: `${prefix}.${number}.${name}`,
-    section,
-    expects,
-    on: 'all',
-    judge,
-  })
-  return [
-    rule('stdout-objects', 'stdout holds JSON objects, one a line, and nothing else', ({ lines }) =>
-      every(
-        lines.filter(({ text }) => text.trim() !== ''),
-        'output',
-        ({ object }) => object !== undefined,
-      ),
-    ),
-    ...textRules(prefix, section),
-  ]
+/** The rules of any JSON-lines wire, as rows of this section: objects only, line ends, encoding. */
+export function lineRules(section: string): Readonly<Record<string, AgentRow>> {
+  return {
+    [`${section}.stdout-objects`]: {
+      expects: 'stdout holds JSON objects, one a line, and nothing else',
+      judge: ({ lines }) =>
+        every(
+          lines.filter(({ text }) => text.trim() !== ''),
+          'output',
+          ({ object }) => object !== undefined,
+        ),
+    },
+    ...textRules(section),
+  }
 }
 
-/** The rules of any line wire: line ends, encoding. */
-export function textRules(prefix: string, section: string): AgentRule[] {
-  const number = section.split(' ')[0]!
-  return [
-    {
-      id: `${prefix}.${number}.line-ends`,
-      section,
+/** The rules of any line wire, as rows of this section: line ends, encoding. */
+export function textRules(section: string): Readonly<Record<string, AgentRow>> {
+  return {
+    [`${section}.line-ends`]: {
       expects: 'every line ends with one LF, the last one included, and with no CR',
-      on: 'all',
       judge: ({ lines }) => every(lines, 'output', ({ text, ended }) => ended && !text.endsWith('\r')),
     },
-    {
-      id: `${prefix}.${number}.utf-8`,
-      section,
+    [`${section}.utf-8`]: {
       expects: 'stdout is UTF-8 without a byte order mark',
-      on: 'all',
       judge: ({ lines }) => every(lines, 'output', ({ text }) => !/[\ufffd\ufeff]/.test(text)),
     },
-  ]
+  }
+}
+
+/** The rule for clients of any JSON-lines wire. */
+export const objectLines: ClientRow = {
+  expects: 'every line on stdin is a JSON object, ended by LF',
+  judge: (run) => every(allWords(run), 'line', ({ object, ended }) => object !== undefined && ended),
+}
+
+/** Judges that an agent ends by itself. */
+export function exits(run: AgentRun): Verdict {
+  return expectThat(run.end === 'exited', ending(run))
+}
+
+/** Judges that an agent exits by itself, with 0. */
+export function exitsWithZero(run: AgentRun): Verdict {
+  return expectThat(run.end === 'exited' && run.exitCode === 0, ending(run))
 }
 
 /** The lines of a client on one wire. */
@@ -124,22 +138,33 @@ export function allWords({ visits }: ClientRun): SeenLine[] {
   return visits.flatMap(wordsOf)
 }
 
-/** The verdict on a client that has to wait: no unwelcome entry before the stand-in's last message. */
-export function waits(run: ClientRun, isLast: (text: string) => boolean, unwelcome: (one: Heard) => boolean): Verdict {
-  const early = run.visits.flatMap(({ heard }) => {
+/** The JSON objects that a program under test wrote, in order: all, or those of these types. */
+export function saidBy(run: AgentRun | ClientRun, ...types: readonly string[]): JsonRecord[] {
+  const all = objectsOf({ lines: 'lines' in run ? run.lines : allWords(run) })
+  return types.length === 0 ? all : all.filter(({ type }) => types.includes(type as string))
+}
+
+/** True when no two values are the same. */
+export function areUnique(values: readonly unknown[]): boolean {
+  return new Set(values).size === values.length
+}
+
+/** The verdict on a client that has to stay: it does not go away before the stand-in's last message. */
+export function waits({ visits }: ClientRun, isLast: (text: string) => boolean): Verdict {
+  const early = visits.flatMap(({ heard }) => {
     const last = heard.findLastIndex((one) => one.is === 'out' && isLast(one.text))
-    return last < 0 ? heard.filter(unwelcome).slice(0, 1) : heard.slice(0, last).filter(unwelcome).slice(0, 1)
+    return (last < 0 ? heard : heard.slice(0, last)).filter(isLeaving).slice(0, 1)
   })
   return expectThat(early.length === 0, show(early[0]))
 }
 
-/** True when a client has gone away. */
-export function isLeaving({ is }: Heard): boolean {
+function isLeaving({ is }: Heard): boolean {
   return is === 'signal' || is === 'orphaned'
 }
 
-/** The verdict on remaining processes: every stand-in process must end before the client does. */
-export function reaps({ visits }: ClientRun): Verdict {
+/** The verdict on remaining processes: every stand-in process must end before the client does, and the client by itself. */
+export function reaps({ visits, end }: ClientRun): Verdict {
   const left = visits.filter(({ heard }) => heard.some(({ is }) => is === 'orphaned'))
-  return expectThat(left.length === 0, `${left.length} of its agents still ran when it had ended`)
+  if (left.length > 0) return { broken: `${left.length} of its agents still ran when it had ended` }
+  return expectThat(end === 'exited', 'the client did not end by itself')
 }

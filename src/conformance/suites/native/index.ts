@@ -7,16 +7,14 @@ import {
   RUN_ID,
   type Scenario,
   type ScenarioStep,
-  type SeenLine,
   type Suite,
+  untilType,
+  writes,
 } from '../../kit/index.ts'
 import { agentRules, TURNS } from './agent.ts'
 import { clientRules, play } from './client.ts'
 
 const OK = 'Reply with the word ok.'
-
-const command = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
-const untilType = (type: string): ScenarioStep => ({ until: ({ object }: SeenLine) => object?.['type'] === type })
 
 function turnStart(turn: string, text: string): JsonRecord {
   const input = [{ type: 'text', text }]
@@ -25,7 +23,7 @@ function turnStart(turn: string, text: string): JsonRecord {
 }
 
 function start(turn: string, text: string, more: JsonRecord = {}): { write: string } {
-  return command({ ...turnStart(turn, text), ...more })
+  return writes({ ...turnStart(turn, text), ...more })
 }
 
 /** Waits for the agent, does this, and ends its input. */
@@ -73,14 +71,14 @@ const suite: Suite = {
     scenario('turn', start('t1', OK), untilType('turn-end'), start('t2', OK), untilType('turn-end')),
     scenario(
       'query',
-      command({ type: 'query', exchange: 'q1', what: 'state', session: { id: `conformance-${RUN_ID}` } }),
+      writes({ type: 'query', exchange: 'q1', what: 'state', session: { id: `conformance-${RUN_ID}` } }),
       untilType('command-reply'),
     ),
     scenario(
       'cancel',
       start('t3', 'Count from one to five hundred, one number a line.'),
       { until: ({ object }) => object?.['turn'] === 't3' },
-      command({ type: 'turn-cancel', exchange: 'x-cancel', target: { turn: 't3' } }),
+      writes({ type: 'turn-cancel', exchange: 'x-cancel', target: { turn: 't3' } }),
       untilType('turn-end'),
     ),
     scenario('unicode', escaped(start(odd, 'Reply with this line: \u2028 “é” 😀 \\u0000')), untilType('turn-end')),

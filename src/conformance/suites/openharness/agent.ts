@@ -1,29 +1,26 @@
 import {
-  type AgentRule,
+  type AgentRow,
   type AgentRun,
-  ending,
   every,
   exactly,
+  exits,
   expectThat,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
   objectsOf,
+  rulesForAgents,
   show,
   skip,
 } from '../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
 /** Sent as a token, and never to be seen again. */
 export const SECRET = 'conformance-secret-token'
 
-const VERSION = '3 Versioning'
-const RESPONSE = '5.2 Response'
-const CAPABILITIES = '5.3 Capabilities'
-const DIRECTIVES = '10 Action directives'
-const ERRORS = '13 Errors'
-const BODY = 'openharness.5.2.envelope'
-const STATUS = 'openharness.5.2.status'
+const BODY = '5.2.envelope'
+const STATUS = '5.2.status'
 const GOOD = ['plain', 'minimum', 'more', 'unicode', 'capabilities', 'attachment', 'big']
 const BAD = ['no-json', 'no-version', 'no-request', 'secret']
 const ALL = [...GOOD, ...BAD, 'other-version']
@@ -46,64 +43,50 @@ const echoOf = ({ scenario }: AgentRun): readonly [string, string] => ECHOED[sce
 /** Of what is sent with both ids. */
 const NAMED = ['plain', 'more', 'unicode', 'capabilities', 'attachment', 'big']
 
-const succeeds = (id: string, section: string, expects: string, on: string): AgentRule => ({
-  id,
-  section,
+const succeeds = (scenario: string, expects: string): AgentRow => ({
   expects,
-  on: [on],
+  on: [scenario],
   needs: [BODY, STATUS],
   judge: (run) => expectThat(!isRefused(run), show(errorOf(run))),
 })
 
 /** The rules for engines. */
-export const agentRules: readonly AgentRule[] = [
-  {
-    id: BODY,
-    section: RESPONSE,
+export const agentRules = rulesForAgents('openharness', SECTIONS, {
+  '5.2.envelope': {
     expects: 'every request is answered with one JSON object that has a `response` object',
     on: ALL,
     judge: (run) => expectThat(run.lines.length === 1 && isObject(bodyOf(run)['response']), show(run.output)),
   },
-  {
-    id: 'openharness.5.2.protocol-version',
-    section: RESPONSE,
+  '5.2.protocol-version': {
     expects: 'the answer has a protocol_version of three numbers, major version 1',
     on: ALL,
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     judge: (run) =>
       expectThat(/^1\.\d+\.\d+/.test(String(bodyOf(run)['protocol_version'])), show(bodyOf(run)['protocol_version'])),
   },
-  {
-    id: 'openharness.5.2.request-id',
-    section: RESPONSE,
+  '5.2.request-id': {
     expects: 'request_id is the one of the request',
     on: NAMED,
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     judge: (run) => expectThat(bodyOf(run)['request_id'] === echoOf(run)[0], show(bodyOf(run)['request_id'])),
   },
-  {
-    id: 'openharness.5.2.correlation-id',
-    section: RESPONSE,
+  '5.2.correlation-id': {
     expects: 'correlation_id is the one of the request',
     on: NAMED,
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     judge: (run) => expectThat(bodyOf(run)['correlation_id'] === echoOf(run)[1], show(bodyOf(run)['correlation_id'])),
   },
-  {
-    id: STATUS,
-    section: RESPONSE,
+  '5.2.status': {
     expects: 'response.status is success or error',
     on: ALL,
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     judge: (run) =>
       expectThat(optional(responseOf(run)['status'] ?? null, ['success', 'error']), show(responseOf(run))),
   },
-  {
-    id: 'openharness.13.error-object',
-    section: ERRORS,
+  '13.error-object': {
     expects: 'a failure has response.error with a `code`; its message is a string, retryable a boolean',
     on: ALL,
-    needs: [BODY, STATUS],
+    needs: ['5.2.envelope', '5.2.status'],
     judge: (run) => {
       if (!isFailure(run)) return skip('no failure was seen')
       const { code, message = '', retryable = false } = errorOf(run)
@@ -113,21 +96,17 @@ export const agentRules: readonly AgentRule[] = [
       )
     },
   },
-  {
-    id: 'openharness.13.success-without-error',
-    section: ERRORS,
+  '13.success-without-error': {
     expects: 'a success has no response.error',
     on: GOOD,
-    needs: [BODY, STATUS],
+    needs: ['5.2.envelope', '5.2.status'],
     judge: (run) =>
       isFailure(run) ? skip('no success was seen') : expectThat(!('error' in responseOf(run)), show(responseOf(run))),
   },
-  {
-    id: 'openharness.10.action-type',
-    section: DIRECTIVES,
+  '10.action-type': {
     expects: 'action_directives is a list of objects with an `action_type` that is not empty',
     on: GOOD,
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     judge: (run) => {
       const { action_directives: all = [] } = responseOf(run)
       return Array.isArray(all)
@@ -135,12 +114,10 @@ export const agentRules: readonly AgentRule[] = [
         : { broken: show(all) }
     },
   },
-  {
-    id: 'openharness.10.hints',
-    section: DIRECTIVES,
+  '10.hints': {
     expects: 'a directive’s priority, execution, risk_tier and requires_user_approval have values of the text',
     on: GOOD,
-    needs: ['openharness.10.action-type'],
+    needs: ['10.action-type'],
     judge: (run) =>
       every(
         directivesOf(run).filter(isObject),
@@ -152,26 +129,14 @@ export const agentRules: readonly AgentRule[] = [
           optional(requires_user_approval, [true, false]),
       ),
   },
-  succeeds(
-    'openharness.4.unknown-fields',
-    '4 Forward compatibility',
-    'unknown fields are ignored at every level',
-    'more',
-  ),
-  succeeds(
-    'openharness.5.1.optional-fields',
-    '5.1 Request',
-    'a request without request_id, correlation_id and capabilities is taken',
-    'minimum',
-  ),
-  succeeds('openharness.9.1.attachments', '9.1 Attachments', 'attachments by reference are taken', 'attachment'),
-  succeeds('openharness.9.big-intent', '9 Context', 'an intent of 200 KB is taken', 'big'),
-  {
-    id: 'openharness.5.3.answered',
-    section: CAPABILITIES,
+  '4.unknown-fields': succeeds('more', 'unknown fields are ignored at every level'),
+  '5.1.optional-fields': succeeds('minimum', 'a request without request_id, correlation_id and capabilities is taken'),
+  '9.1.attachments': succeeds('attachment', 'attachments by reference are taken'),
+  '9.big-intent': succeeds('big', 'an intent of 200 KB is taken'),
+  '5.3.answered': {
     expects: 'every asked capability is in supported_capabilities or in capability_denials',
     on: ['capabilities'],
-    needs: [BODY],
+    needs: ['5.2.envelope'],
     lenient: true,
     judge: (run) => {
       const { supported_capabilities: yes, capability_denials: no } = bodyOf(run)
@@ -180,45 +145,35 @@ export const agentRules: readonly AgentRule[] = [
       return every(['com.example.never', 'openharness.streaming'], 'capability', (name) => names.includes(name))
     },
   },
-  {
-    id: 'openharness.3.version-refused',
-    section: VERSION,
+  '3.version-refused': {
     expects: 'a major version that the engine does not have is refused: status error, protocol_version_unsupported',
     on: ['other-version'],
-    needs: [BODY, STATUS],
+    needs: ['5.2.envelope', '5.2.status'],
     lenient: true,
     judge: (run) => expectThat(errorOf(run)['code'] === 'protocol_version_unsupported', show(responseOf(run))),
   },
-  {
-    id: 'openharness.13.bad-request',
-    section: ERRORS,
+  '13.bad-request': {
     expects: 'what is no JSON, or has no protocol_version or no request, is answered with status error',
     on: ['no-json', 'no-version', 'no-request'],
-    needs: [BODY, STATUS],
+    needs: ['5.2.envelope', '5.2.status'],
     judge: (run) => expectThat(isFailure(run), show(responseOf(run))),
   },
-  {
-    id: 'openharness.7.secrets',
-    section: '7 Authentication',
+  '7.secrets': {
     expects: 'a token of `auth` is never returned in an error',
     on: ['secret'],
     judge: ({ output }) => expectThat(!output.includes(SECRET), 'the token'),
   },
-  {
-    id: 'openharness.13.http-status',
-    section: ERRORS,
+  '13.http-status': {
     expects: 'over HTTP an error has a status of 400 or above, a success one of 200 to 299',
     on: ALL,
-    needs: [BODY, STATUS],
+    needs: ['5.2.envelope', '5.2.status'],
     judge: (run) => {
       const { status } = run
       if (status === undefined) return skip('it was not tested over HTTP')
       return expectThat(isFailure(run) ? status >= 400 : status < 300, `${status} ${show(responseOf(run))}`)
     },
   },
-  {
-    id: 'openharness.5.2.content-type',
-    section: RESPONSE,
+  '5.2.content-type': {
     expects: 'over HTTP the answer is application/json',
     on: ALL,
     judge: ({ headers }) =>
@@ -226,25 +181,19 @@ export const agentRules: readonly AgentRule[] = [
         ? skip('it was not tested over HTTP')
         : expectThat(/^application\/json\b/.test(headers['content-type'] ?? ''), show(headers['content-type'])),
   },
-  {
-    id: 'openharness.5.1.method',
-    section: '5.1 Request',
+  '5.1.method': {
     expects: 'over HTTP another method than POST is no success',
     on: ['wrong-method'],
     judge: ({ status }) => expectThat(Number(status) >= 400, String(status)),
   },
-  {
-    id: 'openharness.5.2.ends',
-    section: RESPONSE,
+  '5.2.ends': {
     expects: 'the answer is complete, and its process ends by itself',
     on: ALL,
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-  {
-    id: 'openharness.5.2.utf-8',
-    section: RESPONSE,
+  '5.2.utf-8': {
     expects: 'the answer is UTF-8 without a byte order mark',
     on: ALL,
     judge: ({ output }) => exactly(0, output.match(/[\ufffd\ufeff]/g) ?? [], 'wrong characters'),
   },
-]
+})

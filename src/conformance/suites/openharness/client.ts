@@ -1,36 +1,29 @@
 import {
   allWords,
-  type ClientRule,
+  areUnique,
   type ClientRun,
   every,
   expectThat,
-  isLeaving,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
-  objectsOf,
+  rulesForClients,
+  saidBy,
   waits,
 } from '../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
-const REQUEST = '5.1 Request'
-const OBJECTS = 'openharness.client.5.1.envelope'
-
-const envelopes = (run: ClientRun): JsonRecord[] => objectsOf({ lines: allWords(run) })
 const contexts = (run: ClientRun): JsonRecord[] =>
-  envelopes(run).map((envelope) => objectIn(objectIn(envelope, 'request'), 'context'))
+  saidBy(run).map((envelope) => objectIn(objectIn(envelope, 'request'), 'context'))
 
 /** The rules for shells. */
-export const clientRules: readonly ClientRule[] = [
-  {
-    id: OBJECTS,
-    section: REQUEST,
+export const clientRules = rulesForClients('openharness', SECTIONS, {
+  '5.1.envelope': {
     expects: 'a request is one JSON object with an object `request`',
     judge: (run) => every(allWords(run), 'request', ({ object }) => isObject(object?.['request'])),
   },
-  {
-    id: 'openharness.client.5.1.http',
-    section: REQUEST,
+  '5.1.http': {
     expects: 'over HTTP it is a POST of application/json',
     judge: ({ visits }) =>
       every(
@@ -39,49 +32,39 @@ export const clientRules: readonly ClientRule[] = [
         ({ method, headers }) => method === 'POST' && /^application\/json\b/.test(headers['content-type'] ?? ''),
       ),
   },
-  {
-    id: 'openharness.client.3.version',
-    section: '3 Versioning',
+  '3.version': {
     expects: 'protocol_version has three numbers',
-    needs: [OBJECTS],
+    needs: ['5.1.envelope'],
     judge: (run) =>
-      every(envelopes(run), 'request', ({ protocol_version }) => /^\d+\.\d+\.\d+/.test(String(protocol_version))),
+      every(saidBy(run), 'request', ({ protocol_version }) => /^\d+\.\d+\.\d+/.test(String(protocol_version))),
   },
-  {
-    id: 'openharness.client.5.1.ids',
-    section: REQUEST,
+  '5.1.ids': {
     expects: 'request_id and correlation_id, when they are there, are strings that are not empty',
-    needs: [OBJECTS],
+    needs: ['5.1.envelope'],
     judge: (run) =>
       every(
-        envelopes(run),
+        saidBy(run),
         'request',
         ({ request_id = 'none', correlation_id = 'none' }) => isText(request_id) && isText(correlation_id),
       ),
   },
-  {
-    id: 'openharness.client.5.1.unique-ids',
-    section: REQUEST,
+  '5.1.unique-ids': {
     expects: 'no two requests have the same request_id',
-    needs: [OBJECTS],
+    needs: ['5.1.envelope'],
     lenient: true,
     judge: (run) => {
-      const ids = envelopes(run).flatMap(({ request_id }) => (isText(request_id) ? [request_id] : []))
-      return expectThat(new Set(ids).size === ids.length, JSON.stringify(ids))
+      const ids = saidBy(run).flatMap(({ request_id }) => (isText(request_id) ? [request_id] : []))
+      return expectThat(areUnique(ids), JSON.stringify(ids))
     },
   },
-  {
-    id: 'openharness.client.5.3.capabilities',
-    section: '5.3 Capabilities',
+  '5.3.capabilities': {
     expects: 'capabilities, when they are there, are an object',
-    needs: [OBJECTS],
-    judge: (run) => every(envelopes(run), 'request', ({ capabilities = {} }) => isObject(capabilities)),
+    needs: ['5.1.envelope'],
+    judge: (run) => every(saidBy(run), 'request', ({ capabilities = {} }) => isObject(capabilities)),
   },
-  {
-    id: 'openharness.client.9.1.attachments',
-    section: '9.1 Attachments',
+  '9.1.attachments': {
     expects: 'attachments are a list of references (ref_id, uri or asset_id), never bytes',
-    needs: [OBJECTS],
+    needs: ['5.1.envelope'],
     judge: (run) =>
       every(
         contexts(run),
@@ -96,27 +79,21 @@ export const clientRules: readonly ClientRule[] = [
           ),
       ),
   },
-  {
-    id: 'openharness.client.8.privacy-tier',
-    section: '8 Privacy',
+  '8.privacy-tier': {
     expects: 'environment_state.privacy_tier, when it is there, is public, restricted or secret',
-    needs: [OBJECTS],
+    needs: ['5.1.envelope'],
     judge: (run) =>
       every(contexts(run), 'request', (context) => {
         const { privacy_tier = 'public' } = objectIn(context, 'environment_state')
         return ['public', 'restricted', 'secret'].includes(String(privacy_tier))
       }),
   },
-  {
-    id: 'openharness.client.5.2.waits',
-    section: '5.2 Response',
+  '5.2.waits': {
     expects: 'the shell waits for the answer',
-    judge: (run) => waits(run, (text) => text.includes('"response"'), isLeaving),
+    judge: (run) => waits(run, (text) => text.includes('"response"')),
   },
-  {
-    id: 'openharness.client.5.2.ends',
-    section: '5.2 Response',
+  '5.2.ends': {
     expects: 'the shell ends by itself when it has its answer',
     judge: ({ end }) => expectThat(end === 'exited', 'it did not end by itself'),
   },
-]
+})

@@ -1,28 +1,27 @@
 import {
-  type AgentRule,
   type AgentRun,
-  ending,
   every,
+  exits,
+  exitsWithZero,
   expectThat,
+  fits,
   isCount,
   isObject,
   isText,
   type JsonRecord,
   lineRules,
+  none,
   objectIn,
   objectsOf,
+  rulesForAgents,
+  saidBy,
   show,
   skip,
 } from '../../kit/index.ts'
-
-const LINES = '1 Output lines'
-const CONTROL = '3 Control channel'
-const LIFETIME = '4 Lifetime'
+import { SECTIONS } from './sections.ts'
 
 const PROMPTS: Readonly<Record<string, number>> = { prompt: 2, blocks: 1, 'in-flight': 1, unicode: 1, big: 1 }
 const TURNS = Object.keys(PROMPTS)
-const RESULTS = 'qwen-code.1.one-result'
-const REPLIED = 'qwen-code.3.reply'
 const TYPES: readonly unknown[] = [
   'system',
   'assistant',
@@ -35,113 +34,94 @@ const TYPES: readonly unknown[] = [
 ]
 const BLOCKS: readonly unknown[] = ['text', 'thinking', 'tool_use', 'tool_result']
 
-const of = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
 const contentOf = (line: JsonRecord): unknown => objectIn(line, 'message')['content']
 const isBlocks = (content: unknown): boolean =>
   Array.isArray(content) && content.every((block) => isObject(block) && BLOCKS.includes(block['type']))
 const replyTo = (run: AgentRun, id: string): JsonRecord | undefined =>
-  of(run, 'control_response')
+  saidBy(run, 'control_response')
     .map((line) => objectIn(line, 'response'))
     .find(({ request_id }) => request_id === id)
 
 /** The rules for agents that speak as Qwen Code shipped. */
-export const agentRules: readonly AgentRule[] = [
-  ...lineRules('qwen-code', LINES),
-  {
-    id: 'qwen-code.1.type',
-    section: LINES,
+export const agentRules = rulesForAgents('qwen-code', SECTIONS, {
+  ...lineRules('1'),
+  '1.type': {
     expects: `a line has a known type: ${TYPES.join(', ')}`,
-    on: 'all',
     judge: (run) => every(objectsOf(run), 'line', ({ type }) => TYPES.includes(type)),
   },
-  {
-    id: RESULTS,
-    section: LINES,
+  '1.one-result': {
     expects: 'every user message has exactly one `result`',
     on: TURNS,
     judge: (run) => {
-      const { length } = of(run, 'result')
+      const { length } = saidBy(run, 'result')
       return expectThat(length === PROMPTS[run.scenario], `${length} results`)
     },
   },
-  {
-    id: 'qwen-code.1.result-shape',
-    section: LINES,
+  '1.result-shape': {
     expects: 'a `result` has a subtype and is_error; a success a string `result`, an error an `error` with a message',
     on: TURNS,
     judge: (run) =>
-      every(of(run, 'result'), 'result', (line) => {
+      every(saidBy(run, 'result'), 'result', (line) => {
         const { subtype, is_error, result } = line
         const isWhole = is_error === true ? isText(objectIn(line, 'error')['message']) : typeof result === 'string'
         return isText(subtype) && typeof is_error === 'boolean' && isWhole
       }),
   },
-  {
-    id: 'qwen-code.1.result-last',
-    section: LINES,
+  '1.result-last': {
     expects: 'no assistant or stream_event line follows the last result',
     on: TURNS,
-    needs: [RESULTS],
+    needs: ['1.one-result'],
     judge: (run) => {
       const all = objectsOf(run)
       const late = all
         .slice(all.findLastIndex(({ type }) => type === 'result') + 1)
         .filter(({ type }) => type === 'assistant' || type === 'stream_event')
-      return expectThat(late.length === 0, show(late[0]))
+      return none(late)
     },
   },
-  {
-    id: 'qwen-code.1.init-first',
-    section: LINES,
+  '1.init-first': {
     expects: 'a `system` line of subtype init comes before the first answer',
     on: TURNS,
-    judge: (run) => {
-      const first = objectsOf(run).find(
-        ({ type, subtype }) => (type === 'system' && subtype === 'init') || type === 'assistant' || type === 'result',
-      )
-      return expectThat(first?.['type'] === 'system', show(first))
-    },
+    judge: (run) =>
+      fits(
+        objectsOf(run).find(
+          ({ type, subtype }) => (type === 'system' && subtype === 'init') || type === 'assistant' || type === 'result',
+        ),
+        (first) => first?.['type'] === 'system',
+      ),
   },
-  {
-    id: 'qwen-code.1.init-shape',
-    section: LINES,
+  '1.init-shape': {
     expects: 'init has session_id, cwd and model (strings) and a list `tools`',
     on: TURNS,
     judge: (run) =>
       every(
-        of(run, 'system').filter(({ subtype }) => subtype === 'init'),
+        saidBy(run, 'system').filter(({ subtype }) => subtype === 'init'),
         'init',
         ({ session_id, cwd, model, tools }) =>
           [session_id, cwd, model].every((one) => typeof one === 'string') && Array.isArray(tools),
       ),
   },
-  {
-    id: 'qwen-code.1.assistant-shape',
-    section: LINES,
+  '1.assistant-shape': {
     expects: 'an `assistant` line has a message of role assistant with content blocks text, thinking or tool_use',
     on: TURNS,
     judge: (run) =>
       every(
-        of(run, 'assistant'),
+        saidBy(run, 'assistant'),
         'assistant line',
         (line) => objectIn(line, 'message')['role'] === 'assistant' && isBlocks(contentOf(line)),
       ),
   },
-  {
-    id: 'qwen-code.1.usage',
-    section: LINES,
+  '1.usage': {
     expects: 'usage has whole numbers input_tokens and output_tokens',
     on: TURNS,
     judge: (run) =>
       every(
-        of(run, 'result').flatMap(({ usage }) => (isObject(usage) ? [usage] : [])),
+        saidBy(run, 'result').flatMap(({ usage }) => (isObject(usage) ? [usage] : [])),
         'usage',
         ({ input_tokens, output_tokens }) => isCount(input_tokens) && isCount(output_tokens),
       ),
   },
-  {
-    id: 'qwen-code.1.session-id',
-    section: LINES,
+  '1.session-id': {
     expects: 'all lines of a session have the same session_id',
     on: TURNS,
     judge: (run) => {
@@ -149,14 +129,12 @@ export const agentRules: readonly AgentRule[] = [
       return ids.size === 0 ? skip('no session_id was seen') : expectThat(ids.size === 1, show([...ids]))
     },
   },
-  {
-    id: 'qwen-code.1.stream-events',
-    section: LINES,
+  '1.stream-events': {
     expects: 'a `stream_event` has an `event` with a type; its deltas lie between message_start and message_stop',
     on: TURNS,
     judge: (run) => {
       let isOpen = false
-      return every(of(run, 'stream_event'), 'stream_event', (line) => {
+      return every(saidBy(run, 'stream_event'), 'stream_event', (line) => {
         const { type } = objectIn(line, 'event')
         if (type === 'message_start') isOpen = true
         const holds = isText(type) && (isOpen || !type.startsWith('content_block'))
@@ -165,9 +143,7 @@ export const agentRules: readonly AgentRule[] = [
       })
     },
   },
-  {
-    id: REPLIED,
-    section: CONTROL,
+  '3.reply': {
     expects: 'initialize is answered by a control_response of subtype success with its request_id',
     on: ['prompt', 'unicode'],
     judge: (run) => {
@@ -175,48 +151,38 @@ export const agentRules: readonly AgentRule[] = [
       return expectThat(reply?.['subtype'] === 'success', show(reply ?? objectsOf(run)[0]))
     },
   },
-  {
-    id: 'qwen-code.3.interrupt',
-    section: CONTROL,
+  '3.interrupt': {
     expects: 'interrupt is answered with success, also when nothing runs',
     on: ['idle-interrupt'],
-    needs: [REPLIED],
+    needs: ['3.reply'],
     judge: (run) => expectThat(replyTo(run, 'int-1')?.['subtype'] === 'success', show(replyTo(run, 'int-1'))),
   },
-  {
-    id: 'qwen-code.3.request-shape',
-    section: CONTROL,
+  '3.request-shape': {
     expects: 'a control_request has a request_id, and a `request` with a subtype',
-    on: 'all',
     judge: (run) =>
       every(
-        of(run, 'control_request'),
+        saidBy(run, 'control_request'),
         'control_request',
         (line) => isText(line['request_id']) && isText(objectIn(line, 'request')['subtype']),
       ),
   },
-  {
-    id: 'qwen-code.4.malformed-line',
-    section: LIFETIME,
+  '4.malformed-line': {
     expects: 'a line that is no JSON starts no turn',
     on: ['malformed'],
-    judge: (run) => {
-      const success = of(run, 'result').find(({ is_error }) => is_error !== true)
-      return expectThat(success === undefined, show(success))
-    },
+    judge: (run) =>
+      fits(
+        saidBy(run, 'result').find(({ is_error }) => is_error !== true),
+        (success) => success === undefined,
+      ),
   },
-  {
-    id: 'qwen-code.4.exits-at-end-of-input',
-    section: LIFETIME,
+  '4.exits-at-end-of-input': {
     expects: 'the process finishes its turns and exits with 0 when stdin ends',
     on: [...TURNS, 'idle-interrupt'],
-    judge: (run) => expectThat(run.end === 'exited' && run.exitCode === 0, ending(run)),
+    judge: exitsWithZero,
   },
-  {
-    id: 'qwen-code.4.sigterm',
-    section: LIFETIME,
+  '4.sigterm': {
     expects: 'SIGTERM ends the process within its grace',
     on: ['terminate'],
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-]
+})

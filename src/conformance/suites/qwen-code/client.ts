@@ -1,44 +1,33 @@
 import {
-  allWords,
-  type ClientRule,
-  type ClientRun,
+  areUnique,
   every,
   expectThat,
-  isLeaving,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
+  objectLines,
   objectsOf,
   type Player,
   type Reaction,
   reaps,
+  rulesForClients,
+  saidBy,
   skip,
   waits,
   wordsOf,
 } from '../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
-const OBJECTS = 'qwen-code.client.2.objects'
-const INPUT = '2 Input lines'
-const CONTROL = '3 Control channel'
 const TYPES: readonly unknown[] = ['user', 'control_request', 'control_response', 'control_cancel_request']
-const words = (run: ClientRun): JsonRecord[] => objectsOf({ lines: allWords(run) })
-const of = (run: ClientRun, type: string): JsonRecord[] => words(run).filter((line) => line['type'] === type)
 const ASKED = 'ask-1'
 const isResult = (text: string): boolean => text.includes('"type":"result"')
 const BEHAVIOR = /^(?:allow|deny)$/i
 
 /** The rules for clients that drive the CLI as it shipped. */
-export const clientRules: readonly ClientRule[] = [
-  {
-    id: OBJECTS,
-    section: INPUT,
-    expects: 'every line on stdin is a JSON object, ended by LF',
-    judge: (run) => every(allWords(run), 'line', ({ object, ended }) => object !== undefined && ended),
-  },
-  {
-    id: 'qwen-code.client.2.formats',
-    section: INPUT,
+export const clientRules = rulesForClients('qwen-code', SECTIONS, {
+  '2.objects': objectLines,
+  '2.formats': {
     expects: '--input-format stream-json comes with --output-format stream-json',
     judge: ({ visits }) =>
       every(visits, 'start', ({ argv }) => {
@@ -46,29 +35,23 @@ export const clientRules: readonly ClientRule[] = [
         return /--input-format[ =]stream-json\b/.test(text) && /(?:--output-format|-o)[ =]stream-json\b/.test(text)
       }),
   },
-  {
-    id: 'qwen-code.client.2.type',
-    section: INPUT,
+  '2.type': {
     expects: `a line has a known type: ${TYPES.join(', ')}`,
-    needs: [OBJECTS],
-    judge: (run) => every(words(run), 'line', ({ type }) => TYPES.includes(type)),
+    needs: ['2.objects'],
+    judge: (run) => every(saidBy(run), 'line', ({ type }) => TYPES.includes(type)),
   },
-  {
-    id: 'qwen-code.client.2.user-message',
-    section: INPUT,
+  '2.user-message': {
     expects: 'a user line has a message of role user whose content is a text or a list of blocks',
-    needs: [OBJECTS],
+    needs: ['2.objects'],
     judge: (run) =>
-      every(of(run, 'user'), 'user line', (line) => {
+      every(saidBy(run, 'user'), 'user line', (line) => {
         const { role, content } = objectIn(line, 'message')
         return role === 'user' && (isText(content) || Array.isArray(content))
       }),
   },
-  {
-    id: 'qwen-code.client.3.initialize-first',
-    section: CONTROL,
+  '3.initialize-first': {
     expects: 'the first line is `initialize`: without it the program asks for no approval and hangs instead',
-    needs: [OBJECTS],
+    needs: ['2.objects'],
     lenient: true,
     judge: ({ visits }) =>
       every(visits, 'start', (visit) => {
@@ -76,51 +59,43 @@ export const clientRules: readonly ClientRule[] = [
         return objectIn(first, 'request')['subtype'] === 'initialize'
       }),
   },
-  {
-    id: 'qwen-code.client.3.request',
-    section: CONTROL,
+  '3.request': {
     expects: 'a control_request has a request_id of its own, and a `request` with a subtype',
-    needs: [OBJECTS],
+    needs: ['2.objects'],
     judge: (run) => {
-      const ids = of(run, 'control_request').map(({ request_id }) => request_id)
-      return new Set(ids).size === ids.length
+      const ids = saidBy(run, 'control_request').map(({ request_id }) => request_id)
+      return areUnique(ids)
         ? every(
-            of(run, 'control_request'),
+            saidBy(run, 'control_request'),
             'control_request',
             (line) => isText(line['request_id']) && isText(objectIn(line, 'request')['subtype']),
           )
         : { broken: JSON.stringify(ids) }
     },
   },
-  {
-    id: 'qwen-code.client.3.response',
-    section: CONTROL,
+  '3.response': {
     expects: 'the question can_use_tool is answered with its request_id and behavior allow or deny',
     judge: (run) => {
-      const isAsked = of(run, 'control_request').length > 0 && of(run, 'user').length > 0
+      const isAsked = saidBy(run, 'control_request').length > 0 && saidBy(run, 'user').length > 0
       if (!isAsked) return skip('nothing was asked: there was no initialize, or no user message')
-      const answers = of(run, 'control_response').map((line) => objectIn(line, 'response'))
+      const answers = saidBy(run, 'control_response').map((line) => objectIn(line, 'response'))
       const isGood = (one: JsonRecord): boolean =>
         one['request_id'] === ASKED &&
         (one['subtype'] === 'error' || BEHAVIOR.test(String(objectIn(one, 'response')['behavior'])))
       return expectThat(answers.some(isGood), JSON.stringify(answers))
     },
   },
-  {
-    id: 'qwen-code.client.4.waits',
-    section: '4 Lifetime',
+  '4.waits': {
     expects: 'the client stays until the `result` of its message',
-    needs: ['qwen-code.client.3.response'],
-    judge: (run) => waits(run, isResult, isLeaving),
+    needs: ['3.response'],
+    judge: (run) => waits(run, isResult),
   },
-  {
-    id: 'qwen-code.client.4.reaps',
-    section: '4 Lifetime',
+  '4.reaps': {
     expects: 'the process has ended before the client ends',
-    needs: ['qwen-code.client.3.response', 'qwen-code.client.4.waits'],
-    judge: (run) => reaps(run) ?? expectThat(run.end === 'exited', 'the client did not end by itself'),
+    needs: ['3.response', '4.waits'],
+    judge: reaps,
   },
-]
+})
 
 const SESSION = '11111111-2222-4333-8444-555555555555'
 const say = (line: JsonRecord): Reaction => ({ write: `${JSON.stringify({ ...line, session_id: SESSION })}\n` })

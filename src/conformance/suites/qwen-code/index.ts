@@ -1,4 +1,4 @@
-import { bigText, type JsonRecord, type ProtocolSuites, type SeenLine, type Suite } from '../../kit/index.ts'
+import { ANY, bigText, END, type JsonRecord, type ProtocolSuites, type SeenLine, type Suite } from '../../kit/index.ts'
 import { agentRules } from './agent.ts'
 import { clientRules, play } from './client.ts'
 
@@ -11,7 +11,6 @@ const user = (content: string): { write: string } => line({ type: 'user', messag
 const result = { until: ({ object }: SeenLine): boolean => object?.['type'] === 'result' }
 const replied = { until: ({ object }: SeenLine): boolean => object?.['type'] === 'control_response' }
 const HELLO = [control('init-1', 'initialize'), replied]
-const END = { end: true } as const
 
 /** Refuses an agent's questions: a test must not change the machine it runs on. */
 const deny = ({ type, request_id }: JsonRecord): readonly string[] =>
@@ -56,7 +55,7 @@ const suite: Suite = {
     { name: 'malformed', steps: [...HELLO, { write: '{"type":"user",\n' }, END] },
     {
       name: 'terminate',
-      steps: [...HELLO, user('Count to five hundred.'), { until: () => true }, { terminate: true }],
+      steps: [...HELLO, user('Count to five hundred.'), ANY, { terminate: true }],
     },
   ],
   agent: agentRules,

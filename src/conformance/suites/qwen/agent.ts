@@ -1,29 +1,25 @@
 import {
-  type AgentRule,
   type AgentRun,
   ending,
   every,
+  exits,
   expectThat,
   isCount,
   isObject,
   isText,
   type JsonRecord,
   lineRules,
+  none,
   objectIn,
   objectsOf,
+  rulesForAgents,
+  saidBy,
   show,
   skip,
 } from '../../kit/index.ts'
-
-const OUTPUT = '4 输出格式语义'
-const PAYLOADS = '5 事件载荷与注解'
-const PROMPTS = '7 实时提示、心跳与中断'
-const CONTROL = '9 控制请求与响应'
-const VERSION = '10 版本协商与错误语义'
-const CLASSES = '8 事件分类与通道'
+import { SECTIONS } from './sections.ts'
 
 const TURNS = ['prompt', 'openai', 'unicode', 'big']
-const ENDED = 'qwen.10.ending'
 const FINAL_EVENTS: readonly unknown[] = ['Finished', 'USER_CANCELLED', 'MaxSessionTurns', 'MAX_TOKENS']
 const OBJECTS: readonly unknown[] = ['chat.completion', 'chat.completion.chunk']
 const REASONS: readonly unknown[] = [null, 'stop', 'tool_calls', 'length', 'content_filter', 'error']
@@ -41,23 +37,17 @@ const isFatal = (line: JsonRecord): boolean => isObject(line['error']) && !('obj
 const choicesOf = ({ choices }: JsonRecord): JsonRecord[] => (Array.isArray(choices) ? choices.filter(isObject) : [])
 const reasonsOf = (line: JsonRecord): unknown[] => choicesOf(line).map(({ finish_reason = null }) => finish_reason)
 const completions = (run: AgentRun): JsonRecord[] => objectsOf(run).filter(({ object }) => OBJECTS.includes(object))
-const typed = (run: AgentRun, type: string): JsonRecord[] => objectsOf(run).filter((line) => line['type'] === type)
 const isKnown = (line: JsonRecord): boolean =>
   OBJECTS.includes(line['object']) || isFatal(line) || /^(?:x-qwen-|result\/|control_)/.test(String(line['type']))
 
 /** The rules for agents that speak the structured-IO RFC. */
-export const agentRules: readonly AgentRule[] = [
-  ...lineRules('qwen', CLASSES),
-  {
-    id: 'qwen.8.event-kind',
-    section: CLASSES,
+export const agentRules = rulesForAgents('qwen', SECTIONS, {
+  ...lineRules('8'),
+  '8.event-kind': {
     expects: 'a line is a chat.completion, its chunk, an x-qwen event, a result/… or the control channel, or an error',
-    on: 'all',
     judge: (run) => every(objectsOf(run), 'line', isKnown),
   },
-  {
-    id: ENDED,
-    section: VERSION,
+  '10.ending': {
     expects: 'a turn ends: with a final session event, a last chunk, a fatal error, or a finish_reason before the exit',
     on: TURNS,
     judge: (run) => {
@@ -66,9 +56,7 @@ export const agentRules: readonly AgentRule[] = [
       return expectThat(isDone, show(objectsOf(run).at(-1)))
     },
   },
-  {
-    id: 'qwen.5.one-ending',
-    section: PAYLOADS,
+  '5.one-ending': {
     expects: 'a turn has one final session event at most',
     on: TURNS,
     judge: (run) => {
@@ -76,25 +64,19 @@ export const agentRules: readonly AgentRule[] = [
       return expectThat(finals.length <= 1, `${finals.length} final session events`)
     },
   },
-  {
-    id: 'qwen.4.nothing-after-end',
-    section: OUTPUT,
+  '4.nothing-after-end': {
     expects: 'no completion follows the end of its turn',
     on: TURNS,
-    needs: [ENDED],
+    needs: ['10.ending'],
     judge: (run) => {
       const all = objectsOf(run)
       const at = all.findIndex(isEnd)
       if (at < 0) return skip('the turn was ended by the exit')
-      const late = all.slice(at + 1).filter(({ object }) => OBJECTS.includes(object))
-      return expectThat(late.length === 0, show(late[0]))
+      return none(all.slice(at + 1).filter(({ object }) => OBJECTS.includes(object)))
     },
   },
-  {
-    id: 'qwen.4.choices',
-    section: OUTPUT,
+  '4.choices': {
     expects: 'a completion has choices with index and message, a chunk with delta',
-    on: 'all',
     judge: (run) =>
       every(completions(run), 'completion', (line) => {
         const key = line['object'] === 'chat.completion' ? 'message' : 'delta'
@@ -102,12 +84,10 @@ export const agentRules: readonly AgentRule[] = [
         return choices.length > 0 && choices.every((choice) => isCount(choice['index'] ?? 0) && isObject(choice[key]))
       }),
   },
-  {
-    id: 'qwen.4.role-first',
-    section: OUTPUT,
+  '4.role-first': {
     expects: 'the first completion or chunk names the role assistant',
     on: TURNS,
-    needs: ['qwen.4.choices'],
+    needs: ['4.choices'],
     judge: (run) => {
       const [first] = completions(run)
       if (!first) return skip('no completion was seen')
@@ -116,24 +96,17 @@ export const agentRules: readonly AgentRule[] = [
       return expectThat(role === 'assistant', show(first))
     },
   },
-  {
-    id: 'qwen.4.finish-reason',
-    section: OUTPUT,
+  '4.finish-reason': {
     expects: 'finish_reason is null, stop, tool_calls, length, content_filter or error',
-    on: 'all',
     judge: (run) =>
       every(completions(run), 'completion', (line) => reasonsOf(line).every((one) => REASONS.includes(one))),
   },
-  {
-    id: 'qwen.4.identity',
-    section: OUTPUT,
+  '4.identity': {
     expects: 'a completion has id (string) and created (whole number)',
     on: TURNS,
     judge: (run) => every(completions(run), 'completion', ({ id, created }) => isText(id) && isCount(created)),
   },
-  {
-    id: 'qwen.4.usage',
-    section: OUTPUT,
+  '4.usage': {
     expects: 'usage has prompt_tokens, completion_tokens and total_tokens as whole numbers',
     on: TURNS,
     judge: (run) =>
@@ -144,9 +117,7 @@ export const agentRules: readonly AgentRule[] = [
           [prompt_tokens, completion_tokens, total_tokens].every(isCount),
       ),
   },
-  {
-    id: 'qwen.10.metadata',
-    section: VERSION,
+  '10.metadata': {
     expects:
       'the first completion names protocol_version, input_format, output_format and capabilities in its metadata',
     on: ['prompt'],
@@ -162,53 +133,42 @@ export const agentRules: readonly AgentRule[] = [
       )
     },
   },
-  {
-    id: 'qwen.7.heartbeat',
-    section: PROMPTS,
+  '7.heartbeat': {
     expects: 'a heartbeat_request is answered with result/heartbeat, status ok and the session’s id',
     on: ['heartbeat'],
     judge: (run) => {
-      const [beat] = typed(run, 'result/heartbeat')
+      const [beat] = saidBy(run, 'result/heartbeat')
       return expectThat(beat?.['status'] === 'ok' && beat['session_id'] === `conformance-${run.id}`, show(beat))
     },
   },
-  {
-    id: 'qwen.7.hint',
-    section: PROMPTS,
+  '7.hint': {
     expects: 'a command_hint_request is answered with result/command_hint: its prompt_id, trigger, status, suggestions',
     on: ['hint'],
     judge: (run) => {
-      const hint = typed(run, 'result/command_hint').at(-1)
+      const hint = saidBy(run, 'result/command_hint').at(-1)
       const { prompt_id, trigger, status, suggestions } = hint ?? {}
       const holds = prompt_id === `conformance-${run.id}########preview` && trigger === 'slash'
       return expectThat(holds && (status === 'error' || status === 'loading' || Array.isArray(suggestions)), show(hint))
     },
   },
-  {
-    id: 'qwen.7.cancel-noop',
-    section: PROMPTS,
+  '7.cancel-noop': {
     expects: 'control/cancel with nothing to cancel is answered with result/cancel, status noop',
     on: ['cancel-nothing'],
     judge: (run) => {
-      const [result] = typed(run, 'result/cancel')
+      const [result] = saidBy(run, 'result/cancel')
       return expectThat(result?.['status'] === 'noop', show(result))
     },
   },
-  {
-    id: 'qwen.9.control-request',
-    section: CONTROL,
+  '9.control-request': {
     expects: 'a control_request has request_id and subtype, strings',
-    on: 'all',
     judge: (run) =>
       every(
-        typed(run, 'control_request'),
+        saidBy(run, 'control_request'),
         'control_request',
         ({ request_id, subtype }) => isText(request_id) && isText(subtype),
       ),
   },
-  {
-    id: 'qwen.10.malformed-line',
-    section: VERSION,
+  '10.malformed-line': {
     expects: 'a line that is no JSON is answered: by a completion with the error in metadata, or by an error object',
     on: ['malformed'],
     judge: (run) => {
@@ -220,11 +180,8 @@ export const agentRules: readonly AgentRule[] = [
       return expectThat(isTold, `${show(all[0])}; ${ending(run)}`)
     },
   },
-  {
-    id: 'qwen.10.fatal-exit',
-    section: VERSION,
+  '10.fatal-exit': {
     expects: 'a fatal error has a message, and the process exits with another code than 0',
-    on: 'all',
     judge: (run) => {
       const fatal = objectsOf(run).find(isFatal)
       return fatal === undefined
@@ -235,19 +192,15 @@ export const agentRules: readonly AgentRule[] = [
           )
     },
   },
-  {
-    id: 'qwen.8.exits-at-end-of-input',
-    section: CLASSES,
+  '8.exits-at-end-of-input': {
     expects: 'the process ends by itself when stdin ends, with 0 when nothing was fatal',
     on: [...TURNS, 'heartbeat', 'hint', 'cancel-nothing', 'malformed'],
     judge: (run) =>
       expectThat(run.end === 'exited' && (run.exitCode === 0 || objectsOf(run).some(isFatal)), ending(run)),
   },
-  {
-    id: 'qwen.8.sigterm',
-    section: CLASSES,
+  '8.sigterm': {
     expects: 'SIGTERM ends the process within its grace',
     on: ['terminate'],
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-]
+})

@@ -1,25 +1,25 @@
 import {
-  allWords,
-  type ClientRule,
+  areUnique,
   type ClientRun,
   every,
   expectThat,
-  isLeaving,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
-  objectsOf,
+  objectLines,
   type Player,
   type PlayerContext,
   type Reaction,
   reaps,
+  rulesForClients,
+  saidBy,
   skip,
   waits,
+  writes,
 } from '../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
-const OBJECTS = 'qwen.client.8.objects'
-const INPUT = '6 输入格式'
 const TYPES: readonly unknown[] = [
   'command_hint_request',
   'command_hint_cancel',
@@ -27,52 +27,38 @@ const TYPES: readonly unknown[] = [
   'control/cancel',
   'control_response',
 ]
-const words = (run: ClientRun): JsonRecord[] => objectsOf({ lines: allWords(run) })
-const chats = (run: ClientRun): JsonRecord[] => words(run).filter((line) => 'input' in line)
+const chats = (run: ClientRun): JsonRecord[] => saidBy(run).filter((line) => 'input' in line)
 const ASKED = 'ask-1'
-const replies = (run: ClientRun): JsonRecord[] => words(run).filter(({ type }) => type === 'control_response')
+const replies = (run: ClientRun): JsonRecord[] => saidBy(run).filter(({ type }) => type === 'control_response')
 const isFinished = (text: string): boolean => /"event":"Finished"|"finish_reason":"stop"/.test(text)
 
 /** The rules for clients that speak the structured-IO RFC. */
-export const clientRules: readonly ClientRule[] = [
-  {
-    id: OBJECTS,
-    section: '8 事件分类与通道',
-    expects: 'every line on stdin is a JSON object, ended by LF',
-    judge: (run) => every(allWords(run), 'line', ({ object, ended }) => object !== undefined && ended),
-  },
-  {
-    id: 'qwen.client.3.formats',
-    section: '3 接口总览',
+export const clientRules = rulesForClients('qwen', SECTIONS, {
+  '8.objects': objectLines,
+  '3.formats': {
     expects: 'the program is started with --input-format stream-json or stream-chunk-json',
     judge: ({ visits }) =>
       every(visits, 'start', ({ argv }) => /--input-format[ =]stream-(?:chunk-)?json\b/.test(argv.join(' '))),
   },
-  {
-    id: 'qwen.client.6.kind',
-    section: INPUT,
+  '6.kind': {
     expects: 'a line is a chat request (`input`), a body with `messages`, or a known event by its type',
-    needs: [OBJECTS],
+    needs: ['8.objects'],
     judge: (run) =>
       every(
-        words(run),
+        saidBy(run),
         'line',
         (line) => isObject(line['input']) || Array.isArray(line['messages']) || TYPES.includes(line['type']),
       ),
   },
-  {
-    id: 'qwen.client.6.ids',
-    section: INPUT,
+  '6.ids': {
     expects: 'a chat request has session_id and prompt_id, strings that are not empty',
-    needs: [OBJECTS],
+    needs: ['8.objects'],
     judge: (run) =>
       every(chats(run), 'chat request', ({ session_id, prompt_id }) => isText(session_id) && isText(prompt_id)),
   },
-  {
-    id: 'qwen.client.6.parts',
-    section: INPUT,
+  '6.parts': {
     expects: 'input has origin user, tool_response or system, and parts with a type',
-    needs: [OBJECTS],
+    needs: ['8.objects'],
     judge: (run) =>
       every(chats(run), 'chat request', (line) => {
         const { origin, parts } = objectIn(line, 'input')
@@ -80,21 +66,17 @@ export const clientRules: readonly ClientRule[] = [
         return isKnown && Array.isArray(parts) && parts.every((part) => isObject(part) && isText(part['type']))
       }),
   },
-  {
-    id: 'qwen.client.6.unique-prompts',
-    section: INPUT,
+  '6.unique-prompts': {
     expects: 'prompt_id tells turns apart: only a tool’s result has the one of another request',
-    needs: [OBJECTS],
+    needs: ['8.objects'],
     judge: (run) => {
       const ids = chats(run)
         .filter((line) => objectIn(line, 'input')['origin'] !== 'tool_response')
         .map(({ prompt_id }) => prompt_id)
-      return expectThat(new Set(ids).size === ids.length, JSON.stringify(ids))
+      return expectThat(areUnique(ids), JSON.stringify(ids))
     },
   },
-  {
-    id: 'qwen.client.9.response',
-    section: '9 控制请求与响应',
+  '9.response': {
     expects: 'the control_request is answered with its request_id and a response',
     judge: (run) =>
       chats(run).length === 0
@@ -104,23 +86,17 @@ export const clientRules: readonly ClientRule[] = [
             `${replies(run).length} answers`,
           ),
   },
-  {
-    id: 'qwen.client.4.waits',
-    section: '4 输出格式语义',
+  '4.waits': {
     expects: 'the client stays until the end of its turn',
-    needs: ['qwen.client.9.response'],
-    judge: (run) => waits(run, isFinished, isLeaving),
+    needs: ['9.response'],
+    judge: (run) => waits(run, isFinished),
   },
-  {
-    id: 'qwen.client.11.reaps',
-    section: '11 安全与资源控制',
+  '11.reaps': {
     expects: 'the process has ended before the client ends',
-    needs: ['qwen.client.9.response', 'qwen.client.4.waits'],
-    judge: (run) => reaps(run) ?? expectThat(run.end === 'exited', 'the client did not end by itself'),
+    needs: ['9.response', '4.waits'],
+    judge: reaps,
   },
-]
-
-const say = (frame: JsonRecord): Reaction => ({ write: `${JSON.stringify(frame)}\n` })
+})
 
 /** Plays the program: a question before the answer of a chat request, and the answer when it was answered. */
 export function play({ argv }: PlayerContext): Player {
@@ -128,13 +104,13 @@ export function play({ argv }: PlayerContext): Player {
   return {
     line: ({ object = {} }) => {
       const { type, session_id } = object
-      if (type === 'heartbeat_request') return [say({ type: 'result/heartbeat', session_id, status: 'ok', ts: 1 })]
+      if (type === 'heartbeat_request') return [writes({ type: 'result/heartbeat', session_id, status: 'ok', ts: 1 })]
       if (type === 'control/cancel') {
-        return [say({ type: 'result/cancel', session_id, status: 'noop', reason: 'nothing runs' })]
+        return [writes({ type: 'result/cancel', session_id, status: 'noop', reason: 'nothing runs' })]
       }
       if (type === 'control_response') return answer(isChunked)
       if (Array.isArray(object['messages'])) return answer(isChunked)
-      return 'input' in object ? [say(QUESTION)] : []
+      return 'input' in object ? [writes(QUESTION)] : []
     },
   }
 }
@@ -157,7 +133,7 @@ function answer(isChunked: boolean): Reaction[] {
   }
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const line = (choice: JsonRecord, more: JsonRecord = {}): Reaction =>
-    say({
+    writes({
       object: isChunked ? 'chat.completion.chunk' : 'chat.completion',
       ...head,
       choices: [{ index: 0, ...choice }],
@@ -174,6 +150,6 @@ function answer(isChunked: boolean): Reaction[] {
     : [
         { pause: 200 },
         line({ message: { role: 'assistant', content: 'All well.' }, finish_reason: 'stop' }, { metadata, usage }),
-        say({ type: 'x-qwen-session-event', event: 'Finished' }),
+        writes({ type: 'x-qwen-session-event', event: 'Finished' }),
       ]
 }

@@ -1,4 +1,13 @@
-import { bigText, type JsonRecord, type ProtocolSuites, RUN_ID, type SeenLine, type Suite } from '../../kit/index.ts'
+import {
+  ANY,
+  bigText,
+  END,
+  type JsonRecord,
+  type ProtocolSuites,
+  RUN_ID,
+  type SeenLine,
+  type Suite,
+} from '../../kit/index.ts'
 import { agentRules, isEnd } from './agent.ts'
 import { clientRules, play } from './client.ts'
 
@@ -14,7 +23,6 @@ const chat = (id: string, text: string): JsonRecord => ({
 })
 const request = (text: string): { write: string } => line(chat(SESSION, text))
 const ASK = 'Reply with the word ok.'
-const END = { end: true } as const
 const ended = { until: ({ object }: SeenLine): boolean => object !== undefined && isEnd(object) }
 const untilType = (type: string): { until: (line: SeenLine) => boolean } => ({
   until: ({ object }) => object?.['type'] === type,
@@ -73,11 +81,11 @@ const suite: Suite = {
     },
     {
       name: 'malformed',
-      steps: [{ write: '{"input":\n' }, { until: () => true }, END],
+      steps: [{ write: '{"input":\n' }, ANY, END],
     },
     { name: 'unicode', steps: [request('“é” 😀 \u2028'), ended, END], answer: deny },
     { name: 'big', steps: [request(bigText(200_000)), ended, END], answer: deny },
-    { name: 'terminate', steps: [request('Count to five hundred.'), { until: () => true }, { terminate: true }] },
+    { name: 'terminate', steps: [request('Count to five hundred.'), ANY, { terminate: true }] },
   ],
   agent: agentRules,
   client: clientRules,

@@ -1,19 +1,21 @@
 import {
+  ANY,
   bigText,
+  END,
   type HostileFacts,
   type JsonRecord,
   type ProtocolSuites,
   RUN_ID,
   type SeenLine,
   type Suite,
+  writes,
 } from '../../kit/index.ts'
 import { clientRules, play } from './client.ts'
 import { oneShotRules } from './one-shot.ts'
 import { streamRules } from './stream.ts'
 
-const request = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
 const run = (id: string, more: JsonRecord = {}): { write: string } =>
-  request({
+  writes({
     protocol_version: 1,
     type: 'run',
     request_id: id,
@@ -22,8 +24,6 @@ const run = (id: string, more: JsonRecord = {}): { write: string } =>
     idempotency_key: `key-${id}-${RUN_ID}`,
     ...more,
   })
-const END = { end: true } as const
-const ANY = { until: () => true }
 const ODD = 'ü-😀-"\u2028"'
 
 const runRequest = (id: string, prompt: string): JsonRecord => ({
@@ -70,11 +70,11 @@ const oneShot: Suite = {
     { name: 'run', steps: [run('r1', { channel_id: 'c', agent: null, timeout_ms: 60_000, unknown: 1 }), ANY, END] },
     {
       name: 'minimum',
-      steps: [request({ request_id: 'r2', session_id: `r2-${RUN_ID}`, prompt: 'Reply with the word ok.' }), END],
+      steps: [writes({ request_id: 'r2', session_id: `r2-${RUN_ID}`, prompt: 'Reply with the word ok.' }), END],
     },
     {
       name: 'unicode',
-      steps: [request({ ...JSON.parse(run(ODD, { prompt: ODD }).write) }), END].map((step) =>
+      steps: [writes({ ...JSON.parse(run(ODD, { prompt: ODD }).write) }), END].map((step) =>
         'write' in step ? { write: step.write.replaceAll('\u2028', '\\u2028') } : step,
       ),
     },
@@ -110,14 +110,14 @@ const stream: Suite = {
     { name: 'run', steps: [run('r1'), { until: ends('r1') }, run('r2'), { until: ends('r2') }, END] },
     {
       name: 'ping',
-      steps: [request({ protocol_version: 1, type: 'ping', request_id: 'p1' }), { until: acked('p1') }, END],
+      steps: [writes({ protocol_version: 1, type: 'ping', request_id: 'p1' }), { until: acked('p1') }, END],
     },
     {
       name: 'cancel',
       steps: [
         run('r3', { prompt: 'Count from one to five hundred, one number a line.' }),
         { until: acked('r3') },
-        request({ protocol_version: 1, type: 'cancel', request_id: 'c3', target_request_id: 'r3' }),
+        writes({ protocol_version: 1, type: 'cancel', request_id: 'c3', target_request_id: 'r3' }),
         { until: ends('r3') },
         END,
       ],
@@ -125,7 +125,7 @@ const stream: Suite = {
     {
       name: 'cancel-nothing',
       steps: [
-        request({ protocol_version: 1, type: 'cancel', request_id: 'c4', target_request_id: 'never-sent' }),
+        writes({ protocol_version: 1, type: 'cancel', request_id: 'c4', target_request_id: 'never-sent' }),
         { until: acked('c4') },
         END,
       ],

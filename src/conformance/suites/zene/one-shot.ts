@@ -1,8 +1,10 @@
 import {
+  type AgentRow,
   type AgentRule,
   type AgentRun,
   ending,
   exactly,
+  exits,
   expectThat,
   isCount,
   isObject,
@@ -11,16 +13,11 @@ import {
   lineRules,
   objectIn,
   objectsOf,
+  rulesForAgents,
   show,
   skip,
 } from '../../kit/index.ts'
-
-const TRANSPORT = '2 Transport Rules'
-const RESPONSE = '4 Response Schema'
-const VALIDATION = '5 Validation Rules'
-const CODES = '6 Error Code Set'
-const LIFECYCLE = '7 Timeouts and Lifecycle'
-const EXIT = '8 Exit Code Semantics'
+import { SECTIONS } from './sections.ts'
 
 const RUNS = ['run', 'minimum', 'unicode', 'big']
 const IDS: Readonly<Record<string, string>> = { run: 'r1', minimum: 'r2', unicode: 'ü-😀-"\u2028"', big: 'r5' }
@@ -61,7 +58,6 @@ const answers = (run: AgentRun): Answer[] =>
   objectsOf(run)
     .filter(({ type }) => type !== 'ack' && type !== 'event')
     .map(answerOf)
-const ONE = 'zene.4.one-answer'
 
 /** Judges the one answer of a run. */
 const answer =
@@ -79,27 +75,21 @@ function refused(run: AgentRun): boolean {
     : one.ok === false && one.code === 'INVALID_REQUEST'
 }
 
-const refuses = (scenario: string, name: string, expects: string): AgentRule => ({
-  id: `zene.5.${name}`,
-  section: VALIDATION,
-  expects: `${expects} is refused: error_code INVALID_REQUEST, or exit code 2 without an answer`,
+const refuses = (scenario: string, what: string): AgentRow => ({
+  expects: `${what} is refused: error_code INVALID_REQUEST, or exit code 2 without an answer`,
   on: [scenario],
   judge: (run) => expectThat(refused(run), `${show(answers(run)[0]?.raw)}; ${ending(run)}`),
 })
 
 /** The rules for one-shot hosts. */
-export const oneShotRules: readonly AgentRule[] = [
-  ...lineRules('zene', TRANSPORT),
-  {
-    id: ONE,
-    section: RESPONSE,
+export const oneShotRules = rulesForAgents('zene', SECTIONS, {
+  ...lineRules('2'),
+  '4.one-answer': {
     expects: 'a request has exactly one answer, one JSON object',
     on: RUNS,
     judge: (run) => exactly(1, answers(run), 'answers'),
   },
-  {
-    id: 'zene.2.line-is-request',
-    section: TRANSPORT,
+  '2.line-is-request': {
     expects: 'a request is answered when its line has ended, while stdin is still open',
     on: ['run'],
     lenient: true,
@@ -109,9 +99,7 @@ export const oneShotRules: readonly AgentRule[] = [
         'no answer before the end of stdin',
       ),
   },
-  {
-    id: 'zene.4.fields',
-    section: RESPONSE,
+  '4.fields': {
     expects: 'an answer has ok (boolean), text (string), error_code and error_message (string or null), usage (object)',
     on: RUNS,
     judge: answer(({ ok, text, code, message, usage }) => {
@@ -119,122 +107,94 @@ export const oneShotRules: readonly AgentRule[] = [
       return ok !== undefined && typeof text === 'string' && isNullable(code) && isNullable(message) && isObject(usage)
     }),
   },
-  {
-    id: 'zene.4.request-id',
-    section: RESPONSE,
+  '4.request-id': {
     expects: 'request_id is the one of the request',
     on: RUNS,
     judge: answer(({ raw }, { scenario }) => raw['request_id'] === IDS[scenario]),
   },
-  {
-    id: 'zene.4.session-id',
-    section: RESPONSE,
+  '4.session-id': {
     expects: 'session_id is the one of the request',
     on: RUNS,
     judge: answer(({ raw }, { scenario, id }) => raw['session_id'] === `${IDS[scenario]}-${id}`),
   },
-  {
-    id: 'zene.4.success',
-    section: RESPONSE,
+  '4.success': {
     expects: 'an answer with ok true has a text that is not blank, and no error_code or error_message',
     on: RUNS,
-    needs: ['zene.4.fields'],
+    needs: ['4.fields'],
     judge: answer(
       ({ ok, text, code, message }) =>
         ok === false || (isText(String(text).trim()) && code === null && message === null),
     ),
   },
-  {
-    id: 'zene.4.failure',
-    section: RESPONSE,
+  '4.failure': {
     expects: 'an answer with ok false has an error_code and an error_message; one of a cancelled run needs no message',
     on: [...RUNS, 'no-json', 'no-prompt', 'blank-session', 'terminate'],
-    needs: ['zene.4.fields'],
+    needs: ['4.fields'],
     judge: answer(({ ok, code, message }) => ok === true || (isText(code) && isText(message)) || code === 'CANCELED'),
   },
-  {
-    id: 'zene.6.error-code',
-    section: CODES,
+  '6.error-code': {
     expects: `error_code is one of ${KNOWN.join(', ')}`,
     on: [...RUNS, 'no-json', 'no-prompt', 'blank-session', 'terminate'],
-    needs: ['zene.4.fields', 'zene.4.failure'],
+    needs: ['4.fields', '4.failure'],
     judge: answer(({ ok, code }) => ok === true || KNOWN.includes(code)),
   },
-  {
-    id: 'zene.4.usage-counts',
-    section: RESPONSE,
+  '4.usage-counts': {
     expects: 'the counts of usage that are there are whole numbers',
     on: RUNS,
-    needs: ['zene.4.fields'],
+    needs: ['4.fields'],
     judge: answer(({ raw }) =>
       ['prompt_tokens', 'completion_tokens', 'total_tokens']
         .map((key) => objectIn(raw, 'usage')[key])
         .every((count) => count === undefined || isCount(count)),
     ),
   },
-  {
-    id: 'zene.4.usage-counted',
-    section: RESPONSE,
+  '4.usage-counted': {
     expects: 'a success counts at least one token in usage.total_tokens: the bridge refuses it otherwise',
     on: RUNS,
-    needs: ['zene.4.usage-counts'],
+    needs: ['4.usage-counts'],
     lenient: true,
     judge: answer(({ ok, raw }) => ok !== true || Number(objectIn(raw, 'usage')['total_tokens']) >= 1),
   },
-  refuses('no-json', 'no-json', 'a line that is no JSON'),
-  refuses('no-prompt', 'missing-field', 'a request without prompt'),
-  refuses('blank-session', 'blank-field', 'a request with a blank session_id'),
-  {
-    id: 'zene.3.optional-fields',
-    section: '3 Request Schema',
+  '5.no-json': refuses('no-json', 'a line that is no JSON'),
+  '5.missing-field': refuses('no-prompt', 'a request without prompt'),
+  '5.blank-field': refuses('blank-session', 'a request with a blank session_id'),
+  '3.optional-fields': {
     expects: 'request_id, session_id and prompt alone make a request, and unknown fields are ignored',
     on: ['run', 'minimum'],
-    needs: [ONE],
+    needs: ['4.one-answer'],
     judge: answer(({ code }) => code !== 'INVALID_REQUEST'),
   },
-  {
-    id: 'zene.2.line-separator',
-    section: TRANSPORT,
+  '2.line-separator': {
     expects: 'a line ends at LF only: U+2028 inside a string is text',
     on: ['raw-line-separator'],
     judge: (run) => expectThat(answers(run)[0]?.raw['request_id'] === 'r4', show(answers(run)[0]?.raw)),
   },
-  {
-    id: 'zene.3.big-prompt',
-    section: '3 Request Schema',
+  '3.big-prompt': {
     expects: 'a prompt of 200 KB is answered',
     on: ['big'],
-    needs: [ONE],
+    needs: ['4.one-answer'],
     judge: answer(({ code }) => code !== 'INVALID_REQUEST'),
   },
-  {
-    id: 'zene.7.exits',
-    section: LIFECYCLE,
+  '7.exits': {
     expects: 'the process ends by itself: after its answer, and also when no request comes',
     on: [...RUNS, 'no-json', 'no-prompt', 'blank-session', 'nothing'],
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-  {
-    id: 'zene.8.exit-zero',
-    section: EXIT,
+  '8.exit-zero': {
     expects: 'the exit code is 0 when a request was answered, business errors included',
     on: RUNS,
-    needs: [ONE, 'zene.7.exits'],
+    needs: ['4.one-answer', '7.exits'],
     judge: (run) => expectThat(run.exitCode === 0, ending(run)),
   },
-  {
-    id: 'zene.5.no-crash',
-    section: VALIDATION,
+  '5.no-crash': {
     expects: 'bad input ends in exit code 0, 2, 3 or 4, never in a crash',
     on: ['no-json', 'no-prompt', 'blank-session', 'nothing'],
-    needs: ['zene.7.exits'],
+    needs: ['7.exits'],
     judge: (run) => expectThat(/^[0234]$/.test(String(run.exitCode)), ending(run)),
   },
-  {
-    id: 'zene.7.sigterm',
-    section: LIFECYCLE,
+  '7.sigterm': {
     expects: 'SIGTERM ends the process within its grace',
     on: ['terminate'],
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-]
+})

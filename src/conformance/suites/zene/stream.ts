@@ -1,9 +1,10 @@
 import {
-  type AgentRule,
   type AgentRun,
   ending,
   every,
+  exitsWithZero,
   expectThat,
+  fits,
   isCount,
   isObject,
   isText,
@@ -11,13 +12,10 @@ import {
   lineRules,
   objectIn,
   objectsOf,
+  rulesForAgents,
   show,
 } from '../../kit/index.ts'
-
-const TRANSPORT = '2 Transport Rules'
-const ADVANCED = '1 Design goals'
-const RESPONSE = '4 Response Schema'
-const VALIDATION = '5 Validation Rules'
+import { SECTIONS } from './sections.ts'
 
 const SENT: Readonly<Record<string, readonly string[]>> = {
   run: ['r1', 'r2'],
@@ -27,7 +25,6 @@ const SENT: Readonly<Record<string, readonly string[]>> = {
   'in-flight': ['r8'],
 }
 const RUNS = Object.keys(SENT)
-const ENDED = 'zene.stream.4.one-final'
 const STATUSES: readonly unknown[] = ['OK', 'ERROR', 'TIMEOUT', 'CANCELED']
 
 const linesOf = (run: AgentRun, id: string): JsonRecord[] =>
@@ -39,27 +36,21 @@ const isOther = (id: unknown): boolean => id === 'c3'
 const ackOf = (run: AgentRun, id: string): JsonRecord | undefined => linesOf(run, id).find(({ type }) => type === 'ack')
 
 /** The rules for hosts in stream mode (`--single-request false`). */
-export const streamRules: readonly AgentRule[] = [
-  ...lineRules('zene.stream', TRANSPORT),
-  {
-    id: ENDED,
-    section: RESPONSE,
+export const streamRules = rulesForAgents('zene.stream', SECTIONS, {
+  ...lineRules('2'),
+  '4.one-final': {
     expects: 'every run has exactly one end: a `final`, an `error` or a flat answer with its request_id',
     on: RUNS,
     judge: (run) => every([...SENT[run.scenario]!], 'run', (id) => linesOf(run, id).filter(isEnd).length === 1),
   },
-  {
-    id: 'zene.stream.4.end-last',
-    section: RESPONSE,
+  '4.end-last': {
     expects: 'no line of a run follows its end',
     on: RUNS,
-    needs: [ENDED],
+    needs: ['4.one-final'],
     judge: (run) =>
       every([...SENT[run.scenario]!], 'run', (id) => linesOf(run, id).findIndex(isEnd) === linesOf(run, id).length - 1),
   },
-  {
-    id: 'zene.stream.1.accepted-first',
-    section: ADVANCED,
+  '1.accepted-first': {
     expects: 'the first line of a run is its `ack` with status ACCEPTED',
     on: ['run', 'cancel'],
     judge: (run) =>
@@ -69,9 +60,7 @@ export const streamRules: readonly AgentRule[] = [
         (first) => first?.['type'] === 'ack' && first['status'] === 'ACCEPTED',
       ),
   },
-  {
-    id: 'zene.stream.4.final-shape',
-    section: RESPONSE,
+  '4.final-shape': {
     expects: 'a `final` has status OK, ERROR, TIMEOUT or CANCELED, a text, and an error (object or null)',
     on: RUNS,
     judge: (run) =>
@@ -82,11 +71,8 @@ export const streamRules: readonly AgentRule[] = [
           STATUSES.includes(status) && typeof text === 'string' && (error === null || isObject(error)),
       ),
   },
-  {
-    id: 'zene.stream.4.error-shape',
-    section: RESPONSE,
+  '4.error-shape': {
     expects: 'an `error` line has `error` with code, message (strings) and retryable (boolean)',
-    on: 'all',
     judge: (run) =>
       every(
         objectsOf(run).filter(({ type }) => type === 'error'),
@@ -97,9 +83,7 @@ export const streamRules: readonly AgentRule[] = [
         },
       ),
   },
-  {
-    id: 'zene.stream.4.session-id',
-    section: RESPONSE,
+  '4.session-id': {
     expects: 'the end of a run has the session_id of the request',
     on: RUNS,
     judge: (run) =>
@@ -109,9 +93,7 @@ export const streamRules: readonly AgentRule[] = [
         ({ request_id, session_id }) => isOther(request_id) || session_id === `${request_id}-${run.id}`,
       ),
   },
-  {
-    id: 'zene.stream.1.event-seq',
-    section: ADVANCED,
+  '1.event-seq': {
     expects: '`event` lines count `seq` from 1 within their run, and have event_type and payload',
     on: RUNS,
     judge: (run) => {
@@ -127,9 +109,7 @@ export const streamRules: readonly AgentRule[] = [
       )
     },
   },
-  {
-    id: 'zene.stream.4.usage-counts',
-    section: RESPONSE,
+  '4.usage-counts': {
     expects: 'the counts of usage that are there are whole numbers',
     on: RUNS,
     judge: (run) =>
@@ -139,33 +119,26 @@ export const streamRules: readonly AgentRule[] = [
           .every((count) => count === undefined || isCount(count)),
       ),
   },
-  {
-    id: 'zene.stream.1.ping',
-    section: ADVANCED,
+  '1.ping': {
     expects: 'a ping is answered by an `ack` with status PONG',
     on: ['ping'],
     judge: (run) => expectThat(ackOf(run, 'p1')?.['status'] === 'PONG', show(linesOf(run, 'p1')[0])),
   },
-  {
-    id: 'zene.stream.1.cancel',
-    section: ADVANCED,
+  '1.cancel': {
     expects: 'a cancel of what runs is answered by an `ack` CANCEL_ACCEPTED, or INVALID_REQUEST when it just ended',
     on: ['cancel'],
-    judge: (run) => {
-      const answer = linesOf(run, 'c3')[0]
-      return expectThat(answer?.['status'] === 'CANCEL_ACCEPTED' || codeOf(answer) === 'INVALID_REQUEST', show(answer))
-    },
+    judge: (run) =>
+      fits(
+        linesOf(run, 'c3')[0],
+        (answer) => answer?.['status'] === 'CANCEL_ACCEPTED' || codeOf(answer) === 'INVALID_REQUEST',
+      ),
   },
-  {
-    id: 'zene.stream.1.cancel-nothing',
-    section: ADVANCED,
+  '1.cancel-nothing': {
     expects: 'a cancel of an unknown request is refused with INVALID_REQUEST',
     on: ['cancel-nothing'],
     judge: (run) => expectThat(codeOf(linesOf(run, 'c4')[0]) === 'INVALID_REQUEST', show(linesOf(run, 'c4')[0])),
   },
-  {
-    id: 'zene.stream.5.missing-field',
-    section: VALIDATION,
+  '5.missing-field': {
     expects: 'a run without prompt is refused with INVALID_REQUEST',
     on: ['no-prompt'],
     judge: (run) => {
@@ -173,9 +146,7 @@ export const streamRules: readonly AgentRule[] = [
       return expectThat(codes.includes('INVALID_REQUEST'), show(linesOf(run, 'r5').at(-1)))
     },
   },
-  {
-    id: 'zene.stream.5.malformed-line',
-    section: VALIDATION,
+  '5.malformed-line': {
     expects: 'a line that is no JSON is answered with an error, and the stream goes on',
     on: ['malformed'],
     lenient: true,
@@ -185,14 +156,12 @@ export const streamRules: readonly AgentRule[] = [
         `${show(objectsOf(run)[0])}; ${ending(run)}`,
       ),
   },
-  {
-    id: 'zene.stream.7.exits-at-end-of-input',
-    section: '7 Timeouts and Lifecycle',
+  '7.exits-at-end-of-input': {
     expects: 'the process finishes what runs and exits with 0 when stdin ends',
     on: [...RUNS, 'ping'],
-    judge: (run) => expectThat(run.end === 'exited' && run.exitCode === 0, ending(run)),
+    judge: exitsWithZero,
   },
-]
+})
 
 /** The error code of a line, in either shape. */
 function codeOf(line: JsonRecord | undefined): unknown {

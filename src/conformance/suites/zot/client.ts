@@ -1,20 +1,22 @@
 import {
-  allWords,
-  type ClientRule,
+  areUnique,
   every,
-  expectThat,
-  isLeaving,
   isText,
   type JsonRecord,
+  objectLines,
   objectsOf,
   type Player,
   type Reaction,
   reaps,
+  rulesForClients,
   type SeenLine,
+  saidBy,
   skip,
   waits,
   wordsOf,
+  writes,
 } from '../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
 const KNOWN: readonly unknown[] = [
   'hello',
@@ -29,71 +31,51 @@ const KNOWN: readonly unknown[] = [
   'ping',
   'ext_response',
 ]
-const OBJECTS = 'zot.client.5.objects'
 const isDone = (text: string): boolean => text.includes('"type":"done"')
 
 /** The rules for clients that start `zot rpc`. */
-export const clientRules: readonly ClientRule[] = [
-  {
-    id: OBJECTS,
-    section: '5 Wire format',
-    expects: 'every line on stdin is a JSON object, ended by LF',
-    judge: (run) => every(allWords(run), 'line', ({ object, ended }) => object !== undefined && ended),
-  },
-  {
-    id: 'zot.client.3.rpc-mode',
-    section: '3 Flags',
+export const clientRules = rulesForClients('zot', SECTIONS, {
+  '5.objects': objectLines,
+  '3.rpc-mode': {
     expects: 'the program is started as `zot rpc`',
     judge: ({ visits }) => every(visits, 'start', ({ argv }) => argv[0] === 'rpc' || argv[0] === '--rpc'),
   },
-  {
-    id: 'zot.client.5.2.command-type',
-    section: '5.2 Commands',
+  '5.2.command-type': {
     expects: 'every command has a known `type`',
-    needs: [OBJECTS],
-    judge: (run) => every(commands(allWords(run)), 'command', ({ type }) => KNOWN.includes(type)),
+    needs: ['5.objects'],
+    judge: (run) => every(saidBy(run), 'command', ({ type }) => KNOWN.includes(type)),
   },
-  {
-    id: 'zot.client.5.2.prompt-message',
-    section: '5.2 Commands',
+  '5.2.prompt-message': {
     expects: 'a prompt has a string `message`',
-    needs: [OBJECTS],
+    needs: ['5.objects'],
     judge: (run) =>
       every(
-        commands(allWords(run)).filter(({ type }) => type === 'prompt'),
+        saidBy(run).filter(({ type }) => type === 'prompt'),
         'prompt',
         ({ message }) => isText(message),
       ),
   },
-  {
-    id: 'zot.client.5.2.ids',
-    section: '5.2 Commands',
+  '5.2.ids': {
     expects: 'an id is a string, and no two commands of a process have the same',
-    needs: [OBJECTS],
+    needs: ['5.objects'],
     judge: ({ visits }) =>
       every(
         visits.map((visit) => commands(wordsOf(visit)).flatMap(({ id }) => (id === undefined ? [] : [id]))),
         'start',
-        (ids) => ids.every((id) => typeof id === 'string') && new Set(ids).size === ids.length,
+        (ids) => ids.every((id) => typeof id === 'string') && areUnique(ids),
       ),
   },
-  {
-    id: 'zot.client.5.3.waits-for-done',
-    section: '5.3 Events',
+  '5.3.waits-for-done': {
     expects: 'the client stays until the `done` of its prompt',
     judge: (run) =>
-      commands(allWords(run)).some(({ type }) => type === 'prompt')
-        ? waits(run, isDone, isLeaving)
-        : skip('no prompt was sent'),
+      saidBy(run).some(({ type }) => type === 'prompt') ? waits(run, isDone) : skip('no prompt was sent'),
   },
-  {
-    id: 'zot.client.2.reaps',
-    section: '2 Process model',
+  '2.reaps': {
     expects: 'the process is ended, by closing its stdin, before the client ends',
-    needs: ['zot.client.5.3.waits-for-done'],
-    judge: (run) => reaps(run) ?? expectThat(run.end === 'exited', 'the client did not end by itself'),
+    needs: ['5.3.waits-for-done'],
+    judge: reaps,
   },
-]
+})
 
 const commands = (lines: readonly SeenLine[]): JsonRecord[] => objectsOf({ lines })
 
@@ -103,17 +85,16 @@ export function play(): Player {
     line: ({ object }) => {
       const { type, id } = object ?? {}
       const head = { type: 'response', ...(isText(id) && { id }), command: String(type ?? '') }
-      if (!KNOWN.includes(type)) return [say({ ...head, success: false, error: 'unknown command' })]
+      if (!KNOWN.includes(type)) return [writes({ ...head, success: false, error: 'unknown command' })]
       if (type !== 'prompt' && type !== 'compact') {
-        return [say({ ...head, success: true, ...(DATA[String(type)] && { data: DATA[String(type)] }) })]
+        return [writes({ ...head, success: true, ...(DATA[String(type)] && { data: DATA[String(type)] }) })]
       }
-      const started = say({ ...head, success: true, data: { started: true } })
+      const started = writes({ ...head, success: true, data: { started: true } })
       return [started, ...(type === 'prompt' ? answer(String(object?.['message'])) : COMPACTED)]
     },
   }
 }
 
-const say = (frame: JsonRecord): Reaction => ({ write: `${JSON.stringify(frame)}\n` })
 const COUNTS = { input: 1, output: 2, cache_read: 0, cache_write: 0, cost_usd: 0 }
 const TIME = '2026-01-01T00:00:00Z'
 const MODEL = 'conformance-1'
@@ -129,20 +110,23 @@ const DATA: Readonly<Record<string, JsonRecord>> = {
   },
 }
 
-const COMPACTED: readonly Reaction[] = [say({ type: 'compact_done', summary: 'Nothing yet.' }), say({ type: 'done' })]
+const COMPACTED: readonly Reaction[] = [
+  writes({ type: 'compact_done', summary: 'Nothing yet.' }),
+  writes({ type: 'done' }),
+]
 
 function answer(message: string): Reaction[] {
   const text = (value: string): JsonRecord[] => [{ type: 'text', text: value }]
   return [
-    say({ type: 'user_message', content: text(message), time: TIME }),
-    say({ type: 'turn_start', step: 1 }),
-    say({ type: 'assistant_start' }),
-    say({ type: 'text_delta', delta: 'All' }),
+    writes({ type: 'user_message', content: text(message), time: TIME }),
+    writes({ type: 'turn_start', step: 1 }),
+    writes({ type: 'assistant_start' }),
+    writes({ type: 'text_delta', delta: 'All' }),
     { pause: 200 },
-    say({ type: 'text_delta', delta: ' well.' }),
-    say({ type: 'usage', ...COUNTS, cumulative: COUNTS }),
-    say({ type: 'assistant_message', content: text('All well.'), time: TIME }),
-    say({ type: 'turn_end', stop: 'end_turn' }),
-    say({ type: 'done' }),
+    writes({ type: 'text_delta', delta: ' well.' }),
+    writes({ type: 'usage', ...COUNTS, cumulative: COUNTS }),
+    writes({ type: 'assistant_message', content: text('All well.'), time: TIME }),
+    writes({ type: 'turn_end', stop: 'end_turn' }),
+    writes({ type: 'done' }),
   ]
 }

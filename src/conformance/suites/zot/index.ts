@@ -1,17 +1,38 @@
-import { bigText, type JsonRecord, type ProtocolSuites, type SeenLine, type Suite } from '../../kit/index.ts'
+import {
+  bigText,
+  END,
+  type HostileFacts,
+  type ProtocolSuites,
+  type SeenLine,
+  type Suite,
+  untilType,
+  writes,
+} from '../../kit/index.ts'
 import { agentRules } from './agent.ts'
 import { clientRules, play } from './client.ts'
-import { hostile } from './hostile.ts'
 
-const command = (fields: JsonRecord): { write: string } => ({ write: `${JSON.stringify(fields)}\n` })
-const prompt = (id: string, message: string): { write: string } => command({ id, type: 'prompt', message })
-const untilType = (type: string): { until: (line: SeenLine) => boolean } => ({
-  until: ({ object }) => object?.['type'] === type,
-})
+const prompt = (id: string, message: string): { write: string } => writes({ id, type: 'prompt', message })
 const untilAnswer = (id: string): { until: (line: SeenLine) => boolean } => ({
   until: ({ object }) => object?.['type'] === 'response' && object['id'] === id,
 })
-const END = { end: true } as const
+
+/** The facts of zot RPC that hostile tests need (5 Wire format). */
+const hostile: HostileFacts = {
+  prefix: 'zot',
+  form: 'objects',
+  section: '5 Wire format',
+  isLast: (frame) => frame.includes('"type":"done"'),
+  agents: { 'garbage-line': 'answer', 'lines-that-are-no-objects': 'answer' },
+  turns: {
+    many: true,
+    request: (id, message) => ({ id, type: 'prompt', message }),
+    ids: ['id'],
+    cancel: (id) => ({ id, type: 'abort' }),
+    unknown: { id: 'u1', type: 'no_such_command' },
+    endOf: ({ type, command, success }) =>
+      type === 'done' || (type === 'response' && command === 'prompt' && success === false) ? '' : undefined,
+  },
+}
 
 const suite: Suite = {
   framing: 'lines',
@@ -21,7 +42,7 @@ const suite: Suite = {
     {
       name: 'prompt',
       steps: [
-        command({ id: 'h1', type: 'hello' }),
+        writes({ id: 'h1', type: 'hello' }),
         untilAnswer('h1'),
         prompt('p1', 'Reply with the word ok.'),
         untilType('done'),
@@ -33,12 +54,12 @@ const suite: Suite = {
     {
       name: 'commands',
       steps: [
-        command({ id: 'i1', type: 'ping' }),
-        command({ id: 's1', type: 'get_state' }),
-        command({ id: 'm1', type: 'get_messages' }),
-        command({ id: 'l1', type: 'get_models' }),
-        command({ id: 'c1', type: 'clear' }),
-        command({ id: 'a1', type: 'abort' }),
+        writes({ id: 'i1', type: 'ping' }),
+        writes({ id: 's1', type: 'get_state' }),
+        writes({ id: 'm1', type: 'get_messages' }),
+        writes({ id: 'l1', type: 'get_models' }),
+        writes({ id: 'c1', type: 'clear' }),
+        writes({ id: 'a1', type: 'abort' }),
         untilAnswer('a1'),
         END,
       ],
@@ -46,10 +67,10 @@ const suite: Suite = {
     {
       name: 'mistakes',
       steps: [
-        command({ id: 'u1', type: 'no_such_command' }),
+        writes({ id: 'u1', type: 'no_such_command' }),
         untilAnswer('u1'),
         { write: '{"id":"x1","type":\n' },
-        command({ id: 'i2', type: 'ping' }),
+        writes({ id: 'i2', type: 'ping' }),
         untilAnswer('i2'),
         END,
       ],
@@ -59,7 +80,7 @@ const suite: Suite = {
       steps: [
         prompt('p3', 'Count from one to five hundred, one number a line.'),
         untilAnswer('p3'),
-        command({ id: 'a3', type: 'abort' }),
+        writes({ id: 'a3', type: 'abort' }),
         untilType('done'),
         END,
       ],
@@ -79,12 +100,12 @@ const suite: Suite = {
     {
       name: 'wrong-token',
       env: () => ({ ZOTCORE_RPC_TOKEN: 'the-token' }),
-      steps: [command({ id: 'h2', type: 'hello', token: 'another' }), untilAnswer('h2')],
+      steps: [writes({ id: 'h2', type: 'hello', token: 'another' }), untilAnswer('h2')],
     },
     {
       name: 'no-token',
       env: () => ({ ZOTCORE_RPC_TOKEN: 'the-token' }),
-      steps: [command({ id: 'i3', type: 'ping' }), untilAnswer('i3'), END],
+      steps: [writes({ id: 'i3', type: 'ping' }), untilAnswer('i3'), END],
     },
   ],
   agent: agentRules,

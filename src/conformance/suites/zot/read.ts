@@ -1,4 +1,4 @@
-import { type AgentRun, type JsonRecord, objectIn, objectsOf } from '../../kit/index.ts'
+import { type AgentRun, type JsonRecord, objectIn, objectsOf, saidBy } from '../../kit/index.ts'
 
 /** The ids that each scenario sends, with the command of each. */
 export const SENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -42,7 +42,7 @@ export const OUTSIDE: readonly unknown[] = ['response', 'ext_notify', 'ext_displ
 export const BLOCKS: readonly unknown[] = ['text', 'image', 'tool_call', 'tool_result', 'reasoning', 'thinking']
 
 /** The responses of a run. */
-export const responses = (run: AgentRun): JsonRecord[] => objectsOf(run).filter(({ type }) => type === 'response')
+export const responses = (run: AgentRun): JsonRecord[] => saidBy(run, 'response')
 
 /** The response to the command with the id. */
 export const responseTo = (run: AgentRun, id: string): JsonRecord | undefined =>
@@ -50,10 +50,6 @@ export const responseTo = (run: AgentRun, id: string): JsonRecord | undefined =>
 
 /** The data of the response to the command with the id. */
 export const dataOf = (run: AgentRun, id: string): JsonRecord => objectIn(responseTo(run, id), 'data')
-
-/** The events of these types. */
-export const events = (run: AgentRun, ...types: string[]): JsonRecord[] =>
-  objectsOf(run).filter(({ type }) => types.includes(String(type)))
 
 /** The commands of the run’s scenario by id. */
 export const idsOf = ({ scenario }: AgentRun): [string, string][] => Object.entries(SENT[scenario]!)

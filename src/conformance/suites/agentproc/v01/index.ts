@@ -1,11 +1,13 @@
 import {
-  type AgentRule,
   type AgentRun,
+  ANY,
   bigText,
   ending,
   every,
+  exits,
   expectThat,
   parsed,
+  rulesForAgents,
   type Scenario,
   type SeenLine,
   type Suite,
@@ -14,12 +16,10 @@ import {
   textRules,
 } from '../../../kit/index.ts'
 import { clientRules, play, SESSION as SESSION_TOLD, VARIABLES } from './client.ts'
+import { SECTIONS } from './sections.ts'
 
 const PREFIXES = ['AGENT_SESSION:', 'AGENT_PARTIAL:', 'AGENT_ERROR:'] as const
 const OUTPUT = '3 Output — stdout Protocol'
-const SESSION = '3.1 Session line'
-const PARTIAL = '3.2 Partial lines'
-const ERROR = '3.3 Error lines'
 
 /** The values behind one sentinel, in order. */
 const values = ({ lines }: AgentRun, prefix: (typeof PREFIXES)[number]): string[] =>
@@ -59,31 +59,25 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'terminate',
     env: () => turn('Count from one to five hundred, one number a line.'),
-    steps: [{ until: () => true }, { terminate: true }],
+    steps: [ANY, { terminate: true }],
   },
 ]
 const TURNS = ['turn', 'one-shot', 'resume', 'quotes', 'big']
 
-const agent: readonly AgentRule[] = [
-  ...textRules('agentproc-0.1', OUTPUT),
-  {
-    id: 'agentproc-0.1.2.4.stdin-unread',
-    section: '2.4 stdin',
+const agent = rulesForAgents('agentproc-0.1', SECTIONS, {
+  ...textRules('3'),
+  '2.4.stdin-unread': {
     expects: 'the agent ends by itself while stdin stays open and empty',
     on: TURNS,
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-  {
-    id: 'agentproc-0.1.4.exit-code',
-    section: '4 Exit Codes',
+  '4.exit-code': {
     expects: 'a turn without AGENT_ERROR exits with 0',
     on: TURNS,
-    needs: ['agentproc-0.1.2.4.stdin-unread'],
+    needs: ['2.4.stdin-unread'],
     judge: (run) => (errors(run).length > 0 ? skip('the turn failed') : expectThat(run.exitCode === 0, ending(run))),
   },
-  {
-    id: 'agentproc-0.1.3.reply',
-    section: OUTPUT,
+  '3.reply': {
     expects: 'a turn has a reply: body lines, partials or an error',
     on: ['turn', 'one-shot'],
     lenient: true,
@@ -93,16 +87,11 @@ const agent: readonly AgentRule[] = [
         'no reply',
       ),
   },
-  {
-    id: 'agentproc-0.1.3.1.session-id',
-    section: SESSION,
+  '3.1.session-id': {
     expects: 'a session id has letters, digits and . _ ~ = - only',
-    on: 'all',
     judge: (run) => every(values(run, 'AGENT_SESSION:'), 'session line', (id) => /^[A-Za-z0-9._~=-]+\r?$/.test(id)),
   },
-  {
-    id: 'agentproc-0.1.3.1.resume',
-    section: SESSION,
+  '3.1.resume': {
     expects: 'a turn with the session id of an earlier one succeeds',
     on: ['resume'],
     judge: (run, earlier) =>
@@ -110,17 +99,12 @@ const agent: readonly AgentRule[] = [
         ? skip('the agent told no session id')
         : expectThat(errors(run).length === 0, `AGENT_ERROR:${errors(run)[0]}`),
   },
-  {
-    id: 'agentproc-0.1.3.2.partial-json',
-    section: PARTIAL,
+  '3.2.partial-json': {
     expects: 'AGENT_PARTIAL: is followed by a JSON string',
-    on: 'all',
     judge: (run) =>
       every(values(run, 'AGENT_PARTIAL:'), 'partial', (value) => value === '' || typeof parsed(value) === 'string'),
   },
-  {
-    id: 'agentproc-0.1.3.2.one-shot',
-    section: PARTIAL,
+  '3.2.one-shot': {
     expects: 'with AGENT_STREAMING 0 there are no partials: the body is the reply',
     on: ['one-shot'],
     judge: (run) => {
@@ -128,27 +112,18 @@ const agent: readonly AgentRule[] = [
       return expectThat(partials.length === 0, `AGENT_PARTIAL:${partials[0]}`)
     },
   },
-  {
-    id: 'agentproc-0.1.3.3.error-json',
-    section: ERROR,
+  '3.3.error-json': {
     expects: 'AGENT_ERROR: is followed by a JSON string',
-    on: 'all',
     judge: (run) => every(errors(run), 'error', (value) => typeof parsed(value) === 'string'),
   },
-  {
-    id: 'agentproc-0.1.3.3.error-exit',
-    section: ERROR,
+  '3.3.error-exit': {
     expects: 'an agent that says AGENT_ERROR exits with another code than 0',
-    on: 'all',
     lenient: true,
     judge: (run) =>
       errors(run).length === 0 ? skip('no error was seen') : expectThat(run.exitCode !== 0, ending(run)),
   },
-  {
-    id: 'agentproc-0.1.3.3.error-last',
-    section: ERROR,
+  '3.3.error-last': {
     expects: 'one AGENT_ERROR at most, and nothing but a session line behind it',
-    on: 'all',
     lenient: true,
     judge: (run) => {
       const at = run.lines.findIndex(({ text }) => text.startsWith('AGENT_ERROR:'))
@@ -159,17 +134,13 @@ const agent: readonly AgentRule[] = [
       )
     },
   },
-  {
-    id: 'agentproc-0.1.3.quoted-sentinel',
-    section: OUTPUT,
+  '3.quoted-sentinel': {
     expects: 'text of the user never becomes a protocol line',
     on: ['quotes'],
     judge: (run) =>
       expectThat(!errors(run).some((value) => value.includes('not an error')), 'AGENT_ERROR:"not an error"'),
   },
-  {
-    id: 'agentproc-0.1.3.sentinel-column',
-    section: OUTPUT,
+  '3.sentinel-column': {
     expects: 'a sentinel begins its line: one behind white space is body text',
     on: ['turn', 'one-shot', 'resume', 'big'],
     judge: ({ lines }) =>
@@ -178,21 +149,17 @@ const agent: readonly AgentRule[] = [
         'a sentinel behind white space',
       ),
   },
-  {
-    id: 'agentproc-0.1.2.1.big-message',
-    section: '2.1 Core',
+  '2.1.big-message': {
     expects: 'a message of 100 KB is taken',
     on: ['big'],
     judge: (run) => expectThat(errors(run).length === 0, `AGENT_ERROR:${errors(run)[0]}`),
   },
-  {
-    id: 'agentproc-0.1.5.sigterm',
-    section: '5 Timeout Handling',
+  '5.sigterm': {
     expects: 'SIGTERM ends the agent within its grace',
     on: ['terminate'],
-    judge: (run) => expectThat(run.end === 'exited', ending(run)),
+    judge: exits,
   },
-]
+})
 
 /** The tests of wire 0.1. */
 export const suite: Suite = {

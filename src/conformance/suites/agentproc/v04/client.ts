@@ -1,75 +1,55 @@
 import {
   allWords,
-  type ClientRule,
-  type ClientRun,
   every,
   expectThat,
-  isLeaving,
-  type JsonRecord,
+  objectLines,
   objectsOf,
   type Player,
   type Reaction,
   reaps,
+  rulesForClients,
+  saidBy,
   skip,
   waits,
   wordsOf,
+  writes,
 } from '../../../kit/index.ts'
+import { SECTIONS } from './sections.ts'
 
-const TURN = '1 Turn (stdin)'
-const PERMISSION = '3 Permission'
-const OBJECTS = 'agentproc-0.4.client.1.objects'
-const FIELDS = 'agentproc-0.4.client.1.turn'
 const SESSION = 'conformance-1'
-const words = (run: ClientRun): JsonRecord[] => objectsOf({ lines: allWords(run) })
-const turns = (run: ClientRun): JsonRecord[] => words(run).filter(({ type }) => type === 'turn')
-const replies = (run: ClientRun): JsonRecord[] => words(run).filter(({ type }) => type === 'permission_response')
 
 /** The rules for clients that run an agent of wire 0.4. */
-export const clientRules: readonly ClientRule[] = [
-  {
-    id: OBJECTS,
-    section: TURN,
-    expects: 'every line on stdin is a JSON object, ended by LF',
-    judge: (run) => every(allWords(run), 'line', ({ object, ended }) => object !== undefined && ended),
-  },
-  {
-    id: 'agentproc-0.4.client.1.ascii',
-    section: TURN,
+export const clientRules = rulesForClients('agentproc-0.4', SECTIONS, {
+  '1.objects': objectLines,
+  '1.ascii': {
     expects: 'the turn is written in ASCII, other characters escaped',
     lenient: true,
     judge: (run) => every(allWords(run), 'line', ({ text }) => /^[\x00-\x7f]*$/.test(text)),
   },
-  {
-    id: 'agentproc-0.4.client.1.one-turn',
-    section: TURN,
+  '1.one-turn': {
     expects: 'each agent gets exactly one turn, as the first line',
-    needs: [OBJECTS],
+    needs: ['1.objects'],
     judge: ({ visits }) =>
       every(visits, 'start', (visit) => {
         const types = objectsOf({ lines: wordsOf(visit) }).map(({ type }) => type)
         return types[0] === 'turn' && types.lastIndexOf('turn') === 0
       }),
   },
-  {
-    id: FIELDS,
-    section: TURN,
+  '1.turn': {
     expects: 'a turn has message, session_id, session_name and protocol_version as strings',
-    needs: [OBJECTS],
+    needs: ['1.objects'],
     judge: (run) =>
-      every(turns(run), 'turn', ({ message, session_id, session_name, protocol_version }) =>
+      every(saidBy(run, 'turn'), 'turn', ({ message, session_id, session_name, protocol_version }) =>
         [message, session_id, session_name, protocol_version].every((one) => typeof one === 'string'),
       ),
   },
-  {
-    id: 'agentproc-0.4.client.1.version',
-    section: TURN,
+  '1.version': {
     expects: 'protocol_version is 0.4',
-    needs: [FIELDS],
-    judge: (run) => every(turns(run), 'turn', ({ protocol_version }) => String(protocol_version).startsWith('0.4')),
+    needs: ['1.turn'],
+    judge: (run) =>
+      every(saidBy(run, 'turn'), 'turn', ({ protocol_version }) => String(protocol_version).startsWith('0.4')),
   },
-  {
-    id: 'agentproc-0.4.client.1.eof',
-    section: TURN,
+  '1.eof': {
     expects: 'stdin is ended behind the turn, but with `permission` not before the result',
     judge: ({ visits }) =>
       every(visits, 'start', ({ heard }) => {
@@ -79,52 +59,43 @@ export const clientRules: readonly ClientRule[] = [
         return isAsking ? eof < 0 || (result >= 0 && result < eof) : eof >= 0
       }),
   },
-  {
-    id: 'agentproc-0.4.client.1.resume',
-    section: TURN,
+  '1.resume': {
     expects: `the next turn of the session has the id that the agent told (${SESSION})`,
-    needs: [FIELDS],
+    needs: ['1.turn'],
     judge: (run) => {
-      const later = turns(run).slice(1)
+      const later = saidBy(run, 'turn').slice(1)
       return later.length === 0
         ? skip('the client ran one turn only')
         : every(later, 'turn', ({ session_id }) => session_id === SESSION || session_id === '')
     },
   },
-  {
-    id: 'agentproc-0.4.client.4.waits',
-    section: '4 Exit',
+  '4.waits': {
     expects: 'the client reads until the result',
-    judge: (run) => waits(run, (text) => /"type":"(?:result|error)"/.test(text), isLeaving),
+    judge: (run) => waits(run, (text) => /"type":"(?:result|error)"/.test(text)),
   },
-  {
-    id: 'agentproc-0.4.client.4.reaps',
-    section: '4 Exit',
+  '4.reaps': {
     expects: 'the agent has exited before the client ends',
-    needs: ['agentproc-0.4.client.4.waits'],
-    judge: (run) => reaps(run) ?? expectThat(run.end === 'exited', 'the client did not end by itself'),
+    needs: ['4.waits'],
+    judge: reaps,
   },
-  {
-    id: 'agentproc-0.4.client.3.response',
-    section: PERMISSION,
+  '3.response': {
     expects: 'a permission_request is answered with its request_id and behavior allow or deny',
-    needs: ['agentproc-0.4.client.1.eof', 'agentproc-0.4.client.4.waits'],
+    needs: ['1.eof', '4.waits'],
     judge: (run) =>
-      turns(run).some(({ permission }) => permission === true)
+      saidBy(run, 'turn').some(({ permission }) => permission === true)
         ? expectThat(
-            replies(run).some(
+            saidBy(run, 'permission_response').some(
               ({ request_id, behavior }) => request_id === ASKED && /^(?:allow|deny)$/.test(String(behavior)),
             ),
-            `${replies(run).length} answers`,
+            `${saidBy(run, 'permission_response').length} answers`,
           )
         : skip('the client did not offer permission'),
   },
-]
+})
 
 const ASKED = 'ask-1'
-const say = (event: JsonRecord): Reaction => ({ write: `${JSON.stringify(event)}\n` })
 const LEAVE: readonly Reaction[] = [{ pause: 100 }, { exit: 0 }]
-const RESULT: readonly Reaction[] = [say({ type: 'result', text: 'All well.', session_id: SESSION }), ...LEAVE]
+const RESULT: readonly Reaction[] = [writes({ type: 'result', text: 'All well.', session_id: SESSION }), ...LEAVE]
 
 /** Plays an agent: a partial, a question when it may ask, and the result. */
 export function play(): Player {
@@ -134,11 +105,11 @@ export function play(): Player {
       if (object?.['type'] === 'permission_response') return RESULT
       if (object?.['type'] !== 'turn') return []
       isAsking = object['permission'] === true
-      const first = [say({ type: 'partial', text: 'All', session_id: SESSION }), { pause: 200 }]
+      const first = [writes({ type: 'partial', text: 'All', session_id: SESSION }), { pause: 200 }]
       if (!isAsking) return [...first, ...RESULT]
       return [
         ...first,
-        say({ type: 'permission_request', request_id: ASKED, tool_name: 'Bash', input: { command: 'true' } }),
+        writes({ type: 'permission_request', request_id: ASKED, tool_name: 'Bash', input: { command: 'true' } }),
       ]
     },
     eof: () => (isAsking ? RESULT : LEAVE),

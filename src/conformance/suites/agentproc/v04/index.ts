@@ -1,4 +1,13 @@
-import { type AgentRun, bigText, type JsonRecord, objectsOf, type SeenLine, type Suite } from '../../../kit/index.ts'
+import {
+  type AgentRun,
+  ANY,
+  bigText,
+  END,
+  type JsonRecord,
+  objectsOf,
+  type SeenLine,
+  type Suite,
+} from '../../../kit/index.ts'
 import { agentRules } from './agent.ts'
 import { clientRules, play } from './client.ts'
 
@@ -8,7 +17,6 @@ const turn = (message: string, more: JsonRecord = {}): { write: string } => ({
   write: `${ascii(JSON.stringify({ ...BASE, message, ...more }))}\n`,
 })
 const BASE = { type: 'turn', session_id: '', session_name: 'default', protocol_version: '0.4' }
-const END = { end: true } as const
 const ASK = 'Reply with the word ok.'
 
 /** Refuses an agent's questions: a test must not change the machine it runs on. */
@@ -43,7 +51,7 @@ export const suite: Suite = {
     { name: 'nothing', steps: [END] },
     {
       name: 'terminate',
-      steps: [turn('Count from one to five hundred.'), { until: () => true }, { terminate: true }],
+      steps: [turn('Count from one to five hundred.'), ANY, { terminate: true }],
     },
   ],
   agent: agentRules,
