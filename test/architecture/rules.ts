@@ -50,7 +50,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     path: 'src/engine/client',
-    may: ['src/model', 'src/contract', 'src/framing', 'src/engine/carry', 'src/engine/events'],
+    may: ['src/model', 'src/contract', 'src/framing', 'src/engine/common', 'src/engine/carry', 'src/engine/events'],
   },
   {
     path: 'src/engine/turn',
@@ -103,7 +103,6 @@ export const PARTS: readonly Part[] = [
   {
     path: 'src/engine',
     may: [
-      'src/model',
       'src/contract',
       'src/engine/common',
       'src/engine/carry',

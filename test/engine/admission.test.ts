@@ -1,32 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { capabilities, type RequestScope, type Route, type Store, silentHooks } from '../../src/contract/index.ts'
-import { Breakers } from '../../src/engine/agent/breakers.ts'
-import type { ClientLink } from '../../src/engine/client/client-link.ts'
+import { capabilities, type Route, type Store } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import type { AgentSettings, EngineSettings } from '../../src/engine/common/index.ts'
-import { Admission } from '../../src/engine/dispatch/admission.ts'
-import { Lease } from '../../src/engine/record/lease.ts'
-import { Recorder } from '../../src/engine/record/recorder.ts'
-import { StoreWatch } from '../../src/engine/record/store-watch.ts'
-import { LiveTurns } from '../../src/engine/session/live-turns.ts'
-import { Sessions } from '../../src/engine/session/sessions.ts'
-import { Watches } from '../../src/engine/session/watch.ts'
-import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { TurnOwner } from '../../src/engine/turn/turn-state.ts'
+import type { Admission } from '../../src/engine/dispatch/admission.ts'
+import type { Sessions } from '../../src/engine/session/sessions.ts'
 import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import {
-  ALL,
-  ANSWER,
-  DONE,
-  LIMITS,
-  type PlainBack,
-  PlainHost,
-  plainAgent,
-  plainBack,
-  ROUTE,
-  start,
-} from '../kit/plain.ts'
+import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
+import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
 
 const DOWN = fault('agent-unavailable', 'down')
 
@@ -51,70 +32,12 @@ const SLOW = 'read -r line; read -r never'
 
 /** Admission to these agents, the first of which the route gives turns to. */
 function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSettings> = {}) {
-  const turns = new LiveTurns()
-  const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const now = (): number => 9
-  sessions = new Sessions(
-    { idleEvent() {}, callFailed() {}, bound() {}, transcript: async () => [], expired() {} },
-    silentHooks,
-  )
-  const lease = new Lease(store, { busy: true, now })
-  const watch = new StoreWatch({ store, log, lease, turns, sessions, now })
-  const recorder = new Recorder(store, watch, lease)
-  const breakers = new Breakers(() => 0)
-  const owner: TurnOwner = {
-    now,
-    record: (turn, event) => recorder.event(turn as Turn, event),
-    keeps: (turn) => watch.keeps(turn as Turn),
-    recorded: (turn) => recorder.events(turn as Turn),
-    linkEvent() {},
-    ended(turn) {
-      const session = turns.delete(turn as Turn)
-      if (session) recorder.end(turn as Turn, session.record.id)
-    },
-    freshSession: () => 'fresh',
-    abandon: (turn) => turns.sessionOf(turn as Turn)?.abandon(turn as Turn),
-    delivered: (turn) => recorder.delivered(turn),
-    audit() {},
-    usable: (others) => others.find((agent) => breakers.admit(agent)),
-    releaseProbe: (agent) => breakers.release(agent),
-    failed: (agent, why) => breakers.recordOutcome(agent, why),
-    moved: (turn) => void admission.move(turn as Turn, { tenant: 'local' }),
-  }
-  let ids = 0
-  const admission = new Admission({
-    store,
-    sessions,
-    turns,
-    recorder,
-    watch,
-    breakers,
-    owner,
-    watches: new Watches(turns),
-    settings: () => ({
-      agents: new Map(agents.map((agent) => [agent.name, agent])),
-      routes: [],
-      limits: LIMITS,
-      retention: 1000,
-      ...settings,
-    }),
-    newId: () => `id${++ids}`,
-  })
+  const parts = engineParts(store, settingsOf(agents, settings))
+  const admission: Admission = parts.admission
+  const { turns, breakers, recorder, watch, live } = parts
+  sessions = parts.sessions
   const shared: string[] = []
-  const scope: RequestScope = {
-    ...silentHooks.request({ transport: 'stdio', front: 'plain', method: '', path: '', carrier: {} }),
-    shares: (how) => void shared.push(how),
-  }
-  const client = {
-    scope,
-    options: {
-      codec: { name: 'plain' },
-      front: 'plain',
-      dialect: { ...plainBack(), front: { capabilities: ALL } },
-      tenant: 'local',
-      context: {},
-    },
-  } as unknown as ClientLink
+  const client = plainClient(shared)
   /** Asks for a turn; its exchange, and its client's events once that has its end. */
   const ask = (command: Command & TurnStart = start(), route: Partial<Route> = {}) => {
     const host = new PlainHost()
@@ -126,7 +49,7 @@ function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSet
     const admitted = admission.start(client, command, choice as never, exchange)
     return { host, exchange, ended, admitted }
   }
-  return { ask, turns, breakers, recorder, watch, shared }
+  return { ask, turns, breakers, recorder, watch, shared, live }
 }
 
 const types = (events: readonly TurnEvent[]): string[] => events.map(({ type }) => type)
@@ -146,7 +69,10 @@ describe('a request for a turn', () => {
     const { ask } = admitting([named('a', QUICK)])
     const command = start()
     delete command.session
-    expect((await ask(command).ended)[0]).toMatchObject({ type: 'turn-accepted', session: 'id1' })
+    expect((await ask(command).ended)[0]).toMatchObject({
+      type: 'turn-accepted',
+      session: expect.stringMatching(/^[\w-]{10,}$/),
+    })
   })
 
   test('that an agent is not fit for is refused before anything is kept', async () => {

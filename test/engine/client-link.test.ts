@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type AnyCodec, type FrontDialect, type FrontLink, frameText, silentHooks } from '../../src/contract/index.ts'
-import { ClientLink, type ClientOwner } from '../../src/engine/client/client-link.ts'
+import { ClientLink, type ClientPeers } from '../../src/engine/client/client-link.ts'
 import type { ClientOptions } from '../../src/engine/client/client-options.ts'
 import type { Exchange } from '../../src/engine/client/exchange.ts'
 import { Outbox } from '../../src/engine/client/outbox.ts'
 import { codeOfEnd } from '../../src/engine/client/stop-signal.ts'
 import { type Command, type ErrorCode, fault } from '../../src/model/index.ts'
-import { ALL, ANSWER, start } from '../kit/plain.ts'
+import { settingsOf } from '../kit/engine-parts.ts'
+import { ALL, ANSWER, LIMITS, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -70,24 +71,24 @@ function wired({ transport = 'stdio', link = {}, reads = true, onFrame }: Wire =
     carrier: {},
     tenant: 'local',
   }
-  const owner: ClientOwner = {
-    now: () => 5,
-    lineLimit: 2000,
-    bodyLimit: 2000,
-    stallLimit: 1000,
-    keepAliveMs: 200,
+  const unsent = (error: unknown): void => note('unsent', String(error))
+  const peers: ClientPeers = {
+    listener: {
+      command: (_client, command, exchange) => void commands.push([command, exchange]),
+      broken: (_client, error) => note('broken', String(error)),
+      delivered: (turn) => note('delivered', turn),
+    },
     outbox: new Outbox(
       () => {},
       () => {},
-      (error) => note('unsent', String(error)),
+      unsent,
     ),
-    newLinkId: () => 'L',
-    scope: () => ({ ...silentHooks.request({} as never), end: (result) => note('over', result) }),
-    dispatch: (_client, command, exchange) => void commands.push([command, exchange]),
-    broken: (_client, error) => note('broken', String(error)),
-    delivered: (turn) => note('delivered', turn),
+    hooks: { request: () => ({ ...silentHooks.request({} as never), end: (result) => note('over', result) }) },
+    settings: { current: settingsOf([], { limits: { ...LIMITS, line: 2000, body: 2000, idle: 1000 } }) },
+    keepAliveMs: 200,
+    now: () => 5,
   }
-  const client = new ClientLink(owner, options)
+  const client = new ClientLink(peers, options)
   client.open()
   const ask = (command: Command = start()): Exchange => {
     client.push(`${JSON.stringify(command)}\n`)
@@ -214,7 +215,8 @@ describe('a wire', () => {
     const given: unknown[] = []
     const { client } = wired({ onFrame: (ports) => given.push(ports.newId(), ports.newId(), ports.now?.()) })
     client.push('{}\n')
-    expect([given, client.id]).toEqual([['L-1', 'L-2', 5], 'L'])
+    expect(given).toEqual([`${client.id}-1`, `${client.id}-2`, 5])
+    expect(client.id).toMatch(/^[\w-]{10,}$/)
   })
 })
 

@@ -1,21 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { capabilities, LOCAL_TENANT, type Store, silentHooks, type TurnRecord } from '../../src/contract/index.ts'
+import { capabilities, LOCAL_TENANT, type Store, type TurnRecord } from '../../src/contract/index.ts'
 import type { ClientLink } from '../../src/engine/client/client-link.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
-import type { AgentSettings, EngineSettings } from '../../src/engine/common/index.ts'
-import { type ControlCommand, Controls } from '../../src/engine/dispatch/controls.ts'
+import type { AgentSettings } from '../../src/engine/common/index.ts'
+import type { Controls } from '../../src/engine/dispatch/controls.ts'
+import type { ControlCommand } from '../../src/engine/dispatch/own-controls.ts'
 import { answerQuery, followsTurns } from '../../src/engine/dispatch/queries.ts'
 import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
-import { Lease } from '../../src/engine/record/lease.ts'
-import { Recorder } from '../../src/engine/record/recorder.ts'
-import { StoreWatch } from '../../src/engine/record/store-watch.ts'
-import { LiveTurns } from '../../src/engine/session/live-turns.ts'
-import { Sessions } from '../../src/engine/session/sessions.ts'
-import { Watches } from '../../src/engine/session/watch.ts'
+import type { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import type { Sessions } from '../../src/engine/session/sessions.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, Question } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { ANSWER, DONE, LIMITS, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+import { engineParts, settingsOf } from '../kit/engine-parts.ts'
+import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
 
 const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
 const key = (session = 's', tenant = LOCAL_TENANT) => ({ tenant, agent: 'plain', session, conversation: '' })
@@ -24,32 +22,15 @@ let store: Store
 let sessions: Sessions
 let turns: LiveTurns
 let controls: Controls
+let turnCommands: TurnCommands
 
 beforeEach(() => {
   store = openStore({ kind: 'sqlite', path: ':memory:' })
-  turns = new LiveTurns()
-  const owner = {
-    idleEvent: (_session: unknown, event: { type: string }) => {
-      if (event.type === 'command-reply') controls.reply(event as never)
-    },
-    callFailed() {},
-    bound() {},
-    transcript: async () => [],
-    expired() {},
-  }
-  sessions = new Sessions(owner, silentHooks)
-  controls = new Controls(store, sessions, turns, new Watches(turns))
+  ;({ sessions, turns, controls, turnCommands } = engineParts(store, settingsOf([])))
 })
 afterEach(async () => {
   await sessions.close(50)
   await store.close()
-})
-
-const settingsOf = (...agents: AgentSettings[]): EngineSettings => ({
-  agents: new Map(agents.map((agent) => [agent.name, agent])),
-  routes: [],
-  limits: LIMITS,
-  retention: 1000,
 })
 
 const mute = plainAgent('', {}, { able: TEXT_ONLY })
@@ -59,7 +40,7 @@ async function asked(command: ControlCommand, agent = mute, allowed?: readonly s
   const host = new PlainHost()
   const other = { ...mute, name: 'other', protocol: 'zot' }
   const context = {
-    settings: settingsOf(agent, other),
+    settings: settingsOf([agent, other]),
     agent,
     tenant: LOCAL_TENANT,
     at: 7,
@@ -146,7 +127,7 @@ describe('what the gateway knows itself', () => {
     expect(await asked(query('turn', { args: '{"turn":"mine"}' }))).toEqual({ ...info, seq: 1, text: '', stop: 'end' })
     expect(await asked(query('turn', { args: '{"turn":"theirs"}' }))).toBe('session-not-found')
     const subject = {
-      settings: settingsOf(),
+      settings: settingsOf([]),
       agent: mute,
       tenant: 'none',
       session: '',
@@ -223,9 +204,10 @@ async function lived(each: string): Promise<AgentSettings> {
   )
   const record = await store.openSession(key(), 'kept', 3)
   const { promise, resolve } = Promise.withResolvers<void>()
-  const { turn } = plainTurn({ agent, owner: { ended: () => resolve() } })
   const live = sessions.open(record, agent, false)
+  const { turn } = plainTurn({ agent, session: live, recorder: { end: () => resolve() } })
   live.enqueue(turn)
+  live.ready(turn)
   await promise
   // The session is free a step after its turn's end.
   while (live.occupied) await new Promise((after) => setImmediate(after))
@@ -241,7 +223,7 @@ describe('a command to a session whose agent lives', () => {
     expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } }, agent)).toBe('done')
     expect(await store.readMessages('kept')).toEqual([])
     expect(await asked({ exchange: 'x', type: 'config-set', mode: 'plan', session: { id: 's' } }, agent)).toBe('done')
-    expect([sessions.get('kept')?.link?.mode, (await store.readSession('kept'))?.settings]).toEqual([
+    expect([sessions.live.get('kept')?.link?.mode, (await store.readSession('kept'))?.settings]).toEqual([
       'plan',
       { mode: 'plan' },
     ])
@@ -257,7 +239,7 @@ describe('a command to a session whose agent lives', () => {
   test('to close ends it, whatever the agent says', async () => {
     const agent = await lived(':')
     expect(await asked({ exchange: 'x', type: 'session-close', session: { id: 's' } }, agent)).toBe('done')
-    expect(sessions.get('kept')).toBeUndefined()
+    expect(sessions.live.get('kept')).toBeUndefined()
   })
 })
 
@@ -271,16 +253,12 @@ describe('a command about a turn', () => {
 
   /** A live turn, and the commands that mean it. */
   function commanded() {
-    const log = { debug() {}, info() {}, warn() {}, error() {} }
-    const lease = new Lease(store, { busy: true, now: () => 9 })
-    const watch = new StoreWatch({ store, log, lease, turns, sessions, now: () => 9 })
-    const commands = new TurnCommands({ store, now: () => 9 }, turns, new Recorder(store, watch, lease))
     const { turn }: { turn: Turn } = plainTurn({
-      owner: { recorded: async () => [{ turn: 't', seq: 1, json: accepted }] },
+      recorder: { events: async () => [{ turn: 't', seq: 1, json: accepted }] },
     })
     const accepted = JSON.stringify({ type: 'turn-accepted', turn: 't', how: 'new', session: 's' })
     turn.accept()
-    turns.add(turn, { record: key() } as never)
+    turns.add(turn)
     const client = {
       options: { tenant: LOCAL_TENANT, context: { principal: 'me' } },
       scope: {},
@@ -288,7 +266,7 @@ describe('a command about a turn', () => {
     } as unknown as ClientLink
     const run = async (command: Parameters<TurnCommands['run']>[1]): Promise<PlainHost> => {
       const host = new PlainHost()
-      await commands.run(client, command, new Exchange(command, ANSWER, host))
+      await turnCommands.run(client, command, new Exchange(command, ANSWER, host))
       return host
     }
     /** What a command was answered: `done`, or its fault's text. */

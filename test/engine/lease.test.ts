@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/index.ts'
 const EXPIRES_MS = 5000
 
 let store: Store
-let holder: { busy: boolean; now: () => number }
+let holder: { busy: boolean }
 let lease: Lease
 let now: number
 
@@ -14,8 +14,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   store = openStore({ kind: 'sqlite', path: ':memory:' })
   now = 1000
-  holder = { busy: true, now: () => now }
-  lease = new Lease(store, holder)
+  holder = { busy: true }
+  lease = new Lease(store, holder, () => now)
 })
 afterEach(async () => {
   vi.useRealTimers()
@@ -67,7 +67,7 @@ test('is kept by a process that serves, and taken over by the next one of its na
   expect(first).toEqual({ owner: 'host http://127.0.0.1:1', epoch: 1000 })
   await pass(10 * EXPIRES_MS)
   expect(await expired(first, 0)).toBe(false)
-  const next = new Lease(store, holder)
+  const next = new Lease(store, holder, () => now)
   await next.serve('host http://127.0.0.1:1')
   expect(next.held!.epoch).toBeGreaterThan(first.epoch)
   expect(await store.lapseLease(first, now, 1)).toBe(true)

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../src/contract/index.ts'
 import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
+import { Replies } from '../../src/engine/agent/replies.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
-import { LiveSession, type SessionOwner } from '../../src/engine/session/live-session.ts'
+import { LiveSession, type SessionPeers } from '../../src/engine/session/live-session.ts'
 import type { Message, TurnEvent } from '../../src/model/index.ts'
-import { DONE, type PlainBack, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+import { DONE, notingLog, type PlainBack, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
 
 /** An agent that says what it was given, then ends the turn. */
 const ECHO = serving(
@@ -15,19 +16,17 @@ const HISTORY: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'befor
 /** A session of an agent; `used` says that it had turns before. */
 function session(script: string, back: PlainBack = {}, more: Partial<AgentSettings> = {}, used = false) {
   const heard: unknown[][] = []
-  let expire!: () => void
-  const expired = new Promise<void>((resolve) => {
-    expire = resolve
-  })
-  const owner: SessionOwner = {
-    idleEvent: (_session, { type }) => void heard.push(['idle', type]),
-    callFailed: (_session, { exitCode }) => void heard.push(['failed', exitCode]),
-    bound: (live, id) => {
-      heard.push(['bound', id])
-      live.record.bound = id!
+  const { promise: expired, resolve: expire } = Promise.withResolvers<void>()
+  const peers: SessionPeers = {
+    recorder: {
+      bind: ({ bound }) => void heard.push(['bound', bound]),
+      transcript: async () => HISTORY,
+      unasked: (_session, text) => void heard.push(['unasked', text]),
     },
-    transcript: async () => HISTORY,
-    expired: () => expire(),
+    sessions: { delete: () => expire() },
+    replies: new Replies(),
+    log: notingLog((message, fields) => void heard.push([message, fields])),
+    now: () => 9,
   }
   const record: SessionRecord = {
     id: 'kept',
@@ -39,7 +38,7 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
     usedAt: 1,
   }
   const pool = new AgentPool(plainAgent(script, more, back), () => false)
-  const live = new LiveSession(record, pool, used, owner)
+  const live = new LiveSession(record, pool, used, peers)
   /** Gives it a turn; the events of its client once that has its end. */
   const turn = (): { ended: Promise<TurnEvent[]>; of: ReturnType<typeof plainTurn>['turn'] } => {
     const host = new PlainHost()
@@ -48,9 +47,11 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
       agent: pool.agent,
       host,
       command: start(),
-      owner: { ended: () => resolve(host.events), abandon: (one) => live.abandon(one as typeof of) },
+      session: live,
+      recorder: { end: () => resolve(host.events) },
     })
     live.enqueue(of)
+    live.ready(of)
     return { ended: promise, of }
   }
   return { live, pool, turn, heard, expired }
@@ -107,7 +108,7 @@ describe('the turns of a session', () => {
     const { link } = live
     expect(codes(await turn().ended)).toEqual(['completed'])
     expect(live.link).toBe(link)
-    expect(live.used).toBe(true)
+    expect(live.memory.used).toBe(true)
     await pool.close(50)
   })
 
@@ -170,7 +171,7 @@ test('a session that was cleared has another name towards its agent, and no proc
   expect(live.names).toEqual({ id: 's' })
   live.record.bound = 'its id'
   live.renew(7)
-  expect([live.used, live.record.bound, live.record.epoch, live.link]).toEqual([false, undefined, 7, undefined])
+  expect([live.memory.used, live.record.bound, live.record.epoch, live.link]).toEqual([false, undefined, 7, undefined])
   expect(live.names.id).toMatch(/^tp-[0-9a-f]{64}$/)
   await pool.close(50)
 })
@@ -199,9 +200,9 @@ test('a session of a retired pool is given up when its turn is done', async () =
   await pool.close(50)
 })
 
-test('how a process failed is for the owner', async () => {
+test('how a process failed is for the log', async () => {
   const { turn, heard, live } = session('exit 5', { persistent: true })
   expect(codes(await turn().ended)).toEqual(['failed'])
-  expect(heard).toContainEqual(['failed', 5])
+  expect(heard).toContainEqual(['an agent failed', expect.objectContaining({ exitCode: 5, session: 'kept' })])
   expect(live.link).toBeUndefined()
 })

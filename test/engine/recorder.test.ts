@@ -2,16 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Route, Store } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
-import { Lease } from '../../src/engine/record/lease.ts'
 import { showPast } from '../../src/engine/record/past.ts'
-import { Recorder } from '../../src/engine/record/recorder.ts'
-import { needsRecord, StoreWatch } from '../../src/engine/record/store-watch.ts'
-import { LiveTurns } from '../../src/engine/session/live-turns.ts'
-import { Sessions } from '../../src/engine/session/sessions.ts'
+import { needsRecord } from '../../src/engine/record/store-watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
+import { engineParts, settingsOf } from '../kit/engine-parts.ts'
+import { ANSWER, notingLog, PlainHost, plainTurn, start } from '../kit/plain.ts'
 
 let store: Store
 const broken = { now: false }
@@ -42,26 +39,13 @@ afterEach(async () => {
 function recording() {
   const logged: string[] = []
   const note = (message: string): void => void logged.push(message)
-  const turns = new LiveTurns()
-  const sessions = new Sessions({} as never, {} as never)
-  const log = { debug: note, info: note, warn: note, error: note }
-  const lease = new Lease(store, { busy: true, now: () => 9 })
-  const watch = new StoreWatch({ store, log, lease, turns, sessions, now: () => 9 })
-  const recorder = new Recorder(store, watch, lease)
+  const { turns, recorder, watch } = engineParts(store, settingsOf([]), { log: notingLog(note) })
   const begin = async (
     command: Command & TurnStart = start(),
     route: Partial<Route> = {},
   ): Promise<{ turn: Turn; host: PlainHost; say: (...events: TurnEvent[]) => void }> => {
-    const owner = {
-      record: (_turn: unknown, event: TurnEvent) => recorder.event(turn, event),
-      ended: () => {
-        turns.delete(turn)
-        recorder.end(turn, 'kept')
-      },
-      keeps: () => watch.keeps(turn),
-    }
-    const { turn, host }: { turn: Turn; host: PlainHost } = plainTurn({ command, route, owner })
-    turns.add(turn, { record: { tenant: 'local' } } as never)
+    const { turn, host } = plainTurn({ command, route, peers: { recorder, turns } })
+    turns.add(turn)
     watch.began(turn, command.once !== undefined)
     await recorder.begin(turn, { session: 'kept', tenant: 'local', front: 'plain', at: 5 }).then(
       () => watch.begun(turn),

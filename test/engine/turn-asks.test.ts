@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { AskAudit } from '../../src/engine/turn/ask-audit.ts'
 import { type AskAnswered, TurnAsks } from '../../src/engine/turn/turn-asks.ts'
 import type { AskReply, EventOf, Question, TurnEvent } from '../../src/model/index.ts'
 import { type PlainTurn, plainTurn } from '../kit/plain.ts'
@@ -50,7 +49,9 @@ function asking(how: PlainTurn = {}) {
     )
   const replies = (): unknown[] => sent.map((command) => (command as { ask: string; reply: AskReply }).reply)
   const audits = (): unknown[] =>
-    parts.told.flatMap(([what, about]) => (what === 'audit' ? [(about as AskAudit).by] : []))
+    parts.told.flatMap(([what, about]) =>
+      what === 'a question of an agent was settled' ? [(about as { by: string }).by] : [],
+    )
   return { ...parts, asks, asked, answer, replies, audits }
 }
 
@@ -171,7 +172,7 @@ describe('a client whose next request can answer', () => {
     expect(asks.parked?.continuation).toMatch(/^t\.[\w-]{24}$/)
     expect(asks.parked?.asks.map((open) => open.ask)).toEqual(['q', 'q2'])
     expect(asks.parked?.seq).toBe(turn.view.seq)
-    expect(told.filter(([what, type]) => what === 'record' && type === 'turn-parked')).toHaveLength(1)
+    expect(told.filter(([what, type]) => what === 'event' && type === 'turn-parked')).toHaveLength(1)
   })
 
   test('is asked again for what is open, and under a new token after each answer', async () => {

@@ -22,8 +22,9 @@ function watched() {
     return { host, exchange, refused, told: () => host.replies.map(idsOf) }
   }
   const run = (id: string, tenant = 'local'): Turn => {
-    const { turn } = plainTurn({ command: start({ turn: id, request: `r-${id}` }) })
-    turns.add(turn, { record: { tenant } } as never)
+    const record = { id: 'kept', tenant, agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 }
+    const { turn } = plainTurn({ command: start({ turn: id, request: `r-${id}` }), session: { record } })
+    turns.add(turn)
     return turn
   }
   return { turns, watches, follow, run }

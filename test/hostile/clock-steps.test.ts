@@ -177,7 +177,13 @@ test('old turns are deleted when both clocks say that they are old', async () =>
     'retention' | 'agents'
   > as EngineSettings
   const log = { debug() {}, info() {}, warn() {}, error() {} }
-  const upkeep = new Upkeep({ store, breakers: new Breakers(() => 0), log, settings: () => settings, now: () => now })
+  const upkeep = new Upkeep({
+    store,
+    breakers: new Breakers(() => 0),
+    log,
+    settings: { current: settings },
+    now: () => now,
+  })
   const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
   await store.openSession(key, 's1', now)
   const about = {

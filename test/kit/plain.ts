@@ -16,11 +16,12 @@ import {
   silentHooks,
   type TurnInfo,
 } from '../../src/contract/index.ts'
+import { Breakers } from '../../src/engine/agent/breakers.ts'
 import { Exchange, type ExchangeHost } from '../../src/engine/client/exchange.ts'
-import type { AgentSettings } from '../../src/engine/common/index.ts'
+import type { AgentSettings, EngineLog } from '../../src/engine/common/index.ts'
 import { Turn } from '../../src/engine/turn/turn.ts'
 import { TurnClock } from '../../src/engine/turn/turn-clock.ts'
-import type { TurnOwner } from '../../src/engine/turn/turn-state.ts'
+import type { TurnPeers, TurnRecorder, TurnSession } from '../../src/engine/turn/turn-state.ts'
 import {
   type Command,
   type Fault,
@@ -150,7 +151,7 @@ export class PlainHost implements ExchangeHost {
 
 export const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'inline' }
 
-export function start(more: Partial<TurnStart> = {}, exchange = 'x'): Command & TurnStart {
+export function start(more: Partial<Command & TurnStart> = {}, exchange = 'x'): Command & TurnStart {
   return {
     exchange,
     session: { id: 's' },
@@ -181,20 +182,27 @@ export interface PlainTurn {
   command?: Command & TurnStart
   agent?: AgentSettings
   route?: Partial<Route>
-  owner?: Partial<TurnOwner>
+  /** What of its parts is not to be a stand-in that only notes what it is told. */
+  recorder?: Partial<TurnRecorder>
+  session?: Partial<TurnSession>
+  peers?: Partial<TurnPeers>
+  others?: readonly AgentSettings[]
   now?: () => number
   /** What the client's front could not read of its request. */
   requestLosses?: readonly Loss[]
 }
 
-/** A turn of one exchange, and what its owner was told, by the method's name. */
+/** A turn of one exchange, and what its parts were told, by the method's name. */
 export function plainTurn({
   host = new PlainHost(),
   answer = {},
   command = start(),
   agent = plainAgent(''),
   route = {},
-  owner: more = {},
+  recorder = {},
+  session = {},
+  peers = {},
+  others = [],
   now = () => 5,
   requestLosses = [],
 }: PlainTurn = {}): { turn: Turn; host: PlainHost; exchange: Exchange; told: [what: string, about: unknown][] } {
@@ -205,23 +213,40 @@ export function plainTurn({
   const request = silentHooks.request({ transport: 'stdio', front: 'plain', method: '', path: '', carrier: {} })
   const inner = { ...request.turn(info), loss: (loss: Loss) => void told.push(['loss', loss]) }
   const scope = new TurnClock({ inner, info, front: 'plain', now, changed() {} })
-  const owner: TurnOwner = {
-    now,
-    record: (_turn, event) => void told.push(['record', event.type]),
-    keeps: () => true,
-    recorded: async () => [],
-    linkEvent: (_turn, event) => void told.push(['linkEvent', event.type]),
-    ended: (turn) => void told.push(['ended', turn.view.end?.outcome]),
-    freshSession: () => 'fresh',
-    abandon: () => void told.push(['abandon', undefined]),
-    delivered: (turn) => void told.push(['delivered', turn]),
-    audit: (_turn, entry) => void told.push(['audit', entry]),
-    usable: () => undefined,
-    releaseProbe: () => void told.push(['releaseProbe', undefined]),
-    failed: (_agent, fault) => void told.push(['failed', fault.code]),
-    moved: (turn) => void told.push(['moved', turn.agent.name]),
-    ...more,
+  const note = (what: string, about?: unknown): void => void told.push([what, about])
+  const stood: TurnSession = {
+    record: { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 },
+    abandon: () => note('abandon'),
+    idleEvent: (event) => note('idleEvent', event.type),
+    rebind: () => 'fresh',
+    lost: async () => ({ names: { id: 's' }, settings: {} }),
+    ...session,
   }
-  const parts = { command, agent, others: [], route: { ...ROUTE, ...route }, session: 's', exchange, scope, owner }
-  return { turn: new Turn(parts), host, exchange, told }
+  // A session of its own kind is taken as it is.
+  const of = 'abandon' in session ? (session as TurnSession) : stood
+  const turnPeers: TurnPeers = {
+    recorder: {
+      event: (_turn, event) => note('event', event.type),
+      keeps: () => true,
+      events: async () => [],
+      end: (turn) => note('end', turn.view.end?.outcome),
+      delivered: (turn) => note('delivered', turn),
+      ...recorder,
+    },
+    breakers: new Breakers(() => 0),
+    turns: { delete() {} },
+    failover: { move: (turn) => note('move', turn.agent.name) },
+    log: notingLog(note),
+    ...peers,
+  }
+  const init = { command, agents: [agent, ...others], route: { ...ROUTE, ...route }, session: of, exchange, scope }
+  return { turn: new Turn(init, turnPeers), host, exchange, told }
 }
+
+/** A log that notes each message, with its fields. */
+export function notingLog(note: (message: string, fields?: unknown) => void): EngineLog {
+  return { debug: note, info: note, warn: note, error: note }
+}
+
+/** A log that nobody reads. */
+export const SILENT_LOG: EngineLog = notingLog(() => {})

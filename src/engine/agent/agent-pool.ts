@@ -2,8 +2,9 @@ import type { Memory, TurnScope } from '../../contract/index.ts'
 import { type CommandOf, type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
-import { type CommandReply, IdleLink } from './idle-link.ts'
+import { IdleLink } from './idle-link.ts'
 import { Places, type Waiting } from './places.ts'
+import type { CommandReply } from './replies.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** Gives up an idle session's process of a pool that is full; true when there was one. */

@@ -1,9 +1,8 @@
 import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
+import type { CommandReply } from './replies.ts'
 
 type Query = CommandOf<'query'>
-/** An agent's answer to a command. */
-export type CommandReply = Extract<LinkEvent, { type: 'command-reply' }>
 
 interface Asked {
   question: Query

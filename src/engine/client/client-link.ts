@@ -1,6 +1,7 @@
-import type { Answer, Capabilities, Frame, FrontLink, InputFate, RequestScope } from '../../contract/index.ts'
+import type { Answer, Capabilities, Frame, FrontLink, Hooks, InputFate, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../../model/index.ts'
+import { type CurrentSettings, newId } from '../common/index.ts'
 import type { LiveView } from '../events/index.ts'
 import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
@@ -8,24 +9,27 @@ import { Exchange, type ExchangeHost } from './exchange.ts'
 import type { Outbox } from './outbox.ts'
 import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 
-/** The engine as a client's wire sees it. */
-export interface ClientOwner {
-  now(): number
-  readonly lineLimit: number
-  readonly bodyLimit: number
-  /** Output for clients goes through it. */
-  readonly outbox: Outbox
-  /** The time that a client may refuse to read, in milliseconds. */
-  readonly stallLimit: number
-  /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds. */
-  readonly keepAliveMs: number
-  newLinkId(): string
-  scope(options: ClientOptions): RequestScope
-  dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): void
-  /** A codec threw something: for the log. */
-  broken(client: ClientLink, error: unknown): void
+/** Hears what clients want and have got. */
+export interface ClientListener {
+  /** A client gives a command; `exchange` waits for the answer, if one is wanted. */
+  command(client: ClientLink, command: Command, exchange: Exchange | undefined): void
   /** A client holds the answer of a recorded turn. */
   delivered(turn: Id): void
+  /** The codec of a client threw something: for the log. */
+  broken(client: ClientLink, error: unknown): void
+}
+
+/** The parts of the gateway that every client's wire works with. */
+export interface ClientPeers {
+  listener: ClientListener
+  /** Output for clients goes through it. */
+  outbox: Outbox
+  hooks: Hooks
+  settings: CurrentSettings
+  /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds. */
+  keepAliveMs: number
+  /** Milliseconds since the epoch. */
+  now(): number
 }
 
 /** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
@@ -34,7 +38,7 @@ export class ClientLink implements ExchangeHost {
   readonly scope: RequestScope
   /** The ids that its front is given begin with it. */
   readonly id: string
-  readonly #owner: ClientOwner
+  readonly #peers: ClientPeers
   readonly #link: FrontLink
   readonly #decoder: FrameDecoder
   readonly #output: ClientOutput
@@ -48,20 +52,20 @@ export class ClientLink implements ExchangeHost {
   #finished = false
   gone = false
 
-  constructor(owner: ClientOwner, options: ClientOptions) {
+  constructor(peers: ClientPeers, options: ClientOptions) {
+    const { limits } = peers.settings.current
     this.options = options
-    this.#owner = owner
-    this.id = owner.newLinkId()
-    this.scope = owner.scope(options)
+    this.#peers = peers
+    this.id = newId()
+    this.scope = requestOf(peers.hooks, options)
     this.#output = new ClientOutput(options, {
-      outbox: owner.outbox,
-      stallLimit: owner.stallLimit,
+      outbox: peers.outbox,
+      stallLimit: limits.idle,
       stalled: () => this.disconnect(),
       valve: () => this.#valve(),
       wrote: (text) => this.scope.sent?.(text),
     })
-    const limit = options.input === 'body' ? owner.bodyLimit : owner.lineLimit
-    this.#decoder = frameDecoder(options.input, limit, {
+    this.#decoder = frameDecoder(options.input, options.input === 'body' ? limits.body : limits.line, {
       frame: (frame) => this.#decode(frame),
       fault: (broken) => this.#fault(broken, 'ends'),
     })
@@ -73,7 +77,7 @@ export class ClientLink implements ExchangeHost {
       report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
       losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
       newId: () => `${this.id}-${++this.#ids}`,
-      now: () => owner.now(),
+      now: () => peers.now(),
       close: (exitCode) => this.#close(exitCode),
     })
   }
@@ -173,7 +177,7 @@ export class ClientLink implements ExchangeHost {
   /** The client holds what the exchange was to bring: that counts for duplicates. */
   #whenRead({ turn, past }: Exchange): void {
     if (turn) this.#output.whenFlushed(() => turn.delivered())
-    else if (past) this.#output.whenFlushed(() => this.#owner.delivered(past.turn))
+    else if (past) this.#output.whenFlushed(() => this.#peers.listener.delivered(past.turn))
   }
 
   #statusOf(found: Fault | undefined): number {
@@ -191,9 +195,9 @@ export class ClientLink implements ExchangeHost {
     if (exchange) {
       this.#exchanges.set(exchange.id, exchange)
       // Twice as often, so that silence since the last look is at most as long as it may be.
-      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#owner.keepAliveMs / 2)
+      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#peers.keepAliveMs / 2)
     }
-    this.#owner.dispatch(this, command, exchange)
+    this.#peers.listener.command(this, command, exchange)
   }
 
   /** A failure that the link or its decoder found; its exchange, if any, ends with it, and the input, if that is lost. */
@@ -262,7 +266,7 @@ export class ClientLink implements ExchangeHost {
     try {
       work()
     } catch (error) {
-      this.#owner.broken(this, error)
+      this.#peers.listener.broken(this, error)
       this.disconnect()
     }
   }
@@ -270,4 +274,9 @@ export class ClientLink implements ExchangeHost {
   #valve(): void {
     for (const exchange of this.#exchanges.values()) exchange.turn?.valve()
   }
+}
+
+function requestOf(hooks: Hooks, { context, front, carrier }: ClientOptions): RequestScope {
+  const { transport, method, path } = context
+  return hooks.request({ transport, front, method, path, carrier })
 }

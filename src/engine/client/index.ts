@@ -1,4 +1,4 @@
-export { ClientLink, type ClientOwner } from './client-link.ts'
+export { ClientLink, type ClientListener, type ClientPeers } from './client-link.ts'
 export type { ClientOptions } from './client-options.ts'
 export { Exchange, type ExchangeHost } from './exchange.ts'
 export { Outbox } from './outbox.ts'

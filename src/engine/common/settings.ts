@@ -27,6 +27,11 @@ export interface EngineSettings {
   turnLimits?: ReadonlyMap<string, number>
 }
 
+/** The settings that hold now: a reload replaces them. */
+export interface CurrentSettings {
+  readonly current: EngineSettings
+}
+
 /** The limits of a turn: those of its agent, with its route's laid over them. */
 export function limitsOf(agent: AgentSettings, route: Route): Limits {
   return { ...agent.limits, ...route.limits }

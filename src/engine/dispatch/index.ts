@@ -1,4 +1,3 @@
-export { Admission } from './admission.ts'
-export { Controls } from './controls.ts'
-export { chooseAgent, mayUse } from './router.ts'
-export { TurnCommands } from './turn-commands.ts'
+export { Dispatcher } from './dispatcher.ts'
+export { mayUse } from './router.ts'
+export { commandTakers } from './takers.ts'

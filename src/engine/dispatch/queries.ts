@@ -20,7 +20,7 @@ import {
 } from '../../model/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
 import { foldUpTo, viewOf } from '../events/index.ts'
-import type { LiveSession, LiveTurns, Sessions } from '../session/index.ts'
+import type { LiveSession, LiveSessions, LiveTurns, Sessions } from '../session/index.ts'
 import { turnInfo } from '../turn/index.ts'
 import { mayUse } from './router.ts'
 
@@ -124,19 +124,19 @@ function argument({ args }: CommandOf<'query'>, name: string): string {
   return isRecord(given) ? String(given[name]) : ''
 }
 
-async function sessions({ store, sessions: live }: Known, tenant: string): Promise<SessionsReply> {
+async function sessions({ store, sessions: { live } }: Known, tenant: string): Promise<SessionsReply> {
   const records = await store.listSessions(tenant, LIST_LIMIT)
   return { sessions: records.map((record) => sessionInfo(record, live)) }
 }
 
-async function session({ store, sessions: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+async function session({ store, sessions: { live } }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
   const record = await store.readSession(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
   const messages = await store.readMessages(id)
   return replyData({ ...sessionInfo(record, live), messages } satisfies SessionReply)
 }
 
-function sessionInfo(record: SessionRecord, live: Sessions): SessionInfo {
+function sessionInfo(record: SessionRecord, live: LiveSessions): SessionInfo {
   const { tenant: _tenant, bound: _bound, epoch: _epoch, settings: _settings, renamed: _renamed, ...info } = record
   return { ...info, busy: live.get(record.id)?.busy ?? false }
 }

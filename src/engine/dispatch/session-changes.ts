@@ -24,7 +24,7 @@ export class SessionChanges {
 
   /** The agent has done a command itself: what follows here. */
   async done(command: Command, live: LiveSession, link: AgentLink, at: number): Promise<void> {
-    if (command.type === 'session-clear') live.forget(await this.#store.clearSession(live.record.id, at))
+    if (command.type === 'session-clear') live.memory.forget(await this.#store.clearSession(live.record.id, at))
     else if (command.type === 'config-set') {
       link.mode = command.mode ?? link.mode
       await this.#keep(command, live.record)

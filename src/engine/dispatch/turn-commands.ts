@@ -12,6 +12,7 @@ import type { ClientLink, Exchange } from '../client/index.ts'
 import { type PastHost, type Recorder, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { AskAnswered, Turn } from '../turn/index.ts'
+import { principalOf } from './entry.ts'
 
 /** For a command about a turn or a question that is over. */
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
@@ -82,7 +83,7 @@ export class TurnCommands {
     exchange: Exchange | undefined,
   ): Promise<void> {
     const { target } = command
-    const by = `client ${client.options.context.principal ?? client.options.tenant}`
+    const by = principalOf(client)
     if (typeof target !== 'object' || !('continuation' in target)) {
       const became = turn?.answer(command, by) ?? 'gone'
       return answered(exchange, became === 'taken', refusalOf(became))

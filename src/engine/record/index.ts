@@ -1,5 +1,5 @@
-export { Idempotency, type Keyed } from './idempotency.ts'
-export { Lease, type LeaseHolder } from './lease.ts'
+export { Idempotency, type Keyed, type Verdict } from './idempotency.ts'
+export { Lease } from './lease.ts'
 export { type PastHost, showPast } from './past.ts'
 export { Recorder } from './recorder.ts'
 export { needsRecord, StoreWatch, tellUnrecorded } from './store-watch.ts'

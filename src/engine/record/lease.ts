@@ -12,30 +12,25 @@ const LASTS_MS = 5000
  */
 export const LAST_CALL_MS = 3000
 
-/** The engine as its lease sees it. */
-export interface LeaseHolder {
-  /** True while turns run. */
-  readonly busy: boolean
-  /** Milliseconds since the epoch. */
-  now(): number
-}
-
 /**
  * This process's lease on the turns that it runs, kept in the store. It is taken with the first turn, under a name of
  * its own, and given up when no turn runs; a process that serves clients keeps it, under the name of what it serves.
  */
 export class Lease {
   readonly #store: Store
-  readonly #holder: LeaseHolder
+  readonly #turns: { readonly busy: boolean }
+  readonly #now: () => number
   #held: LeaseRef | undefined
   #serves = false
   #taking: Promise<LeaseRef> | undefined
   #renewing = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(store: Store, holder: LeaseHolder) {
+  /** It is needed while `turns` are busy. `now` is milliseconds since the epoch. */
+  constructor(store: Store, turns: { readonly busy: boolean }, now: () => number) {
     this.#store = store
-    this.#holder = holder
+    this.#turns = turns
+    this.#now = now
   }
 
   /** The lease, if it is taken. */
@@ -75,7 +70,7 @@ export class Lease {
   }
 
   async #take(owner: string): Promise<LeaseRef> {
-    const now = this.#holder.now()
+    const now = this.#now()
     const lease = { owner, epoch: await this.#store.takeLease(owner, now, now + LASTS_MS) }
     this.#held = lease
     this.#timer ??= setInterval(() => void this.#renew(), RENEW_MS).unref()
@@ -86,8 +81,8 @@ export class Lease {
     if (this.#renewing || !this.#held) return
     this.#renewing = true
     try {
-      if (!this.#serves && !this.#holder.busy) await this.drop()
-      else await this.#store.renewLease(this.#held, this.#holder.now() + LASTS_MS)
+      if (!this.#serves && !this.#turns.busy) await this.drop()
+      else await this.#store.renewLease(this.#held, this.#now() + LASTS_MS)
     } catch {
       // It is tried again soon, and whatever a turn writes meanwhile fails too, which is reported.
     }

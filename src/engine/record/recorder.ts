@@ -1,7 +1,8 @@
-import type { JournalEntry, Store } from '../../contract/index.ts'
+import type { JournalEntry, SessionRecord, Store } from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { shapeOf } from '../events/index.ts'
-import { keepsContent, type Turn } from '../turn/index.ts'
+import type { SessionRecorder } from '../session/index.ts'
+import { keepsContent, type Turn, type TurnRecorder } from '../turn/index.ts'
 import { Journal } from './journal.ts'
 import type { Lease } from './lease.ts'
 import type { StoreWatch } from './store-watch.ts'
@@ -10,7 +11,7 @@ import type { StoreWatch } from './store-watch.ts'
 const MARK_MS = 50
 
 /** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
-export class Recorder {
+export class Recorder implements TurnRecorder, SessionRecorder {
   readonly #store: Store
   readonly #journal: Journal
   readonly #watch: StoreWatch
@@ -48,6 +49,11 @@ export class Recorder {
     })
   }
 
+  /** True while the record of the turn is complete. */
+  keeps(turn: Turn): boolean {
+    return this.#watch.keeps(turn)
+  }
+
   event(turn: Turn, event: TurnEvent): void {
     if (!this.#watch.keeps(turn)) return
     const { seq } = turn.view
@@ -62,9 +68,9 @@ export class Recorder {
   }
 
   /** A turn ended: its events are written, then its end, so that a recorded end always has its events. */
-  end(turn: Turn, session: string): void {
+  end(turn: Turn): void {
     this.#unkept.delete(turn)
-    this.#keep(this.#end(turn, session))
+    this.#keep(this.#end(turn, turn.session.record.id))
   }
 
   /** Adds text that an agent said between two turns to the session, after the turns that have ended. */
@@ -76,6 +82,17 @@ export class Recorder {
       await this.#store.appendMessages(session, [{ role: 'assistant', parts: [{ type: 'text', text }], at }])
     }
     this.#keep(append())
+  }
+
+  /** Stores the agent's own id of a session. */
+  bind({ id, bound }: SessionRecord): void {
+    if (this.#watch.writable) this.#keep(this.#bind(id, bound))
+  }
+
+  /** The messages of a session so far. */
+  async transcript(session: Id): Promise<readonly Message[]> {
+    await this.flush()
+    return this.#store.readMessages(session)
   }
 
   /** A client holds the whole answer. Marked a little later: a crash until then has it given once more, not lost. */
@@ -112,6 +129,10 @@ export class Recorder {
   /** When one cannot be marked the others are not tried: each would wait as long for a store that is locked. */
   async #mark(turns: readonly Id[]): Promise<void> {
     for (const turn of turns) await this.#store.markDelivered(turn)
+  }
+
+  async #bind(session: Id, bound: string | undefined): Promise<void> {
+    await this.#store.bindSession(session, bound)
   }
 
   #keep(work: Promise<void>): void {

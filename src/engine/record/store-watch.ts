@@ -2,7 +2,7 @@ import type { Store } from '../../contract/index.ts'
 import { type Command, fault } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
-import type { LiveTurns, Sessions } from '../session/index.ts'
+import type { LiveSessions, LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
 import { endLostTurn } from './recovery.ts'
@@ -22,7 +22,7 @@ export interface StoreWatchParts {
   lease: Lease
   log: EngineLog
   turns: LiveTurns
-  sessions: Sessions
+  sessions: LiveSessions
   /** Milliseconds since the epoch. */
   now(): number
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import { type Breakers, HealthChecks } from '../agent/index.ts'
-import { type AgentSettings, type EngineLog, type EngineSettings, steadyFrom } from '../common/index.ts'
+import { type AgentSettings, type CurrentSettings, type EngineLog, steadyFrom } from '../common/index.ts'
 import { RENEW_MS } from './lease.ts'
 import { recoverTurns } from './recovery.ts'
 
@@ -13,12 +13,12 @@ export interface UpkeepParts {
   store: Store
   breakers: Breakers
   log: EngineLog
-  settings(): EngineSettings
+  settings: CurrentSettings
   /** Milliseconds since the epoch. */
   now(): number
 }
 
-/** Periodic work: ends turns whose process is gone, deletes old turns, checks the health of agents. */
+/** Work besides turns: ends turns whose process is gone, deletes old turns, checks the health of agents. */
 export class Upkeep {
   readonly #parts: UpkeepParts
   readonly #health: HealthChecks
@@ -37,7 +37,7 @@ export class Upkeep {
 
   /** Checks the agents of the settings as they are now. */
   watch(): void {
-    this.#health.watch(this.#parts.settings().agents.values())
+    this.#health.watch(this.#parts.settings.current.agents.values())
   }
 
   /** Ends the turns whose process is gone. */
@@ -57,7 +57,7 @@ export class Upkeep {
   async prune(): Promise<void> {
     const { store, log, now, settings } = this.#parts
     try {
-      await store.prune(Math.min(now(), this.#steady()) - settings().retention)
+      await store.prune(Math.min(now(), this.#steady()) - settings.current.retention)
     } catch (error) {
       log.error('old turns could not be deleted', { error: String(error) })
     }

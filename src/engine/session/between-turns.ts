@@ -1,5 +1,7 @@
-import type { LinkEvent, Loss } from '../../model/index.ts'
+import { type Id, type LinkEvent, type Loss, UNASKED_OUTPUT } from '../../model/index.ts'
+import type { AgentSettings, EngineLog } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
+import type { SessionRecorder } from './agent-memory.ts'
 
 /** A notice that no turn owns. */
 export type Notice = LinkEvent & { type: 'notice' }
@@ -7,6 +9,21 @@ export type Notice = LinkEvent & { type: 'notice' }
 /** Limits of what is kept between two turns: notices, and the UTF-16 units of all of them. */
 const MAX_NOTICES = 20
 const MAX_UNITS = 65_536
+
+/** The session whose agent spoke. */
+interface Speaker {
+  session: Id
+  agent: AgentSettings
+  running: Turn | undefined
+}
+
+/** The parts of the gateway that hear of it. */
+interface Listeners {
+  recorder: SessionRecorder
+  log: EngineLog
+  /** Milliseconds since the epoch. */
+  now(): number
+}
 
 /** Notices of an agent while no turn of its session ran: kept, up to a limit, for the session's next turn. */
 export class BetweenTurns {
@@ -16,21 +33,31 @@ export class BetweenTurns {
   /** False when the session's last turn was one whose content is not written down. */
   mayBeKept = true
 
-  /** Keeps it; false when too much is kept already. */
+  /** No turn runs that the notice is about: none has begun, or it is what the agent said before that. */
+  takes({ code }: Notice, running: Turn | undefined): boolean {
+    return running?.ended !== false || code === UNASKED_OUTPUT
+  }
+
+  /** Has the turn that waits for the agent tell the notice, else the next one; unasked output joins the transcript. */
+  keep(said: Notice, { session, agent, running }: Speaker, { recorder, log, now }: Listeners): void {
+    const notice = { ...said, text: agent.redact(said.text) }
+    const { severity, code, text } = notice
+    const waits = running?.ended === false ? running : undefined
+    const fits = waits !== undefined || this.add(notice)
+    waits?.notice(severity, code, this.#hidden(notice).text)
+    const about = { agent: agent.name, session, severity, code, characters: text.length }
+    log.info('an agent spoke between turns', about)
+    if (fits && code === UNASKED_OUTPUT && this.mayBeKept) recorder.unasked(session, text, now())
+  }
+
+  /** Keeps it for the next turn; false when too much is kept already. */
   add(notice: Notice): boolean {
     const fits = this.#notices.length < MAX_NOTICES && this.#units + notice.text.length <= MAX_UNITS
     if (fits) {
-      this.#notices.push(this.hidden(notice))
+      this.#notices.push(this.#hidden(notice))
       this.#units += notice.text.length
     } else this.#dropped += 1
     return fits
-  }
-
-  /** The notice as a later turn may tell it: its text would be written down with that turn. */
-  hidden(notice: Notice): Notice {
-    if (this.mayBeKept) return notice
-    const text = `The agent said something between two turns (${notice.text.length} characters); it is not kept.`
-    return { ...notice, text }
   }
 
   /** Tells a turn of all that was kept. */
@@ -38,6 +65,13 @@ export class BetweenTurns {
     for (const { severity, code, text } of this.#notices.splice(0)) turn.notice(severity, code, text)
     if (this.#dropped > 0) turn.loss(lost(this.#dropped))
     this.#units = this.#dropped = 0
+  }
+
+  /** The notice as a later turn may tell it: its text would be written down with that turn. */
+  #hidden(notice: Notice): Notice {
+    if (this.mayBeKept) return notice
+    const text = `The agent said something between two turns (${notice.text.length} characters); it is not kept.`
+    return { ...notice, text }
   }
 }
 

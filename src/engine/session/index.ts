@@ -1,4 +1,6 @@
-export type { LiveSession, SessionOwner } from './live-session.ts'
+export type { SessionRecorder } from './agent-memory.ts'
+export type { LiveSession, SessionPeers } from './live-session.ts'
+export { LiveSessions } from './live-sessions.ts'
 export { LiveTurns } from './live-turns.ts'
 export { Sessions } from './sessions.ts'
 export { Watches } from './watch.ts'

@@ -1,65 +1,64 @@
 import type { CallEnd, SessionRecord } from '../../contract/index.ts'
-import { type Fault, fault, type LinkEvent, type Message, UNASKED_OUTPUT } from '../../model/index.ts'
-import type { AgentLink, AgentPool, LinkFor, LinkOwner, Waiting } from '../agent/index.ts'
-import { elapsed, limitsOf, type SessionNames, sessionNames } from '../common/index.ts'
-import { type AgentSession, keepsContent, type Turn } from '../turn/index.ts'
-import { BetweenTurns, type Notice } from './between-turns.ts'
+import type { Fault, LinkEvent } from '../../model/index.ts'
+import type { AgentLink, AgentPool, LinkFor, LinkOwner, Replies, Waiting } from '../agent/index.ts'
+import { type EngineLog, elapsed, limitsOf, type SessionNames } from '../common/index.ts'
+import { type AgentSession, keepsContent, type Turn, type TurnSession } from '../turn/index.ts'
+import { AgentMemory, type SessionRecorder } from './agent-memory.ts'
+import { BetweenTurns } from './between-turns.ts'
+import { TurnLine, type TurnServer } from './turn-line.ts'
 
-/** The engine as a live session sees it. */
-export interface SessionOwner {
-  /** An event without a turn that came while none ran. */
-  idleEvent(session: LiveSession, event: LinkEvent): void
-  callFailed(session: LiveSession, end: CallEnd): void
-  /** The agent's own id of it is another one, or none any more. */
-  bound(session: LiveSession, id: string | undefined): void
-  /** The transcript so far. */
-  transcript(session: LiveSession): Promise<readonly Message[]>
-  /** It has no work and has been so for its agent's idle time, or its agent is no longer configured like this. */
-  expired(session: LiveSession): void
+/** The parts of the gateway that every session works with. */
+export interface SessionPeers {
+  recorder: SessionRecorder
+  /** The sessions in memory: one that has no work any more leaves them. */
+  sessions: { delete(session: LiveSession): void }
+  /** Commands that agents are to answer. */
+  replies: Replies
+  log: EngineLog
+  /** Milliseconds since the epoch. */
+  now(): number
 }
 
-/** A conversation while it is in memory: one turn at a time on one link, the others wait in order. */
-export class LiveSession implements LinkOwner {
-  readonly record: SessionRecord
+/** A session while it is in memory: its turns in line, its agent's link, and what its agent knows of it. */
+export class LiveSession implements LinkOwner, TurnServer, TurnSession {
+  readonly memory: AgentMemory
   /** The pool of its link. */
   pool: AgentPool
   /** The pool for turns that come from now on: its agent may have got another configuration. */
   nextPool: AgentPool
-  readonly #owner: SessionOwner
-  readonly #queue: { turn: Turn; pool: AgentPool }[] = []
-  #current: Turn | undefined
-  /** The current turn's wait for a process. */
+  readonly #peers: SessionPeers
+  readonly #line = new TurnLine(this)
+  /** The running turn's wait for a process. */
   #waiting: Waiting | undefined
   #link: AgentLink | undefined
-  /** The link that has had a turn, and so knows the conversation. */
-  #primed: AgentLink | undefined
   #idle: NodeJS.Timeout | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
-  /** The conversation has had turns before. */
-  used: boolean
-  /** Notices of its agent while no turn ran. */
-  readonly between = new BetweenTurns()
+  readonly #between = new BetweenTurns()
 
-  constructor(record: SessionRecord, pool: AgentPool, used: boolean, owner: SessionOwner) {
-    this.record = record
+  /** `used` says that the conversation had turns before. */
+  constructor(record: SessionRecord, pool: AgentPool, used: boolean, peers: SessionPeers) {
+    this.memory = new AgentMemory(record, used, peers.recorder)
     this.pool = this.nextPool = pool
-    this.used = used
-    this.#owner = owner
+    this.#peers = peers
+  }
+
+  get record(): SessionRecord {
+    return this.memory.record
   }
 
   /** A turn of it runs or waits: one whose agent is only leaving after the end does not count. */
   get busy(): boolean {
-    return this.#unended > 0
+    return this.#line.length > 0
   }
 
   /** Its agent is not free: a turn runs, or has its end and its process is still leaving. */
   get occupied(): boolean {
-    return this.#current !== undefined
+    return this.#line.running !== undefined
   }
 
   get running(): Turn | undefined {
-    return this.#current
+    return this.#line.running
   }
 
   /** The link that commands without a turn go to. */
@@ -67,28 +66,33 @@ export class LiveSession implements LinkOwner {
     return this.#link?.dead ? undefined : this.#link
   }
 
+  /** The names that its agent is told. */
+  get names(): SessionNames {
+    return this.memory.namesFor(this.pool.agent)
+  }
+
   /** The fault of a turn that cannot wait for this session, because `limit` turns wait already. */
   refusal(limit: number): Fault | undefined {
-    if (this.#unended <= limit) return undefined
-    if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
-    const waiting = limit === 1 ? 'A turn waits' : `${limit} turns wait`
-    return fault('session-busy', `${waiting} for this session already; try again later.`)
+    return this.#line.refusal(limit)
   }
 
-  /** Takes a turn: runs it now or when those before it are done. */
+  /** Gives a turn the last place in line. It does not run before it is ready. */
   enqueue(turn: Turn): void {
-    this.#queue.push({ turn, pool: this.nextPool })
-    if (!this.occupied) void this.#work()
+    this.#line.enqueue(turn, this.nextPool)
   }
 
-  /** Forgets a turn that still waits: for those before it, or for a process. */
+  /** A turn of the line may run: now, or when those before it are done. */
+  ready(turn: Turn): void {
+    this.#line.ready(turn)
+  }
+
+  /** Forgets a turn that waits: for those before it, or for a process. */
   abandon(turn: Turn): void {
-    if (turn === this.#current) {
+    if (turn === this.running) {
       this.#waiting?.leave()
       this.#waiting = undefined
     }
-    const at = this.#queue.findIndex((waiting) => waiting.turn === turn)
-    if (at >= 0) this.#queue.splice(at, 1)
+    this.#line.remove(turn)
   }
 
   /** Gives up the link; the next turn opens another. */
@@ -98,24 +102,17 @@ export class LiveSession implements LinkOwner {
     this.#link = undefined
   }
 
-  /** The names that its agent is told. */
-  get names(): SessionNames {
-    return sessionNames(this.record, this.pool.agent.dialect.back.capabilities)
+  /** Gives up the link and leaves the sessions in memory. Its record stays. */
+  close(): void {
+    this.release()
+    this.#peers.sessions.delete(this)
   }
 
   /** Begins anew: the next turn is the first one of a session that the agent does not know. */
   renew(epoch: number | undefined): void {
     this.release()
-    this.forget(epoch)
-    if (!this.occupied) this.#rest()
-  }
-
-  /** The agent itself has forgotten what was said. */
-  forget(epoch: number | undefined): void {
-    this.used = false
-    delete this.record.bound
-    delete this.record.renamed
-    if (epoch !== undefined) this.record.epoch = epoch
+    this.memory.forget(epoch)
+    this.restWhenIdle()
   }
 
   /** Takes over what another process may have changed in its record. */
@@ -124,60 +121,44 @@ export class LiveSession implements LinkOwner {
     if (epoch > (this.record.epoch ?? 0) && !this.occupied) this.renew(epoch)
   }
 
+  /** Takes what its agent says outside of turns. */
   idleEvent(event: LinkEvent): void {
-    this.#owner.idleEvent(this, event)
+    const { running } = this
+    if (event.type === 'session-bound') this.memory.bind(event.agentSession)
+    else if (event.type === 'command-reply') this.#peers.replies.take(event)
+    else if (event.type === 'notice' && this.#between.takes(event, running)) {
+      this.#between.keep(event, { session: this.record.id, running, agent: this.pool.agent }, this.#peers)
+    } else running?.tell(event)
   }
 
-  /** No turn runs that this is about: none has begun, or it is what the agent said before that. */
-  isBetweenTurns({ code }: Notice): boolean {
-    return this.#current?.ended !== false || code === UNASKED_OUTPUT
+  /** Logs how a call of its agent failed. */
+  callFailed({ why, exitCode, signal, stderr, fault: found }: CallEnd): void {
+    const { name, redact } = this.pool.agent
+    this.#peers.log.warn('an agent failed', {
+      agent: name,
+      session: this.record.id,
+      traceparent: this.running?.scope.carrier.traceparent,
+      why,
+      exitCode,
+      signal,
+      stderr: stderr && redact(stderr),
+      fault: found && redact(found.message),
+    })
   }
 
-  /** Has the turn that waits for the agent tell it, or the next one; false when too much is kept already. */
-  tellLater(notice: Notice): boolean {
-    const running = this.#current
-    if (running?.ended !== false) return this.between.add(notice)
-    const { severity, code, text } = this.between.hidden(notice)
-    running.notice(severity, code, text)
-    return true
+  rebind(): string {
+    return this.memory.rebind()
   }
 
-  callFailed(end: CallEnd): void {
-    this.#owner.callFailed(this, end)
+  async lost(turn: Turn): Promise<AgentSession | Fault> {
+    this.memory.bind(undefined)
+    return this.#restore(turn) ?? this.memory.tellOf(this.pool.agent, true)
   }
 
-  get #unended(): number {
-    return this.#queue.length + (this.#current?.ended === false ? 1 : 0)
-  }
-
-  async #work(): Promise<void> {
+  async serve(turn: Turn, pool: AgentPool): Promise<void> {
     clearTimeout(this.#idle)
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      const { turn, pool } = next
-      this.#current = turn
-      try {
-        if (pool !== this.pool) this.release()
-        this.pool = pool
-        await this.#serve(turn)
-      } catch (error) {
-        turn.fail(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
-      }
-      this.#current = undefined
-    }
-    if (this.pool.retired) this.#owner.expired(this)
-    else this.#rest()
-  }
-
-  /** It has no work from here on. */
-  #rest(): void {
-    this.idleSince = elapsed()
-    this.#idle = setTimeout(() => this.#owner.expired(this), this.pool.agent.pool.idle)
-    this.#idle.unref()
-    this.pool.makeRoom()
-  }
-
-  async #serve(turn: Turn): Promise<void> {
-    if (turn.ended) return
+    if (pool !== this.pool) this.release()
+    this.pool = pool
     const link = this.#take(turn) ?? (await this.#takeInLine(turn))
     if (!link) return
     try {
@@ -189,21 +170,22 @@ export class LiveSession implements LinkOwner {
     if (link.dead) this.release()
   }
 
-  async #run(turn: Turn, link: AgentLink): Promise<void> {
-    this.#link = link
-    const lost = link !== this.#primed && this.#isLost(link)
-    this.#primed = link
-    const why = lost ? this.#restore(turn) : undefined
-    if (why) {
-      turn.fail(why)
+  /** Gives up nothing that is used: a session that was opened for no turn waits for one as long as an idle one may. */
+  restWhenIdle(): void {
+    if (!this.busy && !this.occupied) this.rest()
+  }
+
+  /** It has no work from here on. */
+  rest(): void {
+    if (this.pool.retired) {
+      this.close()
       return
     }
-    this.between.tell(turn)
-    this.between.mayBeKept = keepsContent(turn)
-    await turn.run(link, await this.#forAgent(turn, lost))
-    link.rest()
-    // An agent that was never ready has heard of nothing.
-    if (link.ready) this.#served()
+    this.idleSince = elapsed()
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.close(), this.pool.agent.pool.idle)
+    this.#idle.unref()
+    this.pool.makeRoom()
   }
 
   /** The session's own process, or a link with a place for one. */
@@ -235,51 +217,27 @@ export class LiveSession implements LinkOwner {
     return { kept: this.link, bound: this.record.bound }
   }
 
-  /** True when the agent has lost the conversation, on a link that has not had a turn of this session. */
-  #isLost({ persistent }: AgentLink): boolean {
-    const { bound, renamed } = this.record
-    if (!this.used) return false
-    switch (this.pool.memory) {
-      case 'process':
-        return persistent
-      case 'named':
-        return renamed === true && bound === undefined
-      default:
-        return persistent && bound === undefined
+  async #run(turn: Turn, link: AgentLink): Promise<void> {
+    this.#link = link
+    const lost = this.memory.isLostOn(link, this.pool.memory)
+    const why = lost ? this.#restore(turn) : undefined
+    if (why) {
+      turn.fail(why)
+      return
     }
+    this.#between.tell(turn)
+    this.#between.mayBeKept = keepsContent(turn)
+    await turn.run(link, await this.memory.tellOf(this.pool.agent, lost))
+    link.rest()
+    // An agent that was never ready has heard of nothing.
+    if (link.ready) this.memory.served()
   }
 
-  /** Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. */
+  /** Has a lost conversation go on, or gives up the link and returns the fault that refuses the turn. */
   #restore(turn: Turn): Fault | undefined {
-    const { restore } = this.pool.agent
     const ofProcess = this.#link?.persistent === true && this.pool.memory !== 'resumed'
-    if (restore === 'fail') {
-      this.release()
-      const gone = ofProcess ? 'The process of this session is gone' : 'The agent does not know this session any more'
-      return fault('session-not-found', `${gone}; begin a new session.`)
-    }
-    const why = ofProcess ? 'The process of this session was gone' : 'The agent did not know this session any more'
-    turn.reset(why, restore === 'replay')
-    return undefined
-  }
-
-  async #forAgent(turn: Turn, lost: boolean): Promise<AgentSession> {
-    const { bound, settings = {} } = this.record
-    const history = lost && this.pool.agent.restore === 'replay' ? await this.#owner.transcript(this) : []
-    return {
-      names: this.names,
-      settings,
-      ...(bound !== undefined && { bound }),
-      ...(history.length > 0 && { history }),
-      lost: async () => {
-        this.#owner.bound(this, undefined)
-        return this.#restore(turn) ?? this.#forAgent(turn, true)
-      },
-    }
-  }
-
-  #served(): void {
-    this.used = true
-    if (this.record.renamed) this.#owner.bound(this, this.record.bound)
+    const why = this.memory.restore(turn, this.pool.agent, ofProcess)
+    if (why) this.release()
+    return why
   }
 }

@@ -1,24 +1,18 @@
 import type { Id, Target } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
-import type { LiveSession } from './live-session.ts'
 
 /** For how long, and of how many turns, it is known when they ended: as long as their answers are given again. */
 const REMEMBERED_MS = 600_000
 const REMEMBERED = 10_000
 
-interface Entry {
-  turn: Turn
-  session: LiveSession
-}
-
 /**
- * The turns that run or wait, and the session that each of them is in. Not a `Map`: when its table is replaced by
+ * The turns that run or wait. Not a `Map`: when its table is replaced by
  * another one, V8 keeps a reference from the old to the new. Once a table has grown old, whatever comes and goes in its
  * successors, turns with all that they hold, is garbage that only a full collection finds.
  */
 export class LiveTurns {
-  readonly #byId: Record<Id, Entry> = Object.create(null)
+  readonly #byId: Record<Id, Turn> = Object.create(null)
   #size = 0
   readonly #idle: (() => void)[] = []
   /** When turns ended, on a clock that is never set; the oldest first. */
@@ -28,27 +22,26 @@ export class LiveTurns {
     return this.#size
   }
 
-  add(turn: Turn, session: LiveSession): void {
-    if (!(turn.id in this.#byId)) this.#size += 1
-    this.#byId[turn.id] = { turn, session }
+  /** True while turns run or wait. */
+  get busy(): boolean {
+    return this.#size > 0
   }
 
-  /** Forgets a turn that has its end; gives the session it was in. */
-  delete(turn: Turn): LiveSession | undefined {
-    const session = this.sessionOf(turn)
+  add(turn: Turn): void {
+    if (!(turn.id in this.#byId)) this.#size += 1
+    this.#byId[turn.id] = turn
+  }
+
+  /** Forgets a turn that has its end. */
+  delete(turn: Turn): void {
     if (turn.id in this.#byId) this.#size -= 1
     delete this.#byId[turn.id]
     if (turn.command.once) this.#remember(turn.id)
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
-    return session
   }
 
   get(id: Id): Turn | undefined {
-    return this.#byId[id]?.turn
-  }
-
-  sessionOf(turn: Turn): LiveSession | undefined {
-    return this.#byId[turn.id]?.session
+    return this.#byId[id]
   }
 
   /** The milliseconds since a turn with an idempotency key ended here; undefined when that is long ago. */
@@ -59,12 +52,12 @@ export class LiveTurns {
 
   /** The oldest first. */
   values(): Turn[] {
-    return Object.values(this.#byId).map(({ turn }) => turn)
+    return Object.values(this.#byId)
   }
 
   /** The number of a tenant's turns. */
   countOf(tenant: string): number {
-    return Object.values(this.#byId).filter(({ session }) => session.record.tenant === tenant).length
+    return this.values().filter(({ session }) => session.record.tenant === tenant).length
   }
 
   /**
@@ -74,7 +67,7 @@ export class LiveTurns {
   find(tenant: string, target: Target, session?: string): Turn | undefined {
     if (target === 'running') return undefined
     const meant = this.values().filter((turn) => {
-      if (this.sessionOf(turn)?.record.tenant !== tenant) return false
+      if (turn.session.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
       if ('continuation' in target) return turn.asks.parked?.continuation === target.continuation
       return turn.command.request === target.request

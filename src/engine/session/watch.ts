@@ -39,7 +39,7 @@ export class Watches {
     }
     const watch: Watch = { exchange, tenant, behind: new Map() }
     this.#watches.add(watch)
-    const running = this.#turns.values().filter((turn) => this.#tenantOf(turn) === tenant)
+    const running = this.#turns.values().filter(({ session }) => session.record.tenant === tenant)
     tell(watch, running.map(liveInfo))
     return undefined
   }
@@ -48,7 +48,7 @@ export class Watches {
   changed(turn: Turn): void {
     if (this.#watches.size === 0) return
     this.#sweep()
-    const tenant = this.#tenantOf(turn)
+    const { tenant } = turn.session.record
     let info: TurnInfoReply | undefined
     for (const watch of this.#watches) {
       if (watch.tenant !== tenant) continue
@@ -64,10 +64,6 @@ export class Watches {
       exchange.reply({})
     }
     this.#watches.clear()
-  }
-
-  #tenantOf(turn: Turn): string | undefined {
-    return this.#turns.sessionOf(turn)?.record.tenant
   }
 
   /** Forgets those whose client has left. */

@@ -1,5 +1,5 @@
 import type { SessionSettings } from '../../contract/index.ts'
-import type { Fault, Message } from '../../model/index.ts'
+import type { Message } from '../../model/index.ts'
 import type { SessionNames } from '../common/index.ts'
 
 /** The session of a turn, as its agent is to know it. */
@@ -11,6 +11,4 @@ export interface AgentSession {
   history?: readonly Message[]
   /** The client's settings of it. */
   settings: SessionSettings
-  /** The agent says that it cannot go on with `bound`: what it is to know then, or why the turn is refused. */
-  lost(): Promise<AgentSession | Fault>
 }

@@ -9,7 +9,6 @@ import {
   type Question,
 } from '../../model/index.ts'
 import { randomId } from '../common/index.ts'
-import type { AskAudit } from './ask-audit.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** Outcome of an answer: it was taken, nothing waits for it, or it does not answer this question, which stays open. */
@@ -20,6 +19,15 @@ export interface Park {
   continuation: string
   seq: number
   asks: readonly Ask[]
+}
+
+/** Audit entry of an answered question. It has no content but the tool's name. */
+interface AskAudit {
+  ask: Id
+  about: string
+  how: 'answered' | 'timeout' | 'cancelled'
+  option?: string
+  by: string
 }
 
 interface OpenAsk {
@@ -218,8 +226,10 @@ export class TurnAsks {
   }
 
   #audit(entry: AskAudit): void {
-    this.#turn.scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
-    this.#turn.owner.audit(this.#turn, entry)
+    const { id, agent, scope, peers } = this.#turn
+    const { traceparent } = scope.carrier
+    scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
+    peers.log.info('a question of an agent was settled', { turn: id, agent: agent.name, ...entry, traceparent })
   }
 }
 

@@ -58,7 +58,7 @@ export class TurnRun {
   /** Runs the turn; resolves when the agent is done with it. */
   async on(link: AgentLink, session: AgentSession): Promise<void> {
     const turn = this.#turn
-    const { timer, owner } = turn
+    const { timer } = turn
     turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
@@ -66,7 +66,7 @@ export class TurnRun {
     timer.enter(link.ready ? this.#silencePhase : 'start')
     await this.#attempt(link, session)
     if (this.#sessionLost && !turn.ended && turn.link === link && !turn.cancelled) {
-      const again = await session.lost()
+      const again = await turn.session.lost(turn)
       if ('code' in again) turn.take(failedTurn(turn.id, again))
       else {
         turn.losses.clear()
@@ -76,14 +76,14 @@ export class TurnRun {
       turn.scope.note('retry')
       turn.losses.clear()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
-      await this.#attempt(link, { ...session, bound: owner.freshSession(turn) })
+      await this.#attempt(link, { ...session, bound: turn.session.rebind() })
     }
     const other = this.#movingTo
     if (!turn.ended && turn.link === link) {
       if (turn.cancelled) turn.take(cancelledTurn(turn.id))
       else if (other) return this.#moveOn(other)
     }
-    if (other) owner.releaseProbe(other)
+    if (other) turn.peers.breakers.release(other)
   }
 
   /** Sets the agent to the mode that the client has set. True when the turn is not to run without it, or has its end. */
@@ -222,14 +222,16 @@ export class TurnRun {
   /** The agent that takes over after such an end, if one may. */
   #otherAgent({ fault }: TurnEnd): AgentSettings | undefined {
     if (this.#shown || this.#turn.cancelled || !fault || !FAILOVER_CODES.has(fault.code)) return undefined
-    const other = this.#turn.owner.usable(this.#others)
+    const { breakers } = this.#turn.peers
+    const other = this.#others.find((agent) => breakers.admit(agent))
     if (other) this.#failed(fault)
     return other
   }
 
   #failed(fault: Fault): void {
-    const { owner, agent } = this.#turn
-    owner.failed(agent, fault)
+    const { peers, agent } = this.#turn
+    peers.breakers.recordOutcome(agent, fault)
+    peers.log.warn('a turn is given to another agent', { agent: agent.name, code: fault.code })
   }
 
   #moveOn(other: AgentSettings): void {
@@ -242,7 +244,7 @@ export class TurnRun {
 
   #linkEvent(event: LinkEvent): void {
     if (event.type === 'agent-ready') this.#turn.timer.enter(this.#silencePhase)
-    this.#turn.owner.linkEvent(this.#turn, event)
+    this.#turn.session.idleEvent(event)
   }
 
   /** After the answer an agent's own process may leave by itself for a moment; then it is told to. */

@@ -1,4 +1,4 @@
-import type { JournalEntry, Limits, Route } from '../../contract/index.ts'
+import type { JournalEntry, Limits, Route, SessionRecord } from '../../contract/index.ts'
 import {
   type Command,
   type Fault,
@@ -9,58 +9,63 @@ import {
   type TurnEvent,
   type TurnStart,
 } from '../../model/index.ts'
-import type { AgentLink } from '../agent/index.ts'
+import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AgentSettings, limitsOf } from '../common/index.ts'
+import { type AgentSettings, type EngineLog, limitsOf } from '../common/index.ts'
 import { LiveView } from '../events/index.ts'
-import type { AskAudit } from './ask-audit.ts'
+import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
 import type { TurnClock } from './turn-clock.ts'
 import { TurnTimer } from './turn-timer.ts'
 
-/** The engine as a turn sees it. */
-export interface TurnOwner {
-  now(): number
+/** The record of turns, as a turn writes and reads it. */
+export interface TurnRecorder {
   /** An event was taken into the view: for the journal. */
-  record(turn: TurnState, event: TurnEvent): void
-  /** True while its record is complete. */
+  event(turn: TurnState, event: TurnEvent): void
+  /** True while the record of the turn is complete. */
   keeps(turn: TurnState): boolean
   /** Every event so far, in order. */
-  recorded(turn: TurnState): Promise<readonly JournalEntry[]>
-  /** An event without a turn came while it ran. */
-  linkEvent(turn: TurnState, event: LinkEvent): void
-  /** It has its end. Called once, after every exchange got it. */
-  ended(turn: TurnState): void
-  /** A fresh id for a session of the agent, remembered for later turns. */
-  freshSession(turn: TurnState): string
-  /** It is to be cancelled while it still waits for its session. */
-  abandon(turn: TurnState): void
+  events(turn: TurnState): Promise<readonly JournalEntry[]>
+  /** The turn has its end, and every exchange got it. */
+  end(turn: TurnState): void
   /** A client holds the whole answer. */
   delivered(turn: Id): void
-  /** A question of its agent has its answer. */
-  audit(turn: TurnState, entry: AskAudit): void
-  /** The first of these agents that may be tried now. */
-  usable(agents: readonly AgentSettings[]): AgentSettings | undefined
-  /** An agent that was to be tried is not. */
-  releaseProbe(agent: AgentSettings): void
-  /** An agent failed without ending the turn. */
-  failed(agent: AgentSettings, fault: Fault): void
-  /** It waits for its new agent. */
-  moved(turn: TurnState): void
 }
 
-/** Parts of a turn. */
+/** The session that a turn stands in. */
+export interface TurnSession {
+  readonly record: SessionRecord
+  /** Forgets a turn that waits for it. */
+  abandon(turn: TurnState): void
+  /** Takes what its agent says outside of turns. */
+  idleEvent(event: LinkEvent): void
+  /** Gives the agent's session a fresh id, remembered for later turns. */
+  rebind(): string
+  /** The agent cannot go on with its id of the session: what it is to know then, or why the turn is refused. */
+  lost(turn: TurnState): Promise<AgentSession | Fault>
+}
+
+/** The parts of the gateway that every turn works with. */
+export interface TurnPeers {
+  recorder: TurnRecorder
+  /** The agents that may be tried. */
+  breakers: Breakers
+  /** The turns that run or wait: one leaves them with its end. */
+  turns: { delete(turn: TurnState): void }
+  /** Puts a turn in the line of its new agent. */
+  failover: { move(turn: TurnState): void }
+  log: EngineLog
+}
+
+/** Parts of one turn. */
 export interface TurnInit {
   command: Command & TurnStart
-  agent: AgentSettings
-  /** The agents that may take it when the first one cannot, in order. */
-  others: readonly AgentSettings[]
   route: Route
-  /** The session's id as the client knows it. */
-  session: string
+  /** The agent that takes it, then those that may when it cannot, in order. */
+  agents: readonly AgentSettings[]
+  session: TurnSession
   exchange: Exchange
   scope: TurnClock
-  owner: TurnOwner
 }
 
 /**
@@ -72,12 +77,13 @@ export class TurnState {
   readonly route: Route
   readonly view: LiveView
   readonly scope: TurnClock
-  readonly owner: TurnOwner
+  readonly peers: TurnPeers
   readonly timer: TurnTimer
   readonly audience = new Audience()
   /** What was lost between it and its agent. What was lost between it and a client is with that client's exchange. */
   readonly losses = new LossLedger()
   agent: AgentSettings
+  session: TurnSession
   /** The link that it runs on; absent while it waits for one. */
   link: AgentLink | undefined
   cancelled = false
@@ -86,14 +92,19 @@ export class TurnState {
   #beforeEnd: (() => void) | undefined
 
   /** `expired` is called when a time limit has passed. */
-  constructor({ command, agent, route, session, exchange, scope, owner }: TurnInit, expired: (why: Fault) => void) {
+  constructor(
+    { command, route, agents, session, exchange, scope }: TurnInit,
+    peers: TurnPeers,
+    expired: (why: Fault) => void,
+  ) {
     this.command = command
-    this.agent = agent
+    this.agent = agents[0]!
     this.route = route
+    this.session = session
     this.scope = scope
-    this.owner = owner
-    this.view = this.newView(session)
-    this.timer = new TurnTimer(agent.name, this.limits, command.options.totalMs, expired)
+    this.peers = peers
+    this.view = this.newView(command.session?.id ?? '')
+    this.timer = new TurnTimer(this.agent.name, this.limits, command.options.totalMs, expired)
     this.audience.add(exchange, this.view)
   }
 
@@ -121,12 +132,12 @@ export class TurnState {
     if (isEnd) this.#beforeEnd?.()
     const at = this.scope.now()
     this.view.apply(event, at)
-    this.owner.record(this, event)
+    this.peers.recorder.event(this, event)
     if (isEnd) this.timer.stop()
     this.audience.deliver(event, this.view, at)
     if (isEnd) {
       this.scope.end(this.view)
-      this.owner.ended(this)
+      this.#over()
     }
     return this.view.seq
   }
@@ -157,11 +168,19 @@ export class TurnState {
     this.audience.moved(agent.name)
     this.scope.moved({ agent: agent.name, back: agent.protocol })
     this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
-    this.owner.moved(this)
+    this.peers.failover.move(this)
   }
 
   /** An empty fold of the turn, for an exchange that is shown it from `at` on. */
   newView(session: string, at: number = this.scope.now()): LiveView {
     return new LiveView({ turn: this.id, session, agent: this.agent.name, at })
+  }
+
+  #over(): void {
+    const { breakers, turns, recorder } = this.peers
+    this.session.abandon(this)
+    breakers.recordOutcome(this.agent, this.view.end!.fault)
+    turns.delete(this)
+    recorder.end(this)
   }
 }

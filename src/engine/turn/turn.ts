@@ -19,7 +19,7 @@ import { acceptedTurn, cancelledTurn, failedTurn, foldUpTo, reissue } from '../e
 import type { AgentSession } from './agent-session.ts'
 import { type AskAnswered, TurnAsks } from './turn-asks.ts'
 import { TurnRun } from './turn-run.ts'
-import { type TurnInit, TurnState } from './turn-state.ts'
+import { type TurnInit, type TurnPeers, TurnState } from './turn-state.ts'
 
 /** One piece of work from acceptance to its one end, for one or more exchanges. */
 export class Turn extends TurnState {
@@ -27,13 +27,13 @@ export class Turn extends TurnState {
   readonly asks: TurnAsks
   readonly #run: TurnRun
 
-  constructor(init: TurnInit) {
-    super(init, (why) => this.#expire(why))
+  constructor(init: TurnInit, peers: TurnPeers) {
+    super(init, peers, (why) => this.#expire(why))
     init.exchange.turn = this
     // What its client's front could not read of the request was lost before there was a turn.
     for (const loss of init.exchange.ownLosses) this.scope.loss(loss)
     this.asks = new TurnAsks(this)
-    this.#run = new TurnRun(this, this.asks, init.others)
+    this.#run = new TurnRun(this, this.asks, init.agents.slice(1))
   }
 
   /** The losses that it is recorded with: those towards its agent, and towards the client that started it. */
@@ -54,12 +54,12 @@ export class Turn extends TurnState {
 
   /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
   async join(exchange: Exchange, after: number): Promise<void> {
-    if (!this.owner.keeps(this)) return exchange.fail(UNWRITABLE)
+    if (!this.peers.recorder.keeps(this)) return exchange.fail(UNWRITABLE)
     // An exchange that is shown all of the turn has its start time.
     const view = this.newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
     exchange.turn = this
     const catchUp = this.audience.addLate(exchange, view, () => this.scope.now())
-    const entries = await this.owner.recorded(this)
+    const entries = await this.peers.recorder.events(this)
     if (after > 0) view.continue(foldUpTo(this.newView(this.view.session), entries, after))
     catchUp(entries.filter(({ seq }) => seq > after).map((entry) => reissue(entry, 'joined', joinedAs(exchange))))
   }
@@ -137,7 +137,6 @@ export class Turn extends TurnState {
       this.#run.stop(this.link)
       if (!this.ended) this.asks.cancel()
     } else {
-      this.owner.abandon(this)
       this.take(cancelledTurn(this.id))
     }
     return true
@@ -164,7 +163,7 @@ export class Turn extends TurnState {
 
   /** A client holds the whole answer. */
   delivered(): void {
-    if (this.ended) this.owner.delivered(this.id)
+    if (this.ended) this.peers.recorder.delivered(this.id)
   }
 
   /** Its time is out: the client is told at once, or has what the agent answered by now. */
@@ -177,7 +176,6 @@ export class Turn extends TurnState {
   /** Ends it for its clients first, and stops the agent after that. */
   #cutOff(why: Fault, end: (end: TurnEnd) => void): void {
     const { link } = this
-    if (!link) this.owner.abandon(this)
     end(this.cancelled ? cancelledTurn(this.id) : failedTurn(this.id, why))
     void link?.stop('timeout', this.limits.grace)
   }

@@ -1,0 +1,80 @@
+import { type Command, fault, type Id } from '../../model/index.ts'
+import type { ClientLink, ClientListener, Exchange } from '../client/index.ts'
+import { type CurrentSettings, type EngineLog, UNWRITABLE } from '../common/index.ts'
+import { needsRecord, type Recorder, type StoreWatch } from '../record/index.ts'
+import type { Admission } from './admission.ts'
+import type { Controls } from './controls.ts'
+import { chooseAgent } from './router.ts'
+import { TurnCommands } from './turn-commands.ts'
+
+const STOPPING = fault('overloaded', 'The gateway is stopping; try again in a moment.')
+const FAILED = fault('internal', 'The gateway could not do this; see its log.')
+
+/** Takers of the three kinds of commands: those that start a turn, are about one, or neither. */
+export interface Takers {
+  admission: Admission
+  turnCommands: TurnCommands
+  controls: Controls
+}
+
+/** The parts of the gateway that dispatch works with. */
+export interface DispatchPeers {
+  recorder: Recorder
+  watch: StoreWatch
+  log: EngineLog
+  settings: CurrentSettings
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** Gives each command of a client to the one that takes it. */
+export class Dispatcher implements ClientListener {
+  readonly #takers: Takers
+  readonly #peers: DispatchPeers
+  /** True once no turn is taken any more. */
+  closing = false
+
+  constructor(takers: Takers, peers: DispatchPeers) {
+    this.#takers = takers
+    this.#peers = peers
+  }
+
+  /** Takes a command. Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged. */
+  command(client: ClientLink, command: Command, exchange: Exchange | undefined): void {
+    this.#dispatch(client, command, exchange).catch((error: unknown) => {
+      const { traceparent } = client.scope.carrier
+      this.#peers.log.error('a command failed', { error: String(error), traceparent })
+      if (exchange?.turn && !exchange.follows) exchange.turn.fail(FAILED)
+      exchange?.fail(FAILED)
+    })
+  }
+
+  /** A client holds the answer of a recorded turn. */
+  delivered(turn: Id): void {
+    this.#peers.recorder.delivered(turn)
+  }
+
+  /** Logs that the codec of a client threw something. */
+  broken({ options: { front } }: ClientLink, error: unknown): void {
+    this.#peers.log.error('the codec of a client failed', { front, error: String(error) })
+  }
+
+  async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
+    const { admission, turnCommands, controls } = this.#takers
+    const { recorder, settings, now } = this.#peers
+    const { front, agent: explicit, context, allowed, tenant } = client.options
+    if (command.type === 'turn-start') client.scope.read?.()
+    if (TurnCommands.takes(command)) return turnCommands.run(client, command, exchange)
+    const { current } = settings
+    const choice = chooseAgent(current, { front, explicit, principal: context.principal, allowed, command })
+    if ('code' in choice) return exchange?.fail(choice)
+    if (command.type === 'turn-start') {
+      if (this.closing) return exchange?.fail(STOPPING)
+      return exchange && admission.start(client, command, choice, exchange)
+    }
+    // The answer includes turns that have just ended.
+    if (command.type === 'query') await recorder.flush()
+    if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
+    await controls.run(command, { settings: current, agent: choice.agent, tenant, allowed, at: now() }, exchange)
+  }
+}

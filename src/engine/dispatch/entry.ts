@@ -1,0 +1,75 @@
+import type { Route, SessionKey, TurnInfo } from '../../contract/index.ts'
+import { type Command, type Fault, fault, type TurnStart } from '../../model/index.ts'
+import { refusalFor } from '../carry/index.ts'
+import type { ClientLink, Exchange } from '../client/index.ts'
+import { type AgentSettings, newId } from '../common/index.ts'
+import type { Keyed } from '../record/index.ts'
+import type { RouteChoice } from './router.ts'
+
+/** A request for a turn, on its way in. Its command has a session, and no wish that its agent should not hear. */
+export interface Entry {
+  client: ClientLink
+  command: Command & TurnStart
+  exchange: Exchange
+  agent: AgentSettings
+  route: Route
+}
+
+/** The request as admission handles it, or the reason why its agent cannot take it. */
+export function entryOf(
+  client: ClientLink,
+  asked: Command & TurnStart,
+  { agent, route }: RouteChoice,
+  exchange: Exchange,
+): Entry | Fault {
+  const why = refusalFor(client.options.dialect, asked, agent, route)
+  if (why) return why
+  const session = { ...asked.session, id: asked.session?.id ?? newId() }
+  return { client, command: { ...asked, options: optionsFor(asked, agent), session }, exchange, agent, route }
+}
+
+/** The session that the request means, on an agent. */
+export function sessionKey({ client, command }: Entry, agent: AgentSettings): SessionKey {
+  const { id = '', conversation = '' } = command.session ?? {}
+  return { tenant: client.options.tenant, agent: agent.name, session: id, conversation }
+}
+
+/** Whose the request's key is: a client's of this protocol, in its session and conversation. */
+export function keyed({ client, command, agent }: Entry): Keyed {
+  const { codec, tenant } = client.options
+  const { id, conversation = '' } = command.session ?? {}
+  return { scope: JSON.stringify([tenant, codec.name, id, conversation]), agent: agent.name, command }
+}
+
+/** A turn of an agent as observers see it. Its content is given only where its client calls it public, or does not say. */
+export function infoOf({ command, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
+  const { model, systemPrompt } = command.options
+  const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
+  const isPublic = journal === 'full' && (command.environment?.privacy ?? 'public') === 'public'
+  return {
+    turn: command.turn,
+    agent: agent.name,
+    back: agent.protocol,
+    session: command.session?.id ?? '',
+    ...(model !== undefined && { model }),
+    ...(asked.length > 0 && { route: asked.join(',') }),
+    ...(isPublic && { content: { input: command.input, ...(systemPrompt !== undefined && { systemPrompt }) } }),
+  }
+}
+
+/** Who answers for the request, in the record. */
+export function principalOf({ options: { context, tenant } }: ClientLink): string {
+  return `client ${context.principal ?? tenant}`
+}
+
+/** The fault of a tenant that has as many turns as it may. */
+export function tooMany(most: number): Fault {
+  const turns = most === 1 ? 'a turn' : `${most} turns`
+  return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
+}
+
+/** A model that was only the agent's name in the client's words is no wish that the agent should hear. */
+function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {
+  const { model, ...rest } = options
+  return named === agent.name && model === named ? rest : options
+}

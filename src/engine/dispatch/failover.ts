@@ -1,0 +1,61 @@
+import type { Store } from '../../contract/index.ts'
+import { fault } from '../../model/index.ts'
+import type { EngineLog } from '../common/index.ts'
+import type { StoreWatch } from '../record/index.ts'
+import type { LiveSession } from '../session/index.ts'
+import type { Turn } from '../turn/index.ts'
+import { mayWait } from './placement.ts'
+import type { SessionOpener } from './session-opener.ts'
+
+/** The parts of the gateway that failover works with. */
+export interface FailoverPeers {
+  store: Store
+  watch: StoreWatch
+  opener: SessionOpener
+  log: EngineLog
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** Puts turns whose agent could not be used in the line of another one. */
+export class Failover {
+  readonly #peers: FailoverPeers
+
+  constructor(peers: FailoverPeers) {
+    this.#peers = peers
+  }
+
+  /** Moves a turn to the session of the agent that it has now. It ends with a fault when that is not possible. */
+  move(turn: Turn): void {
+    turn.session.abandon(turn)
+    this.#move(turn).catch((error: unknown) => {
+      const { traceparent } = turn.scope.carrier
+      this.#peers.log.error('a turn could not be given to another agent', { error: String(error), traceparent })
+      turn.fail(fault('internal', 'The gateway could not do this; see its log.'))
+    })
+  }
+
+  async #move(turn: Turn): Promise<void> {
+    const { store, watch, opener, now } = this.#peers
+    const { agent, session: from } = turn
+    const { tenant, session, conversation, settings } = from.record
+    const to = await opener.openInstead({ tenant, agent: agent.name, session, conversation }, agent, now(), settings)
+    try {
+      if (watch.keeps(turn)) await store.moveTurn(turn.id, to.record.id, agent.name)
+      if (!turn.ended) this.#enqueue(turn, to)
+    } finally {
+      to.restWhenIdle()
+    }
+  }
+
+  #enqueue(turn: Turn, session: LiveSession): void {
+    const full = session.refusal(mayWait(turn.route, turn.agent))
+    if (full) {
+      turn.fail(full)
+      return
+    }
+    turn.session = session
+    session.enqueue(turn)
+    session.ready(turn)
+  }
+}

@@ -1,0 +1,85 @@
+import type { Route, SessionRecord } from '../../contract/index.ts'
+import type { Command, Fault, TurnStart } from '../../model/index.ts'
+import type { Breakers } from '../agent/index.ts'
+import { refusalFor, steeringLosses } from '../carry/index.ts'
+import { type AgentSettings, type CurrentSettings, limitsOf } from '../common/index.ts'
+import type { LiveSession, LiveTurns } from '../session/index.ts'
+import type { Turn } from '../turn/index.ts'
+import { type Entry, sessionKey, tooMany } from './entry.ts'
+import { mayUse } from './router.ts'
+import type { SessionOpener } from './session-opener.ts'
+
+/** The place of a turn: the agent that takes it with those that may when it cannot, and the session. */
+export interface Place {
+  agents: readonly AgentSettings[]
+  session: LiveSession
+}
+
+/** The verdict on a place: the turn begins there, steers the one that runs there, or is refused. */
+export type PlaceVerdict = { do: 'run' } | { do: 'steer'; turn: Turn } | { do: 'refuse'; why: Fault }
+
+/** Finds the place of a turn: an agent that can be used, and room in its session's line. */
+export class Placement {
+  readonly #opener: SessionOpener
+  readonly #breakers: Breakers
+  readonly #turns: LiveTurns
+  readonly #settings: CurrentSettings
+
+  constructor(opener: SessionOpener, breakers: Breakers, turns: LiveTurns, settings: CurrentSettings) {
+    this.#opener = opener
+    this.#breakers = breakers
+    this.#turns = turns
+    this.#settings = settings
+  }
+
+  /** An agent that can be used, and the session of the turn on it; or the reason why there is none. */
+  async find(entry: Entry, record: SessionRecord, at: number): Promise<Place | Fault> {
+    const { agent: first } = entry
+    const used = await this.#opener.isUsed(record, at)
+    const agents = [first, ...this.#fallback(entry)]
+    const taken = agents.findIndex((candidate) => this.#breakers.admit(candidate))
+    const agent = agents[taken]
+    if (!agent) return this.#breakers.refusal(first)
+    const session =
+      agent === first
+        ? this.#opener.open(record, agent, used)
+        : await this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
+    return { agents: agents.slice(taken), session }
+  }
+
+  /** Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back. */
+  judge({ client, command, route }: Entry, { agents, session }: Place): PlaceVerdict {
+    const agent = agents[0]!
+    const { running } = session
+    const steered = running?.steerable === true && steers(route, command)
+    const why = steered ? undefined : (session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.tenant))
+    if (!steered && !why) return { do: 'run' }
+    this.#breakers.release(agent)
+    session.restWhenIdle()
+    return steered ? { do: 'steer', turn: running } : { do: 'refuse', why: why! }
+  }
+
+  /** The fault of a key that may not have another turn. */
+  #tooMany(tenant: string): Fault | undefined {
+    const most = this.#settings.current.turnLimits?.get(tenant)
+    return most !== undefined && this.#turns.countOf(tenant) >= most ? tooMany(most) : undefined
+  }
+
+  /** The agents of the route's `fallback` that the client may use and that can do what it asks for. */
+  #fallback({ client, command, route }: Entry): AgentSettings[] {
+    const { allowed, dialect } = client.options
+    const { agents } = this.#settings.current
+    const named = route.fallback.flatMap((name) => (mayUse(allowed, name) ? (agents.get(name) ?? []) : []))
+    return named.filter((agent) => refusalFor(dialect, command, agent, route) === undefined)
+  }
+}
+
+/** True when a request for a turn goes to the running one: on a route that takes no losses, when all of it can. */
+function steers({ busy, loss }: Route, command: Command & TurnStart): boolean {
+  return busy === 'steer' && (loss !== 'strict' || steeringLosses(command).length === 0)
+}
+
+/** The number of turns that may wait for a session. */
+export function mayWait(route: Route, agent: AgentSettings): number {
+  return route.busy === 'reject' ? 0 : limitsOf(agent, route).queue
+}

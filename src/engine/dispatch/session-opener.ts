@@ -1,0 +1,62 @@
+import type { SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
+import { type AgentSettings, newId } from '../common/index.ts'
+import type { StoreWatch } from '../record/index.ts'
+import type { LiveSession, Sessions } from '../session/index.ts'
+
+/** Opens sessions for turns: their records, then the sessions in memory. */
+export class SessionOpener {
+  readonly #store: Store
+  readonly #watch: StoreWatch
+  readonly #sessions: Sessions
+
+  constructor(store: Store, watch: StoreWatch, sessions: Sessions) {
+    this.#store = store
+    this.#watch = watch
+    this.#sessions = sessions
+  }
+
+  /** The record of a session. When nothing can be written one that is only in memory will do. */
+  async record(key: SessionKey, at: number): Promise<SessionRecord> {
+    if (this.#watch.writable) {
+      try {
+        return await this.#store.openSession(key, newId(), at)
+      } catch (error) {
+        this.#watch.failed(error)
+      }
+    }
+    const known = this.#sessions.live.find(key) ?? (await this.#store.findSession(key))
+    return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
+  }
+
+  /** True when the conversation has had turns before; sessions in memory know that themselves. */
+  async isUsed({ id, createdAt }: SessionRecord, at: number): Promise<boolean> {
+    return createdAt !== at && !this.#sessions.live.get(id) && (await this.#store.isUsed(id))
+  }
+
+  /** The session of a record on its agent; `used` says whether the conversation had turns before. */
+  open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
+    return this.#sessions.open(record, agent, used)
+  }
+
+  /**
+   * The session of another agent that takes over a turn. A mode that was set for the first agent holds for it too: no
+   * turn runs in a weaker one.
+   */
+  async openInstead(key: SessionKey, agent: AgentSettings, at: number, from?: SessionSettings): Promise<LiveSession> {
+    const record = await this.record(key, at)
+    const session = this.#sessions.open(record, agent, await this.isUsed(record, at))
+    if (from?.mode !== undefined) await this.#setMode(session.record, from.mode)
+    return session
+  }
+
+  async #setMode(record: SessionRecord, mode: string): Promise<void> {
+    if (mode === record.settings?.mode) return
+    record.settings = { ...record.settings, mode }
+    if (!this.#watch.writable) return
+    try {
+      await this.#store.setSession(record.id, { mode })
+    } catch (error) {
+      this.#watch.failed(error)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Store } from '../../contract/index.ts'
+import type { Breakers, Replies } from '../agent/index.ts'
+import type { CurrentSettings, EngineLog } from '../common/index.ts'
+import { Idempotency, type Recorder, type StoreWatch } from '../record/index.ts'
+import type { LiveTurns, Sessions, Watches } from '../session/index.ts'
+import { Admission } from './admission.ts'
+import { Controls } from './controls.ts'
+import type { Takers } from './dispatcher.ts'
+import { Duplicates } from './duplicates.ts'
+import { Failover } from './failover.ts'
+import { Placement } from './placement.ts'
+import { SessionOpener } from './session-opener.ts'
+import { TurnCommands } from './turn-commands.ts'
+import { TurnStarter } from './turn-starter.ts'
+
+/** The ground that all of the gateway stands on. `now` is milliseconds since the epoch. */
+export interface Base {
+  store: Store
+  log: EngineLog
+  settings: CurrentSettings
+  now(): number
+}
+
+/** The writers of the record. */
+export interface Writers {
+  recorder: Recorder
+  watch: StoreWatch
+}
+
+/** The parts of the gateway that live in memory. */
+export interface Memory {
+  turns: LiveTurns
+  sessions: Sessions
+  watches: Watches
+  replies: Replies
+  breakers: Breakers
+}
+
+/** Makes the takers of all commands. */
+export function commandTakers(base: Base, record: Writers, memory: Memory): Takers {
+  const { store, log, settings, now } = base
+  const { recorder, watch } = record
+  const { turns, sessions, watches, breakers } = memory
+  const host = { store, now }
+  const idempotency = new Idempotency(store, now, turns)
+  const opener = new SessionOpener(store, watch, sessions)
+  const failover = new Failover({ store, watch, opener, log, now })
+  const steps = {
+    placement: new Placement(opener, breakers, turns, settings),
+    starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
+    duplicates: new Duplicates(host, idempotency),
+  }
+  const admission = new Admission({ watch, recorder, idempotency, sessions: sessions.live, opener, now }, steps)
+  const turnCommands = new TurnCommands(host, turns, recorder)
+  const controls = new Controls({ store, ...memory })
+  return { admission, turnCommands, controls }
+}

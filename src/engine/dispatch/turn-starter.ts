@@ -1,0 +1,72 @@
+import { steadyFrom } from '../common/index.ts'
+import { needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
+import type { LiveTurns, Watches } from '../session/index.ts'
+import { Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
+import { type Entry, infoOf } from './entry.ts'
+import type { Place } from './placement.ts'
+
+/** The parts of the gateway that a turn's beginning works with. */
+export interface StarterPeers {
+  turns: LiveTurns
+  recorder: Recorder
+  watch: StoreWatch
+  /** Clients that follow every turn. */
+  watches: Watches
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** Begins turns: each is recorded, accepted, and may run when those before it in its session are done. */
+export class TurnStarter {
+  readonly #peers: StarterPeers
+  readonly #ofTurns: TurnPeers
+
+  /** `ofTurns` is what each turn works with. */
+  constructor(peers: StarterPeers, ofTurns: TurnPeers) {
+    this.#peers = peers
+    this.#ofTurns = ofTurns
+  }
+
+  /** Begins the turn that a request asks for, at its place. */
+  async begin(entry: Entry, { agents, session }: Place): Promise<void> {
+    const { turns, watches, watch } = this.#peers
+    const { command, route, exchange } = entry
+    const turn: Turn = new Turn(
+      { command, route, agents, session, exchange, scope: this.#clock(entry, agents[0]!, () => watches.changed(turn)) },
+      this.#ofTurns,
+    )
+    turns.add(turn)
+    session.enqueue(turn)
+    watches.changed(turn)
+    await this.#record(turn, entry)
+    if (turn.ended) return
+    turn.accept()
+    if (!watch.keeps(turn)) tellUnrecorded(turn)
+    if (!exchange.settleCancel()) session.ready(turn)
+  }
+
+  #clock(entry: Entry, agent: Place['agents'][number], changed: () => void): TurnClock {
+    const { scope, options } = entry.client
+    const info = infoOf(entry, agent)
+    return new TurnClock({
+      inner: scope.turn(info),
+      info,
+      front: options.front,
+      now: steadyFrom(this.#peers.now()),
+      changed,
+    })
+  }
+
+  /** When this resolves the turn is recorded, or known not to be. */
+  async #record(turn: Turn, { client, command, exchange }: Entry): Promise<void> {
+    const { recorder, watch } = this.#peers
+    const { tenant, front } = client.options
+    watch.began(turn, needsRecord(command, exchange))
+    try {
+      await recorder.begin(turn, { session: turn.session.record.id, tenant, front, at: turn.view.startedAt })
+      watch.begun(turn)
+    } catch (error) {
+      watch.failed(error)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { Memory, SessionRecord } from '../../contract/index.ts'
+import { type Fault, fault, type Id, type Message } from '../../model/index.ts'
+import type { AgentLink } from '../agent/index.ts'
+import { type AgentSettings, newId, type SessionNames, sessionNames } from '../common/index.ts'
+import type { AgentSession, Turn } from '../turn/index.ts'
+
+/** The record of sessions, as a live session writes and reads it. */
+export interface SessionRecorder {
+  /** Stores the agent's own id of the session. */
+  bind(record: SessionRecord): void
+  /** The transcript so far. */
+  transcript(session: Id): Promise<readonly Message[]>
+  /** Adds text that the agent said between two turns; `at` is milliseconds since the epoch. */
+  unasked(session: Id, text: string, at: number): void
+}
+
+/** What the agent of a session knows of its conversation, and under which names. */
+export class AgentMemory {
+  readonly record: SessionRecord
+  readonly #recorder: SessionRecorder
+  /** The link that has had a turn, and so knows the conversation. */
+  #primed: AgentLink | undefined
+  /** The conversation has had turns before. */
+  used: boolean
+
+  constructor(record: SessionRecord, used: boolean, recorder: SessionRecorder) {
+    this.record = record
+    this.used = used
+    this.#recorder = recorder
+  }
+
+  /** The names that an agent is told. */
+  namesFor(agent: AgentSettings): SessionNames {
+    return sessionNames(this.record, agent.dialect.back.capabilities)
+  }
+
+  /** The agent has forgotten what was said, or is to. */
+  forget(epoch: number | undefined): void {
+    this.used = false
+    delete this.record.bound
+    delete this.record.renamed
+    if (epoch !== undefined) this.record.epoch = epoch
+  }
+
+  /** The agent's own id of the session is another one, or none any more. */
+  bind(id: string | undefined): void {
+    const { record } = this
+    if (record.bound === id && !record.renamed) return
+    if (id === undefined) delete record.bound
+    else record.bound = id
+    delete record.renamed
+    this.#recorder.bind(record)
+  }
+
+  /** Gives the agent's session a fresh id, remembered for later turns. */
+  rebind(): string {
+    const id = newId()
+    this.bind(id)
+    return id
+  }
+
+  /** A link gets a turn: true when the agent has lost the conversation, which it keeps in `memory`. */
+  isLostOn(link: AgentLink, memory: Memory): boolean {
+    const lost = this.used && link !== this.#primed && isLost(memory, this.record, link)
+    this.#primed = link
+    return lost
+  }
+
+  /** Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. */
+  restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
+    if (restore === 'fail') {
+      const gone = ofProcess ? 'The process of this session is gone' : 'The agent does not know this session any more'
+      return fault('session-not-found', `${gone}; begin a new session.`)
+    }
+    const why = ofProcess ? 'The process of this session was gone' : 'The agent did not know this session any more'
+    turn.reset(why, restore === 'replay')
+    return undefined
+  }
+
+  /** What an agent is to know of the session for a turn; when it has lost it, also what was said, as its settings say. */
+  async tellOf(agent: AgentSettings, lost: boolean): Promise<AgentSession> {
+    const { id, bound, settings = {} } = this.record
+    const history = lost && agent.restore === 'replay' ? await this.#recorder.transcript(id) : []
+    return {
+      names: this.namesFor(agent),
+      settings,
+      ...(bound !== undefined && { bound }),
+      ...(history.length > 0 && { history }),
+    }
+  }
+
+  /** The agent has had a turn of it. */
+  served(): void {
+    this.used = true
+    if (this.record.renamed) this.bind(this.record.bound)
+  }
+}
+
+/** True when an agent that keeps its sessions in `memory` cannot know this one, on a link that has not had a turn of it. */
+function isLost(memory: Memory, { bound, renamed }: SessionRecord, { persistent }: AgentLink): boolean {
+  switch (memory) {
+    case 'process':
+      return persistent
+    case 'named':
+      return renamed === true && bound === undefined
+    default:
+      return persistent && bound === undefined
+  }
+}

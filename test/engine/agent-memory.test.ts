@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import type { SessionRecord } from '../../src/contract/index.ts'
+import type { AgentLink } from '../../src/engine/agent/index.ts'
+import { AgentMemory } from '../../src/engine/session/agent-memory.ts'
+import { plainAgent, plainTurn } from '../kit/plain.ts'
+
+/** What an agent knows of a session that had turns before. */
+function memory(record: Partial<SessionRecord> = {}, used = true) {
+  const kept: (string | undefined)[] = []
+  const known = new AgentMemory(
+    { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1, ...record },
+    used,
+    {
+      bind: ({ bound }) => void kept.push(bound),
+      transcript: async () => [{ role: 'user', parts: [{ type: 'text', text: 'before' }] }],
+      unasked() {},
+    },
+  )
+  return { known, kept }
+}
+
+const PROCESS = { persistent: true } as AgentLink
+const ONE_TURN = { persistent: false } as AgentLink
+
+describe('the agent’s own id of a session', () => {
+  test('is kept when it is another one', () => {
+    const { known, kept } = memory()
+    known.bind('one')
+    known.bind('one')
+    known.bind(undefined)
+    expect([kept, known.record.bound]).toEqual([['one', undefined], undefined])
+  })
+
+  test('is made anew for an agent that wants a fresh session', () => {
+    const { known, kept } = memory({ bound: 'old' })
+    const id = known.rebind()
+    expect([kept, known.record.bound]).toEqual([[id], id])
+  })
+
+  test('is kept once more after a turn of a session that an older version named', () => {
+    const { known, kept } = memory({ renamed: true, bound: 'one' }, false)
+    known.served()
+    known.served()
+    expect([kept, known.used, known.record.renamed]).toEqual([['one'], true, undefined])
+  })
+})
+
+describe('a conversation', () => {
+  test.each([
+    ['process', {}, PROCESS, true],
+    ['process', {}, ONE_TURN, false],
+    ['named', {}, PROCESS, false],
+    ['named', { renamed: true }, PROCESS, true],
+    ['named', { renamed: true, bound: 'b' }, PROCESS, false],
+    ['bound', {}, PROCESS, true],
+    ['bound', { bound: 'b' }, PROCESS, false],
+    ['bound', {}, ONE_TURN, false],
+    ['resumed', {}, PROCESS, true],
+    ['resumed', { bound: 'b' }, PROCESS, false],
+  ] as const)('kept by %s as %j on a new link %j is lost: %s', (where, record, link, lost) => {
+    expect(memory(record).known.isLostOn(link, where)).toBe(lost)
+    expect(memory(record, false).known.isLostOn(link, where)).toBe(false)
+  })
+
+  test('is not lost on the link that had its last turn', () => {
+    const { known } = memory()
+    expect([known.isLostOn(PROCESS, 'process'), known.isLostOn(PROCESS, 'process')]).toEqual([true, false])
+  })
+
+  test.each([
+    ['fail', true, 'The process of this session is gone; begin a new session.', []],
+    ['fail', false, 'The agent does not know this session any more; begin a new session.', []],
+    ['fresh', true, undefined, ['The process of this session was gone: the agent begins anew.']],
+    [
+      'replay',
+      false,
+      undefined,
+      ['The agent did not know this session any more: the agent was told the conversation so far.'],
+    ],
+  ] as const)('that is lost goes on by %s (of its process: %s)', async (restore, ofProcess, why, notices) => {
+    const { known } = memory()
+    const { turn, host } = plainTurn()
+    const agent = plainAgent('', { restore })
+    expect(known.restore(turn, agent, ofProcess)?.message).toBe(why)
+    expect(host.events.map((event) => event.type === 'notice' && event.text)).toEqual(notices)
+    const { history } = await known.tellOf(agent, true)
+    expect(history?.length).toBe(restore === 'replay' ? 1 : undefined)
+    turn.timer.stop()
+  })
+
+  test('that was cleared begins under another name', async () => {
+    const { known } = memory({ bound: 'b', settings: { model: 'm' } })
+    const agent = plainAgent('')
+    expect(await known.tellOf(agent, false)).toEqual({ names: { id: 's' }, settings: { model: 'm' }, bound: 'b' })
+    known.forget(7)
+    expect([known.used, known.record.epoch]).toEqual([false, 7])
+    expect(known.namesFor(agent).id).toMatch(/^tp-[0-9a-f]{64}$/)
+  })
+})

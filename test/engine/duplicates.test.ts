@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../src/contract/index.ts'
+import { Duplicates } from '../../src/engine/dispatch/duplicates.ts'
+import { Idempotency } from '../../src/engine/record/idempotency.ts'
+import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import type { EventOf } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { entryFor } from '../kit/engine-parts.ts'
+import { plainAgent, plainTurn, start } from '../kit/plain.ts'
+
+let store: Store
+let duplicates: Duplicates
+beforeEach(() => {
+  store = openStore({ kind: 'sqlite', path: ':memory:' })
+  const now = (): number => 9
+  duplicates = new Duplicates({ store, now }, new Idempotency(store, now, new LiveTurns()))
+})
+afterEach(() => store.close())
+
+const agent = plainAgent('')
+
+describe('a request under a known key', () => {
+  test.each([
+    [{ do: 'stop' }, 'cancelled', undefined],
+    [{ do: 'refuse' }, 'idempotency-conflict', undefined],
+    [{ do: 'replay', turn: 'none' }, 'internal', 'The record of the first answer is gone; use a new key.'],
+  ] as const)('is refused on the verdict %j: %s', async (verdict, code, message) => {
+    const { entry, host, shared } = entryFor(agent)
+    await duplicates.answer(verdict, entry)
+    expect(host.faults).toMatchObject([{ code, ...(message !== undefined && { message }) }])
+    expect([host.ended.length, shared]).toEqual([1, []])
+  })
+
+  test('that was cancelled while it waited cancels the turn that it joins', async () => {
+    const { entry, host, shared } = entryFor(agent, { command: start({ turn: 't2' }) })
+    const { turn } = plainTurn()
+    turn.accept()
+    entry.exchange.cancel()
+    await duplicates.answer({ do: 'join', turn }, entry)
+    expect([turn.cancelled, host.types.at(-1), shared]).toEqual([true, 'turn-end', ['joined']])
+  })
+})
+
+describe('a request in the session of a parked turn', () => {
+  const options = [{ id: 'ok', kind: 'allow', scope: 'once' }] as const
+  const question = { kind: 'approval', name: 'rm', args: '{}', options } as const
+  const ask: EventOf<'ask'> = { type: 'ask', turn: 't', ask: 'q', question }
+
+  test.each([
+    ['ok', ['ask-settled']],
+    ['why?', ['turn-parked']],
+  ])('with the text "%s" gets %j', async (text, types) => {
+    const { turn } = plainTurn({ answer: { asks: 'next-request' } })
+    turn.link = { send() {}, pause() {} } as never
+    if (turn.asks.asked(ask)) turn.take(turn.asks.shown(ask))
+    await Promise.resolve()
+    expect(turn.asks.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+    const command = start({ turn: 't2', input: [{ type: 'text', text: ` ${text}\n` }] })
+    const { entry, host, shared } = entryFor(agent, { command, answer: { asks: 'next-request' } })
+    await duplicates.askAgain(turn, entry)
+    await Promise.resolve()
+    expect([host.types, shared]).toEqual([types, ['answered']])
+    turn.timer.stop()
+  })
+})

@@ -1,0 +1,88 @@
+/** The middle of the engine for unit tests, put together as the engine does it, on a store of the test's. */
+import { type Answer, type Route, type Store, silentHooks } from '../../src/contract/index.ts'
+import { Breakers } from '../../src/engine/agent/breakers.ts'
+import { Replies } from '../../src/engine/agent/replies.ts'
+import type { ClientLink } from '../../src/engine/client/client-link.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import type { AgentSettings, EngineLog, EngineSettings } from '../../src/engine/common/index.ts'
+import type { Entry } from '../../src/engine/dispatch/entry.ts'
+import { SessionOpener } from '../../src/engine/dispatch/session-opener.ts'
+import { commandTakers } from '../../src/engine/dispatch/takers.ts'
+import { Lease } from '../../src/engine/record/lease.ts'
+import { Recorder } from '../../src/engine/record/recorder.ts'
+import { StoreWatch } from '../../src/engine/record/store-watch.ts'
+import { LiveSessions } from '../../src/engine/session/live-sessions.ts'
+import { LiveTurns } from '../../src/engine/session/live-turns.ts'
+import { Sessions } from '../../src/engine/session/sessions.ts'
+import { Watches } from '../../src/engine/session/watch.ts'
+import type { Command, TurnStart } from '../../src/model/index.ts'
+import { ALL, ANSWER, LIMITS, PlainHost, plainBack, ROUTE, SILENT_LOG, start } from './plain.ts'
+
+/** Settings with these agents and no routes. */
+export function settingsOf(agents: readonly AgentSettings[], more: Partial<EngineSettings> = {}): EngineSettings {
+  const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  return { agents: byName, routes: [], limits: LIMITS, retention: 1000, ...more }
+}
+
+/** Every part between a client's wire and the store. `now` is the time of all of them. */
+export function engineParts(
+  store: Store,
+  current: EngineSettings,
+  { log = SILENT_LOG, now = () => 9 }: { log?: EngineLog; now?: () => number } = {},
+) {
+  const turns = new LiveTurns()
+  const live = new LiveSessions()
+  const replies = new Replies()
+  const breakers = new Breakers(() => 0)
+  const watches = new Watches(turns)
+  const lease = new Lease(store, turns, now)
+  const watch = new StoreWatch({ store, lease, log, turns, sessions: live, now })
+  const recorder = new Recorder(store, watch, lease)
+  const sessions = new Sessions(live, { recorder, sessions: live, replies, log, now }, silentHooks)
+  const memory = { turns, sessions, watches, replies, breakers }
+  const takers = commandTakers({ store, log, settings: { current }, now }, { recorder, watch }, memory)
+  const opener = new SessionOpener(store, watch, sessions)
+  return { ...takers, ...memory, live, lease, watch, recorder, opener }
+}
+
+/** A request for a turn of the first agent, by a client that notes what it is given. */
+export function entryFor(
+  agent: AgentSettings,
+  { command = start(), route = {}, answer = {}, allowed }: EntryOptions = {},
+): { entry: Entry; host: PlainHost; shared: string[] } {
+  const host = new PlainHost()
+  const shared: string[] = []
+  const exchange = new Exchange(command, { ...ANSWER, ...answer }, host)
+  return {
+    entry: { client: plainClient(shared, allowed), command, exchange, agent, route: { ...ROUTE, ...route } },
+    host,
+    shared,
+  }
+}
+
+/** The options of a request for a turn. */
+export interface EntryOptions {
+  command?: Command & TurnStart
+  route?: Partial<Route>
+  answer?: Partial<Answer>
+  allowed?: readonly string[]
+}
+
+/** A client of the plain protocol, and the relations of its requests to other turns. */
+export function plainClient(shared: string[] = [], allowed?: readonly string[]): ClientLink {
+  return {
+    scope: {
+      ...silentHooks.request({ transport: 'stdio', front: 'plain', method: '', path: '', carrier: {} }),
+      shares: (how: string) => void shared.push(how),
+    },
+    options: {
+      codec: { name: 'plain' },
+      front: 'plain',
+      dialect: { ...plainBack(), front: { capabilities: ALL } },
+      tenant: 'local',
+      context: {},
+      ...(allowed && { allowed }),
+    },
+    exchangeOf: () => undefined,
+  } as unknown as ClientLink
+}
