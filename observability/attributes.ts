@@ -116,6 +116,8 @@ export const FINISH_REASON: Readonly<Record<Stop, string>> = {
   'max-turns': 'max_turns',
   'tool-use': 'tool_call',
   refusal: 'refusal',
+  'context-window': 'length',
+  'max-budget': 'length',
   'content-filter': 'content_filter',
   aborted: 'aborted',
   error: 'error',

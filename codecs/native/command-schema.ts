@@ -39,14 +39,34 @@ const which = v.union(
 /** Most clients have one turn at a time: the one that runs is meant unless another is named. */
 const target = v.optional(which, 'running')
 
+const toolChoice = v.union(
+  [v.literal('auto'), v.literal('none'), v.literal('required'), v.object({ tool: v.string() })],
+  'must be "auto", "none", "required", or an object with tool',
+)
+
+const clientTool = record({
+  name: text,
+  kind: maybe(oneOf(['custom', 'hosted'])),
+  namespace: maybe(text),
+  description: maybe(text),
+  schema: maybe(raw),
+  strict: maybe(flag),
+  ext: maybe(ext),
+})
+
 const options = record({
   streaming: maybe(flag),
   model: maybe(text),
   temperature: maybe(number),
+  topP: maybe(number),
+  maxTokens: maybe(number),
+  stop: maybe(texts),
   effort: maybe(text),
   totalMs: maybe(number),
   systemPrompt: maybe(text),
   tools: maybe(texts),
+  toolChoice: maybe(toolChoice),
+  parallelTools: maybe(flag),
   outputSchema: maybe(raw),
   locale: maybe(text),
 })
@@ -86,7 +106,7 @@ export const COMMANDS: Schemas = {
     once: maybe(once),
     invocation: maybe(record({ kind: oneOf(['slash', 'at']), path: texts, args: text })),
     history: maybe(list(record({ role, parts, at: maybe(number) }))),
-    clientTools: maybe(list(record({ name: text, schema: raw }))),
+    clientTools: maybe(list(clientTool)),
     askedCapabilities: maybe(texts),
     environment: maybe(record({ privacy: oneOf(['public', 'restricted', 'secret']), json: raw })),
   }),

@@ -76,9 +76,14 @@ export const stop = oneOf([
   'stop-sequence',
   'refusal',
   'content-filter',
+  'context-window',
+  'max-budget',
   'aborted',
   'error',
 ])
+
+/** Members of every part. */
+const more = { ext: maybe(ext) }
 
 const blob = {
   mime: maybe(text),
@@ -89,28 +94,33 @@ const blob = {
   bytes: maybe(number),
 }
 
+/** Opaque data of a provider about its reasoning. */
+export const seal = record({ provider: text, kind: maybe(oneOf(['encrypted', 'redacted'])), data: text })
+
 /** One piece of content. */
 export const part: v.GenericSchema<unknown, Part> = v.variant(
   'type',
   [
-    v.object({ type: v.literal('text'), text }),
-    v.object({ type: v.literal('image'), ...blob }),
-    v.object({ type: v.literal('audio'), ...blob }),
-    v.object({ type: v.literal('file'), ...blob }),
-    v.object({ type: v.literal('data'), json: raw, mime: maybe(text) }),
+    v.object({ type: v.literal('text'), text, ...more }),
+    v.object({ type: v.literal('image'), ...blob, ...more }),
+    v.object({ type: v.literal('audio'), ...blob, ...more }),
+    v.object({ type: v.literal('file'), ...blob, ...more }),
+    v.object({ type: v.literal('data'), json: raw, mime: maybe(text), ...more }),
     v.object({
       type: v.literal('reasoning'),
       text,
-      seal: maybe(record({ provider: text, data: text })),
+      seal: maybe(seal),
+      ...more,
     }),
-    v.object({ type: v.literal('tool-call'), tool: text, name: text, args: raw }),
+    v.object({ type: v.literal('tool-call'), tool: text, name: text, args: raw, ...more }),
     v.object({
       type: v.literal('tool-reply'),
       tool: text,
       status: toolStatus,
       parts: v.lazy(() => parts),
+      ...more,
     }),
-    v.object({ type: v.literal('diff'), path: text, before: v.nullable(text), after: text }),
+    v.object({ type: v.literal('diff'), path: text, before: v.nullable(text), after: text, ...more }),
   ],
   'must be a part of a known type',
 )

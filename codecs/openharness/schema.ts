@@ -198,6 +198,8 @@ export const turnExtension = v.looseObject({
       'end',
       'max-tokens',
       'max-turns',
+      'context-window',
+      'max-budget',
       'tool-use',
       'stop-sequence',
       'refusal',

@@ -24,10 +24,19 @@ export interface TurnOptions {
   streaming?: boolean
   model?: string
   temperature?: number
+  topP?: number
+  /** The most tokens of one answer of the model. */
+  maxTokens?: number
+  /** Texts at which the model stops. */
+  stop?: readonly string[]
   effort?: string
   totalMs?: number
   systemPrompt?: string
   tools?: readonly string[]
+  /** The use of client tools: as the model likes, none, at least one, or this one. */
+  toolChoice?: 'auto' | 'none' | 'required' | { tool: string }
+  /** False: the model calls one client tool at a time. */
+  parallelTools?: boolean
   outputSchema?: JsonText
   locale?: string
 }
@@ -59,6 +68,22 @@ export interface Invocation {
   args: string
 }
 
+/** A tool that the client runs, or, when `hosted`, the model's provider. */
+export interface ClientTool {
+  name: string
+  /** `custom`: its arguments are free text instead of JSON. */
+  kind?: 'custom' | 'hosted'
+  /** The group that the name belongs to: tools of different groups may have one name. */
+  namespace?: string
+  description?: string
+  /** The JSON Schema of its arguments. */
+  schema?: JsonText
+  /** The arguments follow the schema exactly. */
+  strict?: boolean
+  /** Further fields of the client's protocol: the grammar of a custom tool, a hosted tool's settings. */
+  ext?: Ext
+}
+
 /** A piece of work for an agent: a prompt, or the compaction of its transcript. */
 export interface TurnStart {
   type: 'turn-start'
@@ -73,7 +98,7 @@ export interface TurnStart {
   once?: Once
   invocation?: Invocation
   history?: readonly Message[]
-  clientTools?: readonly { name: string; schema: JsonText }[]
+  clientTools?: readonly ClientTool[]
   askedCapabilities?: readonly string[]
   environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
 }

@@ -1,7 +1,7 @@
 import type { Ask } from './asks.ts'
 import type { Fault } from './errors.ts'
 import type { JsonText } from './json.ts'
-import type { Executor, Ext, Id, Part, Role, ToolStatus, Usage } from './parts.ts'
+import type { Executor, Ext, Id, Part, Role, Seal, ToolStatus, Usage } from './parts.ts'
 
 /** The reason why a turn or a step stopped. */
 export type Stop =
@@ -12,6 +12,8 @@ export type Stop =
   | 'stop-sequence'
   | 'refusal'
   | 'content-filter'
+  | 'context-window'
+  | 'max-budget'
   | 'aborted'
   | 'error'
 
@@ -69,8 +71,11 @@ export type TurnEvent =
         | { type: 'turn-started' }
         | { type: 'step-start'; step: number }
         | { type: 'step-end'; step: number; stop: Stop }
-        | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' }
+        /** `refusal`: the model says why it does not answer. */
+        | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' | 'refusal' }
         | { type: 'text-delta' | 'reasoning-delta'; message: Id; text: string }
+        /** A block of reasoning is complete; without deltas before it, only its seal is known. `message-end` repeats seals. */
+        | { type: 'reasoning-end'; message: Id; seal?: Seal }
         /** `parts` only when the agent sent the whole message; fronts that showed its deltas ignore them. */
         /** `revised`: its text differs from its deltas, which the agent's protocol allows. */
         | { type: 'message-end'; message: Id; parts?: readonly Part[]; revised?: true }

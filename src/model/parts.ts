@@ -19,6 +19,16 @@ export interface Blob {
   bytes?: number
 }
 
+/**
+ * Opaque data by which a provider recognises its own reasoning: a signature of the text, or, by its kind, the encrypted
+ * text or text that the provider hides. Only that provider can read it, and only unchanged.
+ */
+export interface Seal {
+  provider: string
+  kind?: 'encrypted' | 'redacted'
+  data: string
+}
+
 /** The outcome of a tool's run. */
 export type ToolStatus = 'ok' | 'error' | 'denied' | 'cancelled'
 /** The side that runs a tool: only a call of a `client` tool is for the client to run. */
@@ -26,15 +36,19 @@ export type Executor = 'agent' | 'client' | 'provider'
 /** The author of a message. */
 export type Role = 'user' | 'assistant' | 'tool' | 'system'
 
-/** One piece of content of a message, a prompt or a tool's result. */
-export type Part =
+/**
+ * One piece of content of a message, a prompt or a tool's result. `ext` has the fields of a protocol that the model has
+ * no place for, such as citations, or marks for a provider's cache.
+ */
+export type Part = { ext?: Ext } & (
   | { type: 'text'; text: string }
   | ({ type: 'image' | 'audio' | 'file' } & Blob)
   | { type: 'data'; json: JsonText; mime?: string }
-  | { type: 'reasoning'; text: string; seal?: { provider: string; data: string } }
+  | { type: 'reasoning'; text: string; seal?: Seal }
   | { type: 'tool-call'; tool: Id; name: string; args: JsonText }
   | { type: 'tool-reply'; tool: Id; status: ToolStatus; parts: readonly Part[] }
   | { type: 'diff'; path: string; before: string | null; after: string }
+)
 
 /** A message of a transcript. `at` is milliseconds since the epoch. */
 export interface Message {

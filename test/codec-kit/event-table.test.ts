@@ -12,6 +12,7 @@ const TABLE: EventTable<string[]> = {
   'message-start': null,
   'text-delta': (written, { text }, view) => written.push(text, view.text),
   'reasoning-delta': null,
+  'reasoning-end': null,
   'message-end': null,
   'message-retract': null,
   'tool-start': null,

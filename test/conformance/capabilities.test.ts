@@ -72,6 +72,10 @@ const SAID: Partial<Record<Item, readonly Told[]>> = {
   ...Object.fromEntries(
     Object.entries(PARTS).map(([type, part]) => [`part.${type}`, [CALL, { ...ENDED, parts: [part] }]]),
   ),
+  'part.ext': [
+    CALL,
+    told({ ...ENDED, parts: [{ type: 'text', text: 'x', ext: { protocol: 'other', json: `{"k":"${MARK}"}` } }] }),
+  ],
   'part.reasoning': [OPEN, told({ ...CLOSE, parts: [{ type: 'reasoning', text: MARK }] })],
 }
 
@@ -213,12 +217,18 @@ const ASKED: Partial<Record<Item, Parameters<typeof start>[0]>> = {
   'start.environment': { environment: { privacy: 'restricted', json: `{"project":"${MARK}"}` } },
   'option.model': { options: { model: MARK } },
   'option.temperature': { options: { temperature: 0.25 } },
+  'option.topP': { options: { topP: 0.5 } },
+  'option.maxTokens': { options: { maxTokens: 4242 } },
+  'option.stop': { options: { stop: [MARK] } },
   'option.effort': { options: { effort: 'high' } },
   'option.totalMs': { options: { totalMs: 61_000 } },
   'option.systemPrompt': { options: { systemPrompt: MARK } },
   'option.tools': { options: { tools: [MARK] } },
+  'option.toolChoice': { options: { toolChoice: { tool: MARK } } },
+  'option.parallelTools': { options: { parallelTools: false } },
   'option.outputSchema': { options: { outputSchema: '{"type":"object"}' } },
   'option.locale': { options: { locale: 'pl-PL' } },
+  'part.ext': { input: [{ type: 'text', text: 'hi', ext: { protocol: 'other', json: `{"k":"${MARK}"}` } }] },
   'session.conversation': { session: { id: 's1', conversation: MARK } },
   'session.channel': { session: { id: 's1', channel: MARK } },
   'session.name': { session: { id: 's1', name: MARK } },
@@ -232,6 +242,7 @@ const ASKED: Partial<Record<Item, Parameters<typeof start>[0]>> = {
 function isAsked(item: Item, command: Command & TurnStart): boolean {
   const [group = '', name = ''] = item.split('.', 2)
   if (item === 'start.compact') return command.task === 'compact'
+  if (item === 'part.ext') return command.input.some(({ ext }) => ext !== undefined)
   if (group === 'part') return command.input.some(({ type }) => type === name)
   const holder: object = group === 'option' ? command.options : group === 'session' ? (command.session ?? {}) : command
   return Object.hasOwn(holder, name)

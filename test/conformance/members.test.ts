@@ -68,6 +68,8 @@ const MEMBERS: { readonly [T in TurnEvent['type']]: { readonly [M in Keys<Fields
   },
   'text-delta': { message: ID, text: always('x', MARK) },
   'reasoning-delta': { message: ID, text: always('x', MARK) },
+  // The end of the message repeats it.
+  'reasoning-end': { message: ID, seal: ID },
   'message-end': { message: ID, parts: sometimes([{ type: 'text', text: MARK }]), revised: ID },
   'message-retract': { message: ID, keepText: unmarked(always(true, false)) },
   'tool-start': {
@@ -145,6 +147,7 @@ const AMONG: { readonly [T in TurnEvent['type']]: (given: Told) => readonly Told
   'message-start': (start) => [start, SAY, CLOSE],
   'text-delta': (delta) => [OPEN, delta, CLOSE],
   'reasoning-delta': (delta) => [OPEN, delta, SAY, CLOSE],
+  'reasoning-end': (end) => [OPEN, end, SAY, CLOSE],
   'message-end': ({ streamed, ...end }) => [OPEN, ...(streamed ? [{ ...SAY, text: 'done' }] : []), end as Told],
   'message-retract': (retract) => [OPEN, SAY, retract, CLOSE],
   'tool-start': (start) => [start, { ...CALL, name: start['name'], executor: start['executor'] }, DONE],
@@ -281,7 +284,9 @@ const PARTS: { readonly [P in Exclude<Part['type'], 'tool-call' | 'tool-reply'>]
     after: always('x', MARK),
   },
 }
-type PartRows<P extends Part['type']> = { readonly [M in Exclude<Keys<Extract<Part, { type: P }>>, 'type'>]: Row }
+type PartRows<P extends Part['type']> = {
+  readonly [M in Exclude<Keys<Extract<Part, { type: P }>>, 'type' | 'ext'>]: Row
+}
 
 function blobRows(mime: string) {
   const url = { url: 'https://files.example/x', mime, bytes: 9 }
@@ -392,7 +397,9 @@ const OF_FAULTS = Object.entries(FAULTS).map(([member, row]): Case => {
 const STOPS: Readonly<Record<Stop, boolean>> = {
   end: false,
   'max-tokens': true,
+  'context-window': true,
   'max-turns': true,
+  'max-budget': true,
   'tool-use': false,
   'stop-sequence': true,
   refusal: true,

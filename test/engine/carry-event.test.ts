@@ -176,3 +176,27 @@ test('members of a protocol are taken from an event and from its fault, each a l
     losses: [dropped('ext', { field: 'zot' }), dropped('ext', { field: 'zot' })],
   })
 })
+
+test('the end of reasoning is no loss: the end of its message repeats the seal', () => {
+  const end = of('reasoning-end', { message: 'm', seal: { provider: 'p', data: 'd' } })
+  expect(carried(NONE, [open, end])).toEqual({ event: undefined, losses: [] })
+  expect(carried(half('reasoning-end'), [open, end])).toEqual({ event: end, losses: [] })
+  expect(carried(ALL, [open, end])).toEqual({ event: end, losses: [] })
+})
+
+test('a part loses the fields of a protocol where they have no place, also within the reply of a tool', () => {
+  const part = { type: 'text', text: 'x', ext } as const
+  const reply = { type: 'tool-reply', tool: 'x', status: 'ok', parts: [part] } as const
+  const end = of('message-end', { message: 'm', parts: [part, reply] })
+  const lost = dropped('part.ext', { field: 'zot' })
+  expect(carried(half('part.text', 'part.tool-reply'), [open, end])).toEqual({
+    event: of('message-end', {
+      message: 'm',
+      parts: [
+        { type: 'text', text: 'x' },
+        { ...reply, parts: [{ type: 'text', text: 'x' }] },
+      ],
+    }),
+    losses: [lost, lost],
+  })
+})

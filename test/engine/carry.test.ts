@@ -42,3 +42,11 @@ test('surroundings beside a prompt are not told in it', () => {
     losses: [{ kind: 'dropped', item: 'start.environment', why: 'no-place', count: 1 }],
   })
 })
+
+test('a part of a prompt loses the fields of a protocol where they have no place', () => {
+  const part = { type: 'text', text: 'hi', ext: { protocol: 'zot', json: '{}' } } as const
+  expect(carried(start({ input: [part] }))).toMatchObject({
+    input: [{ type: 'text', text: 'hi' }],
+    losses: [{ kind: 'dropped', item: 'part.ext', why: 'no-place', count: 1 }],
+  })
+})

@@ -65,6 +65,16 @@ describe('the laws of a turn', () => {
     ])
   })
 
+  test('reasoning that ends in a message that was never opened opens it', () => {
+    const seal = { provider: 'p', kind: 'redacted', data: 'd' } as const
+    expect(run(events([{ type: 'reasoning-end', turn: 't', message: 'm', seal }, end('completed')]))).toEqual([
+      { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
+      { type: 'reasoning-end', turn: 't', message: 'm', seal },
+      { type: 'message-end', turn: 't', message: 'm' },
+      { type: 'turn-end', turn: 't', outcome: 'completed' },
+    ])
+  })
+
   test('only the last usage total arrives, right before the end', () => {
     const usage = (total: number): AgentEvent => ({ type: 'usage', turn: 't', scope: 'turn', usage: { total } })
     expect(run(events([usage(1), { type: 'turn-started', turn: 't' }, usage(2), end('completed')]))).toEqual([

@@ -37,6 +37,7 @@ const ENCODERS: Encoders = {
   'turn-end': nothing,
   'step-start': nothing,
   'step-end': nothing,
+  'reasoning-end': nothing,
   'terminal-output': nothing,
   plan: nothing,
   // An open question is shown by the `response` that parks its turn; until the next request nobody can settle it here.

@@ -4,7 +4,15 @@ import type { Lines } from './lines.ts'
 type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
 /** Stops of a model call that neither its content nor the `result` shows. */
-const UNREPORTED: ReadonlySet<Stop> = new Set(['max-tokens', 'max-turns', 'refusal', 'content-filter', 'stop-sequence'])
+const UNREPORTED: ReadonlySet<Stop> = new Set([
+  'max-tokens',
+  'context-window',
+  'max-turns',
+  'max-budget',
+  'refusal',
+  'content-filter',
+  'stop-sequence',
+])
 
 /** Reports what this wire has no line for: of a model call it shows the content, of a tool call its name and input. */
 export class FrontLosses {

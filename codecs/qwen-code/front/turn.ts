@@ -42,6 +42,7 @@ export class StreamWriter {
     'message-start': null,
     'text-delta': (writer, event, view) => writer.#delta(event, view),
     'reasoning-delta': (writer, event, view) => writer.#delta(event, view),
+    'reasoning-end': null,
     'message-end': (writer, event, view) => writer.#endMessage(event, view, ownExt(event.ext)),
     'message-retract': (writer, event, view) => writer.#retract(event, view),
     'tool-start': null,

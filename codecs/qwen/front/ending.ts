@@ -28,12 +28,14 @@ const ENDS: Readonly<Record<Stop, Ended>> = {
   refusal: { reason: 'content_filter', event: 'Finished', message: 'The model refused to answer.' },
   'content-filter': { reason: 'content_filter', event: 'Finished', message: 'The answer was withheld by a filter.' },
   'max-tokens': { reason: 'length', event: 'MAX_TOKENS', message: 'The answer was cut off at the limit of tokens.' },
+  'context-window': { reason: 'length', event: 'MAX_TOKENS', message: 'The answer was cut off: the context is full.' },
   'max-turns': { reason: 'stop', event: 'MaxSessionTurns', message: 'The turn was ended at the limit of model calls.' },
+  'max-budget': { reason: 'stop', event: 'MaxSessionTurns', message: 'The turn was ended at the limit of its cost.' },
   aborted: { reason: undefined, event: 'USER_CANCELLED', message: 'The turn was cancelled.' },
 }
 
 /** Stops that have the name of another one. */
-const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'error'])
+const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'error', 'context-window', 'max-budget'])
 
 /** The members of a session event that says a notice. */
 export function noticeMembers({

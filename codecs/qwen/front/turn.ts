@@ -61,6 +61,7 @@ export class TurnWriter {
     'reasoning-delta': (writer, { message }, view) => {
       if (writer.#lines.chunked) writer.#thoughts.show(message, view)
     },
+    'reasoning-end': null,
     'message-end': (writer, event, view) => writer.#endMessage(event, view),
     'message-retract': (writer, { keepText, message }, view) => {
       if (!keepText && !writer.#answer.retract(message, view)) writer.#lines.report(SHOWN)

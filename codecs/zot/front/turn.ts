@@ -42,12 +42,21 @@ const STOPS: Readonly<Record<Stop, string>> = {
   'content-filter': 'end_turn',
   'tool-use': 'tool_use',
   'max-tokens': 'length',
+  'context-window': 'length',
   'max-turns': 'error',
+  'max-budget': 'error',
   error: 'error',
   aborted: 'aborted',
 }
 /** Stops that the wire has no word of their own for. */
-const NARROW: ReadonlySet<Stop> = new Set(['stop-sequence', 'refusal', 'content-filter', 'max-turns'])
+const NARROW: ReadonlySet<Stop> = new Set([
+  'stop-sequence',
+  'refusal',
+  'content-filter',
+  'context-window',
+  'max-turns',
+  'max-budget',
+])
 
 const NARROWED: Loss = { kind: 'weakened', item: 'step-end', field: 'stop', why: 'too-narrow', count: 1 }
 
@@ -86,6 +95,7 @@ export class TurnWriter {
     'message-start': (writer, { message, role, ext }, view) => writer.#startMessage(message, role, ext, view),
     'text-delta': (writer, event, view) => writer.#delta(event, view),
     'reasoning-delta': null,
+    'reasoning-end': null,
     'message-end': (writer, event, view) => writer.#endMessage(event, view),
     'message-retract': (writer, event, view) => writer.#retract(event, view),
     'tool-start': (writer, event, view) => {

@@ -1,7 +1,7 @@
 import type { Capabilities } from '../../contract/index.ts'
 import type { EventOf, Fault, Item, Part, TurnEvent } from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
-import { carriesEvent, dropped, type ReportLoss } from './carry.ts'
+import { carriesEvent, dropped, type ReportLoss, withoutExt as withoutPartExt } from './carry.ts'
 import { carryMembers, reportMembers } from './carry-members.ts'
 
 /** Events that reach every front in the view, even where its wire has no event for them. */
@@ -61,9 +61,11 @@ export function carryEvent(
   return withoutExt(capabilities, carried ?? event, report)
 }
 
-/** True for an event that every front shows in another way. */
+/** True for an event that every front shows in another way; the end of its message repeats the seal of reasoning. */
 function isSeen(event: TurnEvent): boolean {
-  return IN_VIEW.has(event.type) || (event.type === 'notice' && event.code === SEEN_NOTICE)
+  return (
+    IN_VIEW.has(event.type) || event.type === 'reasoning-end' || (event.type === 'notice' && event.code === SEEN_NOTICE)
+  )
 }
 
 /** A front that can ask, but not this, lacks the kind of question. */
@@ -93,9 +95,13 @@ function carryComposed(
   if (event.parts === undefined) return event
   const repeated = event.type === 'message-end' ? (part: Part) => isRepeated(part, event.message, view) : () => false
   const parts = carryParts(event.parts, (part) => {
-    if (capabilities[`part.${part.type}`] !== 'none') return true
-    if (!repeated(part)) report(dropped(`part.${part.type}`))
-    return false
+    if (capabilities[`part.${part.type}`] === 'none') {
+      if (!repeated(part)) report(dropped(`part.${part.type}`))
+      return undefined
+    }
+    if (part.ext === undefined || capabilities['part.ext'] !== 'none') return part
+    report({ ...dropped('part.ext'), field: part.ext.protocol })
+    return withoutPartExt(part)
   })
   return parts === event.parts ? event : { ...event, parts }
 }
@@ -108,16 +114,14 @@ function isRepeated(part: Part, message: string, view: LiveView): boolean {
   return (part.type === 'tool-call' || part.type === 'tool-reply') && view.tool(part.tool) !== undefined
 }
 
-/** The parts that are kept, also of those within the reply of a tool; the same array when all are. */
-function carryParts(parts: readonly Part[], keeps: (part: Part) => boolean): readonly Part[] {
+/** The parts that are carried, also of those within the reply of a tool; the same array when all are as they were. */
+function carryParts(parts: readonly Part[], carry: (part: Part) => Part | undefined): readonly Part[] {
   let changed = false
-  const kept = parts.flatMap((part) => {
-    if (!keeps(part)) {
-      changed = true
-      return []
-    }
-    if (part.type !== 'tool-reply') return part
-    const inner = carryParts(part.parts, keeps)
+  const kept = parts.flatMap((given) => {
+    const part = carry(given)
+    changed ||= part !== given
+    if (part?.type !== 'tool-reply') return part ?? []
+    const inner = carryParts(part.parts, carry)
     changed ||= inner !== part.parts
     return inner === part.parts ? part : { ...part, parts: inner }
   })

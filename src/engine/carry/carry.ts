@@ -129,7 +129,14 @@ function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean)
 }
 
 function carryParts(parts: readonly Part[], drop: (item: Item) => boolean): readonly Part[] {
-  return parts.filter((part) => !drop(`part.${part.type}`))
+  return parts
+    .filter((part) => !drop(`part.${part.type}`))
+    .map((part) => (part.ext && drop('part.ext') ? withoutExt(part) : part))
+}
+
+/** The part without the fields of a protocol. */
+export function withoutExt({ ext: _, ...part }: Part): Part {
+  return part
 }
 
 function without<T extends object>(fields: T, drops: (key: keyof T & string) => boolean): T {

@@ -57,6 +57,7 @@ function sourceOf(item: Item): Source {
     case 'turn-end':
     case 'message-start':
     case 'message-end':
+    case 'reasoning-end':
       return 'gateway'
     case 'foreign':
     case 'ext':
@@ -125,9 +126,12 @@ function beside(item: Item, front: Capabilities, back: Capabilities): Carriage |
   return (item === 'agent-ready' || item === 'session-bound') && back[item] !== 'none' ? 'served' : undefined
 }
 
-/** Every client is told the shape of its turn; only those that can go on with a parked one are parked. */
+/**
+ * Every client is told the shape of its turn. Only those that can go on with a parked one are parked, and only those that
+ * see blocks of reasoning are told their ends.
+ */
 function shaped(item: Item, front: Capabilities): Carriage {
-  if (item === 'turn-parked' && front[item] === 'none') return 'absent'
+  if ((item === 'turn-parked' || item === 'reasoning-end') && front[item] === 'none') return 'absent'
   return front[item] === 'partial' ? 'weakened' : 'kept'
 }
 

@@ -97,6 +97,7 @@ class TurnGuard {
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':
+      case 'reasoning-end':
         if (event.message !== this.#speaking || event.lane !== this.#lane) this.#speak(event.message, event.lane)
         this.#next(this.#spoken === event.message ? event : { ...event, message: this.#spoken })
         return

@@ -41,9 +41,14 @@ const START: Compared<Start> = {
 const OPTIONS: Compared<TurnOptions> = {
   model: true,
   temperature: true,
+  topP: true,
+  maxTokens: true,
+  stop: true,
   effort: true,
   systemPrompt: true,
   tools: true,
+  toolChoice: true,
+  parallelTools: true,
   outputSchema: true,
   locale: true,
   // The form of the answer and the patience for it: a second attempt may ask for pieces, and has less time left.

@@ -65,21 +65,25 @@ const stop = fc.constantFrom(
   'stop-sequence',
   'refusal',
   'content-filter',
+  'context-window',
+  'max-budget',
   'aborted',
   'error',
 )
 const blob = { mime: text, name: text, url: text, ref: text, base64: text, bytes: number }
 
+const seal = record({ provider: text, data: text }, { kind: fc.constantFrom('encrypted', 'redacted') })
+
 const { part } = fc.letrec<{ part: unknown; parts: unknown }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 2 },
-    record({ type: fc.constant('text'), text }),
-    record({ type: fc.constantFrom('image', 'audio', 'file') }, blob),
-    record({ type: fc.constant('data'), json }, { mime: text }),
-    record({ type: fc.constant('reasoning'), text }, { seal: record({ provider: text, data: text }) }),
-    record({ type: fc.constant('tool-call'), tool: text, name: text, args: json }),
-    record({ type: fc.constant('diff'), path: text, before: fc.option(text), after: text }),
-    record({ type: fc.constant('tool-reply'), tool: text, status, parts: tie('parts') }),
+    record({ type: fc.constant('text'), text }, { ext }),
+    record({ type: fc.constantFrom('image', 'audio', 'file') }, { ...blob, ext }),
+    record({ type: fc.constant('data'), json }, { mime: text, ext }),
+    record({ type: fc.constant('reasoning'), text }, { seal, ext }),
+    record({ type: fc.constant('tool-call'), tool: text, name: text, args: json }, { ext }),
+    record({ type: fc.constant('diff'), path: text, before: fc.option(text), after: text }, { ext }),
+    record({ type: fc.constant('tool-reply'), tool: text, status, parts: tie('parts') }, { ext }),
   ),
   parts: fc.array(tie('part'), { maxLength: 3 }),
 }))
@@ -130,9 +134,10 @@ const TURN_EVENTS: Record<string, [Members, Members?]> = {
   ],
   'step-start': [{ step: number }],
   'step-end': [{ step: number, stop }],
-  'message-start': [{ message: text, role }, { phase: fc.constantFrom('commentary', 'final') }],
+  'message-start': [{ message: text, role }, { phase: fc.constantFrom('commentary', 'final', 'refusal') }],
   'text-delta': [{ message: text, text }],
   'reasoning-delta': [{ message: text, text }],
+  'reasoning-end': [{ message: text }, { seal }],
   'message-end': [{ message: text }, { parts }],
   'message-retract': [{ message: text, keepText: fc.boolean() }],
   'tool-start': [
@@ -205,10 +210,15 @@ const COMMANDS: Record<string, [Members, Members?]> = {
           streaming: fc.boolean(),
           model: text,
           temperature: number,
+          topP: number,
+          maxTokens: number,
+          stop: words,
           effort: text,
           totalMs: number,
           systemPrompt: text,
           tools: words,
+          toolChoice: fc.oneof(fc.constantFrom('auto', 'none', 'required'), record({ tool: text })),
+          parallelTools: fc.boolean(),
           outputSchema: json,
           locale: text,
         },
@@ -227,7 +237,20 @@ const COMMANDS: Record<string, [Members, Members?]> = {
       ),
       invocation: record({ kind: fc.constantFrom('slash', 'at'), path: words, args: text }),
       history: fc.array(record({ role, parts }, { at: number }), { maxLength: 2 }),
-      clientTools: fc.array(record({ name: text, schema: json }), { maxLength: 2 }),
+      clientTools: fc.array(
+        record(
+          { name: text },
+          {
+            kind: fc.constantFrom('custom', 'hosted'),
+            namespace: text,
+            description: text,
+            schema: json,
+            strict: fc.boolean(),
+            ext,
+          },
+        ),
+        { maxLength: 2 },
+      ),
       askedCapabilities: words,
       environment: record({ privacy: fc.constantFrom('public', 'restricted', 'secret'), json }),
     },
