@@ -30,7 +30,7 @@ export class Engine {
     const settings = { current }
     const replies = new Replies()
     const live = new LiveSessions()
-    const lease = new Lease(store, turns, now)
+    const lease = new Lease({ store, log, now }, turns)
     const watch = new StoreWatch({ store, lease, log, now, turns, sessions: live })
     const recorder = new Recorder(store, watch, lease)
     const sessions = new Sessions(live, { recorder, sessions: live, replies, log, now }, hooks)

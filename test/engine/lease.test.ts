@@ -1,26 +1,40 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LeaseRef, Store } from '../../src/contract/index.ts'
+import { LOST } from '../../src/engine/common/faults.ts'
 import { LAST_CALL_MS, Lease, RENEW_MS } from '../../src/engine/record/lease.ts'
+import type { Fault } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { SILENT_LOG } from '../kit/plain.ts'
 
 const EXPIRES_MS = 5000
 
 let store: Store
-let holder: { busy: boolean }
+let turns: { busy: boolean; refuse: (why: Fault) => void }
+let losses: number
 let lease: Lease
 let now: number
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'hrtime'] })
   store = openStore({ kind: 'sqlite', path: ':memory:' })
   now = 1000
-  holder = { busy: true }
-  lease = new Lease(store, holder, () => now)
+  losses = 0
+  const refuse = (why: Fault): void => {
+    expect(why).toBe(LOST)
+    losses += 1
+  }
+  turns = { busy: true, refuse }
+  lease = newLease()
 })
 afterEach(async () => {
   vi.useRealTimers()
   await store.close()
 })
+
+/** The lease of a process. */
+function newLease(): Lease {
+  return new Lease({ store, log: SILENT_LOG, now: () => now }, turns)
+}
 
 /** Time passes, with the wall clock. */
 async function pass(ms: number): Promise<void> {
@@ -36,8 +50,9 @@ async function expired(of: LeaseRef, ms: number): Promise<boolean> {
 
 test('is taken once, however many turns begin at once, and renewed while turns run', async () => {
   expect(lease.held).toBeUndefined()
-  const [one, two] = await Promise.all([lease.take(), lease.take()])
+  const [one, two] = await Promise.all([lease.hold(), lease.hold()])
   expect(two).toBe(one)
+  expect(lease.hold()).toBe(one)
   expect(lease.held).toBe(one)
   expect(lease.covers({ ...one })).toBe(true)
   expect(lease.covers({ ...one, epoch: one.epoch + 1 })).toBe(false)
@@ -48,26 +63,26 @@ test('is taken once, however many turns begin at once, and renewed while turns r
 })
 
 test('is given up when no turn runs, and taken anew with the next one', async () => {
-  const first = await lease.take()
-  holder.busy = false
+  const first = await lease.hold()
+  turns.busy = false
   await pass(RENEW_MS)
   expect(lease.held).toBeUndefined()
   expect(await store.lapseLease(first, now, 1)).toBe(true)
-  holder.busy = true
-  const second = await lease.take()
+  turns.busy = true
+  const second = await lease.hold()
   expect(second.owner).not.toBe(first.owner)
   await pass(2 * EXPIRES_MS)
   expect(await expired(second, 0)).toBe(false)
 })
 
 test('is kept by a process that serves, and taken over by the next one of its name', async () => {
-  holder.busy = false
+  turns.busy = false
   await lease.serve('host http://127.0.0.1:1')
   const first = lease.held!
   expect(first).toEqual({ owner: 'host http://127.0.0.1:1', epoch: 1000 })
   await pass(10 * EXPIRES_MS)
   expect(await expired(first, 0)).toBe(false)
-  const next = new Lease(store, holder, () => now)
+  const next = newLease()
   await next.serve('host http://127.0.0.1:1')
   expect(next.held!.epoch).toBeGreaterThan(first.epoch)
   expect(await store.lapseLease(first, now, 1)).toBe(true)
@@ -76,7 +91,7 @@ test('is kept by a process that serves, and taken over by the next one of its na
 })
 
 test('is renewed again when the store could not be written for a while', async () => {
-  const held = await lease.take()
+  const held = await lease.hold()
   const broken = vi.spyOn(store, 'renewLease').mockImplementation(() => {
     throw new Error('disk full')
   })
@@ -88,7 +103,7 @@ test('is renewed again when the store could not be written for a while', async (
 })
 
 test('is not renewed twice at once', async () => {
-  await lease.take()
+  await lease.hold()
   let renewed = (_done: boolean): void => {}
   const slow = vi.spyOn(store, 'renewLease').mockImplementation(
     () =>
@@ -106,8 +121,86 @@ test('is not renewed twice at once', async () => {
 test('is given up once, and not without having been taken', async () => {
   const dropped = vi.spyOn(store, 'dropLease')
   await lease.drop()
-  const held = await lease.take()
+  const held = await lease.hold()
   await lease.drop()
   await lease.drop()
   expect(dropped.mock.calls).toEqual([[held]])
+})
+
+/** What others do when they have waited for it long enough. */
+async function lapse(of: LeaseRef): Promise<void> {
+  expect(await expired(of, EXPIRES_MS)).toBe(true)
+}
+
+test('that others have ended is lost at the next renewal, and another one is taken after that', async () => {
+  const first = await lease.hold()
+  await lapse(first)
+  expect(lease.confirm()).toBe(true)
+  await pass(RENEW_MS)
+  expect([losses, lease.held]).toEqual([1, undefined])
+  expect(lease.confirm()).toBe(true)
+  const second = await lease.hold()
+  expect(second.owner).not.toBe(first.owner)
+  expect([lease.confirm(), losses]).toEqual([true, 1])
+})
+
+test.each(['the process was stopped', 'the machine slept, or its clock was set'])(
+  'is looked up before anything rests on it when %s',
+  async (what) => {
+    const first = await lease.hold()
+    const renewed = vi.spyOn(store, 'renewLease')
+    // No timer runs meanwhile.
+    const skip = (ms: number): void => {
+      if (what === 'the process was stopped') stopped += ms
+      else now += ms
+    }
+    let stopped = 0
+    vi.spyOn(process, 'hrtime').mockImplementation((() => [stopped / 1000, 0]) as never)
+    skip(4000)
+    expect([lease.confirm(), renewed.mock.calls.length]).toEqual([true, 0])
+    skip(1000)
+    expect([lease.confirm(), renewed.mock.calls.length]).toEqual([true, 1])
+    expect([lease.confirm(), renewed.mock.calls.length]).toEqual([true, 1])
+    await lapse(first)
+    skip(5000)
+    expect([lease.confirm(), lease.confirm(), losses]).toEqual([false, false, 0])
+    await Promise.resolve()
+    expect([losses, lease.held]).toEqual([1, undefined])
+  },
+)
+
+test('counts as lost when the store cannot say at once, and as held when it cannot say at all', async () => {
+  await lease.hold()
+  const slow = vi.spyOn(store, 'renewLease')
+  slow.mockImplementation(() => {
+    throw new Error('disk full')
+  })
+  now += EXPIRES_MS
+  expect(lease.confirm()).toBe(true)
+  slow.mockImplementation(async () => true)
+  expect(lease.confirm()).toBe(false)
+})
+
+test('is not lost by a renewal that was under way when it was given up', async () => {
+  await lease.hold()
+  let renewed = (_done: boolean): void => {}
+  vi.spyOn(store, 'renewLease').mockImplementation(
+    () =>
+      new Promise((resolve) => {
+        renewed = resolve
+      }),
+  )
+  await pass(RENEW_MS)
+  await lease.drop()
+  renewed(false)
+  await pass(0)
+  expect(losses).toBe(0)
+})
+
+test('of a turn that begins when it is lost is another one', async () => {
+  const first = await lease.hold()
+  await lapse(first)
+  now += EXPIRES_MS
+  const second = await lease.hold()
+  expect([second.owner === first.owner, losses, lease.confirm()]).toEqual([false, 1, true])
 })

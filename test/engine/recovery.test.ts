@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LeaseRef, Store } from '../../src/contract/index.ts'
+import { LOST } from '../../src/engine/common/faults.ts'
 import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
-import { LOST, readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
+import { readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
 
 let store: Store

@@ -35,7 +35,7 @@ export function engineParts(
   const replies = new Replies()
   const breakers = new Breakers(() => 0)
   const watches = new Watches(turns)
-  const lease = new Lease(store, turns, now)
+  const lease = new Lease({ store, log, now }, turns)
   const watch = new StoreWatch({ store, lease, log, turns, sessions: live, now })
   const recorder = new Recorder(store, watch, lease)
   const sessions = new Sessions(live, { recorder, sessions: live, replies, log, now }, silentHooks)

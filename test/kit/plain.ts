@@ -227,6 +227,7 @@ export function plainTurn({
   const turnPeers: TurnPeers = {
     recorder: {
       event: (_turn, event) => note('event', event.type),
+      confirm: () => true,
       keeps: () => true,
       events: async () => [],
       end: (turn) => note('end', turn.view.end?.outcome),

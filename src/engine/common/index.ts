@@ -1,6 +1,6 @@
 export { elapsed, steadyFrom } from './clock.ts'
 export { digestOf } from './digest.ts'
-export { UNWRITABLE } from './faults.ts'
+export { LOST, UNWRITABLE } from './faults.ts'
 export { newId } from './ids.ts'
 export type { EngineLog, EngineParts } from './parts.ts'
 export { randomId } from './random.ts'

@@ -1,5 +1,6 @@
-import type { LeaseRef, Store } from '../../contract/index.ts'
-import { newId } from '../common/index.ts'
+import type { Awaitable, LeaseRef, Store } from '../../contract/index.ts'
+import type { Fault } from '../../model/index.ts'
+import { type EngineLog, elapsed, LOST, newId } from '../common/index.ts'
 
 /** The interval at which a process renews its lease, in milliseconds. */
 export const RENEW_MS = 2000
@@ -12,24 +13,43 @@ const LASTS_MS = 5000
  */
 export const LAST_CALL_MS = 3000
 
+/** The turns that run under a lease. */
+export interface LeasedTurns {
+  /** True while there are any. */
+  readonly busy: boolean
+  /** Ends those that have begun. */
+  refuse(why: Fault): void
+}
+
+/** When a lease expires: as other processes see it, and on a clock that is never set. */
+interface Expiry {
+  at: number
+  elapsed: number
+}
+
 /**
  * This process's lease on the turns that it runs, kept in the store. It is taken with the first turn, under a name of
  * its own, and given up when no turn runs; a process that serves clients keeps it, under the name of what it serves.
  */
 export class Lease {
   readonly #store: Store
-  readonly #turns: { readonly busy: boolean }
+  readonly #turns: LeasedTurns
+  readonly #log: EngineLog
   readonly #now: () => number
   #held: LeaseRef | undefined
+  #expiry: Expiry = { at: 0, elapsed: 0 }
+  /** It is lost, and its turns are about to be ended. */
+  #lost = false
   #serves = false
   #taking: Promise<LeaseRef> | undefined
   #renewing = false
   #timer: NodeJS.Timeout | undefined
 
-  /** It is needed while `turns` are busy. `now` is milliseconds since the epoch. */
-  constructor(store: Store, turns: { readonly busy: boolean }, now: () => number) {
+  /** `now` is milliseconds since the epoch. */
+  constructor({ store, log, now }: { store: Store; log: EngineLog; now: () => number }, turns: LeasedTurns) {
     this.#store = store
     this.#turns = turns
+    this.#log = log
     this.#now = now
   }
 
@@ -52,12 +72,36 @@ export class Lease {
     await this.#take(name)
   }
 
-  /** Takes a lease, under a name of its own. */
-  take(): Promise<LeaseRef> {
+  /** The lease for a turn that begins. It is taken, under a name of its own, when there is none. */
+  hold(): Awaitable<LeaseRef> {
+    if (this.confirm() && this.#held) return this.#held
     this.#taking ??= this.#take(newId()).finally(() => {
       this.#taking = undefined
     })
     return this.#taking
+  }
+
+  /**
+   * False when the lease is lost, so that what this process does for its turns counts no more. Costs a look at two
+   * clocks; when one of them says that it has expired it is renewed, and a store that cannot say at once whether it
+   * still is one counts as one that says no.
+   */
+  confirm(): boolean {
+    const lease = this.#held
+    if (!lease) return !this.#lost
+    if (elapsed() < this.#expiry.elapsed && this.#now() < this.#expiry.at) return true
+    const expiry = this.#nextExpiry()
+    try {
+      if (this.#store.renewLease(lease, expiry.at) === true) {
+        this.#expiry = expiry
+        return true
+      }
+    } catch {
+      // Nobody is known to have ended it. What its turns write now fails too, which is reported.
+      return true
+    }
+    this.#lose()
+    return false
   }
 
   /** Gives up the lease. */
@@ -70,22 +114,47 @@ export class Lease {
   }
 
   async #take(owner: string): Promise<LeaseRef> {
-    const now = this.#now()
-    const lease = { owner, epoch: await this.#store.takeLease(owner, now, now + LASTS_MS) }
+    const expiry = this.#nextExpiry()
+    const lease = { owner, epoch: await this.#store.takeLease(owner, this.#now(), expiry.at) }
     this.#held = lease
-    this.#timer ??= setInterval(() => void this.#renew(), RENEW_MS).unref()
+    this.#expiry = expiry
+    this.#timer ??= setInterval(() => void this.#tick(), RENEW_MS).unref()
     return lease
   }
 
-  async #renew(): Promise<void> {
+  async #tick(): Promise<void> {
     if (this.#renewing || !this.#held) return
     this.#renewing = true
     try {
-      if (!this.#serves && !this.#turns.busy) await this.drop()
-      else await this.#store.renewLease(this.#held, this.#now() + LASTS_MS)
+      if (this.#serves || this.#turns.busy) await this.#renew(this.#held)
+      else await this.drop()
     } catch {
       // It is tried again soon, and whatever a turn writes meanwhile fails too, which is reported.
     }
     this.#renewing = false
+  }
+
+  async #renew(lease: LeaseRef): Promise<void> {
+    const expiry = this.#nextExpiry()
+    const kept = await this.#store.renewLease(lease, expiry.at)
+    if (lease !== this.#held) return
+    if (kept) this.#expiry = expiry
+    else this.#lose()
+  }
+
+  /** The expiry of a lease that is taken or renewed now. */
+  #nextExpiry(): Expiry {
+    return { at: this.#now() + LASTS_MS, elapsed: elapsed() + LASTS_MS }
+  }
+
+  /** The turns of the lease end when the step in hand is done. Those that begin after that have another one. */
+  #lose(): void {
+    this.#held = undefined
+    this.#lost = true
+    queueMicrotask(() => {
+      this.#lost = false
+      this.#log.error('this process did not run for a while, and others have given up its turns')
+      this.#turns.refuse(LOST)
+    })
   }
 }

@@ -30,11 +30,16 @@ export class Recorder implements TurnRecorder, SessionRecorder {
     this.#journal = new Journal(store, (error) => watch.failed(error))
   }
 
+  /** False when the ends of turns do not count, because others have given up this process and may have ended them. */
+  confirm(): boolean {
+    return this.#lease.confirm()
+  }
+
   /** A turn begins; when this resolves it survives a crash as an unfinished one, unless nothing can be written now. */
   async begin(turn: Turn, about: { session: string; tenant: string; front: string; at: number }): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
-    const { owner, epoch } = this.#lease.held ?? (await this.#lease.take())
+    const { owner, epoch } = await this.#lease.hold()
     await this.#store.beginTurn({
       turn: turn.id,
       session: about.session,

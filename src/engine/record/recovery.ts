@@ -1,14 +1,8 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import { type Fault, fault, type Id, type TurnEnd, type TurnEvent } from '../../model/index.ts'
+import type { Fault, Id, TurnEnd, TurnEvent } from '../../model/index.ts'
+import { LOST } from '../common/index.ts'
 import { closingsOf } from '../events/index.ts'
 import { LAST_CALL_MS } from './lease.ts'
-
-/** The fault of a turn whose gateway is gone. */
-export const LOST: Fault = fault(
-  'internal',
-  'The gateway was stopped before the turn had ended; send the request again.',
-  { retryable: true },
-)
 
 /**
  * The distance of a lost turn's closing events from its last recorded one. Clients may have been shown events

@@ -1,4 +1,4 @@
-import type { Id, Target } from '../../model/index.ts'
+import type { Fault, Id, Target } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 
@@ -38,6 +38,11 @@ export class LiveTurns {
     delete this.#byId[turn.id]
     if (turn.command.once) this.#remember(turn.id)
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Ends those that have begun, with this fault. */
+  refuse(why: Fault): void {
+    for (const turn of this.values()) if (turn.view.seq > 0) turn.refuse(why)
   }
 
   get(id: Id): Turn | undefined {

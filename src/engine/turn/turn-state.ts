@@ -11,8 +11,8 @@ import {
 } from '../../model/index.ts'
 import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AgentSettings, type EngineLog, limitsOf } from '../common/index.ts'
-import { LiveView } from '../events/index.ts'
+import { type AgentSettings, type EngineLog, LOST, limitsOf } from '../common/index.ts'
+import { failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
 import type { TurnClock } from './turn-clock.ts'
@@ -22,6 +22,8 @@ import { TurnTimer } from './turn-timer.ts'
 export interface TurnRecorder {
   /** An event was taken into the view: for the journal. */
   event(turn: TurnState, event: TurnEvent): void
+  /** False when its end will not count, because others have given up this process and may have ended it. */
+  confirm(): boolean
   /** True while the record of the turn is complete. */
   keeps(turn: TurnState): boolean
   /** Every event so far, in order. */
@@ -127,8 +129,9 @@ export class TurnState {
   }
 
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. Its number. */
-  take(event: TurnEvent): number {
-    const isEnd = event.type === 'turn-end'
+  take(said: TurnEvent): number {
+    const isEnd = said.type === 'turn-end'
+    const event = isEnd && !this.peers.recorder.confirm() ? failedTurn(this.id, LOST) : said
     if (isEnd) this.#beforeEnd?.()
     const at = this.scope.now()
     this.view.apply(event, at)
