@@ -3,6 +3,9 @@
 /** The text of every event; what the load counts. */
 export const MARK = 'tick'
 
+/** How a chunked answer ends, with trailers or without. */
+export const CHUNKED_END: RegExp = /\r\n0\r\n(?:[^\r\n]+\r\n)*\r\n$/
+
 /** A streamed zot answer of so many pieces of text, without its response line; `done` is its last line. */
 export function zotAnswer(events: number): string {
   const said = Array.from({ length: events }, (_, at) => ({ type: 'text_delta', delta: ` ${MARK}${at}` }))
@@ -17,6 +20,15 @@ export function zotAnswer(events: number): string {
     { type: 'done' },
   ]
   return `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`
+}
+
+/** The same answer in ACP, without the result of its prompt. */
+export function acpUpdates(events: number): string {
+  const lines = Array.from({ length: events }, (_, at) => {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: ` ${MARK}${at}` } }
+    return JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update } })
+  })
+  return `${lines.join('\n')}\n`
 }
 
 /** The requests that the load sends: the body of one turn of a session. */
@@ -36,6 +48,13 @@ export const REQUESTS = {
     }),
   native: (session: string, text: string) =>
     JSON.stringify({ session: { id: session }, input: [{ type: 'text', text }] }),
+  acp: (_session: string, text: string, id: string) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'session/prompt',
+      params: { sessionId: 's', prompt: [{ type: 'text', text }] },
+    }),
   zene: (session: string, text: string, id: string) =>
     JSON.stringify({ request_id: id, session_id: session, prompt: text }),
 } as const satisfies Record<string, (session: string, text: string, id: string) => string>

@@ -11,6 +11,8 @@ export interface Amounts {
   times: number
   /** The size of growth and memory lines, 1 for all of it. */
   scale: number
+  /** The most agents at once of live streams; no limit when absent. */
+  widest?: number
 }
 
 /** A server that is compared with. */
@@ -27,11 +29,15 @@ export interface Group {
   round(bench: Bench): Promise<Readonly<Record<string, Sample>>>
   /** Measured once, not in every round. */
   once?: true
+  /** Begins with the round to warm up what takes long to make; it is waited for before the others. */
+  prepare?(bench: Bench): Promise<void>
 }
 
 /** The servers of one run. */
 export class Bench {
   amounts: Amounts
+  /** In the round to warm up, how long a load of middling width goes on, in milliseconds; else 0. */
+  warmMs = 0
   readonly workshop = new Workshop()
   readonly #started = new Map<string, Promise<unknown>>()
   readonly #stops: (() => Promise<void>)[] = []
@@ -40,9 +46,14 @@ export class Bench {
     this.amounts = amounts
   }
 
+  /** How long a load of so many at once goes on, in milliseconds: one width of each path warms up for all of them. */
+  msFor(width: number): number {
+    return width === 8 || width === 32 ? Math.max(this.warmMs, this.amounts.ms) : this.amounts.ms
+  }
+
   /** A program of `limits/` that says its port. */
   server(name: string, path: string, args: readonly string[] = []): Promise<Server> {
-    return this.#once(name, async () => {
+    return this.once(name, async () => {
       const running = program(path, args)
       this.#stops.push(() => running.stop())
       return { port: Number(await running.line()), pid: running.child.pid! }
@@ -51,7 +62,7 @@ export class Bench {
 
   /** A gateway that is kept for all rounds. */
   gateway(name: string, options: GatewayOptions = {}): Promise<Gateway> {
-    return this.#once(name, async () => {
+    return this.once(name, async () => {
       const gateway = await this.workshop.gateway(options)
       this.#stops.push(() => gateway.stop())
       return gateway
@@ -60,7 +71,12 @@ export class Bench {
 
   /** A configuration that no gateway runs on. */
   alone(): Promise<string> {
-    return this.#once('alone', async () => this.workshop.config())
+    return this.once('alone', async () => this.workshop.config())
+  }
+
+  /** Ends something when the run ends. */
+  onClose(stop: () => Promise<void>): void {
+    this.#stops.push(stop)
   }
 
   async close(): Promise<void> {
@@ -68,7 +84,8 @@ export class Bench {
     this.workshop.clean()
   }
 
-  #once<T>(name: string, make: () => Promise<T>): Promise<T> {
+  /** Makes something the first time that it is asked for. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const known = this.#started.get(name) as Promise<T> | undefined
     if (known) return known
     const made = make()

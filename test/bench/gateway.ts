@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../kit/gateway.ts'
 import { zotAnswer } from './answers.ts'
+import { liveAgent } from './live.ts'
 import { benchFile, Program } from './processes.ts'
 
 /** Events of a streamed turn. */
@@ -18,6 +19,8 @@ export interface Gateway {
   pid: number
   /** Its configuration file. */
   config: string
+  /** The file of its store. */
+  store: string
   stop(): Promise<void>
 }
 
@@ -27,8 +30,8 @@ export interface GatewayOptions {
   upstream?: number
   /** More top-level configuration. */
   yaml?: string
-  /** A store that is gone with the process. */
-  forgetful?: boolean
+  /** The file of its store, a new one when absent; `:memory:` is gone with the process. */
+  store?: string
   /** Modules that are loaded before it. */
   imports?: readonly string[]
   env?: Readonly<Record<string, string>>
@@ -60,7 +63,7 @@ export class Workshop {
   }
 
   /** A configuration with all agents, in a folder of its own. */
-  config({ upstream, yaml = '', forgetful = false }: GatewayOptions = {}): string {
+  config({ upstream, yaml = '', store = this.#storeFile() }: GatewayOptions = {}): string {
     const file = join(this.folder, `gateway-${++this.#count}.yaml`)
     const engine = upstream && `  engine: { protocol: openharness, url: "http://127.0.0.1:${upstream}/" }\n`
     const pool = 'pool: { max: 256, idle: 10m }'
@@ -71,8 +74,10 @@ agents:
   stream: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.stream)}, ${pool} }
   short: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.short)}, ${pool} }
   flood: { protocol: zot, command: ${process.execPath}, args: ["${benchFile('agents/flood.mjs')}"], ${pool} }
+  live: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(liveAgent(this.folder))}, pool: { max: 1000, idle: 10m } }
   once: { protocol: agentproc, command: "${benchFile('agents/once.sh')}", args: [], pool: { max: 64 } }
-${engine ?? ''}store: { kind: sqlite, path: "${forgetful ? ':memory:' : join(this.folder, `${this.#count}.db`)}" }
+  zene: { protocol: zene, command: "${benchFile('agents/zene.sh')}", args: [], pool: { max: 64 } }
+${engine ?? ''}store: { kind: sqlite, path: "${store}" }
 ${yaml}`
     writeFileSync(file, text)
     return file
@@ -80,7 +85,8 @@ ${yaml}`
 
   /** Starts a gateway; resolves when it takes turns. */
   async gateway(options: GatewayOptions = {}): Promise<Gateway> {
-    const config = this.config(options)
+    const { store = this.#storeFile() } = options
+    const config = this.config({ ...options, store })
     const imports = (options.imports ?? []).map((path) => `--import=${benchFile(path)}`).join(' ')
     const env = { ...options.env, ...(imports && { NODE_OPTIONS: imports }) }
     const serve = ['serve', '--config', config]
@@ -89,8 +95,12 @@ ${yaml}`
     const running = profiles ? new Program(process.execPath, profiled, env) : new Program(this.launcher, serve, env)
     for (;;) {
       const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(await running.line())?.[1]
-      if (port) return { port: Number(port), pid: running.child.pid!, config, stop: () => running.stop() }
+      if (port) return { port: Number(port), pid: running.child.pid!, config, store, stop: () => running.stop() }
     }
+  }
+
+  #storeFile(): string {
+    return join(this.folder, `${++this.#count}.db`)
   }
 
   #copy(): void {

@@ -1,8 +1,19 @@
 import type { Group } from './bench.ts'
-import { ONCE } from './once.ts'
+import { GROWTH } from './growth.ts'
+import { LIVE } from './live.ts'
+import { MEMORY } from './memory.ts'
 import { STARTED } from './started.ts'
 import { STREAMED } from './streamed.ts'
 import { TRANSLATED } from './translated.ts'
+import { WHOLE } from './whole.ts'
 
 /** Every group of lines, in the order of the table. */
-export const GROUPS: readonly Group[] = [...STREAMED, ...STARTED, ...TRANSLATED, ...ONCE]
+export const GROUPS: readonly Group[] = [
+  ...STREAMED,
+  ...WHOLE,
+  ...LIVE,
+  ...STARTED,
+  ...TRANSLATED,
+  ...MEMORY,
+  ...GROWTH,
+]

@@ -16,7 +16,7 @@ describe.skipIf(!LINUX || !existsSync(join(ROOT, 'dist/turnpike.cjs')))(
     let bench: Bench
 
     beforeAll(() => {
-      bench = new Bench({ ms: 20, times: 1, scale: 0.01 })
+      bench = new Bench({ ms: 20, times: 1, scale: 0.01, widest: 8 })
     })
     afterAll(() => bench.close())
 

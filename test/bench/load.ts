@@ -1,11 +1,15 @@
 /** Loads of turns from a process of their own. */
+import { setTimeout } from 'node:timers/promises'
 import type { RequestKind } from './answers.ts'
 import { cpuMicros, program } from './processes.ts'
 
 /** What the load does. */
 export interface LoadJob {
   port: number
+  /** `{session}` in it is the name of the session. */
   path: string
+  /** A path on which each session's events are streamed beside the answers; they are read and thrown away. */
+  follow?: string
   kind: RequestKind
   headers?: Readonly<Record<string, string>>
   /** What the agent is asked. */
@@ -37,10 +41,14 @@ export interface Measured extends LoadResult {
   cpu: number
 }
 
-/** Runs a load on the server with this process id. Every connection has had one turn before anything is measured. */
-export async function load(pid: number, job: LoadJob): Promise<Measured> {
+/**
+ * Runs a load on the server with this process id. Every connection has had one turn before anything is measured, and
+ * then does nothing for `idleMs`.
+ */
+export async function load(pid: number, job: LoadJob, idleMs = 0): Promise<Measured> {
   const running = program('programs/load.ts', [JSON.stringify(job)])
   await running.line()
+  if (idleMs > 0) await setTimeout(idleMs)
   const before = cpuMicros(pid)
   running.child.stdin!.write('go\n')
   const result = JSON.parse(await running.line()) as LoadResult

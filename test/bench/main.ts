@@ -3,6 +3,7 @@
  *   --rounds N        rounds (5)               --only NAME[,NAME]   groups or lines whose name begins so
  *   --quick           short loads, 2 rounds    --out FILE           FILE.json and FILE.md (bench-results in the folder)
  *   --compare FILE    fail when a line is worse than there by more than 10 %
+ *   --peers           also lines against other gateways, installed from npm into a folder of the run
  *   --noisy           report also when others use the machine
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { type Amounts, Bench, type Group } from './bench.ts'
 import { GROUPS } from './groups.ts'
 import { lostShare } from './noise.ts'
+import { AGAINST_PEERS } from './peers.ts'
 import { median } from './statistics.ts'
 import { markdown, type Results, regressions, rowOf, type Sample, shown } from './table.ts'
 
@@ -19,7 +21,7 @@ const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 /** More of the processors' time than this in others' hands, and figures say more of them than of us. */
 const MOST_LOST = 0.1
 const MOST_WORSE = 0.1
-/** How long the round to warm up loads each server, in milliseconds: until V8 has compiled what is called often. */
+/** How long the round to warm up loads each path, in milliseconds: until V8 has compiled what is called often. */
 const WARM_MS = 8000
 
 const { values } = parseArgs({
@@ -30,13 +32,15 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'bench-results' },
     compare: { type: 'string' },
     noisy: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
   },
 })
 
 function wanted(): Group[] {
   const names = values.only?.split(',')
   const begins = (text: string): boolean => !names || names.some((name) => text.startsWith(name))
-  return GROUPS.filter(({ name, lines }) => begins(name) || lines.some((line) => begins(line.name)))
+  const groups = values.peers ? [...GROUPS, ...AGAINST_PEERS] : GROUPS
+  return groups.filter(({ name, lines }) => begins(name) || lines.some((line) => begins(line.name)))
 }
 
 async function measure(
@@ -48,16 +52,19 @@ async function measure(
   const samples = new Map<string, Sample[]>()
   const lost: number[] = []
   try {
-    // Round 0 warms everything up and is thrown away.
+    // Round 0 warms everything up and is thrown away; what it disturbs is no figure.
+    const prepared = Promise.all(groups.map((group) => group.prepare?.(bench)))
     for (let round = 0; round <= rounds; round += 1) {
       lost.push(await lostShare())
-      bench.amounts = round === 0 ? { ...amounts, ms: values.quick ? amounts.ms : WARM_MS, times: 1 } : amounts
+      bench.warmMs = round === 0 && !values.quick ? WARM_MS : 0
+      bench.amounts = round === 0 ? { ...amounts, times: 1 } : amounts
       for (const group of groups) {
         if (group.once && round !== 1) continue
         const found = await group.round(bench)
         if (round === 0) continue
         for (const { name } of group.lines) samples.set(name, [...(samples.get(name) ?? []), found[name]!])
       }
+      await prepared
       process.stderr.write(`round ${round} of ${rounds} (${shown(lost.at(-1)! * 100)} % lost to others)\n`)
     }
   } finally {

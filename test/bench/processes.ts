@@ -92,6 +92,19 @@ export function cpuMicros(pid: number): number {
   return nanos / 1000
 }
 
+/** The processes of a command with its arguments. Linux. */
+export function processesOf(command: readonly string[]): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const args = /^\d+$/.test(name) ? readFileSync(`/proc/${name}/cmdline`, 'utf8') : ''
+      return args === `${command.join('\0')}\0` ? [Number(name)] : []
+    } catch {
+      // It has ended meanwhile.
+      return []
+    }
+  })
+}
+
 /** Memory of a process that is resident and its own, in MB (2^20 bytes): what it shares with files is not counted. */
 export function memoryMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -15,30 +15,44 @@ function request(): string {
 }
 const HOST = ['host', '--protocol', 'v1', '--bridge-compat', '--single-request']
 
-const spawned: Group = {
-  name: 'spawn-8',
-  lines: [
-    {
-      name: 'spawn-8',
-      what: 'HTTP to an AGENT_ script, 8 at once: turns/s',
-      unit: '/s',
-      against: 'direct spawn',
-      by: 'ratio',
-      budget: 0.9,
-      bound: 'least',
-      limitedBy:
-        'the turn itself, 1.2 ms beside the start of the script. It was 0.38 when the gateway started its agents itself',
-    },
-  ],
-  async round(bench) {
-    const { ms } = bench.amounts
-    const args = [String(ms), '8', benchFile('agents/once.sh')]
-    const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
-    const { port, pid } = await bench.gateway('main')
-    const job = { port, path: '/v1/zene/once', kind: 'zene', text: 'tick', mark: 'tick', width: 8, ms } as const
-    const { turns, seconds } = await load(pid, { ...job, sessions: 'spawn' })
-    return { 'spawn-8': { figure: turns / seconds, limit: direct.turns / direct.seconds } }
+/** The agents of one turn: the script and the input of the limit, the agent of the gateway. */
+const AGENTS = {
+  spawn: { what: 'HTTP to an AGENT_ script', script: 'agents/once.sh', input: '', path: '/v1/zene/once' },
+  'zene-once': {
+    what: 'HTTP to a Zene one-shot',
+    script: 'agents/zene.sh',
+    input: '{"request_id":"r","session_id":"s","prompt":"tick"}\n',
+    path: '/v1/zene/zene',
   },
+} as const
+
+function spawned(kind: keyof typeof AGENTS, width: number): Group {
+  const { what, script, input, path } = AGENTS[kind]
+  const name = `${kind}-${width}`
+  return {
+    name,
+    lines: [
+      {
+        name,
+        what: `${what}, ${width} at once: turns/s`,
+        unit: '/s',
+        against: 'direct spawn',
+        by: 'ratio',
+        budget: 0.85,
+        bound: 'least',
+        limitedBy:
+          'the turn itself beside the start of the script. It was 0.38 when the gateway started its agents itself',
+      },
+    ],
+    async round(bench) {
+      const args = [String(bench.amounts.ms), String(width), input, benchFile(script)]
+      const direct = await report<{ turns: number; seconds: number }>('limits/spawn.ts', args)
+      const { port, pid } = await bench.gateway('main')
+      const job = { port, path, kind: 'zene', text: 'tick', mark: 'tick', width, ms: bench.msFor(width) } as const
+      const { turns, seconds } = await load(pid, { ...job, sessions: kind })
+      return { [name]: { figure: turns / seconds, limit: direct.turns / direct.seconds } }
+    },
+  }
 }
 
 const stall: Group = {
@@ -132,4 +146,8 @@ const oneShot: Group = {
 }
 
 /** All groups of this file. */
-export const STARTED: readonly Group[] = [spawned, stall, oneShot]
+export const STARTED: readonly Group[] = [
+  ...(['spawn', 'zene-once'] as const).flatMap((kind) => [1, 8, 32].map((width) => spawned(kind, width))),
+  stall,
+  oneShot,
+]

@@ -17,6 +17,11 @@ export interface LineInfo {
   limitedBy?: string
 }
 
+/** A line that is measured once: a figure that must not be exceeded, unless it says otherwise. */
+export function onceLine(of: Pick<LineInfo, 'name' | 'what' | 'unit' | 'budget'> & Partial<LineInfo>): LineInfo {
+  return { against: '', by: 'figure', bound: 'most', ...of }
+}
+
 /** One round of a line; `limit` is 0 where there is none. */
 export interface Sample {
   figure: number

@@ -1,14 +1,17 @@
-/** The limit of a process a turn: started directly, `n` at once. argv: milliseconds, n, command, arguments. */
+/**
+ * The limit of a process a turn: started directly, `n` at once. argv: milliseconds, n,
+ * the input of each, command, arguments.
+ */
 import { spawn } from 'node:child_process'
 
-const [ms = '500', width = '8', command = '', ...args] = process.argv.slice(2)
+const [ms = '500', width = '8', input = '', command = '', ...args] = process.argv.slice(2)
 const begin = performance.now()
 let turns = 0
 
 function run(): Promise<void> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { env: { PATH: process.env['PATH'], AGENT_MESSAGE: 'tick' }, detached: true })
-    child.stdin.end()
+    child.stdin.end(input === '' ? undefined : input)
     child.stdout.setEncoding('utf8')
     child.stdout.on('data', () => {})
     child.on('close', () => resolve())

@@ -3,7 +3,7 @@
  * answers by hand, so that both servers that are compared are asked by something that costs less than they do.
  */
 import { connect, type Socket } from 'node:net'
-import { REQUESTS } from '../answers.ts'
+import { CHUNKED_END, REQUESTS } from '../answers.ts'
 import type { LoadJob, LoadResult } from '../load.ts'
 
 const job = JSON.parse(process.argv[2]!) as LoadJob
@@ -15,12 +15,10 @@ let broken = 0
 let sent = 0
 let begin = 0
 
-/** How a chunked answer ends, with trailers or without. */
-const CHUNKED_END = /\r\n0\r\n(?:[^\r\n]+\r\n)*\r\n$/
-
 class Connection {
   readonly #session: string
   readonly #socket: Socket
+  readonly #events: Socket | undefined
   #head = ''
   #left: number | undefined
   #tail = ''
@@ -35,6 +33,14 @@ class Connection {
     this.#socket.setEncoding('latin1')
     this.#socket.on('data', (text) => this.#data(String(text)))
     this.#socket.on('close', () => this.#done?.())
+    this.#events = job.follow === undefined ? undefined : this.#follow(job.follow)
+  }
+
+  #follow(path: string): Socket {
+    const socket = connect(job.port, '127.0.0.1')
+    const head = `GET ${path.replace('{session}', this.#session)} HTTP/1.1\r\nhost: localhost\r\n`
+    socket.write(`${head}accept: text/event-stream\r\n\r\n`)
+    return socket.resume()
   }
 
   ask(): Promise<void> {
@@ -49,7 +55,9 @@ class Connection {
     this.#seen = false
     this.#at = performance.now()
     const length = `content-length: ${Buffer.byteLength(body)}\r\n`
-    this.#socket.write(`POST ${job.path} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body}`)
+    this.#socket.write(
+      `POST ${job.path.replace('{session}', session)} HTTP/1.1\r\n${lines.join('')}${length}\r\n${body}`,
+    )
     return new Promise((resolve) => {
       this.#done = resolve
     })
@@ -57,6 +65,7 @@ class Connection {
 
   end(): void {
     this.#socket.destroy()
+    this.#events?.destroy()
   }
 
   #data(text: string): void {
