@@ -1,34 +1,13 @@
-import type { Route } from '../../contract/index.ts'
-import {
-  type Ask,
-  type AskReply,
-  type CommandOf,
-  type EventOf,
-  type Id,
-  narrowestOption,
-  type Question,
-} from '../../model/index.ts'
-import { randomId } from '../common/index.ts'
+import type { Ask, AskReply, CommandOf, EventOf, Id } from '../../model/index.ts'
+import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
+import { type Park, Parking } from './parking.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** Outcome of an answer: it was taken, nothing waits for it, or it does not answer this question, which stays open. */
 export type AskAnswered = 'taken' | 'gone' | { mismatch: string }
 
-/** A turn that waits for a client's next request: by which token, since which event, with which questions. */
-export interface Park {
-  continuation: string
-  seq: number
-  asks: readonly Ask[]
-}
-
-/** Audit entry of an answered question. It has no content but the tool's name. */
-interface AskAudit {
-  ask: Id
-  about: string
-  how: 'answered' | 'timeout' | 'cancelled'
-  option?: string
-  by: string
-}
+/** The settlement of a question. */
+type How = 'answered' | 'timeout' | 'cancelled'
 
 interface OpenAsk {
   ask: Ask
@@ -43,13 +22,12 @@ interface OpenAsk {
 export class TurnAsks {
   readonly #turn: TurnState
   readonly #open = new Map<Id, OpenAsk>()
-  #parking = false
+  readonly #parking: Parking
   #cancelled = false
-  #continuation: string | undefined
-  #parkedAt = 0
 
   constructor(turn: TurnState) {
     this.#turn = turn
+    this.#parking = new Parking(turn, this.#open)
   }
 
   /** The agent waits for somebody: its silence is not its fault. */
@@ -57,14 +35,9 @@ export class TurnAsks {
     return this.#open.size > 0
   }
 
-  /** The park that it is in. */
+  /** The park that the turn is in. */
   get parked(): Park | undefined {
-    if (this.#continuation === undefined) return undefined
-    return {
-      continuation: this.#continuation,
-      seq: this.#parkedAt,
-      asks: [...this.#open.values()].map(({ ask }) => ask),
-    }
+    return this.#parking.current
   }
 
   /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
@@ -75,56 +48,50 @@ export class TurnAsks {
       queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
       return false
     }
-    if (audience.canBeAsked(event)) {
-      this.#wait(event)
-      return true
+    const inline = audience.canBeAsked(event)
+    if (!inline && !this.#parking.on && !audience.canAnswerLater(event)) {
+      this.#answerByPolicy(event)
+      return false
     }
-    if (this.#continuation !== undefined || audience.canAnswerLater(event)) {
-      this.#wait(event)
-      if (this.#continuation === undefined) this.#park()
-      return true
-    }
-    this.#answerByPolicy(event)
-    return false
+    this.#wait(event)
+    if (!inline && !this.#parking.on) this.#parking.begin()
+    return true
   }
 
   /** A client answers. Who brings the token of a park and no answer to its question is asked again. */
-  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
-    const parked = this.#continuation !== undefined
-    const again = parked && typeof command.target === 'object' && 'continuation' in command.target
-    const ask = command.ask ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
+  answer({ ask: named, target, reply }: CommandOf<'ask-reply'>, by: string): AskAnswered {
+    const parked = this.#parking.on
+    const again = parked && typeof target === 'object' && 'continuation' in target
+    const ask = named ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
     const open = ask === undefined ? undefined : this.#open.get(ask)
-    const mismatch = open && mismatchOf(open.ask.question, command.reply)
+    const mismatch = open && mismatchOf(open.ask.question, reply)
     if (ask === undefined || !open || mismatch !== undefined) {
-      if (again) this.#park()
+      if (again) this.#parking.begin()
       return mismatch === undefined ? 'gone' : { mismatch }
     }
-    this.#settle(ask, 'answered', by, command.reply)
-    this.#send(ask, command.reply)
+    this.#answer(ask, 'answered', by, reply)
     // The client that brought this answer is asked the open questions again.
-    if (parked && this.waiting) this.#park()
+    if (parked && this.waiting) this.#parking.begin()
     return 'taken'
   }
 
   /** A client has left: where only a next request can bring the answers from here on, the turn is parked until then. */
   left(): void {
-    const { audience, id } = this.#turn
-    const events = [...this.#open.values()].map(({ ask }) => ({ type: 'ask', turn: id, ...ask }) as const)
+    const { audience } = this.#turn
+    const events = [...this.#open.values()].map(({ ask }) => this.#eventOf(ask))
     const waits = events.some((event) => !audience.canBeAsked(event) && audience.canAnswerLater(event))
-    if (waits && this.#continuation === undefined) this.#park()
+    if (waits && !this.#parking.on) this.#parking.begin()
     this.#turn.valve()
   }
 
   /** The input of a client has ended: the policy answers at once what nobody can answer any more. */
   onInputClosed(): void {
-    const { audience, id, route } = this.#turn
-    if (this.#continuation !== undefined) return
+    const { audience, route } = this.#turn
+    if (this.#parking.on) return
     for (const { ask } of [...this.#open.values()]) {
-      const event = { type: 'ask', turn: id, ...ask } as const
+      const event = this.#eventOf(ask)
       if (audience.canBeAsked(event) || audience.canAnswerLater(event)) continue
-      const reply = policyReply(ask.question, route.approvals)
-      this.#settle(ask.ask, 'answered', 'policy', reply)
-      this.#send(ask.ask, reply)
+      this.#answer(ask.ask, 'answered', 'policy', policyReply(ask.question, route.approvals))
     }
     this.#turn.valve()
   }
@@ -132,25 +99,14 @@ export class TurnAsks {
   /** The agent says that a question is settled: it took it back. False when it only confirms what is known. */
   settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): boolean {
     const known = this.#close(ask)
-    if (known) this.#audit({ ask, about: describe(known.question), how, by })
+    if (known) this.#audit(known, how, by)
     return known !== undefined
   }
 
   /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */
   cancel(): void {
     this.#cancelled = true
-    for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn', undefined)
-  }
-
-  #wait(ask: EventOf<'ask'>): void {
-    this.#turn.beforeEnd(() => this.cancel())
-    const now = this.#turn.scope.now()
-    const ms = Math.max(0, Math.min(this.#turn.limits.ask, (ask.deadline ?? Number.POSITIVE_INFINITY) - now))
-    const timer = setTimeout(() => this.#expire(ask.ask), ms)
-    const { question } = ask
-    const deadline = now + Math.min(ms, this.#turn.timer.leftMs)
-    this.#open.set(ask.ask, { ask: { ask: ask.ask, question, deadline }, timer })
-    this.#turn.waitsForReply = true
+    for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn')
   }
 
   /** The question as its clients are shown it: by a deadline of the agent's they are told the earliest that holds. */
@@ -159,54 +115,44 @@ export class TurnAsks {
     return event.deadline === undefined || deadline === undefined ? event : { ...event, deadline }
   }
 
-  /** At the end of this step: an agent that asks several things at once is parked once, with all of them. */
-  #park(): void {
-    if (this.#parking) return
-    this.#parking = true
-    queueMicrotask(() => {
-      this.#parking = false
-      if (!this.waiting) return
-      const asks = [...this.#open.values()].map(({ ask }) => ask)
-      this.#continuation = `${this.#turn.id}.${randomId(18)}`
-      this.#turn.scope.note('parked')
-      this.#parkedAt = this.#turn.take({
-        type: 'turn-parked',
-        turn: this.#turn.id,
-        asks,
-        continuation: this.#continuation,
-        deadline: Math.min(...asks.map(({ deadline }) => deadline!)),
-      })
-    })
+  #eventOf(ask: Ask): EventOf<'ask'> {
+    return { type: 'ask', turn: this.#turn.id, ...ask }
   }
 
-  #expire(ask: Id): void {
-    const { question } = this.#open.get(ask)!.ask
-    const reply = policyReply(question, 'deny')
-    this.#settle(ask, 'timeout', 'policy', reply)
-    this.#send(ask, reply)
+  #wait({ ask, question, deadline: asked = Number.POSITIVE_INFINITY }: EventOf<'ask'>): void {
+    const { scope, limits, timer: clock } = this.#turn
+    this.#turn.beforeEnd(() => this.cancel())
+    const now = scope.now()
+    const ms = Math.max(0, Math.min(limits.ask, asked - now))
+    const timer = setTimeout(() => this.#expire(ask, question), ms)
+    this.#open.set(ask, { ask: { ask, question, deadline: now + Math.min(ms, clock.leftMs) }, timer })
+    this.#turn.waitsForReply = true
+  }
+
+  #expire(ask: Id, question: Ask['question']): void {
+    this.#answer(ask, 'timeout', 'policy', policyReply(question, 'deny'))
     this.#turn.valve()
   }
 
   #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
-    const { id: turn } = this.#turn
     const { approvals: policy } = this.#turn.route
     const reply = policyReply(question, policy)
     // Not from within the agent's own event: its link is in the middle of a frame.
     queueMicrotask(() => this.#send(ask, reply))
     this.#turn.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
-    this.#audit({ ask, about: describe(question), how: 'answered', by: 'policy', ...optionOf(reply) })
-    this.#turn.take({
-      type: 'notice',
-      turn,
-      severity: 'warning',
-      code: 'ask-policy',
-      text: `The agent asked (${describe(question)}); this client cannot be asked, so the route's policy answered: ${policy}.`,
-    })
+    this.#audit({ ask, question }, 'answered', 'policy', reply)
+    const why = `this client cannot be asked, so the route's policy answered: ${policy}`
+    this.#turn.notice('warning', 'ask-policy', `The agent asked (${describe(question)}); ${why}.`)
   }
 
-  #settle(ask: Id, how: 'answered' | 'timeout' | 'cancelled', by: string, reply: AskReply | undefined): void {
-    const known = this.#close(ask)!
-    this.#audit({ ask, about: describe(known.question), how, by, ...(reply && optionOf(reply)) })
+  /** Settles a question and gives the agent the answer. */
+  #answer(ask: Id, how: How, by: string, reply: AskReply): void {
+    this.#settle(ask, how, by, reply)
+    this.#send(ask, reply)
+  }
+
+  #settle(ask: Id, how: How, by: string, reply?: AskReply): void {
+    this.#audit(this.#close(ask)!, how, by, reply)
     const option = how === 'answered' && reply ? optionOf(reply) : {}
     this.#turn.take({ type: 'ask-settled', turn: this.#turn.id, ask, how, by, ...option })
   }
@@ -216,7 +162,7 @@ export class TurnAsks {
     clearTimeout(open?.timer)
     this.#open.delete(ask)
     this.#turn.waitsForReply = this.waiting
-    if (!this.waiting) this.#continuation = undefined
+    if (!this.waiting) this.#parking.end()
     return open?.ask
   }
 
@@ -225,42 +171,13 @@ export class TurnAsks {
     link?.send({ exchange: command.exchange, type: 'ask-reply', target: { turn }, ask, reply })
   }
 
-  #audit(entry: AskAudit): void {
+  /** Logs the settlement of a question, without content. */
+  #audit({ ask, question }: Ask, how: How, by: string, reply?: AskReply): void {
     const { id, agent, scope, peers } = this.#turn
     const { traceparent } = scope.carrier
-    scope.note('settled', entry.by === 'policy' && entry.how === 'answered' ? 'policy' : entry.how)
-    peers.log.info('a question of an agent was settled', { turn: id, agent: agent.name, ...entry, traceparent })
+    const option = reply && optionOf(reply)
+    scope.note('settled', by === 'policy' && how === 'answered' ? 'policy' : how)
+    const about = { turn: id, agent: agent.name, ask, about: describe(question), how, ...option, by, traceparent }
+    peers.log.info('a question of an agent was settled', about)
   }
-}
-
-/** The policy's reply to a question: approvals by the route, everything else is refused. */
-function policyReply(question: Question, policy: Route['approvals']): AskReply {
-  switch (question.kind) {
-    case 'approval':
-      return { kind: 'approval', option: narrowestOption(question.options, policy)?.id ?? policy }
-    case 'input':
-      return { kind: 'input', values: '{}' }
-    case 'client':
-      return { kind: 'client', error: '{"message":"There is no client that could do this."}' }
-    case 'tool':
-      return { kind: 'tool', status: 'denied', parts: [] }
-  }
-}
-
-/** The reason why a reply does not answer this question; undefined when it does. `deny` answers where no option denies. */
-function mismatchOf(question: Question, reply: AskReply): string | undefined {
-  if (question.kind !== reply.kind) return `The question wants an answer of the kind "${question.kind}".`
-  if (question.kind !== 'approval' || reply.kind !== 'approval') return undefined
-  const { options } = question
-  if (options.some(({ id }) => id === reply.option)) return undefined
-  if (reply.option === 'deny' && !options.some(({ kind }) => kind === 'deny')) return undefined
-  return `The question has no such option; choose one of: ${options.map(({ id }) => id).join(', ')}.`
-}
-
-function describe(question: Question): string {
-  return question.kind === 'approval' ? `approval of ${question.name}` : question.kind
-}
-
-function optionOf(reply: AskReply): { option?: string } {
-  return reply.kind === 'approval' ? { option: reply.option } : {}
 }
