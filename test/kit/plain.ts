@@ -9,6 +9,7 @@ import {
   type BackDialect,
   type Capabilities,
   capabilities,
+  type FrontDialect,
   frameText,
   type Limits,
   type Memory,
@@ -17,6 +18,7 @@ import {
   type TurnInfo,
 } from '../../src/contract/index.ts'
 import { Breakers } from '../../src/engine/agent/breakers.ts'
+import type { ClientOptions } from '../../src/engine/client/client-options.ts'
 import { Exchange, type ExchangeHost } from '../../src/engine/client/exchange.ts'
 import type { AgentSettings, EngineLog } from '../../src/engine/common/index.ts'
 import { Turn } from '../../src/engine/turn/turn.ts'
@@ -251,3 +253,49 @@ export function notingLog(note: (message: string, fields?: unknown) => void): En
 
 /** A log that nobody reads. */
 export const SILENT_LOG: EngineLog = notingLog(() => {})
+
+/** A client's wire of the plain protocol: lines that are commands in, types and outcomes of events out. */
+export function plainWire(): { options: ClientOptions; answered: Promise<string> } {
+  const { promise: answered, resolve } = Promise.withResolvers<string>()
+  let text = ''
+  const dialect: FrontDialect = {
+    wireVersion: '1',
+    framing: 'ndjson',
+    front: {
+      capabilities: ALL,
+      env: [],
+      open: (_context, ports) => ({
+        decode: (frame) => ports.command(JSON.parse(frameText(frame)), ANSWER),
+        encode(event) {
+          ports.send(JSON.stringify(event))
+          if (event.type === 'turn-end') ports.close(0)
+        },
+        encodeFault(found) {
+          ports.send(JSON.stringify(found))
+          ports.close(1)
+        },
+      }),
+    },
+  }
+  const options: ClientOptions = {
+    codec: { name: 'plain', errors: new Proxy({}, { get: (_of, code) => ({ code, http: 500 }) }) } as AnyCodec,
+    front: 'plain',
+    dialect,
+    context: { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {} },
+    input: 'ndjson',
+    sink: {
+      head() {},
+      write: (more) => {
+        text += more
+        return true
+      },
+      whenRead: (callback) => callback(),
+      warn() {},
+      end: () => resolve(text),
+      abort: () => resolve(text),
+    },
+    carrier: {},
+    tenant: 'local',
+  }
+  return { options, answered }
+}

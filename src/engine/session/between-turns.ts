@@ -33,11 +33,6 @@ export class BetweenTurns {
   /** False when the session's last turn was one whose content is not written down. */
   mayBeKept = true
 
-  /** No turn runs that the notice is about: none has begun, or it is what the agent said before that. */
-  takes({ code }: Notice, running: Turn | undefined): boolean {
-    return running?.ended !== false || code === UNASKED_OUTPUT
-  }
-
   /** Has the turn that waits for the agent tell the notice, else the next one; unasked output joins the transcript. */
   keep(said: Notice, { session, agent, running }: Speaker, { recorder, log, now }: Listeners): void {
     const notice = { ...said, text: agent.redact(said.text) }
@@ -73,6 +68,11 @@ export class BetweenTurns {
     const text = `The agent said something between two turns (${notice.text.length} characters); it is not kept.`
     return { ...notice, text }
   }
+}
+
+/** True when no turn runs that the notice is about: none has begun, or it is what the agent said before that. */
+export function isBetweenTurns({ code }: Notice, running: Turn | undefined): boolean {
+  return running?.ended !== false || code === UNASKED_OUTPUT
 }
 
 function lost(count: number): Loss {

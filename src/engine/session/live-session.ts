@@ -4,7 +4,7 @@ import type { AgentLink, AgentPool, LinkFor, LinkOwner, Replies, Waiting } from 
 import { type EngineLog, elapsed, limitsOf, type SessionNames } from '../common/index.ts'
 import { type AgentSession, keepsContent, type Turn, type TurnSession } from '../turn/index.ts'
 import { AgentMemory, type SessionRecorder } from './agent-memory.ts'
-import { BetweenTurns } from './between-turns.ts'
+import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
 import { TurnLine, type TurnServer } from './turn-line.ts'
 
 /** The parts of the gateway that every session works with. */
@@ -34,7 +34,10 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
   #idle: NodeJS.Timeout | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
-  readonly #between = new BetweenTurns()
+  /** What its agent said while no turn ran. */
+  #between: BetweenTurns | undefined
+  /** The content of its last turn may be written down. */
+  #keepsContent = true
 
   /** `used` says that the conversation had turns before. */
   constructor(record: SessionRecord, pool: AgentPool, used: boolean, peers: SessionPeers) {
@@ -126,7 +129,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     const { running } = this
     if (event.type === 'session-bound') this.memory.bind(event.agentSession)
     else if (event.type === 'command-reply') this.#peers.replies.take(event)
-    else if (event.type === 'notice' && this.#between.takes(event, running)) {
+    else if (event.type === 'notice' && isBetweenTurns(event, running)) {
+      this.#between ??= new BetweenTurns()
+      this.#between.mayBeKept = this.#keepsContent
       this.#between.keep(event, { session: this.record.id, running, agent: this.pool.agent }, this.#peers)
     } else running?.tell(event)
   }
@@ -225,8 +230,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
       turn.fail(why)
       return
     }
-    this.#between.tell(turn)
-    this.#between.mayBeKept = keepsContent(turn)
+    this.#between?.tell(turn)
+    this.#between = undefined
+    this.#keepsContent = keepsContent(turn)
     await turn.run(link, await this.memory.tellOf(this.pool.agent, lost))
     link.rest()
     // An agent that was never ready has heard of nothing.
