@@ -1,3 +1,4 @@
+import { dropped, weakened } from '../../src/codec-kit/index.ts'
 import type { Loss, Part } from '../../src/model/index.ts'
 
 /** A part that is a file of some kind. */
@@ -13,10 +14,10 @@ export function urlOf(part: FilePart, report: (loss: Loss) => void): string | un
   const item = `part.${part.type}` as const
   if (part.url !== undefined) return part.url
   if (part.base64 === undefined) {
-    report({ kind: 'dropped', item, why: 'no-place', count: 1 })
+    report(dropped(item))
     return undefined
   }
-  report({ kind: 'weakened', item, field: 'url', why: 'no-place', count: 1 })
+  report(weakened(item, 'url'))
   return `data:${part.mime ?? 'application/octet-stream'};base64,${part.base64}`
 }
 

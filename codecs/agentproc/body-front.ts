@@ -1,3 +1,4 @@
+import { dropped, isLineType } from '../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -6,8 +7,7 @@ import {
   frameText,
   type InputFate,
 } from '../../src/contract/index.ts'
-import type { Fault, Id, Item, TurnEvent, TurnView } from '../../src/model/index.ts'
-import { wrongType } from './content-type.ts'
+import { type Fault, fault, type Id, type Item, type TurnEvent, type TurnView } from '../../src/model/index.ts'
 import { openFront as openFront01 } from './v01/front/index.ts'
 import { openAgent } from './v04/front/index.ts'
 import { type Version, wireOfTurn } from './versions.ts'
@@ -30,9 +30,12 @@ class BodyFront implements FrontLink {
 
   decode(frame: Frame): void {
     const link = this.#chosen(frameText(frame))
-    const refusal = wrongType(this.#context)
-    if (refusal) this.#ports.fault(refusal.fault, 'ends', undefined, refusal.http)
-    else link.decode(frame)
+    const type = this.#context.headers['content-type']
+    if (isLineType(type)) link.decode(frame)
+    else {
+      const text = 'The body must be JSON; send `Content-Type: application/json`.'
+      this.#ports.fault(fault('invalid-request', text), 'ends', undefined, 415)
+    }
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
@@ -60,7 +63,7 @@ class BodyFront implements FrontLink {
   #reportUnshown(exchange: Id, { usage, messages }: TurnView): void {
     const unshown: Item[] = usage && this.#version !== '0.4' ? ['usage'] : []
     if (this.#version === '0.1' && messages.some(({ reasoning }) => reasoning !== '')) unshown.push('reasoning-delta')
-    for (const item of unshown) this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
+    for (const item of unshown) this.#ports.report(dropped(item), exchange)
   }
 }
 

@@ -1,4 +1,4 @@
-import { withInstruction } from '../../src/codec-kit/index.ts'
+import { weakened, withInstruction } from '../../src/codec-kit/index.ts'
 import type { BackContext, Call } from '../../src/contract/index.ts'
 import { type CommandOf, type Fault, fault, type Loss, textOf } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
@@ -24,7 +24,7 @@ export function tooLong(text: string): boolean {
 export function messageOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Loss) => void): string {
   const text = textOf(input)
   if (!options.systemPrompt) return text
-  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  report(weakened('option.systemPrompt'))
   return withInstruction(options.systemPrompt, text)
 }
 

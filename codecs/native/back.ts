@@ -1,4 +1,4 @@
-import { readCounts, UnaskedOutput } from '../../src/codec-kit/index.ts'
+import { dropped, readCounts, UnaskedOutput, unparsed } from '../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -112,7 +112,7 @@ export class NativeBack implements BackLink {
   #send(command: Command): void {
     const { ext } = command
     if (command.type === 'turn-start' && ext?.protocol === PROTOCOL && member(ext.json, 'session') !== undefined) {
-      this.#report({ kind: 'dropped', item: 'ext', field: 'session', why: 'policy', count: 1 })
+      this.#report(dropped('ext', 'session', 'policy'))
     }
     this.#ports.send(commandLine(command))
   }
@@ -206,7 +206,7 @@ export class NativeBack implements BackLink {
   }
 
   #unparsed(item: Item): void {
-    this.#report({ kind: 'unparsed', item, why: 'unknown', count: 1 })
+    this.#report(unparsed(item))
   }
 
   #report(loss: Loss): void {

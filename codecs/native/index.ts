@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { errorTable } from '../../src/codec-kit/index.ts'
 import type { Codec, Endpoint } from '../../src/contract/index.ts'
 import { NativeBack } from './back.ts'
 import { backCapabilities, frontCapabilities, httpCapabilities, resourceCapabilities } from './capabilities.ts'
-import { errors } from './errors.ts'
 import { HttpFront } from './front/http.ts'
 import { NativeFront } from './front/lines.ts'
 import { RESOURCE_ENDPOINTS, ResourceFront } from './front/resource.ts'
@@ -47,7 +47,8 @@ export const codec: Codec<Options> = {
       },
     },
   },
-  errors,
+  // The codes are the model's own.
+  errors: errorTable(),
   endpoints: [
     ...RESOURCE_ENDPOINTS.map((endpoint) => endpointOf(endpoint)),
     { method: 'POST', path: '/v1/turns', input: 'body', dialect: 'http' },

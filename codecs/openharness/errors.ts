@@ -1,32 +1,21 @@
-import { codeOfProviderText } from '../../src/codec-kit/index.ts'
-import type { Codec } from '../../src/contract/index.ts'
+import { codeOfProviderText, errorTable } from '../../src/codec-kit/index.ts'
 import { type ErrorCode, type Fault, fault, type JsonText, object, parseObject, quote } from '../../src/model/index.ts'
 import { at, entriesExt, otherMembers, ownExt, text } from './wire.ts'
 
-/** OpenHarness's code of every error (section 13), and the HTTP status of its endpoints. */
-export const errors: Codec['errors'] = {
-  'invalid-request': { code: 'invalid_request', http: 400 },
-  'payload-too-large': { code: 'payload_too_large', http: 413 },
-  'unsupported-version': { code: 'protocol_version_unsupported', http: 400 },
-  unauthenticated: { code: 'unauthenticated', http: 401 },
-  forbidden: { code: 'forbidden', http: 403 },
-  'agent-not-found': { code: 'not_found', http: 404 },
-  'session-not-found': { code: 'not_found', http: 404 },
-  'session-busy': { code: 'session_busy', http: 409 },
-  overloaded: { code: 'overloaded', http: 429 },
-  timeout: { code: 'engine_timeout', http: 504 },
-  cancelled: { code: 'cancelled', http: 499 },
-  'agent-unavailable': { code: 'engine_unavailable', http: 503 },
-  'agent-crashed': { code: 'engine_failed', http: 502 },
-  'protocol-violation': { code: 'protocol_violation', http: 502 },
-  'provider-auth': { code: 'provider_auth', http: 502 },
-  'provider-rate-limit': { code: 'provider_rate_limit', http: 429 },
-  'provider-down': { code: 'provider_down', http: 503 },
-  'provider-error': { code: 'provider_error', http: 502 },
-  'lossy-refused': { code: 'translation_lossy', http: 422 },
-  'idempotency-conflict': { code: 'invalid_request', http: 422 },
-  internal: { code: 'internal', http: 500 },
+/** The codes of section 13 that are not the model's own with underscores. */
+const CODES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  'unsupported-version': 'protocol_version_unsupported',
+  'agent-not-found': 'not_found',
+  'session-not-found': 'not_found',
+  timeout: 'engine_timeout',
+  'agent-unavailable': 'engine_unavailable',
+  'agent-crashed': 'engine_failed',
+  'lossy-refused': 'translation_lossy',
+  'idempotency-conflict': 'invalid_request',
 }
+
+/** OpenHarness's code of every error. */
+export const errors = errorTable((code) => CODES[code] ?? code.replaceAll('-', '_'))
 
 /** The canonical error of every wire code; of those that share one, the first. */
 const CANONICAL = new Map<string, ErrorCode>()

@@ -1,3 +1,4 @@
+import { dropped, invented, weakened } from '../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -111,11 +112,10 @@ function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefi
     case 'image': {
       const bytes = part.bytes ?? (part.base64 === undefined ? undefined : base64Bytes(part.base64))
       if (bytes === undefined) {
-        report({ kind: 'invented', item: 'part.image', field: 'bytes', why: 'required', count: 1 })
+        report(invented('part.image', 'bytes'))
       }
       for (const field of UNSHOWN) {
-        if (part[field] !== undefined)
-          report({ kind: 'weakened', item: 'part.image', field, why: 'no-place', count: 1 })
+        if (part[field] !== undefined) report(weakened('part.image', field))
       }
       return `{"type":"image","mime_type":${quote(part.mime ?? '')},"bytes":${numberJson(bytes ?? 0)}}`
     }
@@ -134,10 +134,10 @@ function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefi
         ['content', writeContent(part.parts, report)],
       ])
     case 'data':
-      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      report(weakened('part.data'))
       return textBlock(part.json)
     default:
-      report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+      report(dropped(`part.${part.type}`))
       return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { isJsonType } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontContext } from '../../../src/contract/index.ts'
 import { type Command, type CommandOf, type Fault, fault, type Id, parseObject } from '../../../src/model/index.ts'
 import { type ReadCommand, readCommand } from '../read.ts'
@@ -16,8 +17,7 @@ interface Refused {
 
 /** Reads the body of a request under its headers: a command; `turn-start` when it has no type. */
 export function readRequest(body: string, headers: Headers): ReadRequest {
-  const type = headers['content-type']
-  if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+  if (!isJsonType(headers['content-type'])) {
     return refused('The body must be JSON; send it as Content-Type: application/json.', 415)
   }
   const value = parseObject(body)

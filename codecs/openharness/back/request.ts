@@ -1,4 +1,4 @@
-import { withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type AskReply,
   type Command,
@@ -135,7 +135,7 @@ function sessionMembers({ session }: Start): [string, JsonText | undefined][] {
 function intentOf({ input, options }: CommandOf<'turn-start'>, report: (loss: Loss) => void): string {
   const prompt = textOf(input)
   if (options.systemPrompt === undefined) return prompt
-  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  report(weakened('option.systemPrompt'))
   return withInstruction(options.systemPrompt, prompt)
 }
 
@@ -150,7 +150,7 @@ function attachmentsOf({ input }: Start, report: (loss: Loss) => void): JsonText
   const references: JsonText[] = []
   for (const part of input) {
     if (isReference(part)) references.push(attachmentJson(part))
-    else if (part.type !== 'text') report({ kind: 'dropped', item: `part.${part.type}`, why: 'policy', count: 1 })
+    else if (part.type !== 'text') report(dropped(`part.${part.type}`, undefined, 'policy'))
   }
   return references.length === 0 ? undefined : `[${references.join(',')}]`
 }

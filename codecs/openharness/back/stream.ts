@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { BodyOf } from '../../../src/codec-kit/index.ts'
+import { unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AgentEvent,
@@ -199,7 +200,7 @@ export class StreamReader {
 
   /** Counts an event whose payload cannot be read. */
   unparsed(name: keyof typeof ITEM): void {
-    this.report({ kind: 'unparsed', item: ITEM[name], field: name, why: 'unknown', count: 1 })
+    this.report(unparsed(ITEM[name], name))
   }
 
   report(loss: Loss): void {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, weakened } from '../../../src/codec-kit/index.ts'
 import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -62,7 +63,7 @@ export class EngineTurn {
     this.#ports = ports
     this.#stream = new StreamReader(this.turn, ports, this.#ids)
     if (start.ext && ownExt(start.ext) === undefined) {
-      const loss = { kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 } as const
+      const loss = dropped('ext', start.ext.protocol)
       ports.report(loss, this.turn)
     }
   }
@@ -126,7 +127,7 @@ export class EngineTurn {
   /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
   #heeded({ showsArgs, options }: OpenAsk, reply: Resume['reply']): Resume['reply'] {
     if (reply.edited === undefined || showsArgs) return reply
-    this.#ports.report({ kind: 'weakened', item: 'ask-reply', field: 'edited', why: 'no-place', count: 1 }, this.turn)
+    this.#ports.report(weakened('ask-reply', 'edited'), this.turn)
     const { edited: _edited, ...plain } = reply
     const refusal = options.find(({ kind }) => kind === 'deny')
     return { ...plain, option: refusal?.id ?? 'deny' }
@@ -255,7 +256,7 @@ export class EngineTurn {
     this.#asks.clear()
     const odd = answer !== undefined && !isPlainList(answer)
     if (odd && this.#calls > 1) {
-      const loss = { kind: 'weakened', item: 'directive', why: 'too-narrow', count: 1 } as const
+      const loss = weakened('directive', undefined, 'too-narrow')
       this.#ports.report({ ...loss, field: 'action_directives' }, this.turn)
     }
     const ext = answer && answerExt(answer, odd && this.#calls === 1)

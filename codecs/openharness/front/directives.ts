@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   elements,
@@ -39,18 +40,18 @@ export function directiveJson(action: string, json: JsonText, report: Report): J
       ? directiveMembers[key as keyof typeof directiveMembers]
       : undefined
     if (schema === undefined || v.is(schema, parse(raw))) return true
-    report({ kind: 'weakened', item: 'directive', field: key, why: 'unknown', count: 1 })
+    report(weakened('directive', key, 'unknown'))
     return false
   })
   if (kept.some(([key]) => key === 'action_type')) return object(kept)
   if (action !== '') return object([['action_type', quote(action)], ...kept])
-  report({ kind: 'dropped', item: 'directive', why: 'unknown', count: 1 })
+  report(dropped('directive', undefined, 'unknown'))
   return undefined
 }
 
 /** A directive is the engine's own object: whose it was has no place in it. */
 export function reportLane(lane: string | undefined, report: Report): void {
-  if (lane !== undefined) report({ kind: 'weakened', item: 'directive', field: 'lane', why: 'no-place', count: 1 })
+  if (lane !== undefined) report(weakened('directive', 'lane'))
 }
 
 /** The turn's output in order: the engine's own list if it sent one, else the text and then the directives. */
@@ -76,7 +77,7 @@ export function partReferences(parts: readonly Part[], view: TurnView, report: R
   for (const part of parts) {
     if (isReference(part)) references.push(attachmentJson(part))
     else if (part.type !== 'text' && part.type !== 'reasoning' && !isToldTool(part, view)) {
-      report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+      report(dropped(`part.${part.type}`))
     }
   }
   return references

@@ -1,3 +1,4 @@
+import { dropped, isJsonType } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -61,8 +62,7 @@ class OpenHarnessFront implements FrontLink {
   decode(frame: Frame): void {
     if (this.#taken) return
     this.#taken = true
-    const type = this.#context.headers['content-type']
-    if (type !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    if (!isJsonType(this.#context.headers['content-type'])) {
       this.#ports.fault(
         invalidRequest('The body must be JSON; send it as Content-Type: application/json.'),
         'ends',
@@ -195,7 +195,7 @@ class OpenHarnessFront implements FrontLink {
 
   #takeExt(protocol: string, own: JsonText | undefined, report: (loss: Loss) => void): void {
     if (own !== undefined) this.#own = own
-    else report({ kind: 'dropped', item: 'ext', field: protocol, why: 'no-place', count: 1 })
+    else report(dropped('ext', protocol))
   }
 }
 

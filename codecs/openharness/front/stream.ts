@@ -1,3 +1,4 @@
+import { dropped } from '../../../src/codec-kit/index.ts'
 import type { Frame } from '../../../src/contract/index.ts'
 import {
   type JsonText,
@@ -177,7 +178,7 @@ function partJson(part: Part, report: Report): JsonText | undefined {
     ])
   }
   if (isReference(part)) return `{"type":${quote(part.type)},${attachmentJson(part).slice(1)}`
-  report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+  report(dropped(`part.${part.type}`))
   return undefined
 }
 
@@ -185,7 +186,7 @@ function partJson(part: Part, report: Report): JsonText | undefined {
 function foreign({ protocol, frame }: Of<'foreign'>, report: Report): Shown {
   const name = protocol === PROTOCOL ? parseObject(frame)?.['event'] : undefined
   if (typeof name === 'string' && name !== 'response') return [name, at(frame, 'data') ?? '{}']
-  report({ kind: 'dropped', item: 'foreign', field: protocol, why: 'no-place', count: 1 })
+  report(dropped('foreign', protocol))
   return undefined
 }
 

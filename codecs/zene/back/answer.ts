@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { codeOfProviderText, readCounts } from '../../../src/codec-kit/index.ts'
+import { codeOfProviderText, readCounts, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type ErrorCode,
@@ -112,7 +112,7 @@ interface AgentError {
 /** The canonical fault of the agent's own error, whose message the protocol made for users. */
 function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   const known = canonicalCode(error.code)
-  if (!known) report({ kind: 'weakened', item: 'turn-end', field: 'error_code', why: 'unknown', count: 1 })
+  if (!known) report(weakened('turn-end', 'error_code', 'unknown'))
   const told = error.message ?? ''
   // INTERNAL is what an agent says of everything that the protocol has no word for, its provider's failures among them.
   const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -226,7 +227,7 @@ class ZeneBack implements BackLink {
       const parts = [{ type: 'text', text: answer.text }] as const
       this.#ports.emit({ turn: turn.id, type: 'message-end', message, parts })
     } else if (answer.text !== '') {
-      this.#ports.report({ kind: 'dropped', item: 'message-end', field: 'text', why: 'policy', count: 1 }, turn.id)
+      this.#ports.report(dropped('message-end', 'text', 'policy'), turn.id)
     }
     // Nothing may be shown of a run that is to be tried again.
     if (usage && !answer.fault?.retry) {
@@ -259,7 +260,7 @@ class ZeneBack implements BackLink {
   }
 
   #unparsed(turn: Turn): void {
-    this.#ports.report({ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 }, turn.id)
+    this.#ports.report(unparsed('foreign'), turn.id)
   }
 
   #finish(turn: Turn, ending: Ending): void {

@@ -1,4 +1,4 @@
-import { withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, invented, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Command,
@@ -39,11 +39,11 @@ export function launch(stream: boolean, configured: readonly string[] | undefine
 export function sessionOf(turn: Id, session: SessionRef | undefined, report: Report): string {
   if (session?.bound !== undefined) return session.bound
   if (session?.conversation !== undefined) {
-    report({ kind: 'weakened', item: 'session.conversation', field: 'session_id', why: 'no-place', count: 1 })
+    report(weakened('session.conversation', 'session_id'))
   }
   const named = session?.id ?? session?.conversation
   if (named !== undefined) return named
-  report({ kind: 'invented', item: 'session.id', field: 'session_id', why: 'required', count: 1 })
+  report(invented('session.id', 'session_id'))
   return turn
 }
 
@@ -55,7 +55,7 @@ export function requestOf(start: TurnStart): string {
 /** The `run` line of a turn. `timeout_ms` is never 0: real zene ends such a run before it begins. */
 export function runLine(start: Command & TurnStart, session: string, report: Report): string {
   const { options, ext } = start
-  if (ext && ext.protocol !== PROTOCOL) report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 })
+  if (ext && ext.protocol !== PROTOCOL) report(dropped('ext'))
   const optional = (text: string | undefined): JsonText | undefined => (text === undefined ? undefined : quote(text))
   const line = object([
     ['protocol_version', '1'],
@@ -80,7 +80,7 @@ function promptOf(start: TurnStart, report: Report): string {
   const prompt = textOf(start.input).toWellFormed()
   const { systemPrompt } = start.options
   if (systemPrompt === undefined) return prompt
-  report({ kind: 'weakened', item: 'option.systemPrompt', field: 'prompt', why: 'no-place', count: 1 })
+  report(weakened('option.systemPrompt', 'prompt'))
   return withInstruction(systemPrompt.toWellFormed(), prompt)
 }
 

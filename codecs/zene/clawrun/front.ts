@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, isLineType, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -20,7 +21,6 @@ import {
 } from '../../../src/model/index.ts'
 import { errors, safeMessage } from '../errors.ts'
 import { emptyAnswer, failureOf } from '../front/ending.ts'
-import { mayBeJson } from '../http.ts'
 import { isBlank } from '../text.ts'
 import { KNOWN, respondSchema } from './schema.ts'
 
@@ -46,7 +46,7 @@ class ClawrunFront implements FrontLink {
     const body = frameText(frame)
     const json = parse(body)
     const read = v.safeParse(respondSchema, json)
-    if (!mayBeJson(this.#context.headers['content-type'])) this.#refuse('send content-type application/json', 415)
+    if (!isLineType(this.#context.headers['content-type'])) this.#refuse('send content-type application/json', 415)
     else if (json === undefined) this.#refuse('the body is not valid JSON', 400)
     else if (!isRecord(json)) this.#refuse('the body must be a JSON object', 422)
     else if (!read.success) this.#refuse(read.issues[0].message, 422)
@@ -66,7 +66,7 @@ class ClawrunFront implements FrontLink {
 
   #fail(failed: Fault, exchange: Id, view: TurnView): void {
     if (view.text !== '') {
-      this.#ports.report({ kind: 'dropped', item: 'text-delta', field: 'text', why: 'policy', count: 1 }, exchange)
+      this.#ports.report(dropped('text-delta', 'text', 'policy'), exchange)
     }
     this.#ports.fault(failed, 'ends', exchange, statusOf(failed))
   }
@@ -75,7 +75,7 @@ class ClawrunFront implements FrontLink {
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
     if (rest(body, KNOWN) !== undefined) {
-      this.#ports.report({ kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }, exchange)
+      this.#ports.report(dropped('ext'), exchange)
     }
     const systemPrompt = request.system_prompt
     this.#ports.command(
@@ -102,7 +102,7 @@ class ClawrunFront implements FrontLink {
   #text(view: TurnView, exchange: Id): string {
     const text = view.text.toWellFormed()
     if (text !== view.text) {
-      this.#ports.report({ kind: 'weakened', item: 'part.text', field: 'text', why: 'too-narrow', count: 1 }, exchange)
+      this.#ports.report(weakened('part.text', 'text', 'too-narrow'), exchange)
     }
     return text
   }

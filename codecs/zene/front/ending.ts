@@ -1,3 +1,4 @@
+import { dropped, invented, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Fault,
@@ -47,9 +48,9 @@ export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
 /** The ending of a run from its view; what it cannot carry goes to `report`. */
 export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, report: (loss: Loss) => void): Ending {
   const text = view.text.toWellFormed()
-  if (failed && text !== '') report({ kind: 'dropped', item: 'text-delta', field: 'text', why: 'policy', count: 1 })
+  if (failed && text !== '') report(dropped('text-delta', 'text', 'policy'))
   if (!failed && text !== view.text) {
-    report({ kind: 'weakened', item: 'part.text', field: 'text', why: 'too-narrow', count: 1 })
+    report(weakened('part.text', 'text', 'too-narrow'))
   }
   if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)
   if (view.end?.ext && view.end.ext.protocol !== PROTOCOL) report(lostExt)
@@ -68,7 +69,7 @@ export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, 
 }
 
 /** Members of an event that this protocol has no place for. */
-export const lostExt: Loss = { kind: 'dropped', item: 'ext', why: 'no-place', count: 1 }
+export const lostExt: Loss = dropped('ext')
 
 /** The `usage` object. A success must name at least one token: what the agent did not count is estimated and says so. */
 function usageOf(
@@ -81,7 +82,7 @@ function usageOf(
   const known = counted(view.usage)
   if (known.total > 0) return usageJson(known, view.usageEstimated)
   if (failed) return NO_USAGE
-  report({ kind: 'invented', item: 'usage.total', field: 'total_tokens', why: 'required', count: 1 })
+  report(invented('usage.total', 'total_tokens'))
   const input = Math.ceil(promptLength / 4)
   const output = Math.ceil(text.length / 4)
   return usageJson({ input, output, total: Math.max(1, input + output) }, true)

@@ -1,3 +1,4 @@
+import { isLineType } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -16,7 +17,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { safeMessage } from '../errors.ts'
-import { acceptsLines, mayBeJson } from '../http.ts'
+import { acceptsLines } from '../http.ts'
 import { Admission, type Admitted } from './admission.ts'
 import { type Mode, type Shape, wholeNumber } from './args.ts'
 import { type Ended, endingOf, faultOf, lostExt } from './ending.ts'
@@ -93,7 +94,7 @@ export class HostFront implements FrontLink {
 
   open(): void {
     if (this.#mode.kind === 'refused') this.#refuse(NO_IDS, fault('invalid-request', this.#mode.message), EXIT.input)
-    else if (this.#http && !mayBeJson(this.#context.headers['content-type'])) {
+    else if (this.#http && !isLineType(this.#context.headers['content-type'])) {
       this.#refuse(NO_IDS, fault('invalid-request', 'expected content-type application/json'), EXIT.input, 415)
     }
   }

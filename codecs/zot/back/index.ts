@@ -1,4 +1,4 @@
-import { UnaskedOutput } from '../../../src/codec-kit/index.ts'
+import { dropped, UnaskedOutput, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -198,7 +198,7 @@ export class ZotBack implements BackLink {
 
   /** The client may believe that its model is set, so the loss alone would leave it with answers of another one. */
   #keepModel(work: Work, refusal: string): void {
-    this.#report(work, { kind: 'dropped', item: 'option.model', why: 'unknown', count: 1 })
+    this.#report(work, dropped('option.model', undefined, 'unknown'))
     const text = `${refusal}; the agent goes on with ${this.#wire.model ? `"${this.#wire.model}"` : 'its own model'}.`
     this.#ports.emit({ turn: work.decoder.turn, type: 'notice', severity: 'warning', code: 'model-refused', text })
   }
@@ -206,7 +206,7 @@ export class ZotBack implements BackLink {
   #prompt(work: Work): void {
     const { start } = work
     if (start.ext && start.ext.protocol !== PROTOCOL) {
-      this.#report(work, { kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
+      this.#report(work, dropped('ext', start.ext.protocol))
     }
     const compact = start.task === 'compact'
     const wished = start.options.systemPrompt
@@ -269,7 +269,7 @@ export class ZotBack implements BackLink {
   }
 
   #unparsed(item: Item): void {
-    if (this.#work) this.#report(this.#work, { kind: 'unparsed', item, why: 'unknown', count: 1 })
+    if (this.#work) this.#report(this.#work, unparsed(item))
   }
 
   #report(work: Work, loss: Loss): void {

@@ -1,4 +1,4 @@
-import { type Entry, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import type { JsonText, Loss, Part, TurnStart } from '../../../src/model/index.ts'
 import { object, quote } from '../../../src/model/index.ts'
 
@@ -10,10 +10,10 @@ export function promptFields(start: TurnStart, system: string | undefined, repor
     const text = textPart(part, report)
     if (text !== undefined) message += (message === '' ? '' : '\n') + text
     else if (part.type === 'image' && part.base64 !== undefined) images.push(image(part.mime, part.base64))
-    else report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+    else report(dropped(`part.${part.type}`))
   }
   if (system !== undefined) {
-    report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+    report(weakened('option.systemPrompt'))
     message = withInstruction(system, message)
   }
   return [
@@ -25,7 +25,7 @@ export function promptFields(start: TurnStart, system: string | undefined, repor
 function textPart(part: Part, report: (loss: Loss) => void): string | undefined {
   if (part.type === 'text') return part.text
   if (part.type !== 'data') return undefined
-  report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+  report(weakened('part.data'))
   return part.json
 }
 

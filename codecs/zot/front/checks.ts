@@ -37,18 +37,3 @@ export function readSetModel(value: Record<string, unknown>): Checked<string> {
 function describe(command: string, issue: v.BaseIssue<unknown>): string {
   return `${command}: ${v.getDotPath(issue)} ${issue.message}`
 }
-
-/** Media types of lines of JSON; a browser's form cannot send them unasked. */
-const MEDIA_TYPES = new Set([
-  'application/x-ndjson',
-  'application/ndjson',
-  'application/jsonl',
-  'application/x-jsonlines',
-  'application/json',
-])
-
-/** True when a request's body can be this protocol's lines. Absent is fine. */
-export function isLines(contentType: string | undefined): boolean {
-  if (!contentType) return true
-  return MEDIA_TYPES.has(contentType.split(';')[0]!.trim().toLowerCase())
-}

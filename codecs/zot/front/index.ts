@@ -1,4 +1,4 @@
-import { messageLine, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { isLinesType, messageLine, unknownMembers } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -24,7 +24,7 @@ import {
 import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE, toExt } from '../wire.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
-import { isLines, readPrompt, readSetModel } from './checks.ts'
+import { readPrompt, readSetModel } from './checks.ts'
 import { noticeLine } from './lines.ts'
 import { type Waiting, ZotQueue } from './queue.ts'
 import { modelTable, PROVIDER } from './replies.ts'
@@ -90,7 +90,7 @@ export class ZotFront implements FrontLink {
       this.#ports.warn(`zot: ${refused}`)
       this.#close(1)
     } else if (print) this.#print(print)
-    else if (this.#context.transport === 'http' && !isLines(this.#context.headers['content-type'])) {
+    else if (this.#context.transport === 'http' && !isLinesType(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
       this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)

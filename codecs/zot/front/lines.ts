@@ -1,4 +1,4 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import { type Ext, type Id, type Item, type Loss, quote } from '../../../src/model/index.ts'
 import { ownExt } from '../wire.ts'
@@ -28,12 +28,12 @@ export class Lines {
 
   /** Something has no place on this wire. */
   drop(item: Item, field?: string): void {
-    this.report({ kind: 'dropped', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
+    this.report(dropped(item, field))
   }
 
   /** Reports an item that has no place of its own. */
   weaken(item: Item): void {
-    this.report({ kind: 'weakened', item, why: 'no-place', count: 1 })
+    this.report(weakened(item))
   }
 
   report(loss: Loss): void {

@@ -1,3 +1,4 @@
+import { weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -90,10 +91,7 @@ export class PrintSession implements FrontLink {
     )
     if (appended) {
       // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      this.#ports.report(
-        { kind: 'weakened', item: 'option.systemPrompt', field: 'append', why: 'no-place', count: 1 },
-        exchange,
-      )
+      this.#ports.report(weakened('option.systemPrompt', 'append'), exchange)
     }
   }
 

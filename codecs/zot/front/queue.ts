@@ -1,4 +1,4 @@
-import { PromptQueue } from '../../../src/codec-kit/index.ts'
+import { PromptQueue, weakened } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
 import type { Arguments } from './args.ts'
@@ -97,10 +97,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     this.start({ exchange, turn, writer })
     if (this.#arguments.appended) {
       // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      this.#ports.report(
-        { kind: 'weakened', item: 'option.systemPrompt', field: 'append', why: 'no-place', count: 1 },
-        exchange,
-      )
+      this.#ports.report(weakened('option.systemPrompt', 'append'), exchange)
     }
     this.#ports.command(
       {

@@ -1,3 +1,4 @@
+import { invented } from '../../../src/codec-kit/index.ts'
 import {
   type JsonText,
   type Loss,
@@ -33,8 +34,7 @@ function read<T>(data: JsonText | undefined): Partial<T> {
 /** `get_state`. */
 export const writeState: ReplyWriter = (data, { provider, model, report }) => {
   const state = read<StateReply>(data)
-  const invent = (field: string): void =>
-    report({ kind: 'invented', item: 'query.state', field, why: 'required', count: 1 })
+  const invent = (field: string): void => report(invented('query.state', field))
   if (state.cwd === undefined) invent('cwd')
   if (state.usage?.costUsd === undefined) invent('usage')
   return (
@@ -48,7 +48,7 @@ export const writeState: ReplyWriter = (data, { provider, model, report }) => {
 export const writeMessages: ReplyWriter = (data, { report }) => {
   const messages = (read<MessagesReply>(data).messages ?? []).map((message) => {
     if (message.at === undefined) {
-      report({ kind: 'invented', item: 'query.messages', field: 'time', why: 'required', count: 1 })
+      report(invented('query.messages', 'time'))
     }
     const content = writeContent(message.parts, report)
     return `{"role":${quote(message.role)},"content":${content},"time":"${timeText(message.at)}"}`
@@ -62,7 +62,7 @@ export const writeModels: ReplyWriter = (data, { model: chosen, report }) => {
   const told = known.length === 0 && chosen !== '' ? [{ id: chosen }] : known
   const models = told.map((model: ModelInfo) => {
     if (model.contextWindow === undefined || model.maxOutput === undefined || model.reasoning === undefined) {
-      report({ kind: 'invented', item: 'query.models', why: 'required', count: 1 })
+      report(invented('query.models'))
     }
     return (
       `{"id":${quote(model.id)},"provider":${quote(model.provider ?? PROVIDER)},` +

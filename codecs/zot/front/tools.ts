@@ -1,4 +1,4 @@
-import { type Entry, isDropped } from '../../../src/codec-kit/index.ts'
+import { type Entry, isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type Id,
@@ -89,7 +89,7 @@ export class ToolWriter {
       this.call(tool.id, tool.name, parse(tool.args) === undefined ? '{}' : tool.args)
     }
     if (event.status === 'denied' || event.status === 'cancelled') {
-      this.#lines.report({ kind: 'weakened', item: 'tool-end', field: 'status', why: 'too-narrow', count: 1 })
+      this.#lines.report(weakened('tool-end', 'status', 'too-narrow'))
     }
     const entries: Entry[] = [
       ['id', quote(event.tool)],

@@ -1,5 +1,5 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
-import { type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type EventTable, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -58,7 +58,7 @@ const NARROW: ReadonlySet<Stop> = new Set([
   'max-budget',
 ])
 
-const NARROWED: Loss = { kind: 'weakened', item: 'step-end', field: 'stop', why: 'too-narrow', count: 1 }
+const NARROWED: Loss = weakened('step-end', 'stop', 'too-narrow')
 
 /** Notices that a reader of this wire knows by what they stand for. */
 const OWN_NOTICES: ReadonlySet<string> = new Set(['ext-display', 'ext-notify', 'agent-error', 'partial-answer'])
@@ -222,7 +222,7 @@ export class TurnWriter {
 
   #retract(event: Event<'message-retract'>, view: TurnView): void {
     if (event.keepText || !view.message(event.message)?.streamed) return
-    this.#lines.report({ kind: 'weakened', item: 'message-retract', why: 'too-narrow', count: 1 })
+    this.#lines.report(weakened('message-retract', undefined, 'too-narrow'))
   }
 
   #startStep(step: number, ext: Ext | undefined, view: TurnView): void {

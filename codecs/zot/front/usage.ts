@@ -1,4 +1,4 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, invented, messageLine } from '../../../src/codec-kit/index.ts'
 import { type Ext, type Loss, member, parseObject, type Usage } from '../../../src/model/index.ts'
 import { ownExt, ownMember } from '../wire.ts'
 import { usageMembers } from './replies.ts'
@@ -15,11 +15,11 @@ export class UsageWriter {
    */
   line(usage: Usage, ext: Ext | undefined, report: (loss: Loss) => void): string | undefined {
     if (usage.input === undefined && usage.output === undefined) {
-      report({ kind: 'dropped', item: 'usage', why: 'no-place', count: 1 })
+      report(dropped('usage'))
       return undefined
     }
     for (const field of ['input', 'output', 'costUsd'] as const) {
-      if (usage[field] === undefined) report({ kind: 'invented', item: `usage.${field}`, why: 'required', count: 1 })
+      if (usage[field] === undefined) report(invented(`usage.${field}`))
     }
     for (const key of ['input', 'output', 'cacheRead', 'cacheWrite', 'costUsd'] as const) {
       this.#total[key]! += usage[key] ?? 0

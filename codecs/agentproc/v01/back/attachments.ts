@@ -1,3 +1,4 @@
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import { type Loss, object, type Part, quote } from '../../../../src/model/index.ts'
 import { type FilePart, isFile, isVideo, urlOf } from '../../attachments.ts'
 import type { Attachment } from '../schema.ts'
@@ -34,7 +35,7 @@ function attachment(part: FilePart, report: Report): Attachment[] {
   const url = urlOf(part, report)
   if (url === undefined) return []
   if (part.url !== undefined && part.mime !== undefined && !isVideo(part)) {
-    report({ kind: 'dropped', item: `part.${part.type}`, field: 'mime', why: 'no-place', count: 1 })
+    report(dropped(`part.${part.type}`, 'mime'))
   }
   return [{ type: isVideo(part) ? 'video' : part.type, url, name: part.name ?? '' }]
 }

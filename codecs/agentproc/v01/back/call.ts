@@ -1,3 +1,4 @@
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   type CommandOf,
@@ -69,7 +70,7 @@ function fromClient(ext: Ext | undefined, report: Report): Record<string, string
   for (const [name, json] of ext ? given(ext) : []) {
     const value = parse(json)
     if (typeof value === 'string' && /^AGENT_[A-Z0-9_]+$/.test(name)) found[name] = value
-    else report({ kind: 'dropped', item: 'ext', field: name, why: 'no-place', count: 1 })
+    else report(dropped('ext', name))
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Id } from '../../../../src/model/index.ts'
 import { type Cap, capOf } from '../../cap.ts'
@@ -111,7 +112,7 @@ export class Reply {
   }
 
   #drop(field: string): void {
-    this.#ports.report({ kind: 'dropped', item: 'text-delta', field, why: 'policy', count: 1 }, this.#turn)
+    this.#ports.report(dropped('text-delta', field, 'policy'), this.#turn)
   }
 
   #warn(code: string, text: string): void {

@@ -1,3 +1,4 @@
+import { dropped, weakened } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { EventOf, Id, Item, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { isAnswer, isBytes, reasonOf } from '../../answers.ts'
@@ -60,7 +61,7 @@ export class AnswerWriter {
     if (!isAnswer(message)) return
     this.#dropParts(message, exchange)
     if (event.revised) {
-      this.#ports.report({ kind: 'weakened', item: 'message-end', field: 'text', why: 'policy', count: 1 }, exchange)
+      this.#ports.report(weakened('message-end', 'text', 'policy'), exchange)
     }
     if (!message.streamed && message.text !== '') this.#body.push(message.id)
   }
@@ -70,13 +71,13 @@ export class AnswerWriter {
     this.#body = this.#body.filter((id) => id !== event.message)
     const message = view.message(event.message)
     if (!isAnswer(message) || !message.streamed) return
-    this.#ports.report({ kind: 'weakened', item: 'message-retract', why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(weakened('message-retract'), exchange)
   }
 
   #completed(exchange: Id, view: TurnView): void {
     const body = this.#form === 'whole' ? this.#wholeText(exchange, view) : this.#bodyTexts(view).join('\n\n')
     if (hasCarriageReturn(body)) {
-      this.#ports.report({ kind: 'weakened', item: 'part.text', why: 'too-narrow', count: 1 }, exchange)
+      this.#ports.report(weakened('part.text', undefined, 'too-narrow'), exchange)
     }
     this.#sendSession()
     if (body !== '') this.#send(bodyLines(body))
@@ -126,10 +127,10 @@ export class AnswerWriter {
   }
 
   #weakened(item: Item, exchange: Id): void {
-    this.#ports.report({ kind: 'weakened', item, why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(weakened(item), exchange)
   }
 
   #drop(item: Item, exchange: Id): void {
-    this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(dropped(item), exchange)
   }
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, unparsed } from '../../../../src/codec-kit/index.ts'
 import { elements, type Loss, object, type Part, parse, quote, type SessionRef } from '../../../../src/model/index.ts'
 import { ANY_VIDEO } from '../../attachments.ts'
 import { fromWireSession } from '../../session.ts'
@@ -34,7 +35,7 @@ function attached(variables: Variables, report: (loss: Loss) => void): Part[] {
   const list = variables['AGENT_ATTACHMENTS']
   if (list) {
     if (Array.isArray(parse(list))) return elements(list).flatMap((one) => listed(one, report))
-    report({ kind: 'unparsed', item: 'part.file', field: 'AGENT_ATTACHMENTS', why: 'unknown', count: 1 })
+    report(unparsed('part.file', 'AGENT_ATTACHMENTS'))
   }
   const parts: Part[] = []
   if (variables['AGENT_IMAGE_URL']) parts.push({ type: 'image', url: variables['AGENT_IMAGE_URL'] })
@@ -45,11 +46,11 @@ function attached(variables: Variables, report: (loss: Loss) => void): Part[] {
 function listed(json: string, report: (loss: Loss) => void): Part[] {
   const { success, output } = v.safeParse(attachmentSchema, parse(json))
   if (!success) {
-    report({ kind: 'unparsed', item: 'part.file', field: 'AGENT_ATTACHMENTS', why: 'unknown', count: 1 })
+    report(unparsed('part.file', 'AGENT_ATTACHMENTS'))
     return []
   }
   const { type, url, name, ...rest } = output
-  for (const field of Object.keys(rest)) report({ kind: 'dropped', item: 'ext', field, why: 'no-place', count: 1 })
+  for (const field of Object.keys(rest)) report(dropped('ext', field))
   return [partOf({ type, url, name })]
 }
 

@@ -1,3 +1,4 @@
+import { weakened } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
   type AskReply,
@@ -115,7 +116,7 @@ export class Permissions {
   }
 
   #weakened(field: string): void {
-    this.#ports.report({ kind: 'weakened', item: 'ask-reply', field, why: 'no-place', count: 1 }, this.#turn)
+    this.#ports.report(weakened('ask-reply', field), this.#turn)
   }
 }
 

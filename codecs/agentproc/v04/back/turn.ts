@@ -1,3 +1,4 @@
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   append,
@@ -90,5 +91,5 @@ function unknownMembers(version: TypedVersion, ext: Ext | undefined, report: Rep
   const user = sender(ext)
   if (ext.protocol === EXT_04) return rest(ext.json, version === '0.3' ? MEMBERS_03 : TURN_MEMBERS)
   if (user !== undefined) return version === '0.3' ? undefined : object([['from_user', user]])
-  report({ kind: 'dropped', item: 'ext', field: ext.protocol, why: 'no-place', count: 1 })
+  report(dropped('ext', ext.protocol))
 }

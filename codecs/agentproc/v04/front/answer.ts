@@ -1,3 +1,4 @@
+import { dropped, weakened } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import {
   append,
@@ -95,7 +96,7 @@ export class AnswerWriter {
     this.#whole = this.#whole.filter((id) => id !== event.message)
     const message = view.message(event.message)
     if (!isAnswer(message) || !message.streamed) return
-    this.#ports.report({ kind: 'weakened', item: 'message-retract', why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(weakened('message-retract'), exchange)
   }
 
   #ask(event: EventOf<'ask'>, exchange: Id): void {
@@ -163,10 +164,10 @@ export class AnswerWriter {
   }
 
   #weakened(item: Item, exchange: Id): void {
-    this.#ports.report({ kind: 'weakened', item, why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(weakened(item), exchange)
   }
 
   #drop(item: Item, exchange: Id): void {
-    this.#ports.report({ kind: 'dropped', item, why: 'no-place', count: 1 }, exchange)
+    this.#ports.report(dropped(item), exchange)
   }
 }

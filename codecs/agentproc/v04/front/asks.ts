@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { weakened } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -79,7 +80,7 @@ export class Asks {
     for (const [request, open] of this.#open) {
       if (open.ask !== ask) continue
       this.#open.delete(request)
-      this.#ports.report({ kind: 'weakened', item: 'ask-settled', why: 'no-place', count: 1 }, exchange)
+      this.#ports.report(weakened('ask-settled'), exchange)
     }
   }
 
@@ -105,7 +106,7 @@ export class Asks {
   }
 
   #weakened(exchange: Id, field: string): void {
-    this.#ports.report({ kind: 'weakened', item: 'ask.approval', field, why: 'too-narrow', count: 1 }, exchange)
+    this.#ports.report(weakened('ask.approval', field, 'too-narrow'), exchange)
   }
 }
 

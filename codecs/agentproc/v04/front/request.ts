@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { dropped, unparsed, weakened } from '../../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -34,17 +35,17 @@ export function inputOf(turn: Turn, line: string, report: Report): Part[] {
 function attached(json: JsonText, report: Report): Part[] {
   const { success, output } = v.safeParse(attachmentSchema, parse(json))
   if (!success) {
-    report({ kind: 'unparsed', item: 'part.file', field: 'attachments', why: 'unknown', count: 1 })
+    report(unparsed('part.file', 'attachments'))
     return []
   }
   const { kind, url, filename, mime_type, size, ...others } = output
-  for (const field of Object.keys(others)) report({ kind: 'dropped', item: 'ext', field, why: 'no-place', count: 1 })
+  for (const field of Object.keys(others)) report(dropped('ext', field))
   const blob = { url, ...(filename && { name: filename }), ...(size !== undefined && { bytes: size }) }
   const mime = mime_type ? { mime: mime_type } : {}
   if (kind === 'video')
     return [{ type: 'file', ...blob, mime: mime_type?.startsWith('video/') ? mime_type : ANY_VIDEO }]
   if (kind !== 'other') return [{ type: kind, ...blob, ...mime }]
-  report({ kind: 'weakened', item: 'part.file', field: 'kind', why: 'no-place', count: 1 })
+  report(weakened('part.file', 'kind'))
   return [{ type: 'file', ...blob, ...mime }]
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
+import { dropped, invented, unparsed, weakened } from '../../src/codec-kit/index.ts'
 import type { TurnEvent } from '../../src/model/index.ts'
 import { driveFront, type FrontDrive, plainTurn } from '../kit/drive.ts'
 
@@ -51,4 +52,25 @@ test.each(Object.keys(FRONTS))('an answer of %s that was text alone lost nothing
   const front = await FRONTS[name]!()
   front.play(plainTurn('fine').filter(({ type }) => type !== 'usage'))
   expect([front.sent, front.losses]).toEqual([['fine'], []])
+})
+
+test('losses of one item say what became of it, and why', () => {
+  expect(dropped('plan')).toEqual({ kind: 'dropped', item: 'plan', why: 'no-place', count: 1 })
+  expect(dropped('ext', 'auth', 'policy')).toEqual({
+    kind: 'dropped',
+    item: 'ext',
+    field: 'auth',
+    why: 'policy',
+    count: 1,
+  })
+  expect(weakened('ask')).toEqual({ kind: 'weakened', item: 'ask', why: 'no-place', count: 1 })
+  expect(weakened('ask', 'options', 'too-narrow')).toMatchObject({ field: 'options', why: 'too-narrow' })
+  expect(invented('usage.total', 'n')).toEqual({
+    kind: 'invented',
+    item: 'usage.total',
+    field: 'n',
+    why: 'required',
+    count: 1,
+  })
+  expect(unparsed('foreign')).toEqual({ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 })
 })

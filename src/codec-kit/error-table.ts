@@ -1,0 +1,33 @@
+import type { Codec } from '../contract/index.ts'
+import { ERROR_CODES, type ErrorCode } from '../model/index.ts'
+
+/** The HTTP status of every error, on the endpoints of all protocols. */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  'invalid-request': 400,
+  'payload-too-large': 413,
+  'unsupported-version': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'agent-not-found': 404,
+  'session-not-found': 404,
+  'session-busy': 409,
+  overloaded: 429,
+  timeout: 504,
+  cancelled: 499,
+  'agent-unavailable': 503,
+  'agent-crashed': 502,
+  'protocol-violation': 502,
+  'provider-auth': 502,
+  'provider-rate-limit': 429,
+  'provider-down': 503,
+  'provider-error': 502,
+  'lossy-refused': 422,
+  'idempotency-conflict': 422,
+  internal: 500,
+}
+
+/** The errors of a protocol: `codeOf` returns its own code of an error. Without it the codes are the model's. */
+export function errorTable(codeOf: (code: ErrorCode) => string = String): Codec['errors'] {
+  const rows = ERROR_CODES.map((code) => [code, { code: codeOf(code), http: STATUS[code] }])
+  return Object.fromEntries(rows) as Codec['errors']
+}

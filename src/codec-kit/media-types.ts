@@ -1,0 +1,17 @@
+/** The media types under which clients send JSON lines. */
+const LINES = /^\s*application\/(x-ndjson|ndjson|jsonl|x-jsonlines|json-lines|x-json-stream|json)\s*(;|$)/i
+
+/** True when a body of this content type may be one JSON value (`application/json`, or a type with `+json`); absent is fine. */
+export function isJsonType(contentType: string | undefined): boolean {
+  return !contentType || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
+}
+
+/** True when a body of this content type may be lines of JSON; absent is fine. A browser's form cannot send them unasked. */
+export function isLinesType(contentType: string | undefined): boolean {
+  return !contentType || LINES.test(contentType)
+}
+
+/** True when a body of this content type may be one line of JSON: JSON, or `application/x-ndjson`. */
+export function isLineType(contentType: string | undefined): boolean {
+  return isJsonType(contentType) || /^\s*application\/x-ndjson\s*(;|$)/i.test(contentType!)
+}
