@@ -1,65 +1,53 @@
+import { TEXT_TURN } from '../../src/codec-kit/index.ts'
 import { capabilities } from '../../src/contract/index.ts'
+import type { Item } from '../../src/model/index.ts'
+
+const BOTH: readonly Item[] = [
+  ...TEXT_TURN,
+  'turn-cancel',
+  'query',
+  'query.health',
+  'command-reply',
+  'start.request',
+  'start.agent',
+  'option.streaming',
+  'option.totalMs',
+  'session.id',
+  'session.channel',
+  'usage',
+  'usage.input',
+  'usage.output',
+  'usage.total',
+  'usage.estimated',
+  'fault.code',
+]
 
 /** The capabilities of a Zene client. Text arrives as deltas in stream mode and whole in an answer. */
 export const frontCapabilities = capabilities({
-  full: [
-    'turn-start',
-    'turn-cancel',
-    'session-close',
-    'query',
-    'query.health',
-    'start.request',
-    'start.agent',
-    'start.once',
-    'option.streaming',
-    'option.totalMs',
-    'session.id',
-    'session.channel',
-    'turn-accepted',
-    'turn-started',
-    'turn-end',
-    'message-start',
-    'text-delta',
-    'message-end',
-    'usage',
-    'usage.input',
-    'usage.output',
-    'usage.total',
-    'usage.estimated',
-    'fault.code',
-    'command-reply',
-  ],
+  full: [...BOTH, 'session-close', 'start.once', 'turn-accepted'],
   // Asides are left out.
   partial: ['foreign', 'ext', 'part.text', 'message-retract', 'message.phase'],
 })
 
 /** The capabilities of a Zene agent. */
 export const backCapabilities = capabilities({
+  full: [...BOTH, 'part.text', 'agent-ready'],
+  partial: ['foreign', 'ext', 'session-close', 'session.conversation', 'option.systemPrompt'],
+})
+
+/** The capabilities of a clawrun client: it sends a prompt and a system prompt, and reads one text. */
+export const clawrunCapabilities = capabilities({
   full: [
-    'turn-start',
-    'turn-cancel',
-    'query',
-    'query.health',
-    'command-reply',
-    'start.request',
+    ...TEXT_TURN,
     'start.agent',
-    'option.streaming',
-    'option.totalMs',
+    'option.systemPrompt',
     'session.id',
     'session.channel',
     'part.text',
-    'turn-started',
-    'turn-end',
-    'message-start',
-    'text-delta',
-    'message-end',
-    'usage',
-    'usage.input',
-    'usage.output',
-    'usage.total',
-    'usage.estimated',
+    'turn-accepted',
+    'message-retract',
+    // The status of the answer shows it.
     'fault.code',
-    'agent-ready',
   ],
-  partial: ['foreign', 'ext', 'session-close', 'session.conversation', 'option.systemPrompt'],
+  partial: ['message.phase'],
 })

@@ -1,7 +1,6 @@
 import type { Codec } from '../../src/contract/index.ts'
 import { openBack } from './back/index.ts'
-import { backCapabilities, frontCapabilities } from './capabilities.ts'
-import { clawrunCapabilities } from './clawrun/capabilities.ts'
+import { backCapabilities, clawrunCapabilities, frontCapabilities } from './capabilities.ts'
 import { openClawrun } from './clawrun/front.ts'
 import { errors } from './errors.ts'
 import { frontEnv, openFront } from './front/index.ts'

@@ -1,8 +1,8 @@
 import type { Dialect, FrontContext, FrontLink, FrontPorts } from '../../../src/contract/index.ts'
+import { backCapabilities01, frontCapabilities01 } from '../capabilities.ts'
 import type { AgentProcOptions } from '../options.ts'
 import { openFront as openFront04 } from '../v04/front/index.ts'
 import { openBack } from './back/index.ts'
-import { backCapabilities, frontCapabilities } from './capabilities.ts'
 import { accepts, openFront, PEEK_MS } from './front/index.ts'
 import { VARIABLES } from './front/request.ts'
 
@@ -16,6 +16,6 @@ function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {
 export const v01: Dialect<AgentProcOptions> = {
   wireVersion: '0.1',
   framing: 'text',
-  front: { capabilities: frontCapabilities, env: VARIABLES, accepts, peekMs: PEEK_MS, open: openOnStdio },
-  back: { capabilities: backCapabilities, memory: () => 'bound', open: openBack },
+  front: { capabilities: frontCapabilities01, env: VARIABLES, accepts, peekMs: PEEK_MS, open: openOnStdio },
+  back: { capabilities: backCapabilities01, memory: () => 'bound', open: openBack },
 }

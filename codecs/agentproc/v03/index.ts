@@ -1,19 +1,19 @@
 import { type Dialect, frameText } from '../../../src/contract/index.ts'
+import { backCapabilities03, frontCapabilities03 } from '../capabilities.ts'
 import type { AgentProcOptions } from '../options.ts'
 import { openAgent } from '../v04/front/index.ts'
 import { wireOfTurn } from '../versions.ts'
 import { openBack } from './back/index.ts'
-import { backCapabilities, frontCapabilities } from './capabilities.ts'
 
 /** Wire 0.3: a turn object in, events out, a process per turn; the session and the reply's body are events of their own. */
 export const v03: Dialect<AgentProcOptions> = {
   wireVersion: '0.3',
   framing: 'ndjson',
   front: {
-    capabilities: frontCapabilities,
+    capabilities: frontCapabilities03,
     env: [],
     accepts: (first) => first !== undefined && wireOfTurn(frameText(first)) === '0.3',
     open: (context, ports) => openAgent('0.3', context, ports),
   },
-  back: { capabilities: backCapabilities, memory: () => 'bound', open: openBack },
+  back: { capabilities: backCapabilities03, memory: () => 'bound', open: openBack },
 }
