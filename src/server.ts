@@ -106,7 +106,11 @@ async function clearPlace(path: string): Promise<void> {
 
 function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): ReturnType<typeof createServer> {
   const { engine } = served
-  const parts: HttpParts = { ...served, gate, patience: () => ({ body: limits.body, read: engine.stallLimit }) }
+  const parts: HttpParts = {
+    ...served,
+    gate,
+    patience: () => ({ body: limits.body, read: engine.settings.limits.idle }),
+  }
   const app = createApp(parts)
   const listener = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     // The fronts read the request and write the answer themselves.

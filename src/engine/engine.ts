@@ -60,11 +60,6 @@ export class Engine {
     return this.settings.limits.line
   }
 
-  /** The time that a client may refuse to read, in milliseconds. */
-  get stallLimit(): number {
-    return this.settings.limits.idle
-  }
-
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds. */
   get keepAliveMs(): number {
     return this.#ofClients.keepAliveMs

@@ -17,6 +17,9 @@ export interface Loss {
 /** The side of the gateway on which something is lost: between it and an agent, or between it and a client. */
 export type LossSide = 'agent' | 'client'
 
+/** The direction that a loss occurs in: in a client's request, or in the answer to it. */
+export type LossDirection = 'request' | 'response'
+
 /** A loss with its side, as the record of a turn keeps it. */
 export interface SidedLoss extends Loss {
   side: LossSide

@@ -49,8 +49,7 @@ export function finishWire(
   const before = new WirePlayer(wire, { ...how, to: 'canonical' }, new Output(), [])
   before.play()
   const output = new Output()
-  let ids = 0
-  const broken = { fault: why, written, now, newId: () => `${link}-${++ids}` }
+  const broken = { fault: why, written, now, idPrefix: `${link}-` }
   const run = new WirePlayer(wire, how, output, before.sessions, broken)
   const ended = run.play()
   return { out: output.out, ended, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }

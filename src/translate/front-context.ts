@@ -35,11 +35,14 @@ export function clientContextOf({ http, argv, env }: Wire, how: Translation): Fr
 export function asksByItself(wire: Wire, how: Translation): boolean {
   if (Object.keys(wire.env).length === 0 && (wire.argv ?? how.argv) === undefined) return false
   let asks = false
-  const probe = new RecordedClient(frontOf(how.from), clientContextOf(wire, how), 'agent', {
-    command: () => {
-      asks = true
+  const probe = new RecordedClient(
+    { dialect: frontOf(how.from), context: clientContextOf(wire, how) },
+    {
+      command: () => {
+        asks = true
+      },
     },
-  })
+  )
   probe.open()
   probe.end()
   return asks

@@ -81,10 +81,6 @@ export class MirrorTarget implements Target {
     const loop = this.#loops.find((known) => known.waits(event)) ?? this.#loops[0]
     loop?.tell(event)
   }
-
-  end(): void {
-    for (const loop of this.#loops) loop.close()
-  }
 }
 
 /** One back half and the front half that it talks to. */
@@ -209,35 +205,33 @@ class Loop implements TurnTarget {
     else this.loss({ ...dropped('command-reply'), why: 'unknown' })
   }
 
-  close(): void {
-    this.#client?.settle()
-  }
-
   /** Feeds the front half's output to the back half: only the ids of its asks matter. */
   #echo(event: TurnEvent): void {
     if (event.type === 'ask' && this.#asking !== undefined) this.#asks.set(this.#asking, event.ask)
   }
 
   #opened(call: Call): void {
-    this.#client?.settle()
     this.#call = call
     this.#told = false
-    this.#client = new RecordedClient(this.#front, this.#contextOf(call), 'agent', {
-      command: (command, exchange) => {
-        if (command.type === 'turn-start') this.#exchange ??= exchange
-        else if (this.#sending) this.#control = exchange
-        // A step of the back before its turn, such as the choice of a model.
-        else exchange?.reply({})
+    this.#client = new RecordedClient(
+      { dialect: this.#front, context: this.#contextOf(call) },
+      {
+        command: (command, exchange) => {
+          if (command.type === 'turn-start') this.#exchange ??= exchange
+          else if (this.#sending) this.#control = exchange
+          // A step of the back before its turn, such as the choice of a model.
+          else exchange?.reply({})
+        },
+        send: (frame, framing) => {
+          if (this.#shown === 'client reads') this.#output.frame(frame, framing)
+          this.#agent.decode(frame)
+        },
+        loss: (loss, direction) => {
+          if (direction === 'response' && this.#shown === 'client reads') this.#output.loss(loss)
+        },
+        close: (exitCode) => this.#closed({ why: 'closed', exitCode }),
       },
-      send: (frame, framing) => {
-        if (this.#shown === 'client reads') this.#output.frame(frame, framing)
-        this.#agent.decode(frame)
-      },
-      loss: (loss, direction) => {
-        if (direction === 'response' && this.#shown === 'client reads') this.#output.loss(loss)
-      },
-      close: (exitCode) => this.#closed({ why: 'closed', exitCode }),
-    })
+    )
     this.#client.open()
     if (call.kind !== 'http') return
     this.#told = true

@@ -17,8 +17,6 @@ export interface Target {
   start(command: Command & TurnStart): TurnTarget | undefined
   send(command: Control): void
   link(event: LinkEvent): void
-  /** Nothing more comes. */
-  end(): void
 }
 
 /** The canonical model as JSON lines: an agent's events, or with `client` a client's commands. */
@@ -37,7 +35,6 @@ export function modelTarget(output: Output, client: boolean): Target {
     },
     send: command,
     link: event,
-    end() {},
   }
 }
 

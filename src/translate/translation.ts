@@ -1,4 +1,4 @@
-import type { Fault, Id } from '../model/index.ts'
+import type { Fault } from '../model/index.ts'
 import type { Party } from './party.ts'
 
 /** The source and target of a translation. */
@@ -19,6 +19,6 @@ export interface BrokenOff {
   written: boolean
   /** The time, in milliseconds since the epoch. */
   now: number
-  /** Gives the gateway's ids again, in order. */
-  newId: () => Id
+  /** The gateway's ids of the wire begin with it. */
+  idPrefix: string
 }

@@ -96,8 +96,6 @@ export class WirePlayer {
     for (const exchange of this.#exchanges.values()) exchange.reply(insteadOf(exchange.command))
     this.#cut = true
     for (const known of this.#agents) this.#speak(() => known.end(end))
-    this.#client?.settle()
-    this.#target.end()
   }
 
   /** Ends everything that is open when the agent is gone; only the client's output of that counts. */
@@ -127,22 +125,25 @@ export class WirePlayer {
   #openClient(): RecordedClient {
     const { from, of } = this.#how
     const broken = this.#broken
-    return new RecordedClient(frontOf(from), clientContextOf(this.#wire, this.#how), 'agent', {
-      command: (command, exchange) => this.#command(command, exchange),
-      send: (frame, framing) => {
-        if (this.#own) this.#output.frame(frame, framing)
+    const wire = { dialect: frontOf(from), context: clientContextOf(this.#wire, this.#how) }
+    return new RecordedClient(
+      { ...wire, ...(broken && { at: broken.now, idPrefix: broken.idPrefix }) },
+      {
+        command: (command, exchange) => this.#command(command, exchange),
+        send: (frame, framing) => {
+          if (this.#own) this.#output.frame(frame, framing)
+        },
+        loss: (loss, direction) => {
+          if (direction === 'request' ? of === 'client' : this.#own) this.#output.loss(loss)
+        },
+        fault: (fault, direction) => {
+          if (of === 'client' && direction === 'request') this.#output.fault(fault)
+        },
+        close: (exitCode) => {
+          this.exitCode = exitCode
+        },
       },
-      loss: (loss, direction) => {
-        if (direction === 'request' ? of === 'client' : this.#own) this.#output.loss(loss)
-      },
-      fault: (fault, direction) => {
-        if (of === 'client' && direction === 'request') this.#output.fault(fault)
-      },
-      close: (exitCode) => {
-        this.exitCode = exitCode
-      },
-      ...(broken && { now: () => broken.now, newId: broken.newId }),
-    })
+    )
   }
 
   get #agentContext(): BackContext<unknown> {
@@ -303,7 +304,7 @@ export class WirePlayer {
 }
 
 /** A target that writes nothing: the recorded client reads the translation itself. */
-const silent: Target = { start: () => undefined, send() {}, link() {}, end() {} }
+const silent: Target = { start: () => undefined, send() {}, link() {} }
 
 function targetOf({ to, of }: Translation, output: Output): Target {
   if (to === 'canonical') return modelTarget(output, of === 'client')

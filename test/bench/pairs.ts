@@ -84,12 +84,15 @@ function client(side: Side, send: (text: string) => void): { deliver(event: Turn
     env: {},
   }
   let exchange: Exchange | undefined
-  const recorded = new RecordedClient(asFront(side.dialect), context, 'agent', {
-    command: (_command, opened) => {
-      exchange = opened ?? exchange
+  const recorded = new RecordedClient(
+    { dialect: asFront(side.dialect), context },
+    {
+      command: (_command, opened) => {
+        exchange = opened ?? exchange
+      },
+      send: (frame, framing) => send(encodeFrame(framing, frame)),
     },
-    send: (frame, framing) => send(encodeFrame(framing, frame)),
-  })
+  )
   recorded.open()
   const asked = CLIENTS[opening.client].write({ text: 'go', session: 's' })
   recorded.decode(

@@ -140,20 +140,26 @@ class Talk {
   }
 
   #open(dialect: Dialect, call: Call): void {
-    this.#client = new RecordedClient(asFront(dialect), contextOf(call), 'agent', {
-      command: (command, exchange) => {
-        this.asked.push(itemOf(command))
-        if (command.type === 'turn-start' && exchange) {
-          const accepted = { type: 'turn-accepted', turn: command.turn, how: 'new', session: 's1' } as const
-          this.#client!.deliver(accepted, exchange)
-          this.#client!.deliver({ type: 'turn-started', turn: command.turn }, exchange)
-          this.#endTurn = () =>
-            this.#client!.deliver({ type: 'turn-end', turn: command.turn, outcome: 'completed', stop: 'end' }, exchange)
-        } else exchange?.reply({ data: JSON.stringify(ANSWERS[itemOf(command)] ?? {}) })
+    this.#client = new RecordedClient(
+      { dialect: asFront(dialect), context: contextOf(call) },
+      {
+        command: (command, exchange) => {
+          this.asked.push(itemOf(command))
+          if (command.type === 'turn-start' && exchange) {
+            const accepted = { type: 'turn-accepted', turn: command.turn, how: 'new', session: 's1' } as const
+            this.#client!.deliver(accepted, exchange)
+            this.#client!.deliver({ type: 'turn-started', turn: command.turn }, exchange)
+            this.#endTurn = () =>
+              this.#client!.deliver(
+                { type: 'turn-end', turn: command.turn, outcome: 'completed', stop: 'end' },
+                exchange,
+              )
+          } else exchange?.reply({ data: JSON.stringify(ANSWERS[itemOf(command)] ?? {}) })
+        },
+        send: (frame) => this.agent.decode(frame),
+        close: (exitCode) => this.#exits.push(exitCode),
       },
-      send: (frame) => this.agent.decode(frame),
-      close: (exitCode) => this.#exits.push(exitCode),
-    })
+    )
     this.#client.open()
     if (call.kind === 'http') this.#client.decode(call.body)
   }
@@ -212,13 +218,16 @@ describe('commands that only clients say', () => {
       'request' in word
         ? { ...none, transport: 'http', method, path, params: word.params ?? {} }
         : { ...none, transport: 'stdio', method, path, argv: word.argv ?? [] }
-    const client = new RecordedClient(asFront(dialect), context, 'agent', {
-      command: (command, exchange) => {
-        asked.push(itemOf(command))
-        exchange?.reply({ data: '{}' })
+    const client = new RecordedClient(
+      { dialect: asFront(dialect), context },
+      {
+        command: (command, exchange) => {
+          asked.push(itemOf(command))
+          exchange?.reply({ data: '{}' })
+        },
+        send: (frame) => answered.push(typeof frame === 'string' ? frame : frame.data),
       },
-      send: (frame) => answered.push(typeof frame === 'string' ? frame : frame.data),
-    })
+    )
     client.open()
     answered.length = 0
     client.decode('line' in word ? word.line : (word.body ?? ''))

@@ -95,16 +95,19 @@ export class FrontClient {
     this.#own = OWN_CLIENTS[name]!
     const { method, path, params, headers = {} } = this.#own
     const context: FrontContext = { transport: 'http', method, path, query: '', headers, argv: [], env: {} }
-    this.client = new RecordedClient(asFront(dialect), { ...context, ...(params && { params }) }, 'agent', {
-      command: (command, exchange) => {
-        this.exchange = exchange
-        started(command)
+    this.client = new RecordedClient(
+      { dialect: asFront(dialect), context: { ...context, ...(params && { params }) } },
+      {
+        command: (command, exchange) => {
+          this.exchange = exchange
+          started(command)
+        },
+        send: (frame) => this.#frames.push(frame),
+        loss: (loss, direction) => {
+          if (direction === 'response') shown(loss)
+        },
       },
-      send: (frame) => this.#frames.push(frame),
-      loss: (loss, direction) => {
-        if (direction === 'response') shown(loss)
-      },
-    })
+    )
   }
 
   /** Asks for the turn. */

@@ -43,7 +43,7 @@ function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSet
     const host = new PlainHost()
     const exchange = new Exchange(command, ANSWER, host)
     const ended = new Promise<readonly TurnEvent[]>((resolve) => {
-      host.exchangeEnded = () => resolve(host.events)
+      host.ended = () => resolve(host.events)
     })
     const choice = { agent: agents[0]!, route: { ...ROUTE, ...route } }
     const admitted = admission.start(client, command, choice as never, exchange)

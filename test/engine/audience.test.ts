@@ -81,12 +81,12 @@ test('it is deserted when every exchange has its end, and clogged when one that 
   const second = exchange(slow)
   audience.add(second, view())
   expect([audience.deserted, audience.clogged]).toEqual([false, false])
-  slow.clogged = true
+  slow.client.clogged = true
   expect(audience.clogged).toBe(true)
   second.drop()
   expect([audience.deserted, audience.clogged]).toEqual([false, false])
   first.drop()
-  expect([audience.deserted, host.ended]).toEqual([true, [first]])
+  expect([audience.deserted, host.over]).toEqual([true, [first]])
 })
 
 describe('a turn goes on when an exchange leaves', () => {
@@ -110,6 +110,11 @@ describe('a turn goes on when an exchange leaves', () => {
 })
 
 describe('a question', () => {
+  const closedInput = (): PlainHost => {
+    const host = new PlainHost()
+    host.client.inputClosed = true
+    return host
+  }
   const able = (...not: string[]) => capabilities({ full: ITEMS.filter((item) => !not.includes(item)) })
 
   test.each<[string, PlainHost, Partial<Answer>, boolean, boolean]>([
@@ -118,20 +123,8 @@ describe('a question', () => {
     ['is answered by nobody', new PlainHost(), { asks: 'never' }, false, false],
     ['is shown to nobody who has no place for it', new PlainHost(able('ask')), { asks: 'inline' }, false, false],
     ['is shown to nobody without its kind', new PlainHost(able('ask.client')), { asks: 'next-request' }, false, false],
-    [
-      'is answered by a link that needs no client',
-      Object.assign(new PlainHost(), { inputClosed: true }),
-      { asks: 'always' },
-      true,
-      false,
-    ],
-    [
-      'is answered by nobody whose input has ended',
-      Object.assign(new PlainHost(), { inputClosed: true }),
-      { asks: 'inline' },
-      false,
-      false,
-    ],
+    ['is answered by a link that needs no client', closedInput(), { asks: 'always' }, true, false],
+    ['is answered by nobody whose input has ended', closedInput(), { asks: 'inline' }, false, false],
   ])('%s', (_how, host, answer, now, later) => {
     const audience = new Audience()
     audience.add(exchange(host, answer), view())

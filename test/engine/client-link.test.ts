@@ -272,7 +272,7 @@ describe('an exchange of a wire', () => {
     const { client, ask, seen } = wired()
     const exchange = ask()
     const left: Exchange[] = []
-    exchange.turn = { ended: false, leave: (one: Exchange) => left.push(one) } as never
+    exchange.turn = { leave: (one: Exchange) => left.push(one) } as never
     client.disconnect()
     client.disconnect()
     expect([left, exchange.ended, seen]).toEqual([
@@ -283,10 +283,10 @@ describe('an exchange of a wire', () => {
   })
 
   test('that is answered from the record counts as delivered once its client has read it', () => {
-    const { client, ask, seen } = wired()
+    const { ask, seen } = wired()
     const exchange = ask()
     exchange.past = { turn: 'old', agent: 'a' }
-    client.encode({ type: 'turn-end', turn: 't', outcome: 'completed' }, exchange, undefined as never)
+    exchange.host.encode({ type: 'turn-end', turn: 't', outcome: 'completed' }, exchange, undefined as never)
     exchange.drop()
     tick()
     expect(seen.at(-1)).toEqual(['delivered', 'old'])
@@ -295,10 +295,10 @@ describe('an exchange of a wire', () => {
 
 describe('the output', () => {
   test('is one write a tick', () => {
-    const { client, ask, seen } = wired()
+    const { ask, seen } = wired()
     const exchange = ask()
     for (let event = 0; event < 3; event += 1)
-      client.encode({ type: 'turn-started', turn: 't' }, exchange, undefined as never)
+      exchange.host.encode({ type: 'turn-started', turn: 't' }, exchange, undefined as never)
     expect(seen.map(([what]) => what)).toEqual(['head'])
     tick()
     expect(seen.at(-1)).toEqual(['write', '"turn-started"\n'.repeat(3)])
@@ -311,18 +311,17 @@ describe('the output', () => {
     exchange.turn = {
       id: 't',
       agent: { name: 'a' },
-      ended: false,
       leave() {},
       valve() {
         valves += 1
       },
     } as never
-    client.encodeLink({ turn: null, type: 'agent-ready' })
+    exchange.host.encodeLink({ turn: null, type: 'agent-ready' })
     tick()
-    expect([client.clogged, valves]).toEqual([true, 1])
+    expect([exchange.host.client.clogged, valves]).toEqual([true, 1])
     client.drained()
-    expect([client.clogged, valves]).toEqual([false, 2])
-    client.encodeLink({ turn: null, type: 'agent-ready' })
+    expect([exchange.host.client.clogged, valves]).toEqual([false, 2])
+    exchange.host.encodeLink({ turn: null, type: 'agent-ready' })
     tick()
     vi.advanceTimersByTime(1000)
     expect([client.gone, seen.at(-1)?.[0]]).toEqual([true, 'over'])
@@ -340,7 +339,7 @@ describe('the output', () => {
     const exchange = ask()
     vi.advanceTimersByTime(100)
     expect(beats).toBe(1)
-    client.encode({ type: 'turn-started', turn: 't' }, exchange, undefined as never)
+    exchange.host.encode({ type: 'turn-started', turn: 't' }, exchange, undefined as never)
     vi.advanceTimersByTime(100)
     expect(beats).toBe(1)
     vi.advanceTimersByTime(100)

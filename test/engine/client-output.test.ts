@@ -1,55 +1,77 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Answer, ClientSink, Framing } from '../../src/contract/index.ts'
-import type { ClientOptions } from '../../src/engine/client/client-options.ts'
+import { type Answer, type ClientSink, type Framing, type FrontDialect, silentHooks } from '../../src/contract/index.ts'
 import { ClientOutput } from '../../src/engine/client/client-output.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
+import { FrontHost } from '../../src/engine/client/front-host.ts'
 import { Outbox } from '../../src/engine/client/outbox.ts'
-import { LossLedger } from '../../src/model/index.ts'
-import { ANSWER, PlainHost, start } from '../kit/plain.ts'
+import { fault, LossLedger } from '../../src/model/index.ts'
+import { ALL, ANSWER, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const tick = (): void => void vi.advanceTimersByTime(1)
 
-/** An output on this transport, and what its sink was given. */
-function output(transport: 'stdio' | 'http' = 'http', framing: Framing = 'ndjson') {
+/** An output on this transport, and what its sink was given. `reads`: the client keeps up. */
+function output(transport: 'stdio' | 'http' = 'http', framing: Framing = 'ndjson', reads = true) {
   const seen: unknown[][] = []
+  const note = (...what: unknown[]): void => void seen.push(what)
   const sink: ClientSink = {
-    head: (status, headers) => void seen.push(['head', status, headers]),
-    write: (text) => seen.push(['write', text]) > 0,
+    head: (status, headers) => note('head', status, headers),
+    write: (text) => {
+      note('write', text)
+      return reads
+    },
     whenRead: (callback) => callback(),
     warn() {},
-    end: (exitCode, trailers) => void seen.push(['end', exitCode, trailers]),
-    abort: () => void seen.push(['abort']),
+    end: (exitCode, trailers) => note('end', exitCode, trailers),
+    abort: () => note('abort'),
   }
-  const options = { sink, dialect: { framing }, context: { transport } } as unknown as ClientOptions
   const outbox = new Outbox(
     () => {},
     () => {},
     () => {},
   )
-  const owner = {
-    outbox,
-    stallLimit: 100,
-    stalled() {},
-    valve() {},
-    wrote: (text: string) => seen.push(['wrote', text]),
+  const scope = { ...silentHooks.request({} as never), sent: (text: string) => note('sent', text) }
+  // The link writes what it encodes.
+  const dialect: FrontDialect = {
+    wireVersion: '1',
+    framing,
+    front: {
+      capabilities: ALL,
+      env: [],
+      open: (_context, ports) => ({
+        decode: (frame) => ports.send(frame),
+        encode: (event) => ports.send(JSON.stringify(event.type)),
+        encodeFault: (found) => ports.send(JSON.stringify(found.code)),
+      }),
+    },
   }
-  return { it: new ClientOutput(options, owner), seen }
+  const context = { transport, method: '', path: '', query: '', headers: {}, argv: [], env: {} } as const
+  const opening = { dialect, context, idPrefix: '', now: () => 0, warn() {}, statusOf: () => 500 }
+  const host = new FrontHost(opening, {
+    command() {},
+    send: (frame) => it.send(frame),
+    fault() {},
+    ended() {},
+    inputEnded() {},
+  })
+  const stalled = (): void => note('stalled')
+  const it = new ClientOutput(host, { outbox, sink, scope, transport, stallLimit: 100, stalled })
+  const exchange = (answer: Partial<Answer> = {}): Exchange => new Exchange(start(), { ...ANSWER, ...answer }, host)
+  const encode = (of: Exchange): void => host.encode({ type: 'turn-started', turn: 't' }, of, undefined as never)
+  return { it, host, seen, exchange, encode }
 }
 
-const exchange = (answer: Partial<Answer> = {}): Exchange =>
-  new Exchange(start(), { ...ANSWER, ...answer }, new PlainHost())
 const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
 
 test('the head waits for the first frame, and names the turn, its agent and its losses by then', () => {
-  const { it, seen } = output()
+  const { it, seen, exchange, encode } = output()
   const of = exchange({ headers: { 'x-own': '1' }, status: 202 })
   of.lost(loss)
   of.turn = { id: 't', agent: { name: 'a' }, losses: new LossLedger() } as never
   expect(it.begun).toBe(false)
-  it.during(of, 200, () => it.send('1'))
+  encode(of)
   expect([it.begun, it.status]).toEqual([true, 202])
   expect(seen).toEqual([
     [
@@ -67,19 +89,19 @@ test('the head waits for the first frame, and names the turn, its agent and its 
 })
 
 test('an answer from the record says whose it was, and that it is given again', () => {
-  const { it, seen } = output()
+  const { seen, exchange, encode } = output()
   const of = exchange()
   of.past = { turn: 'old', agent: 'b' }
   of.replays = true
-  it.during(of, 200, () => it.send('1'))
+  encode(of)
   expect(seen[0]![2]).toMatchObject({ 'turnpike-turn': 'old', 'turnpike-agent': 'b', 'idempotent-replayed': 'true' })
 })
 
 test('the first frame decides the status', () => {
-  const { it, seen } = output()
-  it.during(exchange({ status: 202 }), 400, () => it.send('1'))
-  it.during(exchange(), 500, () => it.send('2'))
-  expect([it.status, seen.filter(([what]) => what === 'head').length]).toEqual([400, 1])
+  const { it, host, seen, exchange, encode } = output()
+  host.encodeFault(fault('internal', 'x'), exchange({ status: 202 }))
+  encode(exchange({ status: 202 }))
+  expect([it.status, seen.filter(([what]) => what === 'head').length]).toEqual([500, 1])
 })
 
 test.each<[Framing, string | { data: string }, string, string]>([
@@ -87,12 +109,13 @@ test.each<[Framing, string | { data: string }, string, string]>([
   ['sse', { data: 'x' }, 'text/event-stream; charset=utf-8', 'data: x\n\n'],
   ['text', 'x', 'text/plain; charset=utf-8', 'x\n'],
 ])('an answer framed as %s whose first frame is %j has the type %s', (framing, frame, type, text) => {
-  const { it, seen } = output()
-  it.during(exchange({ framing }), 200, () => it.send(frame))
+  const { it, host, seen, exchange } = output()
+  host.answering = exchange({ framing })
+  it.send(frame)
   tick()
   expect(seen[0]![2]).toMatchObject({ 'content-type': type })
   expect(seen.slice(1)).toEqual([
-    ['wrote', text],
+    ['sent', text],
     ['write', text],
   ])
 })
@@ -105,15 +128,15 @@ test('a body on stdio is a line', () => {
 })
 
 test('a stream has its losses in its trailers too', () => {
-  const { it, seen } = output()
+  const { it, seen, exchange, encode } = output()
   const of = exchange()
-  it.during(of, 200, () => it.send('1'))
+  encode(of)
   of.lost(loss)
   it.finish(0)
   it.finish(9)
   it.send('2')
   tick()
-  expect(seen.at(-2)).toEqual(['write', '1\n'])
+  expect(seen.at(-2)).toEqual(['write', '"turn-started"\n'])
   expect(seen.at(-1)).toEqual(['end', 0, { 'turnpike-loss': 'dropped=1' }])
 })
 
@@ -140,5 +163,37 @@ test('what waits for the client is called once everything before it is with it',
   it.whenFlushed(() => seen.push(['read']))
   expect(seen.map(([what]) => what)).toEqual(['head'])
   tick()
-  expect(seen.map(([what]) => what)).toEqual(['head', 'wrote', 'write', 'read'])
+  expect(seen.map(([what]) => what)).toEqual(['head', 'sent', 'write', 'read'])
+})
+
+test('a client that does not read clogs its turns until it has caught up, and is given up after the limit', () => {
+  const { it, host, seen, exchange, encode } = output('http', 'ndjson', false)
+  encode(exchange())
+  tick()
+  expect(host.client.clogged).toBe(true)
+  vi.advanceTimersByTime(50)
+  it.drained()
+  it.drained()
+  vi.advanceTimersByTime(100)
+  expect([host.client.clogged, seen.filter(([what]) => what === 'stalled')]).toEqual([false, []])
+  encode(exchange())
+  tick()
+  vi.advanceTimersByTime(100)
+  expect(seen.filter(([what]) => what === 'stalled')).toEqual([['stalled']])
+})
+
+test.each([
+  ['http', 204],
+  ['stdio', 200],
+] as const)('an answer over %s without a frame has the status %i', (transport, status) => {
+  const { it, seen } = output(transport)
+  it.finish(0)
+  tick()
+  expect([it.closed, seen]).toEqual([
+    true,
+    [
+      ['head', status, {}],
+      ['end', 0, undefined],
+    ],
+  ])
 })

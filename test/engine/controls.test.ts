@@ -48,7 +48,7 @@ async function asked(command: ControlCommand, agent = mute, allowed?: readonly s
   }
   const exchange = new Exchange(command, ANSWER, host)
   const { promise, resolve } = Promise.withResolvers<void>()
-  host.exchangeEnded = () => resolve()
+  host.ended = () => resolve()
   await controls.run(command, context, exchange)
   await promise
   const [reply] = host.replies

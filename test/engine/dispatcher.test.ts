@@ -31,8 +31,8 @@ function dispatching(agents: readonly AgentSettings[], more: Partial<EngineSetti
     const host = new PlainHost()
     const exchange = new Exchange(command, ANSWER, host)
     const over = new Promise<PlainHost>((resolve) => {
-      host.exchangeEnded = (one) => {
-        host.ended.push(one)
+      host.ended = (one) => {
+        host.over.push(one)
         resolve(host)
       }
     })

@@ -32,12 +32,12 @@ describe('the last event of an exchange', () => {
   ])('%s: %j of an answer %j', (last, event, answer, command) => {
     const { exchange, host } = exchanged(answer, command)
     exchange.deliver(event, view)
-    expect([exchange.ended, host.ended.length, host.events]).toEqual([last, last ? 1 : 0, [event]])
+    expect([exchange.ended, host.over.length, host.events]).toEqual([last, last ? 1 : 0, [event]])
   })
 
   test('is the acceptance for a duplicate that only wants to be told', () => {
     const { exchange } = exchanged()
-    exchange.turn = { tellsDuplicates: () => true } as never
+    exchange.endsWhenJoined = true
     exchange.deliver(acceptedTurn('t', 'joined', 's', undefined), view)
     expect(exchange.ended).toBe(true)
   })
@@ -62,7 +62,7 @@ test('law: whatever happens to an exchange, it ends once, and nothing is encoded
         if (said !== undefined) expect(now).toBe(said)
         if (exchange.ended) said = now
       }
-      expect(host.ended.length).toBe(exchange.ended ? 1 : 0)
+      expect(host.over.length).toBe(exchange.ended ? 1 : 0)
     }),
   )
 })
@@ -112,7 +112,7 @@ test.each<[Answer['asks'], boolean, boolean]>([
   ['never', false, false],
 ])('a client that answers %s, its input ended: %s, can be asked: %s', (asks, inputClosed, asked) => {
   const { exchange, host } = exchanged({ asks })
-  host.inputClosed = inputClosed
+  host.client.inputClosed = inputClosed
   expect(exchange.asksInline).toBe(asked)
 })
 
@@ -121,10 +121,11 @@ test('its losses are those of its turn and its own, equal ones counted together'
   const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const
   const losses = new LossLedger()
   const told: unknown[] = []
-  exchange.turn = { losses, lostTo: (_exchange: Exchange, lost: unknown) => told.push(lost) } as never
+  exchange.turn = { losses } as never
+  exchange.onLoss = (...lost) => told.push(lost)
   exchange.lost(loss)
   losses.add(loss)
-  expect([exchange.losses, exchange.ownLosses, told]).toEqual([[{ ...loss, count: 2 }], [loss], [loss]])
+  expect([exchange.losses, exchange.ownLosses, told]).toEqual([[{ ...loss, count: 2 }], [loss], [[loss, 'response']]])
   losses.clear()
   expect(exchange.losses).toEqual([loss])
 })

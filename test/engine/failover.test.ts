@@ -24,7 +24,7 @@ async function waiting(route: Partial<Route> = {}) {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   const peers = { recorder, turns, breakers }
   const { turn, host } = plainTurn({ agent: a!, session, route, peers })
-  host.exchangeEnded = () => resolve()
+  host.ended = () => resolve()
   turns.add(turn)
   session.enqueue(turn)
   await recorder.begin(turn, { session: session.record.id, tenant: 'local', front: 'plain', at: 1 })

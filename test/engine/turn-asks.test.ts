@@ -153,7 +153,7 @@ describe('a client that cannot be asked', () => {
   test('any more, as its input has ended, has its open questions answered by the policy', () => {
     const { asked, asks, host, replies } = asking()
     asked(ask('q'))
-    host.inputClosed = true
+    host.client.inputClosed = true
     asks.onInputClosed()
     expect(replies()).toEqual([pick('no')])
     expect(settledOf(host.events)).toEqual([['q', 'answered', 'policy', 'no']])

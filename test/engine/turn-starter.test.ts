@@ -24,7 +24,7 @@ async function starting(options: EntryOptions = {}) {
   const place: Place = { agents: [agent], session }
   const { entry, host } = entryFor(agent, options)
   const over = new Promise<void>((resolve) => {
-    host.exchangeEnded = () => resolve()
+    host.ended = () => resolve()
   })
   const close = async (): Promise<void> => {
     await over

@@ -49,11 +49,11 @@ test('a client that does not keep up is told the newest state of each turn once 
   const { watches, follow, run } = watched()
   const { host, told } = follow()
   const [first, second] = [run('a'), run('b')]
-  host.clogged = true
+  host.client.clogged = true
   for (const turn of [first, second, first]) watches.changed(turn)
   vi.advanceTimersByTime(300)
   expect(told()).toEqual([[]])
-  host.clogged = false
+  host.client.clogged = false
   vi.advanceTimersByTime(100)
   expect(told()).toEqual([[], ['b', 'a']])
   expect(vi.getTimerCount()).toBe(2)

@@ -65,23 +65,26 @@ export class ClientStage implements Stage {
       env: {},
       ...context,
     }
-    this.#client = new RecordedClient(asFront(dialect), whole, 'agent', {
-      command: (command, exchange) => {
-        soundCommand(command)
-        this.#note('command', { command, answer: exchange?.answer })
-        if (exchange) this.#waiting.push({ command, exchange })
+    this.#client = new RecordedClient(
+      { dialect: asFront(dialect), context: whole },
+      {
+        command: (command, exchange) => {
+          soundCommand(command)
+          this.#note('command', { command, answer: exchange?.answer })
+          if (exchange) this.#waiting.push({ command, exchange })
+        },
+        send: (frame, framing) => this.#send(frame, framing),
+        loss: ({ item, ...loss }) => {
+          soundNames({ item })
+          this.#note('loss', { item, ...loss })
+        },
+        fault: (found) => {
+          soundNames({ code: found.code })
+          this.#note('fault', found)
+        },
+        close: (exitCode) => this.#note('close', exitCode),
       },
-      send: (frame, framing) => this.#send(frame, framing),
-      loss: ({ item, ...loss }) => {
-        soundNames({ item })
-        this.#note('loss', { item, ...loss })
-      },
-      fault: (found) => {
-        soundNames({ code: found.code })
-        this.#note('fault', found)
-      },
-      close: (exitCode) => this.#note('close', exitCode),
-    })
+    )
   }
 
   open(): void {
@@ -97,7 +100,6 @@ export class ClientStage implements Stage {
   end(_lost: boolean): void {
     this.#client.end()
     this.#answer()
-    this.#client.settle()
     if (this.#isBody) must('a request over HTTP has an answer', this.#sent > 0, () => this.said.join('\n'))
   }
 

@@ -93,27 +93,30 @@ export class Mirror {
 
   #open(call: Call): void {
     this.#call = call
-    this.client = new RecordedClient(asFront(this.#dialect), contextOf(call), 'agent', {
-      command: (command, exchange) => {
-        if (command.type === 'turn-start') {
-          this.exchange = exchange
-          this.#ear.started(command, exchange!)
-        } else if (command.type === 'turn-cancel' || command.type === 'ask-reply') this.#ear.command(command)
-        else exchange?.reply({})
+    this.client = new RecordedClient(
+      { dialect: asFront(this.#dialect), context: contextOf(call) },
+      {
+        command: (command, exchange) => {
+          if (command.type === 'turn-start') {
+            this.exchange = exchange
+            this.#ear.started(command, exchange!)
+          } else if (command.type === 'turn-cancel' || command.type === 'ask-reply') this.#ear.command(command)
+          else exchange?.reply({})
+        },
+        send: (frame) => {
+          this.#ear.read?.(frame)
+          if (call.kind === 'http' && !this.#answered) this.agent.head({ status: 200, headers: {} })
+          this.#answered = true
+          this.agent.decode(frame)
+        },
+        loss: (loss, direction) => {
+          if (direction === 'response') this.#ear.shown?.(loss)
+        },
+        close: (exitCode) => {
+          this.#exitCode = exitCode
+        },
       },
-      send: (frame) => {
-        this.#ear.read?.(frame)
-        if (call.kind === 'http' && !this.#answered) this.agent.head({ status: 200, headers: {} })
-        this.#answered = true
-        this.agent.decode(frame)
-      },
-      loss: (loss, direction) => {
-        if (direction === 'response') this.#ear.shown?.(loss)
-      },
-      close: (exitCode) => {
-        this.#exitCode = exitCode
-      },
-    })
+    )
     this.client.open()
     if (call.kind === 'http') this.client.decode(call.body)
   }

@@ -120,10 +120,8 @@ export class PlainHost implements ExchangeHost {
   readonly events: TurnEvent[] = []
   readonly faults: Fault[] = []
   readonly replies: LinkEvent[] = []
-  readonly ended: Exchange[] = []
-  gone = false
-  clogged = false
-  inputClosed = false
+  readonly over: Exchange[] = []
+  readonly client = { clogged: false, inputClosed: false }
 
   constructor(able: Capabilities = ALL) {
     this.capabilities = able
@@ -141,8 +139,8 @@ export class PlainHost implements ExchangeHost {
     this.replies.push(event)
   }
 
-  exchangeEnded(exchange: Exchange): void {
-    this.ended.push(exchange)
+  ended(exchange: Exchange): void {
+    this.over.push(exchange)
   }
 
   /** The types of the events that came. */

@@ -171,15 +171,18 @@ function showAsked(dialect: Dialect, errors: AnyCodec['errors'], asking: Asking,
   const ledger = new LossLedger()
   let exchange: Exchange | undefined
   const none = { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {} } as const
-  const client = new RecordedClient(asFront(dialect)!, { ...none, ...asking.context }, 'agent', {
-    command: (command, opened) => {
-      if (command.type === 'turn-start' || command.type === 'turn-follow') exchange = opened
+  const client = new RecordedClient(
+    { dialect: asFront(dialect)!, context: { ...none, ...asking.context } },
+    {
+      command: (command, opened) => {
+        if (command.type === 'turn-start' || command.type === 'turn-follow') exchange = opened
+      },
+      send: (frame) => frames.push(frame),
+      loss: (loss, direction) => {
+        if (direction === 'response') ledger.add(loss)
+      },
     },
-    send: (frame) => frames.push(frame),
-    loss: (loss, direction) => {
-      if (direction === 'response') ledger.add(loss)
-    },
-  })
+  )
   client.open()
   for (const frame of asking.frames) client.decode(frame)
   if (asking.context.transport === 'http') client.end()

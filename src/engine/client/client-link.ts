@@ -1,11 +1,11 @@
-import type { Answer, Capabilities, Frame, FrontLink, Hooks, InputFate, RequestScope } from '../../contract/index.ts'
+import type { Hooks, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
-import type { Command, Fault, Id, LinkEvent, Target, TurnEvent } from '../../model/index.ts'
+import type { Command, Fault, Id, Target } from '../../model/index.ts'
 import { type CurrentSettings, newId } from '../common/index.ts'
-import type { LiveView } from '../events/index.ts'
 import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
-import { Exchange, type ExchangeHost } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { FrontHost } from './front-host.ts'
 import type { Outbox } from './outbox.ts'
 import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 
@@ -32,108 +32,104 @@ export interface ClientPeers {
   now(): number
 }
 
-/** One client's wire while it lasts: hosts the codec's `FrontLink`, frames its bytes, owns its exchanges. */
-export class ClientLink implements ExchangeHost {
+/** One client's wire while it lasts: a `FrontHost` with the bytes and the timers of its wire. */
+export class ClientLink {
   readonly options: ClientOptions
   readonly scope: RequestScope
   /** The ids that its front is given begin with it. */
   readonly id: string
   readonly #peers: ClientPeers
-  readonly #link: FrontLink
+  readonly #host: FrontHost
   readonly #decoder: FrameDecoder
   readonly #output: ClientOutput
-  readonly #exchanges = new Map<Id, Exchange>()
-  #ids = 0
   #idle: NodeJS.Timeout | undefined
   #keepAlive: NodeJS.Timeout | undefined
-  #inputEnded = false
   #exitCode: number | undefined
   #signal: StopSignal = 'SIGTERM'
-  #finished = false
   gone = false
 
   constructor(peers: ClientPeers, options: ClientOptions) {
+    const { dialect, context, codec, input, sink } = options
     const { limits } = peers.settings.current
+    const scope = requestOf(peers.hooks, options)
     this.options = options
-    this.#peers = peers
+    this.scope = scope
     this.id = newId()
-    this.scope = requestOf(peers.hooks, options)
-    this.#output = new ClientOutput(options, {
+    this.#peers = peers
+    this.#host = new FrontHost(
+      {
+        dialect,
+        context,
+        idPrefix: `${this.id}-`,
+        now: peers.now,
+        warn: (text) => sink.warn(text),
+        statusOf: ({ code }) => codec.errors[code].http,
+      },
+      {
+        command: (command, exchange) => this.#command(command, exchange),
+        send: (frame) => this.#output.send(frame),
+        fault: (found) => scope.fault(found),
+        ended: (exchange) => this.#ended(exchange),
+        inputEnded: (exitCode) => this.#onInputEnded(exitCode),
+      },
+    )
+    this.#output = new ClientOutput(this.#host, {
       outbox: peers.outbox,
+      sink,
+      scope,
+      transport: context.transport,
       stallLimit: limits.idle,
       stalled: () => this.disconnect(),
-      valve: () => this.#valve(),
-      wrote: (text) => this.scope.sent?.(text),
     })
-    this.#decoder = frameDecoder(options.input, options.input === 'body' ? limits.body : limits.line, {
-      frame: (frame) => this.#decode(frame),
-      fault: (broken) => this.#fault(broken, 'ends'),
+    this.#decoder = frameDecoder(input, input === 'body' ? limits.body : limits.line, {
+      frame: (frame) => {
+        clearTimeout(this.#idle)
+        this.#host.decode(frame)
+      },
+      fault: (broken) => this.#host.fault(broken, 'ends'),
     })
-    this.#link = options.dialect.front.open(options.context, {
-      command: (command, answer) => this.#command(command, answer),
-      send: (frame) => this.#output.send(frame),
-      warn: (text) => options.sink.warn(text),
-      fault: (found, input, exchange, http) => this.#fault(found, input, exchange, http),
-      report: (loss, exchange) => this.#exchanges.get(exchange)?.lost(loss),
-      losses: (exchange) => this.#exchanges.get(exchange)?.losses ?? [],
-      newId: () => `${this.id}-${++this.#ids}`,
-      now: () => peers.now(),
-      close: (exitCode) => this.#close(exitCode),
-    })
-  }
-
-  get capabilities(): Capabilities {
-    return this.options.dialect.front.capabilities
-  }
-
-  get clogged(): boolean {
-    return this.#output.clogged
-  }
-
-  get inputClosed(): boolean {
-    return this.#inputEnded && this.options.context.transport !== 'http'
   }
 
   /** Begins: the request that comes without a frame is issued here. */
   open(): void {
-    if (this.#finished) return
-    this.#safely(() => this.#link.open?.())
-    const { idleMs } = this.#link
-    if (idleMs !== undefined && !this.#finished) this.#idle = setTimeout(() => this.end('idle'), idleMs)
+    if (this.#host.closed) return
+    this.#safely(() => this.#host.open())
+    const { idleMs } = this.#host
+    if (idleMs !== undefined && !this.#host.closed) this.#idle = setTimeout(() => this.end('idle'), idleMs)
   }
 
   /** Answers the client with a failure before a request was read; the wire closes. `http` overrides the status. */
   refuse(found: Fault, http?: number): void {
-    this.#fault(found, 'continues', undefined, http)
-    this.#close(1)
+    this.#host.fault(found, 'continues', undefined, http)
+    this.#host.close(1)
   }
 
   /** Bytes of the client, as text. */
   push(text: string): void {
     this.scope.received?.(text)
-    if (!this.#finished && !this.#inputEnded) this.#safely(() => this.#decoder.push(text))
+    if (!this.#host.inputEnded) this.#safely(() => this.#decoder.push(text))
   }
 
   /** The client's input ended, nothing came in time, or we are told to stop. */
   end(why: 'eof' | 'idle' | 'signal', signal: StopSignal = 'SIGTERM'): void {
-    if (this.#finished) return
+    if (this.#host.closed) return
     if (why === 'signal') {
       this.#signal = signal
       this.#exitCode ??= TERMINATED
-      for (const exchange of [...this.#exchanges.values()]) exchange.stop()
+      for (const exchange of this.#host.exchanges) exchange.stop()
     }
     this.#safely(() => {
-      if (why === 'eof' && !this.#inputEnded) this.#decoder.end()
-      if (this.#inputEnded) this.#maybeFinish()
-      else this.#endInput(why)
+      if (why === 'eof' && !this.#host.inputEnded) this.#decoder.end()
+      if (this.#host.inputEnded) this.#maybeFinish()
+      else this.#host.decodeEnd(why)
     })
   }
 
   /** The client is gone: what runs for it is cancelled or drained, as its answers say. */
   disconnect(): void {
-    if (this.#finished || this.gone) return
+    if (this.#output.closed) return
     this.gone = true
-    for (const exchange of [...this.#exchanges.values()]) {
+    for (const exchange of this.#host.exchanges) {
       exchange.turn?.leave(exchange)
       exchange.drop()
     }
@@ -145,115 +141,52 @@ export class ClientLink implements ExchangeHost {
     this.#output.drained()
   }
 
-  encode(event: TurnEvent, exchange: Exchange, view: LiveView): void {
-    const status = event.type === 'turn-end' ? this.#statusOf(event.fault) : 200
-    this.#output.during(exchange, status, () => this.#link.encode(event, exchange.id, view))
-  }
-
-  encodeFault(found: Fault, exchange: Exchange): void {
-    this.scope.fault(found)
-    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeFault(found, exchange.id, 'continues'))
-  }
-
-  /** An event without a turn: for this client when it answers one of its commands, or when it shares the session. */
-  encodeLink(event: LinkEvent): void {
-    if (this.#finished) return
-    const exchange = event.type === 'command-reply' ? this.#exchanges.get(event.exchange) : undefined
-    const found = event.type === 'command-reply' ? event.fault : undefined
-    this.#output.during(exchange, this.#statusOf(found), () => this.#link.encodeLink?.(event))
-  }
-
   /** The exchange of this wire whose turn a target means. */
   exchangeOf(target: Target): Exchange | undefined {
-    return [...this.#exchanges.values()].find((exchange) => exchange.isMeantBy(target))
+    return this.#host.exchangeOf(target)
   }
 
-  exchangeEnded(exchange: Exchange): void {
-    this.#exchanges.delete(exchange.id)
-    if (!this.gone && !exchange.follows) this.#whenRead(exchange)
-    this.#maybeFinish()
+  /** Says something on a streamed wire, by which it shows whether its client is still there. */
+  probe(): void {
+    if (!this.#output.closed && (this.#output.begun || this.#host.exchanges.length > 0)) this.#host.keepAlive()
   }
 
-  /** The client holds what the exchange was to bring: that counts for duplicates. */
-  #whenRead({ turn, past }: Exchange): void {
-    if (turn) this.#output.whenFlushed(() => turn.delivered())
-    else if (past) this.#output.whenFlushed(() => this.#peers.listener.delivered(past.turn))
-  }
-
-  #statusOf(found: Fault | undefined): number {
-    return found ? this.options.codec.errors[found.code].http : 200
-  }
-
-  #decode(frame: Frame): void {
-    clearTimeout(this.#idle)
-    if (!this.#finished && !this.#inputEnded) this.#link.decode(frame)
-  }
-
-  #command(command: Command, answer: Answer | undefined): void {
-    if (this.#finished) return
-    const exchange = answer && new Exchange(command, answer, this)
-    if (exchange) {
-      this.#exchanges.set(exchange.id, exchange)
-      // Twice as often, so that silence since the last look is at most as long as it may be.
-      this.#keepAlive ??= this.#link.keepAlive && setInterval(() => this.#stayAlive(), this.#peers.keepAliveMs / 2)
-    }
+  #command(command: Command, exchange: Exchange | undefined): void {
+    // Twice as often, so that silence since the last look is at most as long as it may be.
+    if (exchange && this.#host.canKeepAlive)
+      this.#keepAlive ??= setInterval(() => this.#stayAlive(), this.#peers.keepAliveMs / 2)
     this.#peers.listener.command(this, command, exchange)
   }
 
-  /** A failure that the link or its decoder found; its exchange, if any, ends with it, and the input, if that is lost. */
-  #fault(found: Fault, input: InputFate, id?: Id, http?: number): void {
-    this.scope.fault(found)
-    const exchange = id === undefined ? undefined : this.#exchanges.get(id)
-    if (exchange) exchange.ended = true
-    this.#output.during(exchange, http ?? this.#statusOf(found), () => this.#link.encodeFault(found, id, input))
-    if (exchange) {
-      // Nobody hears the rest of a turn whose answer has ended.
-      if (exchange.turn?.ended === false) exchange.turn.leave(exchange)
-      this.exchangeEnded(exchange)
+  /** The client holds what the exchange was to bring once it has read all of it: that counts for duplicates. */
+  #ended({ turn, past, follows }: Exchange): void {
+    if (!this.gone && !follows) {
+      if (turn) this.#output.whenFlushed(() => turn.delivered())
+      else if (past) this.#output.whenFlushed(() => this.#peers.listener.delivered(past.turn))
     }
-    if (input === 'ends' && !this.#finished && !this.#inputEnded) this.#endInput('eof')
-  }
-
-  #endInput(why: 'eof' | 'idle' | 'signal'): void {
-    clearTimeout(this.#idle)
-    this.#inputEnded = true
-    this.#link.decodeEnd?.(why)
-    if (this.inputClosed)
-      for (const { turn, follows } of [...this.#exchanges.values()]) if (!follows) turn?.onInputClosed()
     this.#maybeFinish()
   }
 
-  #close(exitCode: number): void {
-    if (this.#finished) return
-    this.#exitCode = exitCode
-    this.#inputEnded = true
-    for (const exchange of [...this.#exchanges.values()]) {
-      exchange.stop()
-      exchange.drop()
-    }
+  #onInputEnded(exitCode: number | undefined): void {
+    clearTimeout(this.#idle)
+    this.#exitCode = exitCode ?? this.#exitCode
+    if (exitCode === undefined && this.options.context.transport !== 'http') this.#host.inputClosed()
     this.#maybeFinish()
   }
 
   #maybeFinish(): void {
-    if (this.#inputEnded && this.#exchanges.size === 0) this.#finish(this.#exitCode ?? 0)
+    if (this.#host.inputEnded && this.#host.exchanges.length === 0) this.#finish(this.#exitCode ?? 0)
   }
 
   #finish(exitCode: number): void {
-    if (this.#finished) return
-    this.#finished = true
+    if (this.#output.closed) return
+    this.#host.closed = true
     clearTimeout(this.#idle)
     clearInterval(this.#keepAlive)
     const code = codeOfEnd(exitCode, this.#signal)
     if (this.gone) this.#output.abort()
     else this.#output.finish(code)
     this.scope.end({ status: this.#output.status, exitCode: code })
-  }
-
-  /** Says something on a streamed wire, by which it shows whether its client is still there. */
-  probe(): void {
-    const [exchange] = this.#exchanges.values()
-    if (this.#finished || !(exchange || this.#output.begun)) return
-    this.#output.during(exchange, 200, () => this.#link.keepAlive?.())
   }
 
   /** Proxies between the gateway and the client may cut a wire that is silent for long. */
@@ -269,10 +202,6 @@ export class ClientLink implements ExchangeHost {
       this.#peers.listener.broken(this, error)
       this.disconnect()
     }
-  }
-
-  #valve(): void {
-    for (const exchange of this.#exchanges.values()) exchange.turn?.valve()
   }
 }
 

@@ -1,36 +1,26 @@
-import type { Frame, Framing } from '../../contract/index.ts'
+import type { ClientSink, Frame, Framing, RequestScope } from '../../contract/index.ts'
 import { encodeFrame } from '../../framing/index.ts'
-import { lossSummary } from '../../model/index.ts'
-import type { ClientOptions } from './client-options.ts'
+import { answerHead, lossTrailers } from './answer-head.ts'
 import type { Exchange } from './exchange.ts'
+import type { FrontHost } from './front-host.ts'
 import type { Outbox } from './outbox.ts'
 
-const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
-  body: 'application/json; charset=utf-8',
-  ndjson: 'application/x-ndjson; charset=utf-8',
-  sse: 'text/event-stream; charset=utf-8',
-  text: 'text/plain; charset=utf-8',
-}
-
-/** The owner of an output, as the output sees it. */
-export interface OutputOwner {
-  /** Output for clients goes through it. */
-  readonly outbox: Outbox
+/** What the output of a client goes through. */
+export interface OutputWay {
+  outbox: Outbox
+  sink: ClientSink
+  scope: RequestScope
+  transport: 'stdio' | 'http' | 'socket'
   /** The time that a client may refuse to read, in milliseconds. */
-  readonly stallLimit: number
+  stallLimit: number
   /** The client refused to read for longer than that. */
   stalled(): void
-  /** The client stopped keeping up, or has caught up. */
-  valve(): void
-  /** Text is written to the client: once a tick. */
-  wrote(text: string): void
 }
 
 /** The writing half of a client's wire: holds the head until the first frame, writes once per tick, watches the valve. */
 export class ClientOutput {
-  readonly #options: ClientOptions
-  readonly #owner: OutputOwner
-  #current: Exchange | undefined
+  readonly #host: FrontHost
+  readonly #way: OutputWay
   #framing: Framing | undefined
   #buffer = ''
   #flushing = false
@@ -41,29 +31,25 @@ export class ClientOutput {
   #ending: number | undefined
   #over = false
   #spoke = false
-  /** HTTP status of what is being encoded; fixed by the first frame. */
-  status = 200
-  clogged = false
+  #status: number | undefined
 
-  constructor(options: ClientOptions, owner: OutputOwner) {
-    this.#options = options
-    this.#owner = owner
+  constructor(host: FrontHost, way: OutputWay) {
+    this.#host = host
+    this.#way = way
   }
 
-  /** Runs an encoder of the link: its frames belong to this exchange; the first one of the wire has this status. */
-  during(exchange: Exchange | undefined, status: number, encode: () => void): void {
-    this.#current = exchange
-    if (this.#framing === undefined) this.status = status === 200 ? (exchange?.answer.status ?? 200) : status
-    encode()
-    this.#current = undefined
+  /** The HTTP status of the answer; the first frame decides it. */
+  get status(): number {
+    return this.#status ?? this.#host.status
   }
 
+  /** Sends a frame of the answer that is being encoded. */
   send(frame: Frame): void {
-    if (this.#over || this.#ending !== undefined) return
+    if (this.closed) return
     this.#spoke = true
-    this.#framing ??= this.#head(frame)
+    this.#framing ??= this.#begin(frame)
     this.#buffer += encodeFrame(this.#framing, frame)
-    if (this.#framing === 'body' && this.#options.context.transport === 'stdio') this.#buffer += '\n'
+    if (this.#framing === 'body' && this.#way.transport === 'stdio') this.#buffer += '\n'
     this.#schedule()
   }
 
@@ -78,6 +64,11 @@ export class ClientOutput {
     return this.#framing !== undefined
   }
 
+  /** Nothing more is sent: it ends, or was cut. */
+  get closed(): boolean {
+    return this.#over || this.#ending !== undefined
+  }
+
   /** True when nothing was sent since this was last asked. */
   wasSilent(): boolean {
     const silent = !this.#spoke
@@ -85,16 +76,16 @@ export class ClientOutput {
     return silent
   }
 
+  /** The client has caught up with what was written. */
   drained(): void {
-    if (!this.clogged) return
+    if (!this.#host.client.clogged) return
     clearTimeout(this.#stall)
-    this.clogged = false
-    this.#owner.valve()
+    this.#host.flow(false)
   }
 
   /** Writes what is left and closes the wire. */
   finish(exitCode: number): void {
-    if (this.#framing === undefined) this.#nothing()
+    if (this.#framing === undefined) this.#beginEmpty()
     this.#ending ??= exitCode
     this.#schedule()
   }
@@ -103,68 +94,54 @@ export class ClientOutput {
   abort(): void {
     this.#over = true
     clearTimeout(this.#stall)
-    this.#options.sink.abort()
+    this.#way.sink.abort()
   }
 
-  #head(frame: Frame): Framing {
-    const answer = this.#current?.answer
-    const wanted = answer?.framing ?? this.#options.dialect.framing
-    const framing = wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted
-    if (answer?.form === 'stream') this.#trailing = this.#current
-    this.#options.sink.head(this.status, {
-      'content-type': CONTENT_TYPE[framing],
-      ...turnHeaders(this.#current),
-      ...answer?.headers,
-    })
+  #begin(frame: Frame): Framing {
+    const { answering } = this.#host
+    const framing = this.#host.framingOf(frame)
+    if (answering?.answer.form === 'stream') this.#trailing = answering
+    this.#status = this.#host.status
+    this.#way.sink.head(this.#status, answerHead(framing, answering))
     return framing
   }
 
   /** There was nothing to say: over HTTP an answer without content, which also tells an EventSource to stop asking. */
-  #nothing(): void {
-    if (this.#options.context.transport === 'http' && this.status === 200) this.status = 204
-    this.#options.sink.head(this.status, {})
+  #beginEmpty(): void {
+    const { status } = this.#host
+    this.#status = this.#way.transport === 'http' && status === 200 ? 204 : status
+    this.#way.sink.head(this.#status, {})
   }
 
   #schedule(): void {
     if (this.#flushing || this.#over) return
     this.#flushing = true
-    this.#owner.outbox.add(() => this.#flush())
+    this.#way.outbox.add(() => this.#flush())
   }
 
   #flush(): void {
     this.#flushing = false
     if (this.#over) return
+    const { sink, scope } = this.#way
     const text = this.#buffer
     this.#buffer = ''
-    if (text !== '') this.#owner.wrote(text)
-    if (text !== '' && !this.#options.sink.write(text)) this.#clog()
-    for (const callback of this.#flushed.splice(0)) this.#options.sink.whenRead(callback)
+    if (text !== '') {
+      scope.sent?.(text)
+      if (!sink.write(text)) this.#clog()
+    }
+    for (const callback of this.#flushed.splice(0)) sink.whenRead(callback)
     if (this.#ending !== undefined) this.#end(this.#ending)
   }
 
   #end(exitCode: number): void {
     this.#over = true
     clearTimeout(this.#stall)
-    const summary = this.#trailing && lossSummary(this.#trailing.losses)
-    this.#options.sink.end(exitCode, summary ? { 'turnpike-loss': summary } : undefined)
+    this.#way.sink.end(exitCode, lossTrailers(this.#trailing))
   }
 
   #clog(): void {
-    if (this.clogged) return
-    this.clogged = true
-    this.#stall = setTimeout(() => this.#owner.stalled(), this.#owner.stallLimit)
-    this.#owner.valve()
+    if (this.#host.client.clogged) return
+    this.#stall = setTimeout(() => this.#way.stalled(), this.#way.stallLimit)
+    this.#host.flow(true)
   }
-}
-
-/** The `Turnpike-*` headers of an exchange's answer. */
-function turnHeaders(exchange: Exchange | undefined): Record<string, string> {
-  const { turn, past } = exchange ?? {}
-  const about = past ?? (turn && { turn: turn.id, agent: turn.agent.name })
-  if (!exchange || !about) return {}
-  const headers: Record<string, string> = { 'turnpike-turn': about.turn, 'turnpike-agent': about.agent }
-  if (exchange.replays) headers['idempotent-replayed'] = 'true'
-  const summary = lossSummary(exchange.losses)
-  if (summary) headers['turnpike-loss'] = summary
-  return headers
 }

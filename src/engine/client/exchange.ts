@@ -7,6 +7,7 @@ import {
   type JsonText,
   type LinkEvent,
   type Loss,
+  type LossDirection,
   LossLedger,
   mergedLosses,
   type SidedLoss,
@@ -16,9 +17,18 @@ import {
 import { carryEvent } from '../carry/index.ts'
 import type { LiveView } from '../events/index.ts'
 
-/** The client's wire as an exchange sees it. */
+/** The state of a client that turns take into account. */
+export interface ClientState {
+  /** It does not keep up. */
+  clogged: boolean
+  /** Its input has ended, and no other request of it can come on its wire. */
+  inputClosed: boolean
+}
+
+/** The host of the front link that encodes an exchange. */
 export interface ExchangeHost {
   readonly capabilities: Capabilities
+  readonly client: Readonly<ClientState>
   /** Hands an event to the codec. */
   encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
   /** Hands a failure that no turn owns to the codec. */
@@ -26,20 +36,15 @@ export interface ExchangeHost {
   /** Hands an event without a turn to the codec. */
   encodeLink(event: LinkEvent): void
   /** The exchange has its end. */
-  exchangeEnded(exchange: Exchange): void
-  /** The client has gone or the wire is closed: nothing can be written any more. */
-  readonly gone: boolean
-  /** The client does not keep up. */
-  readonly clogged: boolean
-  /** The client's input has ended, and no other request of it can come on this wire. */
-  readonly inputClosed: boolean
+  ended(exchange: Exchange): void
 }
 
-/** The turn of an exchange, as the client's wire sees it. */
+/** The turn that an exchange is about. */
 export interface ExchangeTurn {
   readonly id: Id
   readonly agent: { readonly name: string }
-  readonly ended: boolean
+  /** What was lost between it and its agent. */
+  readonly losses: LossLedger
   /** Asks its agent to stop. False when it has its end. */
   cancel(): boolean
   /** Ends it with a failure from outside. */
@@ -52,17 +57,10 @@ export interface ExchangeTurn {
   delivered(): void
   /** The input of a client has ended: it can answer no question any more. */
   onInputClosed(): void
-  /** Something did not reach a client. */
-  lostTo(exchange: Exchange, loss: Loss): void
-  /** What was lost between it and its agent. */
-  readonly losses: LossLedger
-  /** True when this duplicate asked only to be told of the running turn. */
-  tellsDuplicates(exchange: Exchange): boolean
 }
 
 /** One client request and its answer: it ends exactly once, and nothing is encoded for it afterwards. */
 export class Exchange {
-  readonly id: Id
   readonly answer: Answer
   readonly host: ExchangeHost
   /** The command that opened it. */
@@ -75,15 +73,24 @@ export class Exchange {
   readonly #ownLosses = new LossLedger()
   /** It is given the answer to an earlier request under its idempotency key. */
   replays = false
+  /** It ends when it has been told that its request has joined a turn. */
+  endsWhenJoined = false
+  /** Hears of what is lost between its client and the gateway. */
+  onLoss: ((loss: Loss, direction: LossDirection) => void) | undefined
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
   ended = false
 
+  readonly #report = (loss: Loss): void => this.lost(loss)
+
   constructor(command: Command, answer: Answer, host: ExchangeHost) {
-    this.id = command.exchange
     this.command = command
     this.answer = answer
     this.host = host
+  }
+
+  get id(): Id {
+    return this.command.exchange
   }
 
   /** It only looks on: the turn is not its own. */
@@ -103,15 +110,15 @@ export class Exchange {
     if (this.ended) return
     const last = this.#isLast(event)
     if (last) this.ended = true
-    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.lost)
+    const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.#report)
     if (carried) this.host.encode(carried, this, view)
-    if (last) this.host.exchangeEnded(this)
+    if (last) this.host.ended(this)
   }
 
   /** Its client can be asked while the turn runs. */
   get asksInline(): boolean {
     const { asks } = this.answer
-    return asks === 'always' || (asks === 'inline' && !this.host.inputClosed)
+    return asks === 'always' || (asks === 'inline' && !this.host.client.inputClosed)
   }
 
   /** Cancels its turn: now, or as soon as it has one. False when it is over. */
@@ -145,7 +152,7 @@ export class Exchange {
     if (this.ended) return
     this.ended = true
     this.host.encodeFault(fault, this)
-    this.host.exchangeEnded(this)
+    this.host.ended(this)
   }
 
   /** Ends it with the answer to a command that started no turn. */
@@ -167,7 +174,7 @@ export class Exchange {
   drop(): void {
     if (this.ended) return
     this.ended = true
-    this.host.exchangeEnded(this)
+    this.host.ended(this)
   }
 
   /** Everything that was lost between its client and the agent. */
@@ -182,9 +189,9 @@ export class Exchange {
   }
 
   /** Something was lost between its client and the gateway. */
-  readonly lost = (loss: Loss): void => {
+  lost(loss: Loss, direction: LossDirection = 'response'): void {
     this.#ownLosses.add(loss)
-    this.turn?.lostTo(this, loss)
+    this.onLoss?.(loss, direction)
   }
 
   #isLast(event: TurnEvent): boolean {
@@ -192,6 +199,6 @@ export class Exchange {
     // A follower goes on following the turn while it waits.
     if (event.type === 'turn-parked') return this.answer.asks === 'next-request' && !this.follows
     if (event.type !== 'turn-accepted' || this.follows) return false
-    return this.answer.form === 'accepted' || (event.how === 'joined' && this.turn?.tellsDuplicates(this) === true)
+    return this.answer.form === 'accepted' || (event.how === 'joined' && this.endsWhenJoined)
   }
 }

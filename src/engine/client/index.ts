@@ -1,6 +1,7 @@
 export { ClientLink, type ClientListener, type ClientPeers } from './client-link.ts'
 export type { ClientOptions } from './client-options.ts'
 export { Exchange, type ExchangeHost } from './exchange.ts'
+export { FrontHost } from './front-host.ts'
 export { Outbox } from './outbox.ts'
 export { StandIn, type StandInOptions } from './stand-in.ts'
 export { frontsOf, type Started, stdioContext, takenBy } from './stdio-fronts.ts'

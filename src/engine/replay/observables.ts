@@ -57,29 +57,29 @@ export interface Reading extends Listener {
 }
 
 /**
- * The frames that a client reads for one turn. Events go to the last exchange that its request opened; what it has no
- * place for is told to `of.loss` at the end.
+ * The frames that a client reads for one turn. Events go to the last exchange that its request opened. The front link has the
+ * host that it has in a gateway: a `FrontHost`.
  */
 export function encode$(dialect: FrontDialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
   return new Observable((subscriber) => {
     let exchange: Exchange | undefined
-    const client = new RecordedClient(dialect, of.context, of.agent, {
-      command: (_command, opened) => {
-        exchange = opened ?? exchange
+    const client = new RecordedClient(
+      { dialect, context: of.context, agent: of.agent },
+      {
+        command: (_command, opened) => {
+          exchange = opened ?? exchange
+        },
+        send: (frame) => subscriber.next(frame),
+        loss: (loss) => of.loss?.(loss),
+        fault: (fault) => of.fault?.(fault),
       },
-      send: (frame) => subscriber.next(frame),
-      loss: (loss) => of.loss?.(loss),
-      fault: (fault) => of.fault?.(fault),
-    })
+    )
     client.open()
     for (const frame of of.request) client.decode(frame)
     return events.subscribe({
       next: (event) => exchange && client.deliver(event, exchange),
       error: (error: unknown) => subscriber.error(error),
-      complete: () => {
-        client.settle()
-        subscriber.complete()
-      },
+      complete: () => subscriber.complete(),
     })
   })
 }

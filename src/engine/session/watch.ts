@@ -77,7 +77,7 @@ export class Watches {
 }
 
 function push(watch: Watch, info: TurnInfoReply): void {
-  if (!watch.exchange.host.clogged && watch.behind.size === 0) {
+  if (!watch.exchange.host.client.clogged && watch.behind.size === 0) {
     tell(watch, [info])
     return
   }
@@ -91,7 +91,7 @@ function push(watch: Watch, info: TurnInfoReply): void {
 function catchUp(watch: Watch): void {
   delete watch.retry
   if (watch.exchange.ended) return
-  if (watch.exchange.host.clogged) {
+  if (watch.exchange.host.client.clogged) {
     watch.retry = setTimeout(() => catchUp(watch), RETRY_MS).unref()
     return
   }

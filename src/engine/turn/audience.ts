@@ -68,7 +68,7 @@ export class Audience {
 
   /** Somebody does not keep up. */
   get clogged(): boolean {
-    return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.clogged)
+    return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.client.clogged)
   }
 
   /** Somebody can be shown this question and answer it while the turn runs. */

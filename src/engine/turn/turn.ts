@@ -29,9 +29,11 @@ export class Turn extends TurnState {
 
   constructor(init: TurnInit, peers: TurnPeers) {
     super(init, peers, (why) => this.#expire(why))
-    init.exchange.turn = this
+    const { exchange } = init
+    exchange.turn = this
     // What its client's front could not read of the request was lost before there was a turn.
-    for (const loss of init.exchange.ownLosses) this.scope.loss(loss)
+    for (const loss of exchange.ownLosses) this.scope.loss(loss)
+    exchange.onLoss = (loss) => this.scope.loss(loss)
     this.asks = new TurnAsks(this)
     this.#run = new TurnRun(this, this.asks, init.agents.slice(1))
   }
@@ -40,11 +42,6 @@ export class Turn extends TurnState {
   get recordedLosses(): readonly SidedLoss[] {
     const towards = (side: LossSide) => (loss: Loss) => ({ ...loss, side })
     return [...this.losses.list.map(towards('agent')), ...this.audience.first.ownLosses.map(towards('client'))]
-  }
-
-  /** Something did not reach a client. What others than the first one miss is theirs alone. */
-  lostTo(exchange: Exchange, loss: Loss): void {
-    if (exchange === this.audience.first) this.scope.loss(loss)
   }
 
   /** The engine took it: tells the client. */
@@ -57,7 +54,7 @@ export class Turn extends TurnState {
     if (!this.peers.recorder.keeps(this)) return exchange.fail(UNWRITABLE)
     // An exchange that is shown all of the turn has its start time.
     const view = this.newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
-    exchange.turn = this
+    this.#take(exchange)
     const catchUp = this.audience.addLate(exchange, view, () => this.scope.now())
     const entries = await this.peers.recorder.events(this)
     if (after > 0) view.continue(foldUpTo(this.newView(this.view.session), entries, after))
@@ -82,14 +79,9 @@ export class Turn extends TurnState {
     for (const loss of steeringLosses(command)) exchange.lost(loss)
     const view = this.newView(this.view.session)
     view.continue(this.view)
-    exchange.turn = this
+    this.#take(exchange)
     this.audience.add(exchange, view)
     exchange.deliver(acceptedTurn(this.id, 'joined', this.view.session, command.request), view)
-  }
-
-  /** True when this duplicate asked only to be told of the running turn. */
-  tellsDuplicates(exchange: Exchange): boolean {
-    return this.command.once?.duplicate === 'tell' && exchange !== this.audience.first
   }
 
   /** An event without a turn, for the clients that follow this one. */
@@ -144,6 +136,7 @@ export class Turn extends TurnState {
 
   /** An exchange goes without its answer; the last one takes the turn with it unless that is to go on. */
   leave(exchange: Exchange): void {
+    if (this.ended) return
     this.audience.remove(exchange)
     if (this.audience.deserted && !this.audience.isOutlived(exchange, this.route.onDisconnect)) this.cancel()
     this.asks.left()
@@ -164,6 +157,12 @@ export class Turn extends TurnState {
   /** A client holds the whole answer. */
   delivered(): void {
     if (this.ended) this.peers.recorder.delivered(this.id)
+  }
+
+  /** A further exchange is about it. */
+  #take(exchange: Exchange): void {
+    exchange.turn = this
+    exchange.endsWhenJoined = this.command.once?.duplicate === 'tell'
   }
 
   /** Its time is out: the client is told at once, or has what the agent answered by now. */
