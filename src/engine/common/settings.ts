@@ -32,7 +32,15 @@ export interface CurrentSettings {
   readonly current: EngineSettings
 }
 
+/** The last answer for each route: nearly all of its turns go to one agent. */
+const LIMITS = new WeakMap<Route, { agent: AgentSettings; limits: Limits }>()
+
 /** The limits of a turn: those of its agent, with its route's laid over them. */
 export function limitsOf(agent: AgentSettings, route: Route): Limits {
-  return { ...agent.limits, ...route.limits }
+  if (!route.limits) return agent.limits
+  const known = LIMITS.get(route)
+  if (known?.agent === agent) return known.limits
+  const limits = { ...agent.limits, ...route.limits }
+  LIMITS.set(route, { agent, limits })
+  return limits
 }

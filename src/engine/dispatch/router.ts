@@ -1,6 +1,7 @@
 import type { Route } from '../../contract/index.ts'
 import { type Command, type Fault, fault, globMatches } from '../../model/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
+import { type Facts, routeTableOf } from './route-table.ts'
 
 /** The facts of a turn when its agent is chosen. */
 export interface RouteQuery {
@@ -20,16 +21,6 @@ export interface RouteChoice {
   route: Route
 }
 
-const NO_ROUTE: Omit<Route, 'agent'> = {
-  when: {},
-  fallback: [],
-  approvals: 'deny',
-  loss: 'report',
-  busy: 'queue',
-  journal: 'full',
-  secrets: 'keep',
-}
-
 /**
  * Chooses the agent of a turn: the one named explicitly, else the one that the protocol's own field names (when there
  * is one of that name), else the first matching route, else the default. A route's policies apply whoever chose. What is
@@ -37,8 +28,9 @@ const NO_ROUTE: Omit<Route, 'agent'> = {
  */
 export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteChoice | Fault {
   const [first] = isOfAll(query.command) ? settings.agents.values() : []
-  if (first) return { agent: first, route: { ...NO_ROUTE, agent: first.name } }
-  const route = settings.routes.find((candidate) => matches(candidate, query))
+  const table = routeTableOf(settings)
+  if (first) return { agent: first, route: table.plain(first.name) }
+  const route = table.match(factsOf(query))
   const own = query.command.type === 'turn-start' ? query.command.agent : undefined
   const name =
     query.explicit ??
@@ -53,7 +45,7 @@ export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteC
   if (!mayUse(query.allowed, name)) {
     return fault('forbidden', `This key may not use the agent "${name}".`)
   }
-  return { agent, route: route ?? { ...NO_ROUTE, agent: name } }
+  return { agent, route: route ?? table.plain(name) }
 }
 
 /** True for a command about the gateway's own turns and sessions, whatever their agents. */
@@ -67,23 +59,14 @@ export function mayUse(allowed: readonly string[] | undefined, name: string): bo
   return !allowed || allowed.some((pattern) => globMatches(pattern, name))
 }
 
-function matches(route: Route, { front, explicit, principal, command }: RouteQuery): boolean {
-  const facts: Record<keyof Route['when'], string | undefined> = {
+function factsOf({ front, explicit, principal, command }: RouteQuery): Facts {
+  const start = command.type === 'turn-start' ? command : undefined
+  return {
     front,
     principal,
     channel: command.session?.channel,
-    agent: explicit ?? (command.type === 'turn-start' ? command.agent : undefined),
+    agent: explicit ?? start?.agent,
     session: command.session?.id,
-    model: command.type === 'turn-start' ? command.options.model : undefined,
+    model: start?.options.model,
   }
-  return Object.entries(route.when).every(([key, pattern]) => {
-    if (covers(pattern, facts[key as keyof Route['when']])) return true
-    // `agentproc` means its front in every dialect.
-    return key === 'front' && covers(pattern, front.split('@')[0])
-  })
-}
-
-/** An absent value matches nothing. */
-function covers(pattern: string, value: string | undefined): boolean {
-  return value !== undefined && globMatches(pattern, value)
 }
