@@ -46,7 +46,15 @@ export const PARTS: readonly Part[] = [
   },
   {
     path: 'src/engine/agent',
-    may: ['src/model', 'src/contract', 'src/framing', 'src/engine/common', 'rxjs'],
+    may: [
+      'src/model',
+      'src/contract',
+      'src/framing',
+      'src/engine/common',
+      'src/engine/events',
+      'src/engine/carry',
+      'rxjs',
+    ],
   },
   {
     path: 'src/engine/client',
@@ -83,7 +91,15 @@ export const PARTS: readonly Part[] = [
   },
   {
     path: 'src/engine/replay',
-    may: ['src/model', 'src/contract', 'src/engine/events', 'src/engine/carry', 'src/engine/client', 'rxjs'],
+    may: [
+      'src/model',
+      'src/contract',
+      'src/engine/events',
+      'src/engine/carry',
+      'src/engine/agent',
+      'src/engine/client',
+      'rxjs',
+    ],
   },
   {
     path: 'src/engine/dispatch',

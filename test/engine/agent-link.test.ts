@@ -6,7 +6,14 @@ import { type BackDialect, type CallEnd, capabilities, frameText } from '../../s
 import { AgentLink, type LinkOwner, type LinkRun } from '../../src/engine/agent/agent-link.ts'
 import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
-import { type AgentEvent, type Command, ITEMS, type LinkEvent } from '../../src/model/index.ts'
+import {
+  type Command,
+  type Fault,
+  ITEMS,
+  type LinkEvent,
+  type TurnEvent,
+  type TurnStart,
+} from '../../src/model/index.ts'
 import { ALL, DONE, LIMITS, type PlainBack, plainAgent, say, serving, start } from '../kit/plain.ts'
 
 /** An owner that notes what it hears; `heard` resolves with the next event between turns. */
@@ -43,27 +50,30 @@ function linked(agent: AgentSettings) {
 const script = (text: string, back: PlainBack = {}, more: Partial<AgentSettings> = {}) =>
   linked(plainAgent(text, more, back))
 
-const runOf = (command: Command): LinkRun => ({ command, scope: SILENT_SCOPE, loss() {}, streams() {} })
+const runOf = (command: Command & TurnStart): LinkRun => ({
+  command,
+  scope: SILENT_SCOPE,
+  graceMs: 50,
+  loss() {},
+  progress() {},
+})
 
-/** All events of one turn, until its end or that of the wire. */
-function turnOf(link: AgentLink, command: Command = start()): Promise<AgentEvent[]> {
-  return new Promise((resolve) => {
-    const events: AgentEvent[] = []
-    const done = (): void => {
-      subscription.unsubscribe()
-      resolve(events)
-    }
-    const subscription = link.run(runOf(command)).subscribe({
-      next: (event) => {
-        events.push(event)
-        if (event.type === 'turn-end') queueMicrotask(done)
-      },
-      complete: () => queueMicrotask(done),
-    })
+/** All events of one turn. */
+async function turnOf(link: AgentLink, command = start()): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = []
+  await link.run(runOf(command)).forEach((event) => {
+    events.push(event)
   })
+  return events
 }
 
-const types = (events: readonly AgentEvent[]): string[] => events.map(({ type }) => type)
+/** The fault of a turn's end. */
+const faultOf = (events: readonly TurnEvent[]): Fault | undefined => {
+  const end = events.at(-1)
+  return end?.type === 'turn-end' ? end.fault : undefined
+}
+
+const types = (events: readonly TurnEvent[]): string[] => events.map(({ type }) => type)
 const TEXT = say({ turn: 't', type: 'text-delta', message: 'm', text: 'hi' })
 
 describe('an agent of one process a turn', () => {
@@ -71,16 +81,18 @@ describe('an agent of one process a turn', () => {
     const { link, owner } = script(`read -r line; ${TEXT}; echo "$line" | grep -q turn-start && ${DONE}`)
     expect([link.persistent, link.ready, link.process]).toEqual([false, true, undefined])
     for (let turn = 0; turn < 2; turn += 1) {
-      expect(types(await turnOf(link))).toEqual(['text-delta', 'turn-end'])
-      await link.quiet()
+      expect(types(await turnOf(link))).toEqual(['message-start', 'text-delta', 'message-end', 'turn-end'])
+      await link.settled()
     }
     expect([link.dead, owner.ends]).toEqual([false, []])
   })
 
-  test('that exits without an end completes the turn, and the link knows why', async () => {
+  test('that exits without an end fails the turn with the reason', async () => {
     const { link, owner } = script(`echo oops >&2; ${TEXT}; exit 3`)
-    expect(types(await turnOf(link))).toEqual(['text-delta'])
-    await link.quiet()
+    const events = await turnOf(link)
+    expect(types(events)).toEqual(['message-start', 'text-delta', 'message-end', 'turn-end'])
+    await link.settled()
+    expect(faultOf(events)).toEqual(link.missingEnd)
     expect(link.missingEnd).toMatchObject({
       code: 'agent-crashed',
       message: expect.stringContaining('exited with code 3'),
@@ -90,50 +102,52 @@ describe('an agent of one process a turn', () => {
 
   test('whose program is not there ends its turn as unavailable', async () => {
     const { link, owner } = linked(plainAgent('', { dialect: starting('/no/such/program') }))
-    expect(await turnOf(link)).toEqual([])
-    expect([link.missingEnd.code, owner.ends.length]).toEqual(['agent-unavailable', 1])
+    expect([faultOf(await turnOf(link))?.code, owner.ends.length]).toEqual(['agent-unavailable', 1])
   })
 
   test('that is stopped is no failure of its own', async () => {
-    const { link, owner } = script(`${TEXT}; read -r never; read -r never`)
+    const { link, owner } = script('read -r never; read -r never')
     const events = turnOf(link)
     await link.stop('cancelled', 50)
-    expect(types(await events).filter((type) => type !== 'text-delta')).toEqual([])
-    expect([link.missingEnd.code, owner.ends]).toEqual(['cancelled', []])
+    expect([faultOf(await events)?.code, owner.ends]).toEqual(['cancelled', []])
   })
 
   test('whose line is longer than its limit has broken the protocol', async () => {
     const limits = { ...LIMITS, line: 64 }
     const { link } = script(`read -r line; printf '%0100d\\n' 1; ${DONE}`, {}, { limits })
-    expect(await turnOf(link)).toEqual([])
-    expect(link.missingEnd.code).toBe('protocol-violation')
-    await link.quiet()
+    expect(faultOf(await turnOf(link))?.code).toBe('protocol-violation')
+    await link.settled()
   })
 
   test('whose codec throws ends its own turn alone', async () => {
     const { link, owner } = script('read -r line; echo not json')
-    expect(await turnOf(link)).toEqual([])
-    expect(link.missingEnd).toMatchObject({ code: 'internal', message: expect.stringContaining('could not be read') })
+    expect(faultOf(await turnOf(link))).toMatchObject({
+      code: 'internal',
+      message: expect.stringContaining('could not be read'),
+    })
     expect([link.dead, owner.ends[0]?.fault?.code]).toEqual([true, 'internal'])
-    await link.quiet()
+    await link.settled()
   })
 
   test('that is out of time has what it said read to its end', async () => {
     const half = say({ turn: 't', type: 'text-delta', message: 'm', text: 'half' }).replace('echo', "printf '%s'")
     const { link } = script(`${TEXT}; ${half}; read -r line; read -r never`)
-    const events: AgentEvent[] = []
-    await new Promise<void>((resolve) => {
-      link.run(runOf(start())).subscribe({
-        next: (event) => {
-          // Its last line has no end yet; what came with this chunk is in hand when the time is over.
-          if (events.push(event) === 1)
-            setImmediate(() => link.expire({ code: 'timeout', message: 'x', retryable: true }))
-        },
-        complete: resolve,
-      })
+    const late = { code: 'timeout', message: 'x', retryable: true } as const
+    const events: TurnEvent[] = []
+    await link.run(runOf(start())).forEach((event) => {
+      events.push(event)
+      // Its last line has no end yet; what came with this chunk is in hand when the time is over.
+      if (event.type === 'text-delta' && event.text === 'hi') setImmediate(() => link.expire(late))
     })
-    expect(link.missingEnd.code).toBe('timeout')
-    await link.stop('closed', 0)
+    expect(events.map((event) => (event.type === 'text-delta' ? event.text : event.type))).toEqual([
+      'message-start',
+      'hi',
+      'half',
+      'message-end',
+      'turn-end',
+    ])
+    expect(faultOf(events)).toEqual(late)
+    await link.settled()
   })
 })
 
@@ -170,11 +184,11 @@ describe('an agent whose process lives over turns', () => {
     expect([link.dead, link.process, owner.ends]).toEqual([true, undefined, []])
   })
 
-  test('whose link is dead completes a turn at once', async () => {
+  test('whose link is dead ends a turn at once', async () => {
     const { link } = script(serving(DONE), persistent)
     const stopped = link.stop('closed', 50)
     expect(link.dead).toBe(true)
-    expect(await turnOf(link)).toEqual([])
+    expect(faultOf(await turnOf(link))?.code).toBe('agent-crashed')
     await stopped
   })
 
@@ -289,12 +303,11 @@ describe('an agent behind a URL', () => {
       response.end(body)
     })
     const streams: string[] = []
-    const events: AgentEvent[] = []
-    await new Promise<void>((resolve) =>
-      link
-        .run({ ...runOf(start()), streams: (what) => streams.push(what) })
-        .subscribe({ next: (each) => events.push(each), complete: resolve }),
-    )
+    const events: TurnEvent[] = []
+    const run: LinkRun = { ...runOf(start()), progress: (what) => streams.push(what) }
+    await link.run(run).forEach((each) => {
+      events.push(each)
+    })
     expect([types(events), streams]).toEqual([['turn-end'], streamed])
     await link.quiet()
     await close()
@@ -302,8 +315,8 @@ describe('an agent behind a URL', () => {
 
   test('that breaks off is not available', async () => {
     const { link, owner, close } = await served((request) => request.socket.destroy())
-    expect(await turnOf(link)).toEqual([])
-    expect([link.missingEnd.code, owner.ends.map(({ why }) => why)]).toEqual(['agent-unavailable', ['failed']])
+    expect(faultOf(await turnOf(link))?.code).toBe('agent-unavailable')
+    expect(owner.ends.map(({ why }) => why)).toEqual(['failed'])
     await close()
   })
 })

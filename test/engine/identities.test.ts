@@ -10,7 +10,7 @@ import { type AgentEvent, type EventOf, fault, type TurnEvent, textOf } from '..
 function run(events: readonly AgentEvent[]): TurnEvent[] {
   const seen: TurnEvent[] = []
   const missingEnd = () => fault('agent-crashed', 'gone')
-  const laws = turnLaws({ turn: 't', link() {}, missingEnd, cancelled: () => false, abortable() {} })
+  const laws = turnLaws({ turn: 't', missingEnd, cancelled: () => false })
   from([...events, { type: 'turn-end', turn: 't', outcome: 'completed' } as const])
     .pipe(laws)
     .subscribe((event) => seen.push(event))

@@ -9,7 +9,7 @@ const LOST = fault('agent-crashed', 'gone')
 function run(source: Observable<AgentEvent>, cancelled = false): TurnEvent[] {
   const seen: TurnEvent[] = []
   source
-    .pipe(turnLaws({ turn: 't', link() {}, missingEnd: () => LOST, cancelled: () => cancelled, abortable() {} }))
+    .pipe(turnLaws({ turn: 't', missingEnd: () => LOST, cancelled: () => cancelled }))
     .subscribe((event) => seen.push(event))
   return seen
 }

@@ -147,9 +147,14 @@ export class AgentStage implements Stage {
         ports.emit(event)
       },
     })
-    const encode = link.encode.bind(link)
-    link.encode = (command) => this.#keeping(() => encode(command))
-    return link
+    // What a codec throws would only end its wire: here it is a finding.
+    return {
+      ...(link.open && { open: (bound) => this.#keeping(() => link.open?.(bound)) }),
+      encode: (command) => this.#keeping(() => link.encode(command)),
+      decodeHead: (head) => this.#keeping(() => link.decodeHead?.(head)),
+      decode: (frame) => this.#keeping(() => link.decode(frame)),
+      decodeEnd: (end) => this.#keeping(() => link.decodeEnd(end)),
+    }
   }
 
   #start(): void {

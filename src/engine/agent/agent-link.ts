@@ -1,20 +1,6 @@
-import { Observable, type Subscriber } from 'rxjs'
+import { Observable } from 'rxjs'
+import type { CallEnd, CallHead, Frame, RunningProcess, TurnScope } from '../../contract/index.ts'
 import {
-  type BackLink,
-  type Call,
-  type CallEnd,
-  type CallHandle,
-  type CallScope,
-  type CallSink,
-  type Frame,
-  type Framing,
-  faultOfEnd,
-  type RunningProcess,
-  type TurnScope,
-} from '../../contract/index.ts'
-import { encodeFrame, type FrameDecoder, frameDecoder } from '../../framing/index.ts'
-import {
-  type AgentEvent,
   type Command,
   type CommandOf,
   type Fault,
@@ -22,122 +8,108 @@ import {
   type Id,
   type LinkEvent,
   type Loss,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnStart,
 } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
+import { cancelledTurn, failedTurn } from '../events/index.ts'
+import { BackHost, type BackListener } from './back-host.ts'
+import type { CallListener, LiveCall } from './live-call.ts'
+import { LiveCalls } from './live-calls.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
-/** The time that an agent has to exit by itself after its last word, in milliseconds; then it is told to. */
-export const LINGER_MS = 1000
-
-/** A turn as the link that runs it sees it. */
+/** A turn for a link, and what it observes besides its events. */
 export interface LinkRun {
-  command: Command
-  scope: TurnScope
+  readonly command: Command & TurnStart
+  readonly scope: TurnScope
+  /** The time that a cancelled agent has to stop, in milliseconds. */
+  readonly graceMs: number
   loss(loss: Loss): void
-  /** Its answer over HTTP began as a stream of events, or another frame of one came: comments are none. */
-  streams(what: 'head' | 'frame'): void
+  /** The agent is ready; its HTTP answer began as a stream of events; a frame of that stream came. */
+  progress(what: 'ready' | 'head' | 'frame'): void
 }
 
 /** Listener for what a link reports besides a turn's events. */
 export interface LinkOwner {
-  /** An event without a turn that came while no turn ran. */
+  /** An event that belongs to no turn. */
   idleEvent(event: LinkEvent): void
   /** A call ended badly: for the log, with what the agent said on stderr. */
   callFailed(end: CallEnd): void
 }
 
-interface LiveCall {
-  readonly key: string
-  readonly call: Call
-  readonly scope: CallScope
-  handle: CallHandle | undefined
-  decoder: FrameDecoder | undefined
-  /** Its answer is a stream of events. */
-  streams: boolean
-  /** It is told to end when it does not leave by itself. */
-  leaving: NodeJS.Timeout | undefined
-  /** Set once its end was told; whatever comes later is ignored. */
-  over: boolean
-}
+type CommandReply = Extract<LinkEvent, { type: 'command-reply' }>
 
 /**
- * One agent's wire while it lasts: hosts the codec's `BackLink`, runs its calls on the backend, frames their bytes.
- * `run` is one turn as a cold Observable; the link outlives it when its process does, or to serve the session's next.
+ * One agent's wire while it lasts: a codec's back link on live calls. `run` is one turn as a cold Observable, and
+ * unsubscribing from it stops the agent. The link outlives its turn when its process does, or for the session's next
+ * turn.
  */
-export class AgentLink {
+export class AgentLink implements BackListener, CallListener {
   readonly agent: AgentSettings
-  readonly #link: BackLink
+  readonly #host: BackHost
+  readonly #calls: LiveCalls
   owner: LinkOwner
-  readonly #calls = new Map<string, LiveCall>()
-  readonly #openAsks = new Set<Id>()
-  #newest: LiveCall | undefined
-  #subscriber: Subscriber<AgentEvent> | undefined
-  #run: LinkRun | undefined
-  #scope: TurnScope
-  #broken: Fault | undefined
-  #lastEnd: CallEnd = { why: 'closed' }
-  #ids = 0
-  #paused = false
-  /** We end its calls: how they end then is no failure. */
-  #stopped = false
-  #quiet: (() => void)[] = []
-  /** The agent's process lives over many turns. */
-  persistent = false
-  /** Its handshake is done (always true for links without one). */
-  ready = true
-  /** Nothing can be run on it any more. */
-  dead = false
-  model: string | undefined
   /** The permission mode that it was set to. */
   mode: string | undefined
-  #setting: { exchange: Id; done: (why?: Fault) => void } | undefined
+  /** The model that the agent has named. */
+  model: string | undefined
+  #run: LinkRun | undefined
+  /** The turn that runs has its end from outside: its agent is stopped by force. */
+  #cut = false
+  /** It was stopped for good. */
+  #stopped = false
+  /** Ends the processes of a cancelled turn. */
+  #force: NodeJS.Timeout | undefined
+  #setting: { exchange: Id; done: (reply?: CommandReply) => void } | undefined
+  #onIdle: (() => void) | undefined
 
   /** `bound` is the agent's own id of the session that it is opened for. */
   constructor(agent: AgentSettings, scope: TurnScope, owner: LinkOwner, bound?: string) {
     this.agent = agent
-    this.#scope = scope
     this.owner = owner
-    this.#link = agent.dialect.back.open(agent.context, {
-      emit: (event) => this.#emit(event),
-      open: (call) => this.#open(call),
-      send: (frame) => this.#send(frame),
-      end: (call) => this.#callOf(call)?.handle?.endInput(),
-      leave: (call) => this.#leave(this.#callOf(call)),
-      broken: (fault) => this.#break(fault),
-      report: (loss) => this.#run?.loss(loss),
-      newId: () => `${++this.#ids}`,
-    })
-    if (!this.#link.open) return
-    this.ready = false
-    this.persistent = true
-    this.#link.open(bound)
+    this.#calls = new LiveCalls(agent, scope, this)
+    this.#host = new BackHost(agent.dialect, agent.context, this.#calls, this)
+    this.#host.open(bound)
+  }
+
+  /** The agent's process lives over many turns. */
+  get persistent(): boolean {
+    return this.#host.persistent
+  }
+
+  /** Its handshake is done (always true for links without one). */
+  get ready(): boolean {
+    return this.#host.ready
+  }
+
+  /** Nothing can be run on it any more. */
+  get dead(): boolean {
+    return this.#host.dead
   }
 
   /** The fault of a turn that the wire left without an end. */
   get missingEnd(): Fault {
-    return this.#broken ?? faultOfEnd(this.#lastEnd)
+    return this.#host.missingEnd
   }
 
   /** The process behind it, for the observers of turns that did not start it. */
   get process(): RunningProcess | undefined {
-    const live = this.#newest
-    if (!live) return undefined
-    return { scope: live.scope, ...(live.handle?.pid !== undefined && { pid: live.handle.pid }) }
+    return this.#calls.process
   }
 
-  /** One turn. Subscribing hands the command to the agent; completing without a `turn-end` means that the wire is gone. */
-  run(run: LinkRun): Observable<AgentEvent> {
+  /**
+   * The events of one turn under its laws. Subscribing gives the command to the agent; unsubscribing before the agent's
+   * end cancels it.
+   */
+  run(run: LinkRun): Observable<TurnEvent> {
     return new Observable((subscriber) => {
-      this.#subscriber = subscriber
+      this.#calm()
       this.#run = run
-      this.#scope = run.scope
-      this.#openAsks.clear()
-      this.#stopped = false
-      if (this.dead) subscriber.complete()
-      else this.#link.encode(run.command)
-      return () => {
-        if (this.#subscriber === subscriber) this.#subscriber = undefined
-      }
+      this.#cut = false
+      this.#calls.scope = run.scope
+      this.#host.run(run.command).subscribe(subscriber)
+      return () => this.#left(run)
     })
   }
 
@@ -145,209 +117,179 @@ export class AgentLink {
    * Sets the agent's permission mode, between turns. Resolves with why it is not set; also when the link is gone, which
    * the next `run` tells.
    */
-  setMode(command: CommandOf<'config-set'> & { mode: string }): Promise<Fault | undefined> {
-    const { mode } = command
-    const { capabilities } = this.agent.dialect.back
-    if (capabilities['config-set'] !== 'full') return Promise.resolve(modeRefused(this.agent.name, mode))
-    return new Promise((resolve) => {
-      const done = (why?: Fault): void => {
-        this.#setting = undefined
-        if (why === undefined && !this.dead) this.mode = mode
-        resolve(why && modeRefused(this.agent.name, mode, why))
-      }
+  async setMode(command: CommandOf<'config-set'> & { mode: string }): Promise<Fault | undefined> {
+    const { name, dialect } = this.agent
+    if (dialect.back.capabilities['config-set'] !== 'full') return modeRefused(name, command.mode)
+    const reply = await new Promise<CommandReply | undefined>((done) => {
       this.#setting = { exchange: command.exchange, done }
-      if (this.dead) done()
-      else this.#link.encode(command)
+      if (this.dead) done(undefined)
+      else this.#host.send(command)
     })
+    this.#setting = undefined
+    this.#calm()
+    if (reply?.fault) return modeRefused(name, command.mode, reply.fault)
+    if (reply) this.mode = command.mode
+    return undefined
   }
 
-  /** No turn runs on it until the next `run`: lets go of what belonged to the last one, the client's request above all. */
-  rest(): void {
-    this.#run = undefined
-    this.#scope = SILENT_SCOPE
+  /** Tells the agent anything but a turn: the reply to a question, a query. */
+  send(command: Exclude<Command, TurnStart>): void {
+    this.#host.send(command)
   }
 
-  /** Any other command: a cancel, a reply, a query. */
-  send(command: Command): void {
-    if (command.type === 'ask-reply' && command.ask) this.#openAsks.delete(command.ask)
-    if (!this.dead) this.#link.encode(command)
+  /**
+   * Asks the agent to stop its turn, whose events come until the agent has ended it. After the grace the turn has its
+   * end, and the agent is stopped by force.
+   */
+  cancel({ command: { turn, exchange }, graceMs }: Pick<LinkRun, 'command' | 'graceMs'>): void {
+    const told = this.agent.dialect.back.capabilities['turn-cancel'] !== 'none'
+    // A process that serves one turn, or is not ready yet, is stopped by being ended: only one that goes on needs a word.
+    const polite = told && this.persistent && this.ready
+    this.#host.cancel()
+    if (told) this.#host.send({ type: 'turn-cancel', exchange, target: { turn } })
+    if (!polite) void this.stop('cancelled', graceMs)
+    if (!this.#host.working && !this.#setting) return
+    this.#force ??= setTimeout(() => this.abort(cancelledTurn(turn), 'cancelled'), polite ? graceMs : 2 * graceMs)
   }
 
-  /** The valve: stops or goes on reading what the agent writes. */
+  /** Ends the turn that runs from outside, then stops its agent by force. False when no turn runs. */
+  abort(end: TurnEnd, why: 'timeout' | 'cancelled'): boolean {
+    const graceMs = this.#run?.graceMs ?? this.agent.limits.grace
+    this.#cut = true
+    const ran = this.#host.abort(end)
+    void this.stop(why, graceMs)
+    return ran
+  }
+
+  /** Ends the turn that runs because its time is out: with what is in hand, if that is a whole answer. False as `abort`. */
+  expire(why: Fault): boolean {
+    const turn = this.#host.running
+    if (turn === undefined) return false
+    this.#cut = true
+    this.#calls.cut({ why: 'timeout', fault: why })
+    this.abort(failedTurn(turn, why), 'timeout')
+    return true
+  }
+
+  /** The valve: stops or resumes reading what the agent writes. */
   pause(paused: boolean): void {
-    if (this.#paused === paused) return
-    this.#paused = paused
-    for (const { handle } of this.#calls.values()) paused ? handle?.pause() : handle?.resume()
-  }
-
-  /** Its turn is out of time: what is in hand of its answers is read as if they ended here, which the codec then judges. */
-  expire(why: Fault): void {
-    for (const live of [...this.#calls.values()]) {
-      if (live.over) continue
-      live.decoder?.end()
-      this.#tellEnd(live, { why: 'timeout', fault: why })
-    }
+    this.#calls.pause(paused)
   }
 
   /** Ends every call; resolves when none runs. The link is dead from here on when its process is persistent. */
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
-    this.#stopped = true
     // At once: the session's next turn must not be given to a process that is about to end.
-    if (this.persistent) this.#die()
-    for (const { handle } of [...this.#calls.values()]) handle?.stop(why, graceMs)
+    if (this.persistent) {
+      this.#stopped = true
+      this.#die()
+    }
+    this.#calls.stop(why, graceMs)
     return this.quiet()
   }
 
   /** Resolves when no call runs. */
   quiet(): Promise<void> {
-    return this.#calls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+    return this.#calls.quiet()
   }
 
-  #callOf(name: string | undefined): LiveCall | undefined {
-    return name === undefined ? this.#newest : this.#calls.get(name)
+  /** Resolves when the agent is done with its turn, and has exited unless its process lives over turns. */
+  async settled(): Promise<void> {
+    if (this.persistent && !this.dead && this.#host.working) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve
+      })
+    }
+    if (!this.persistent || this.dead) await this.quiet()
   }
 
-  #emit(event: AgentEvent): void {
-    if (event.turn === null && event.type === 'agent-ready') {
-      this.ready = true
+  /** No turn runs on it until the next `run`: lets go of what belonged to the last one, the client's request above all. */
+  rest(): void {
+    this.#calm()
+    this.#run = undefined
+    this.#calls.scope = SILENT_SCOPE
+  }
+
+  link(event: LinkEvent): void {
+    if (event.type === 'agent-ready') {
       this.model = event.model
-      this.#newest?.scope.ready()
+      this.#calls.newest?.scope.ready()
+      this.#run?.progress('ready')
     }
-    if (event.type === 'command-reply' && event.exchange === this.#setting?.exchange) {
-      this.#setting.done(event.fault)
-      return
-    }
-    if (event.type === 'ask') this.#openAsks.add(event.ask)
-    if (event.type === 'ask-settled') this.#openAsks.delete(event.ask)
-    if (this.#subscriber) this.#subscriber.next(event)
-    else if (event.turn === null) this.owner.idleEvent(event)
+    if (event.type === 'command-reply' && event.exchange === this.#setting?.exchange) this.#setting.done(event)
+    else this.owner.idleEvent(event)
   }
 
-  #open(call: Call): void {
-    const { target, backend } = this.agent
-    const scope = this.#scope.call(
-      target.kind === 'process'
-        ? { kind: 'process', command: (call.kind === 'process' && call.command) || target.command }
-        : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
-    )
-    const key = call.call ?? ''
-    const unheard = { handle: undefined, decoder: undefined, streams: false, leaving: undefined, over: false }
-    const live: LiveCall = { key, call, scope, ...unheard }
-    this.#calls.set(live.key, live)
-    this.#newest = live
-    if (call.kind === 'process') live.decoder = this.#decoder(live, this.agent.dialect.framing)
-    live.handle = backend.open(call, this.#sink(live), scope.carrier)
-    if (this.#paused) live.handle.pause()
-    if (call.kind === 'process' && call.stdin === 'end') queueMicrotask(() => live.handle?.endInput())
+  loss(loss: Loss): void {
+    this.#run?.loss(loss)
   }
 
-  #sink(live: LiveCall): CallSink {
-    return {
-      started: (info) => live.scope.started(info),
-      head: (head) => {
-        live.scope.head(head)
-        const type = head.headers['content-type'] ?? ''
-        const framing = live.call.kind === 'http' ? live.call.answer : 'body'
-        live.streams = type.startsWith('text/event-stream')
-        live.decoder = this.#decoder(live, live.streams ? 'sse' : framing)
-        if (live.streams) this.#run?.streams('head')
-        this.#link.decodeHead?.(head)
-      },
-      data: (text) => {
-        if (!live.over) live.decoder?.push(text)
-      },
-      dataEnd: () => this.#outputEnded(live),
-      end: (end) => this.#ended(live, end),
-    }
+  /** Nothing of its calls is read any more. */
+  fault(why: Fault): void {
+    this.#die()
+    this.owner.callFailed({ why: 'failed', fault: why })
+    this.#calls.silence()
+    void this.stop('closed', this.agent.limits.grace)
   }
 
-  /** The last line may lack its end. A process of many turns can answer none any more. */
-  #outputEnded(live: LiveCall): void {
-    if (live.over) return
-    live.decoder?.end()
-    // One that the codec has left, for a process that took its place, says nothing about that.
-    if (!this.persistent || live !== this.#newest) return
-    this.dead = true
-    // It is most likely about to exit, and how it does is for the log.
-    if (!this.#subscriber) this.#leave(live)
+  idle(): void {
+    this.#calm()
+    this.#onIdle?.()
   }
 
-  #decoder(live: LiveCall, framing: Framing): FrameDecoder {
-    const { line, body } = this.agent.limits
-    return frameDecoder(framing, framing === 'body' ? Math.max(line, body) : line, {
-      frame: (frame) => {
-        if (live.over) return
-        if (live.streams) this.#run?.streams('frame')
-        this.#decode(named(frame, live.call.call))
-      },
-      fault: (broken) => this.#lost(live, { ...broken, code: 'protocol-violation' }),
-    })
+  head(head: CallHead, { streams }: LiveCall): void {
+    if (streams) this.#run?.progress('head')
+    this.#host.head(head)
   }
 
-  /** Codecs throw nothing; one that does all the same ends its own agent, not the gateway. */
-  #decode(frame: Frame): void {
-    try {
-      this.#link.decode(frame)
-    } catch (error) {
-      this.#break(fault('internal', `What the agent said could not be read (${String(error)}).`))
-    }
+  frame(frame: Frame, { streams }: LiveCall): void {
+    if (streams) this.#run?.progress('frame')
+    this.#host.decode(frame)
   }
 
-  /** The frame boundary is lost: what this call says from here on cannot be read. */
-  #lost(live: LiveCall, fault: Fault): void {
-    live.handle?.stop('closed', this.agent.limits.grace)
-    this.#tellEnd(live, { why: 'failed', fault })
+  /** Output of a call that the codec has left, for one that took its place, says nothing about the link. */
+  outputEnded(call: LiveCall): void {
+    if (!this.persistent || call !== this.#calls.newest) return
+    this.#host.dead = true
+    // Its process is most likely about to exit, and how it does is for the log.
+    if (!this.#host.working) call.leave()
   }
 
-  #leave(live: LiveCall | undefined): void {
-    if (!live || live.leaving) return
-    live.leaving = setTimeout(() => live.handle?.stop('closed', this.agent.limits.grace), LINGER_MS)
-  }
-
-  #ended(live: LiveCall, end: CallEnd): void {
-    clearTimeout(live.leaving)
-    if (end.why === 'closed' && !live.over) live.decoder?.end()
-    live.scope.end(end)
-    const bad = end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))
-    if (bad && !this.#stopped) this.owner.callFailed(end)
-    this.#tellEnd(live, end)
-    this.#calls.delete(live.key)
-    if (this.#newest === live) this.#newest = [...this.#calls.values()].at(-1)
-    if (this.#calls.size > 0) return
-    for (const resolve of this.#quiet.splice(0)) resolve()
-  }
-
-  #tellEnd(live: LiveCall, end: CallEnd): void {
-    if (live.over) return
-    live.over = true
-    this.#lastEnd = end
-    this.#link.decodeEnd(live.call.call === undefined ? end : { ...end, call: live.call.call })
-    const open = [...this.#calls.values()].some((call) => !call.over)
-    if (open) {
+  ended(end: CallEnd): void {
+    this.#host.callEnded(end)
+    if (this.#calls.busy) {
       // The codec has started another process in place of this one.
-      if (!this.#stopped && !this.#broken) this.dead = false
+      if (!this.#stopped && !this.#host.broken) this.#host.dead = false
       return
     }
     if (this.persistent) this.#die()
-    if (this.#openAsks.size === 0 || this.persistent) this.#subscriber?.complete()
+    if (this.persistent || !this.#host.asking) this.#host.close()
+  }
+
+  failed(end: CallEnd): void {
+    this.owner.callFailed(end)
+  }
+
+  gone(call: LiveCall): void {
+    this.#calls.delete(call)
+  }
+
+  /** The subscription is over. An agent that has not ended its turn is stopped, one of one turn is left to exit. */
+  #left(run: LinkRun): void {
+    this.#run = undefined
+    if (!this.#host.working) {
+      if (!this.persistent || this.dead) this.#calls.leaveAll()
+    } else if (!this.#cut && this.#force === undefined) this.cancel(run)
+  }
+
+  #calm(): void {
+    clearTimeout(this.#force)
+    this.#force = undefined
   }
 
   #die(): void {
-    this.dead = true
+    this.#host.dead = true
     this.#setting?.done()
-  }
-
-  #send(frame: Frame): void {
-    const call = this.#callOf(typeof frame === 'string' ? undefined : frame.call)
-    call?.handle?.write(encodeFrame(this.agent.dialect.framing, frame))
-  }
-
-  #break(fault: Fault): void {
-    this.#broken = fault
-    this.#die()
-    this.owner.callFailed({ why: 'failed', fault })
-    this.#subscriber?.complete()
-    void this.stop('closed', this.agent.limits.grace)
+    this.#onIdle?.()
   }
 }
 
@@ -356,10 +298,4 @@ function modeRefused(agent: string, mode: string, why?: Fault): Fault {
   const said = why ? ` (${why.message})` : ''
   const text = `The agent "${agent}" cannot be set to the mode "${mode}" that its client has set${said}; set another mode.`
   return fault('invalid-request', text)
-}
-
-/** A frame that says which call it came from, where the link has named its calls. */
-function named(frame: Frame, call: string | undefined): Frame {
-  if (call === undefined) return frame
-  return typeof frame === 'string' ? { data: frame, call } : { ...frame, call }
 }

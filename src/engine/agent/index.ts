@@ -1,5 +1,6 @@
-export { type AgentLink, LINGER_MS, type LinkOwner } from './agent-link.ts'
+export type { AgentLink, LinkOwner } from './agent-link.ts'
 export { AgentPool, type LinkFor } from './agent-pool.ts'
+export { type BackCalls, BackHost, type BackListener } from './back-host.ts'
 export { Breakers } from './breakers.ts'
 export { HealthChecks } from './health.ts'
 export type { Waiting } from './places.ts'

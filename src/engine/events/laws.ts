@@ -5,7 +5,6 @@ import {
   type Fault,
   fault,
   type Id,
-  type LinkEvent,
   type TurnEnd,
   type TurnEvent,
 } from '../../model/index.ts'
@@ -15,32 +14,27 @@ import { cancelledTurn, failedTurn } from './turn-events.ts'
 /** The turn that the laws guard, as they see it. */
 export interface LawContext {
   turn: Id
-  /** Events without a turn that came while it ran. */
-  link(event: LinkEvent): void
   /** The fault of a wire that completed without a `turn-end`. */
   missingEnd(): Fault
   /** True once somebody asked for the turn to be cancelled: a failure after that is a cancellation. */
   cancelled(): boolean
-  /** Takes the function that ends the turn from outside: a time limit, an agent that does not stop. */
-  abortable(abort: (end: TurnEnd) => void): void
 }
 
 /**
  * Guards one turn's events: exactly one `turn-end`, last, whatever the wire does; messages, tools and steps that the
  * agent left open are closed before it; text for a message that was never opened opens it; every message and tool call
- * has an id of its own; one usage total, right before the end; events of other turns are dropped.
+ * has an id of its own; one usage total, right before the end; events of no turn or another one are dropped. What ends
+ * the turn from outside is an event of the source, or its completion.
  */
 export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) => Observable<TurnEvent> {
   return (source) =>
     new Observable<TurnEvent>((subscriber) => {
       const guard = new TurnGuard(context, (event) => subscriber.next(event))
-      const next = (event: AgentEvent): void => {
-        guard.next(event)
-        if (guard.ended) subscriber.complete()
-      }
-      context.abortable(next)
       return source.subscribe({
-        next,
+        next: (event) => {
+          guard.next(event)
+          if (guard.ended) subscriber.complete()
+        },
         error: (error: unknown) => {
           guard.finish(fault('internal', `The turn was stopped by an internal error (${String(error)}).`))
           subscriber.complete()
@@ -62,7 +56,7 @@ type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
 export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
   const closings: TurnEvent[] = []
   let over = false
-  const guard = new TurnGuard({ turn, link() {}, cancelled: () => false }, (event) => over && closings.push(event))
+  const guard = new TurnGuard({ turn, cancelled: () => false }, (event) => over && closings.push(event))
   for (const event of said) guard.next(event as AgentEvent)
   over = true
   guard.finish(why)
@@ -71,7 +65,7 @@ export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): Tu
 }
 
 class TurnGuard {
-  readonly #context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>
+  readonly #context: Pick<LawContext, 'turn' | 'cancelled'>
   readonly #next: (event: TurnEvent) => void
   readonly #open = new Map<string, OpenGroup>()
   readonly #identities = new Identities()
@@ -82,18 +76,13 @@ class TurnGuard {
   #spoken: Id = ''
   ended = false
 
-  constructor(context: Pick<LawContext, 'turn' | 'link' | 'cancelled'>, next: (event: TurnEvent) => void) {
+  constructor(context: Pick<LawContext, 'turn' | 'cancelled'>, next: (event: TurnEvent) => void) {
     this.#context = context
     this.#next = next
   }
 
   next(event: AgentEvent): void {
-    if (this.ended) return
-    if (event.turn === null) {
-      this.#context.link(event)
-      return
-    }
-    if (event.turn !== this.#context.turn) return
+    if (this.ended || event.turn === null || event.turn !== this.#context.turn) return
     switch (event.type) {
       case 'text-delta':
       case 'reasoning-delta':

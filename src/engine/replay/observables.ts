@@ -1,15 +1,18 @@
 import { Observable } from 'rxjs'
 import type { BackContext, BackDialect, CallEnd, Frame, FrontContext, FrontDialect } from '../../contract/index.ts'
 import type { Command, Fault, Loss, TurnEvent, TurnStart } from '../../model/index.ts'
+import { type BackCalls, BackHost } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { RecordedAgent } from './recorded-agent.ts'
 import { RecordedClient } from './recorded-client.ts'
 
-export { carryStart, dropped } from '../carry/index.ts'
+export { dropped } from '../carry/index.ts'
 export { type Exchange, frontsOf, type Started, stdioContext, takenBy } from '../client/index.ts'
 export { acceptedTurn } from '../events/index.ts'
-export { type AgentListener, type Direction, RecordedAgent } from './recorded-agent.ts'
+export { type AgentListener, RecordedAgent } from './recorded-agent.ts'
 export { type ClientListener, RecordedClient } from './recorded-client.ts'
+
+/** The calls of an agent whose output is given. */
+const NO_CALLS: BackCalls = { open() {}, send() {}, end() {} }
 
 /** Hears what did not survive, and what could not be read. */
 export interface Listener {
@@ -25,26 +28,27 @@ export interface Recorded<O> extends Listener {
 }
 
 /**
- * The canonical events of one turn from the frames that an agent wrote. Subscribing opens the codec's link; completing
- * the frames ends its wire. The laws of a turn hold: exactly one `turn-end`, last.
+ * The canonical events of one turn from the frames that an agent wrote: `BackHost.run`, as in a gateway. Subscribing
+ * opens the codec's link; completing the frames ends its wire. The laws of a turn hold: exactly one `turn-end`, last.
  */
 export function decode$<O>(dialect: BackDialect<O>, frames: Observable<Frame>, of: Recorded<O>): Observable<TurnEvent> {
   return new Observable((subscriber) => {
-    const agent = new RecordedAgent(dialect, of.context, {
-      event: (event) => {
-        subscriber.next(event)
-        if (event.type === 'turn-end') subscriber.complete()
-      },
+    const host = new BackHost(dialect, of.context, NO_CALLS, {
+      link() {},
       loss: (loss) => of.loss?.(loss),
       fault: (fault) => of.fault?.(fault),
+      idle() {},
     })
-    agent.open()
-    agent.start(of.start)
+    host.open()
+    host.run(of.start).subscribe(subscriber)
     if (subscriber.closed) return
     return frames.subscribe({
-      next: (frame) => agent.decode(frame),
+      next: (frame) => host.decode(frame),
       error: (error: unknown) => subscriber.error(error),
-      complete: () => agent.end(of.end ?? { why: 'closed', exitCode: 0 }),
+      complete: () => {
+        host.callEnded(of.end ?? { why: 'closed', exitCode: 0 })
+        host.close()
+      },
     })
   })
 }

@@ -1,13 +1,12 @@
 import type { SessionSettings } from '../../contract/index.ts'
-import type { Command, ErrorCode, Fault, LinkEvent, TurnEnd, TurnEvent, TurnStart } from '../../model/index.ts'
-import { type AgentLink, LINGER_MS } from '../agent/index.ts'
-import { carryStart, withHistory, withoutSecret } from '../carry/index.ts'
+import type { Command, ErrorCode, Fault, TurnEnd, TurnEvent, TurnStart } from '../../model/index.ts'
+import type { AgentLink } from '../agent/index.ts'
+import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { AgentSettings, SessionNames } from '../common/index.ts'
-import { cancelledTurn, failedTurn, redacted, turnLaws } from '../events/index.ts'
+import { cancelledTurn, failedTurn, redacted } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { TurnAsks } from './turn-asks.ts'
 import type { TurnState } from './turn-state.ts'
-import { TurnStop } from './turn-stop.ts'
 
 /** Failures that another agent may help against, as long as the client was shown nothing. */
 const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
@@ -18,22 +17,24 @@ const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
   'provider-rate-limit',
 ])
 
+/** The reasons for a second attempt with the same agent, each once. */
+const RETRIES = ['session-lost', 'fresh-session'] as const
+type Retry = (typeof RETRIES)[number]
+
 /**
- * A turn on its agent's link: under the laws, tried once more where the agent's session was lost, given to another
- * agent where this one could not be used; both only while the client was shown nothing.
+ * A turn on its agent's link: attempts one after the other, until one has shown something or nothing else can be tried.
+ * Without an event for the client an attempt is repeated where the agent has lost the session, then the turn is given
+ * to another agent where this one could not be used.
  */
 export class TurnRun {
   readonly #turn: TurnState
   readonly #asks: TurnAsks
-  readonly #stop: TurnStop
   #others: readonly AgentSettings[]
-  #abort: ((end: TurnEnd) => void) | undefined
+  #retries: readonly Retry[] = RETRIES
   #shown = false
-  #retrying = false
-  /** The agent could not go on with the session. */
-  #sessionLost = false
   #announced = false
-  #movingTo: AgentSettings | undefined
+  /** The next thing to try, after an attempt whose end is held back. */
+  #next: Retry | AgentSettings | undefined
   /** The fault of a turn that is out of time. */
   #late: Fault | undefined
 
@@ -42,87 +43,41 @@ export class TurnRun {
     this.#turn = turn
     this.#asks = asks
     this.#others = others
-    this.#stop = new TurnStop(turn, () => this.finish(cancelledTurn(turn.id)))
-  }
-
-  /** Ends the turn with an end from outside, or has another agent take it. */
-  finish(end: TurnEnd): void {
-    if (!this.#turn.ended && !this.#abortWith(end)) this.#turn.take(end)
-  }
-
-  /** Asks the agent on its link to stop the turn. */
-  stop(link: AgentLink): void {
-    this.#stop.begin(link)
   }
 
   /** Runs the turn; resolves when the agent is done with it. */
   async on(link: AgentLink, session: AgentSession): Promise<void> {
     const turn = this.#turn
-    const { timer } = turn
     turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
-    if (await this.#misses(link, session)) return this.#stop.done()
-    timer.enter(link.ready ? this.#silencePhase : 'start')
-    await this.#attempt(link, session)
-    if (this.#sessionLost && !turn.ended && turn.link === link && !turn.cancelled) {
-      const again = await turn.session.lost(turn)
-      if ('code' in again) turn.take(failedTurn(turn.id, again))
-      else {
-        turn.losses.clear()
-        await this.#attempt(link, again)
-      }
-    } else if (this.#retrying && !turn.ended && turn.link === link && !turn.cancelled) {
-      turn.scope.note('retry')
-      turn.losses.clear()
-      turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
-      await this.#attempt(link, { ...session, bound: turn.session.rebind() })
+    if (!(await this.#setMode(link, session))) return
+    turn.timer.enter(link.ready ? this.#silencePhase : 'start')
+    for (let again: AgentSession | undefined = session; again; again = await this.#retry(link, again)) {
+      await this.#attempt(link, again)
     }
-    const other = this.#movingTo
-    if (!turn.ended && turn.link === link) {
-      if (turn.cancelled) turn.take(cancelledTurn(turn.id))
-      else if (other) return this.#moveOn(other)
-    }
-    if (other) turn.peers.breakers.release(other)
+    const other = this.#next
+    if (typeof other !== 'object') return
+    if (this.#goesOn(link)) this.#moveOn(other)
+    else turn.peers.breakers.release(other)
   }
 
-  /** Sets the agent to the mode that the client has set. True when the turn is not to run without it, or has its end. */
-  async #misses(link: AgentLink, { settings: { mode }, names, bound }: AgentSession): Promise<boolean> {
-    if (mode === undefined || link.mode === mode) return false
+  /** Ends the turn from outside, with this fault, or has another agent take it. Its agent is stopped after that. */
+  fail(why: Fault): void {
     const turn = this.#turn
-    const { timer } = turn
-    timer.enter('start')
-    const session = { ...names, ...(bound !== undefined && { bound }) }
-    const why = await link.setMode({ type: 'config-set', exchange: `${turn.id}-mode`, session, mode })
-    if (turn.ended || turn.link !== link) return true
-    if (turn.cancelled) turn.take(cancelledTurn(turn.id))
-    else if (why) turn.take(failedTurn(turn.id, why))
-    return turn.ended
-  }
-
-  /** Ends the run, or has another agent take the turn. False when it does not run: its end is the caller's. */
-  #abortWith(end: TurnEnd): boolean {
-    if (this.#abort) {
-      this.#abort(end)
-      return true
-    }
-    if (this.#movingTo) return false
-    const other = this.#otherAgent(end)
+    if (turn.ended) return
+    const end = turn.cancelled ? cancelledTurn(turn.id) : failedTurn(turn.id, why)
+    if (turn.link?.abort(end, 'timeout')) return
+    const other = typeof this.#next === 'object' ? undefined : this.#otherAgent(end)
     if (other) this.#moveOn(other)
-    return other !== undefined
+    else turn.take(end)
   }
 
-  /**
-   * Its time is out: the answer is what the agent has said of it, if that is a whole one, else the turn ends with `why`.
-   * False when it does not run.
-   */
-  expire(why: Fault): boolean {
-    const { link, id } = this.#turn
-    if (!link || !this.#abort) return false
-    this.#late = why
-    link.expire(why)
-    this.#abort?.(failedTurn(id, why))
-    return true
+  /** Ends the turn because its time is out: its answer is what the agent has said of it, if that is a whole one. */
+  expire(why: Fault): void {
+    const { link, cancelled, id } = this.#turn
+    this.#late = cancelled ? cancelledTurn(id).fault! : why
+    if (!link?.expire(this.#late)) this.fail(why)
   }
 
   /** No other agent is to take it. */
@@ -135,38 +90,79 @@ export class TurnRun {
     return this.#turn.agent.dialect.back.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
   }
 
-  /** One try; resolves when the agent is done with it. */
-  #attempt(link: AgentLink, session: AgentSession): Promise<void> {
-    const { bound, history, settings, names } = session
+  /** True while the turn is to go on on this link; one that was cancelled meanwhile gets its end. */
+  #goesOn(link: AgentLink): boolean {
     const turn = this.#turn
-    const { capabilities } = turn.agent.dialect.back
-    const report = turn.loss.bind(turn)
-    const told = withoutSecret(withSession(turn.command, settings, names), turn.agent, turn.route, report)
-    const full = history ? withHistory(capabilities, told, history, report) : told
-    const start = carryStart(capabilities, full, report)
-    const command = bound === undefined ? start : { ...start, session: { ...start.session, bound } }
-    const streams = (what: 'head' | 'frame'): void => this.#streams(what)
-    const events = link.run({ command, scope: turn.scope, loss: report, streams }).pipe(
-      turnLaws({
-        turn: turn.id,
-        link: (event) => this.#linkEvent(event),
-        missingEnd: () => link.missingEnd,
-        cancelled: () => turn.cancelled,
-        abortable: (abort) => {
-          this.#abort = abort
-        },
-      }),
-    )
-    return new Promise<void>((resolve) => {
-      events.subscribe({ next: (event) => this.#fromAgent(event), complete: resolve })
-    }).then(() => this.#settle(link))
+    if (turn.ended || turn.link !== link) return false
+    if (turn.cancelled) turn.take(cancelledTurn(turn.id))
+    return !turn.ended
+  }
+
+  /** Sets the agent to the mode that the client has set. False when the turn is not to run without it, or has its end. */
+  async #setMode(link: AgentLink, { settings: { mode }, names, bound }: AgentSession): Promise<boolean> {
+    if (mode === undefined || link.mode === mode) return true
+    const turn = this.#turn
+    turn.timer.enter('start')
+    const session = { ...names, ...(bound !== undefined && { bound }) }
+    const why = await link.setMode({ type: 'config-set', exchange: `${turn.id}-mode`, session, mode })
+    if (!this.#goesOn(link)) return false
+    if (why) turn.take(failedTurn(turn.id, why))
+    return !turn.ended
+  }
+
+  /** One attempt; resolves when the agent is done with it. */
+  async #attempt(link: AgentLink, session: AgentSession): Promise<void> {
+    const turn = this.#turn
+    this.#next = undefined
+    const events = link.run({
+      command: this.#commandFor(session),
+      scope: turn.scope,
+      graceMs: turn.limits.grace,
+      loss: (loss) => turn.loss(loss),
+      progress: (what) => this.#progress(what),
+    })
+    await events.forEach((event) => {
+      this.#fromAgent(event)
+    })
+    await link.settled()
+  }
+
+  /** The session as the agent is to know it in a second attempt; undefined when there is none. */
+  async #retry(link: AgentLink, session: AgentSession): Promise<AgentSession | undefined> {
+    const turn = this.#turn
+    const why = this.#next
+    if (why === undefined || typeof why === 'object' || !this.#goesOn(link)) return undefined
+    this.#retries = this.#retries.filter((retry) => retry !== why)
+    if (why === 'fresh-session') {
+      turn.scope.note('retry')
+      turn.losses.clear()
+      turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
+      return { ...session, bound: turn.session.rebind() }
+    }
+    const again = await turn.session.lost(turn)
+    if (!this.#goesOn(link)) return undefined
+    if ('code' in again) turn.take(failedTurn(turn.id, again))
+    if ('code' in again) return undefined
+    turn.losses.clear()
+    return again
+  }
+
+  /** The request as this agent is to get it. */
+  #commandFor({ bound, history, settings, names }: AgentSession): Command & TurnStart {
+    const { command, agent, route } = this.#turn
+    const report = this.#turn.loss.bind(this.#turn)
+    const told = withoutSecret(withSession(command, settings, names), agent, route, report)
+    const full = history ? withHistory(agent.dialect.back.capabilities, told, history, report) : told
+    return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
   }
 
   /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
-  #streams(what: 'head' | 'frame'): void {
-    if (this.#silencePhase === 'firstEvent') return
-    if (what === 'head') this.#turn.timer.enter('firstEvent')
-    else this.#turn.timer.touch()
+  #progress(what: 'ready' | 'head' | 'frame'): void {
+    const { timer } = this.#turn
+    if (what === 'ready') timer.enter(this.#silencePhase)
+    else if (this.#silencePhase === 'firstEvent') return
+    else if (what === 'head') timer.enter('firstEvent')
+    else timer.touch()
   }
 
   #fromAgent(said: TurnEvent): void {
@@ -178,7 +174,7 @@ export class TurnRun {
     } else {
       if (this.#silencePhase === 'firstEvent') turn.timer.touch()
       if (!this.#shown) turn.scope.firstEvent(event)
-      if (event.type === 'turn-end' && this.#shouldRetry(event)) return
+      if (event.type === 'turn-end' && this.#holdsBack(event)) return
       this.#shown = true
     }
     this.#show(event)
@@ -201,62 +197,39 @@ export class TurnRun {
     return cut && event.fault?.code !== this.#late!.code ? failedTurn(event.turn, this.#late!) : event
   }
 
-  /** An end that is none: the turn is tried again, or by another agent. */
-  #shouldRetry(end: TurnEnd): boolean {
+  /** True for an end that no client is shown, because something else is to be tried. */
+  #holdsBack(end: TurnEnd): boolean {
     if (this.#shown || this.#turn.cancelled) return false
-    if (end.fault?.code === 'session-not-found' && end.fault.retry && !this.#sessionLost) {
-      this.#sessionLost = true
-      this.#abort = undefined
-      return true
-    }
-    if (end.fault?.retry === 'fresh-session' && !this.#retrying) {
-      this.#retrying = true
-      this.#abort = undefined
-      return true
-    }
-    this.#movingTo = this.#otherAgent(end)
-    if (this.#movingTo) this.#abort = undefined
-    return this.#movingTo !== undefined
+    this.#next = this.#retryFor(end) ?? this.#otherAgent(end)
+    return this.#next !== undefined
+  }
+
+  #retryFor({ fault }: TurnEnd): Retry | undefined {
+    const lost = fault?.code === 'session-not-found' && fault.retry !== undefined
+    if (lost && this.#retries.includes('session-lost')) return 'session-lost'
+    const fresh = fault?.retry === 'fresh-session' && this.#retries.includes('fresh-session')
+    return fresh ? 'fresh-session' : undefined
   }
 
   /** The agent that takes over after such an end, if one may. */
   #otherAgent({ fault }: TurnEnd): AgentSettings | undefined {
-    if (this.#shown || this.#turn.cancelled || !fault || !FAILOVER_CODES.has(fault.code)) return undefined
-    const { breakers } = this.#turn.peers
-    const other = this.#others.find((agent) => breakers.admit(agent))
-    if (other) this.#failed(fault)
+    const { cancelled, agent, peers } = this.#turn
+    const { breakers, log } = peers
+    if (this.#shown || cancelled || !fault || !FAILOVER_CODES.has(fault.code)) return undefined
+    const other = this.#others.find((each) => breakers.admit(each))
+    if (!other) return undefined
+    breakers.recordOutcome(agent, fault)
+    log.warn('a turn is given to another agent', { agent: agent.name, code: fault.code })
     return other
-  }
-
-  #failed(fault: Fault): void {
-    const { peers, agent } = this.#turn
-    peers.breakers.recordOutcome(agent, fault)
-    peers.log.warn('a turn is given to another agent', { agent: agent.name, code: fault.code })
   }
 
   #moveOn(other: AgentSettings): void {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
-    this.#abort = this.#movingTo = this.#late = undefined
+    this.#next = this.#late = undefined
+    this.#retries = RETRIES
+    this.#announced = false
     this.#turn.link = undefined
-    this.#retrying = this.#sessionLost = this.#announced = false
     this.#turn.moveTo(other)
-  }
-
-  #linkEvent(event: LinkEvent): void {
-    if (event.type === 'agent-ready') this.#turn.timer.enter(this.#silencePhase)
-    this.#turn.session.idleEvent(event)
-  }
-
-  /** After the answer an agent's own process may leave by itself for a moment; then it is told to. */
-  async #settle(link: AgentLink): Promise<void> {
-    this.#stop.done()
-    if (link.persistent && !link.dead) return
-    const wait = this.#turn.cancelled ? 0 : LINGER_MS
-    const linger = setTimeout(() => void link.stop('closed', this.#turn.limits.grace), wait)
-    await link.quiet()
-    clearTimeout(linger)
-    // A turn without an end may have been cancelled meanwhile: its agent is stopped now, and the link's next turn is not meant.
-    this.#stop.done()
   }
 }
 

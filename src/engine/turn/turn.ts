@@ -8,14 +8,13 @@ import type {
   LossSide,
   Part,
   SidedLoss,
-  TurnEnd,
   TurnStart,
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import { steeringLosses } from '../carry/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
-import { acceptedTurn, cancelledTurn, failedTurn, foldUpTo, reissue } from '../events/index.ts'
+import { acceptedTurn, cancelledTurn, foldUpTo, reissue } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { type AskAnswered, TurnAsks } from './turn-asks.ts'
 import { TurnRun } from './turn-run.ts'
@@ -28,7 +27,7 @@ export class Turn extends TurnState {
   readonly #run: TurnRun
 
   constructor(init: TurnInit, peers: TurnPeers) {
-    super(init, peers, (why) => this.#expire(why))
+    super(init, peers, (why) => this.#run.expire(why))
     const { exchange } = init
     exchange.turn = this
     // What its client's front could not read of the request was lost before there was a turn.
@@ -103,13 +102,13 @@ export class Turn extends TurnState {
 
   /** Ends it with a failure from outside: no link, no place, an internal error. */
   fail(why: Fault): void {
-    this.#run.finish(failedTurn(this.id, why))
+    this.#run.fail(why)
   }
 
   /** It is not to be run at all: the client is told at once, its agent is stopped behind its back, and no other takes it. */
   refuse(why: Fault): void {
     this.#run.disableFailover()
-    this.#cutOff(why, (end) => this.#run.finish(end))
+    this.#run.fail(why)
   }
 
   /** Tells the client that the agent has lost this session; `why` says how. */
@@ -126,7 +125,7 @@ export class Turn extends TurnState {
     this.cancelled = true
     this.scope.note('cancel')
     if (this.link) {
-      this.#run.stop(this.link)
+      this.link.cancel({ command: this.command, graceMs: this.limits.grace })
       if (!this.ended) this.asks.cancel()
     } else {
       this.take(cancelledTurn(this.id))
@@ -163,20 +162,6 @@ export class Turn extends TurnState {
   #take(exchange: Exchange): void {
     exchange.turn = this
     exchange.endsWhenJoined = this.command.once?.duplicate === 'tell'
-  }
-
-  /** Its time is out: the client is told at once, or has what the agent answered by now. */
-  #expire(why: Fault): void {
-    this.#cutOff(why, (end) => {
-      if (!this.#run.expire(end.fault!)) this.#run.finish(end)
-    })
-  }
-
-  /** Ends it for its clients first, and stops the agent after that. */
-  #cutOff(why: Fault, end: (end: TurnEnd) => void): void {
-    const { link } = this
-    end(this.cancelled ? cancelledTurn(this.id) : failedTurn(this.id, why))
-    void link?.stop('timeout', this.limits.grace)
   }
 }
 

@@ -1,0 +1,237 @@
+import { Observable, type Subscriber } from 'rxjs'
+import {
+  type BackContext,
+  type BackDialect,
+  type BackLink,
+  type BackPorts,
+  type CallEnd,
+  type CallHead,
+  type Frame,
+  faultOfEnd,
+} from '../../contract/index.ts'
+import {
+  type AgentEvent,
+  type Command,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type Loss,
+  type LossDirection,
+  type TurnEnd,
+  type TurnEvent,
+  type TurnStart,
+} from '../../model/index.ts'
+import { carryStart, dropped } from '../carry/index.ts'
+import { turnLaws } from '../events/index.ts'
+
+/** The calls that a back link opens and writes to: those that run, or those of a recording. */
+export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave'>
+
+/** Listener for what a back link says besides the events of a turn. All calls are synchronous. */
+export interface BackListener {
+  /** An event that belongs to no turn. */
+  link(event: LinkEvent): void
+  loss(loss: Loss, direction: LossDirection): void
+  /** The wire is broken; the turn that runs fails with it after this call. */
+  fault(fault: Fault): void
+  /** The agent is done with its turn: it has ended it, or its wire is over. */
+  idle(): void
+}
+
+/** A turn that the agent has not ended, and the laws that its events go to. */
+interface HostedTurn {
+  readonly id: Id
+  readonly laws: Subscriber<AgentEvent>
+  cancelled: boolean
+}
+
+/**
+ * A codec's back link under the rules of the engine: commands lose what the agent's protocol cannot express, and a turn
+ * is an Observable of events under the laws. It is given frames and the ends of calls, which come from live calls or
+ * from a recording, and has no timers or processes itself.
+ */
+export class BackHost<O = unknown> {
+  readonly #dialect: BackDialect<O>
+  readonly #listener: BackListener
+  readonly #link: BackLink
+  readonly #asks = new Set<Id>()
+  #turn: HostedTurn | undefined
+  #direction: LossDirection = 'request'
+  #end: CallEnd = { why: 'closed' }
+  #broken: Fault | undefined
+  #ids = 0
+  /** The handshake of the agent's process is done (always true without one). */
+  ready: boolean
+  /** No command is encoded any more, and a turn ends at once. */
+  dead = false
+
+  constructor(dialect: BackDialect<O>, context: BackContext<O>, calls: BackCalls, listener: BackListener) {
+    this.#dialect = dialect
+    this.#listener = listener
+    this.#link = dialect.back.open(context, {
+      emit: (event) => this.#emit(event),
+      open: (call) => calls.open(call),
+      send: (frame) => calls.send(frame),
+      end: (call) => calls.end(call),
+      leave: (call) => calls.leave?.(call),
+      broken: (why) => this.#break(why),
+      report: (loss) => listener.loss(loss, this.#direction),
+      newId: () => `${++this.#ids}`,
+    })
+    this.ready = !this.persistent
+  }
+
+  /** The agent's process lives over many turns. */
+  get persistent(): boolean {
+    return this.#link.open !== undefined
+  }
+
+  /** The turn whose events still come. */
+  get running(): Id | undefined {
+    return this.#turn?.laws.closed === false ? this.#turn.id : undefined
+  }
+
+  /** The agent has a turn that it has not ended, although the turn may have its end from outside. */
+  get working(): boolean {
+    return this.#turn !== undefined
+  }
+
+  /** The agent waits for an answer of the client, which may start its next call. */
+  get asking(): boolean {
+    return this.#asks.size > 0
+  }
+
+  /** The wire cannot be read any more. */
+  get broken(): boolean {
+    return this.#broken !== undefined
+  }
+
+  /** The fault of a turn that the wire leaves without an end. */
+  get missingEnd(): Fault {
+    return this.#broken ?? faultOfEnd(this.#end)
+  }
+
+  /** Starts the process that lives as long as the session. `bound` is the agent's own id of the session. */
+  open(bound?: string): void {
+    if (this.#link.open) this.#step('request', () => this.#link.open?.(bound))
+  }
+
+  /**
+   * The events of one turn under its laws: exactly one `turn-end`, last. Subscribing encodes the command, without what
+   * the agent's protocol cannot express.
+   */
+  run(command: Command & TurnStart): Observable<TurnEvent> {
+    const { turn: id } = command
+    let turn: HostedTurn | undefined
+    const events = new Observable<AgentEvent>((laws) => {
+      turn = { id, laws, cancelled: false }
+      this.#turn = turn
+      this.#asks.clear()
+      if (this.dead) this.close()
+      else this.#step('request', () => this.#link.encode(this.#carried(command)))
+    })
+    const cancelled = (): boolean => turn?.cancelled === true
+    return events.pipe(turnLaws({ turn: id, missingEnd: () => this.missingEnd, cancelled }))
+  }
+
+  /** Encodes a command about the agent or its turn. One that the agent's protocol does not have is a loss. */
+  send(command: Exclude<Command, TurnStart>): void {
+    if (this.dead) return
+    if (command.type === 'ask-reply' && command.ask) this.#asks.delete(command.ask)
+    const item = command.type === 'query' ? (`query.${command.what}` as const) : command.type
+    if (this.#dialect.back.capabilities[item] === 'none') this.#listener.loss(dropped(item), 'request')
+    else this.#step('request', () => this.#link.encode(command))
+  }
+
+  /** Marks the turn that runs as cancelled: a failure of it from here on is a cancellation. */
+  cancel(): void {
+    if (this.#turn) this.#turn.cancelled = true
+  }
+
+  /** Ends the turn that runs from outside, under its laws; the agent goes on. False when no turn runs. */
+  abort(end: TurnEnd): boolean {
+    if (this.running === undefined) return false
+    this.#turn!.laws.next(end)
+    return true
+  }
+
+  /** Decodes the head of an HTTP answer. */
+  head(head: CallHead): void {
+    this.#step('response', () => this.#link.decodeHead?.(head))
+  }
+
+  /** Decodes a frame that the agent wrote. */
+  decode(frame: Frame): void {
+    const before = this.#direction
+    this.#direction = 'response'
+    try {
+      this.#link.decode(frame)
+    } catch (error) {
+      this.#break(thrown('response', error))
+    }
+    this.#direction = before
+  }
+
+  /** Tells the link that a call has ended. */
+  callEnded(end: CallEnd): void {
+    this.#end = end
+    this.#step('response', () => this.#link.decodeEnd(end))
+  }
+
+  /** Ends the wire: a turn without an end fails with `missingEnd`. */
+  close(): void {
+    const turn = this.#turn
+    if (!turn) return
+    this.#turn = undefined
+    turn.laws.complete()
+    this.#listener.idle()
+  }
+
+  #carried(command: Command & TurnStart): Command & TurnStart {
+    return carryStart(this.#dialect.back.capabilities, command, (loss) => this.#listener.loss(loss, 'request'))
+  }
+
+  #emit(event: AgentEvent): void {
+    if (event.turn === null) {
+      if (event.type === 'agent-ready') this.ready = true
+      this.#listener.link(event)
+      return
+    }
+    if (event.type === 'ask') this.#asks.add(event.ask)
+    else if (event.type === 'ask-settled') this.#asks.delete(event.ask)
+    const turn = this.#turn
+    const isEnd = event.type === 'turn-end' && event.turn === turn?.id
+    if (isEnd) this.#turn = undefined
+    turn?.laws.next(event)
+    if (isEnd) this.#listener.idle()
+  }
+
+  #break(why: Fault): void {
+    this.#broken ??= why
+    this.dead = true
+    this.#listener.fault(why)
+    this.close()
+  }
+
+  /** Runs a step of the codec. One that throws in spite of its contract breaks its own wire, not the gateway. */
+  #step(direction: LossDirection, step: () => void): void {
+    const before = this.#direction
+    this.#direction = direction
+    try {
+      step()
+    } catch (error) {
+      this.#break(thrown(direction, error))
+    }
+    this.#direction = before
+  }
+}
+
+/** The fault of a codec that throws. */
+function thrown(direction: LossDirection, error: unknown): Fault {
+  const what =
+    direction === 'request'
+      ? 'What the agent was to be told could not be written'
+      : 'What the agent said could not be read'
+  return fault('internal', `${what} (${String(error)}).`)
+}

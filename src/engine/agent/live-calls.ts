@@ -1,0 +1,103 @@
+import type { Call, CallEnd, Frame, RunningProcess, TurnScope } from '../../contract/index.ts'
+import type { AgentSettings } from '../common/index.ts'
+import type { BackCalls } from './back-host.ts'
+import { type CallListener, LiveCall } from './live-call.ts'
+
+/** The calls of one agent's link, on its backend. */
+export class LiveCalls implements BackCalls {
+  readonly #agent: AgentSettings
+  readonly #listener: CallListener
+  /** Those whose process runs, in the order of their start. */
+  readonly #calls: LiveCall[] = []
+  #paused = false
+  #quiet: (() => void)[] = []
+  /** Observes the calls that are opened from now on. */
+  scope: TurnScope
+
+  constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener) {
+    this.#agent = agent
+    this.scope = scope
+    this.#listener = listener
+  }
+
+  get newest(): LiveCall | undefined {
+    return this.#calls.at(-1)
+  }
+
+  /** The process behind the newest call. */
+  get process(): RunningProcess | undefined {
+    return this.newest?.process
+  }
+
+  /** A call runs that has not ended. */
+  get busy(): boolean {
+    return this.#calls.some(({ over }) => !over)
+  }
+
+  open(call: Call): void {
+    const { target } = this.#agent
+    const scope = this.scope.call(
+      target.kind === 'process'
+        ? { kind: 'process', command: (call.kind === 'process' && call.command) || target.command }
+        : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
+    )
+    const live = new LiveCall(call, scope, this.#agent, this.#listener)
+    this.#calls.push(live)
+    live.open(this.#paused)
+  }
+
+  send(frame: Frame): void {
+    this.#named(typeof frame === 'string' ? undefined : frame.call)?.write(frame)
+  }
+
+  end(call?: string): void {
+    this.#named(call)?.endInput()
+  }
+
+  leave(call?: string): void {
+    this.#named(call)?.leave()
+  }
+
+  /** Leaves all calls: those that do not end soon are stopped. */
+  leaveAll(): void {
+    for (const call of this.#calls) call.leave()
+  }
+
+  /** The valve: stops or resumes reading the output. */
+  pause(paused: boolean): void {
+    if (this.#paused === paused) return
+    this.#paused = paused
+    for (const call of this.#calls) call.pause(paused)
+  }
+
+  /** Reads what is in hand of all calls as if they ended here, with this end. */
+  cut(end: CallEnd): void {
+    for (const call of [...this.#calls]) call.cut(end)
+  }
+
+  /** Reads nothing more of all calls. */
+  silence(): void {
+    for (const call of this.#calls) call.over = true
+  }
+
+  /** Stops all calls. */
+  stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): void {
+    for (const call of [...this.#calls]) call.stop(why, graceMs)
+  }
+
+  /** Resolves when no call runs. */
+  quiet(): Promise<void> {
+    return this.#calls.length === 0 ? Promise.resolve() : new Promise((resolve) => this.#quiet.push(resolve))
+  }
+
+  /** Forgets a call that is gone. */
+  delete(call: LiveCall): void {
+    this.#calls.splice(this.#calls.indexOf(call), 1)
+    if (this.#calls.length > 0) return
+    for (const resolve of this.#quiet.splice(0)) resolve()
+  }
+
+  #named(name: string | undefined): LiveCall | undefined {
+    return name === undefined ? this.newest : this.#calls.find(({ call }) => call.call === name)
+  }
+}
