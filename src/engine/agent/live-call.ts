@@ -122,12 +122,12 @@ export class LiveCall implements CallSink, FrameSink {
   }
 
   end(end: CallEnd): void {
-    clearTimeout(this.#leaving)
     if (end.why === 'closed' && !this.over) this.#decoder?.end()
     this.scope.end(end)
     const bad = end.why === 'failed' || (end.why === 'closed' && (end.exitCode || end.signal))
     if (bad && !this.#stopped) this.#listener.failed(end)
     this.#tellEnd(end)
+    clearTimeout(this.#leaving)
     this.#listener.gone(this)
   }
 
