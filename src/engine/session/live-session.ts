@@ -1,10 +1,11 @@
 import type { CallEnd, SessionRecord } from '../../contract/index.ts'
 import type { Fault, LinkEvent } from '../../model/index.ts'
-import type { AgentLink, AgentPool, LinkFor, LinkOwner, Replies, Waiting } from '../agent/index.ts'
-import { type EngineLog, elapsed, limitsOf, type SessionNames } from '../common/index.ts'
+import type { AgentLink, AgentPool, LinkOwner, Replies } from '../agent/index.ts'
+import { type EngineLog, elapsed, type SessionNames } from '../common/index.ts'
 import { type AgentSession, keepsContent, type Turn, type TurnSession } from '../turn/index.ts'
 import { AgentMemory, type SessionRecorder } from './agent-memory.ts'
 import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
+import { SessionLink } from './session-link.ts'
 import { TurnLine, type TurnServer } from './turn-line.ts'
 
 /** The parts of the gateway that every session works with. */
@@ -22,15 +23,11 @@ export interface SessionPeers {
 /** A session while it is in memory: its turns in line, its agent's link, and what its agent knows of it. */
 export class LiveSession implements LinkOwner, TurnServer, TurnSession {
   readonly memory: AgentMemory
-  /** The pool of its link. */
-  pool: AgentPool
   /** The pool for turns that come from now on: its agent may have got another configuration. */
   nextPool: AgentPool
   readonly #peers: SessionPeers
   readonly #line = new TurnLine(this)
-  /** The running turn's wait for a process. */
-  #waiting: Waiting | undefined
-  #link: AgentLink | undefined
+  readonly #link: SessionLink
   #idle: NodeJS.Timeout | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
@@ -42,7 +39,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
   /** `used` says that the conversation had turns before. */
   constructor(record: SessionRecord, pool: AgentPool, used: boolean, peers: SessionPeers) {
     this.memory = new AgentMemory(record, used, peers.recorder)
-    this.pool = this.nextPool = pool
+    this.nextPool = pool
+    this.#link = new SessionLink(pool, this)
     this.#peers = peers
   }
 
@@ -64,9 +62,14 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     return this.#line.running
   }
 
+  /** The pool of its link. */
+  get pool(): AgentPool {
+    return this.#link.pool
+  }
+
   /** The link that commands without a turn go to. */
   get link(): AgentLink | undefined {
-    return this.#link?.dead ? undefined : this.#link
+    return this.#link.live
   }
 
   /** The names that its agent is told. */
@@ -91,18 +94,14 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   /** Forgets a turn that waits: for those before it, or for a process. */
   abandon(turn: Turn): void {
-    if (turn === this.running) {
-      this.#waiting?.leave()
-      this.#waiting = undefined
-    }
+    if (turn === this.running) this.#link.leaveLine()
     this.#line.remove(turn)
   }
 
   /** Gives up the link; the next turn opens another. */
   release(): void {
     clearTimeout(this.#idle)
-    if (this.#link) this.pool.release(this.#link)
-    this.#link = undefined
+    this.#link.release()
   }
 
   /** Gives up the link and leaves the sessions in memory. Its record stays. */
@@ -162,17 +161,13 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   async serve(turn: Turn, pool: AgentPool): Promise<void> {
     clearTimeout(this.#idle)
-    if (pool !== this.pool) this.release()
-    this.pool = pool
-    const link = this.#take(turn) ?? (await this.#takeInLine(turn))
+    const link = await this.#link.open(turn, pool, this.record.bound)
     if (!link) return
     try {
       await this.#run(turn, link)
     } finally {
-      if (!link.persistent) this.pool.vacate()
+      this.#link.settle(link)
     }
-    this.pool.refill()
-    if (link.dead) this.release()
   }
 
   /** Gives up nothing that is used: a session that was opened for no turn waits for one as long as an idle one may. */
@@ -193,37 +188,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     this.pool.makeRoom()
   }
 
-  /** The session's own process, or a link with a place for one. */
-  #take(turn: Turn): AgentLink | undefined {
-    const { link } = this
-    if (!link?.persistent) return this.pool.take(turn.scope, this, this.#for)
-    turn.scope.linked('kept', link.process)
-    return link
-  }
-
-  /** Waits for a place. Without one the turn has its end, or goes to another agent. */
-  async #takeInLine(turn: Turn): Promise<AgentLink | undefined> {
-    const waiting = this.pool.wait(limitsOf(turn.agent, turn.route).queue)
-    if ('code' in waiting) {
-      turn.fail(waiting)
-      return undefined
-    }
-    turn.waitsForProcess()
-    this.#waiting = waiting
-    const granted = await waiting.over
-    const wanted = this.#waiting === waiting && !turn.ended
-    this.#waiting = undefined
-    if (granted && wanted) return this.pool.open(turn.scope, this, this.#for)
-    if (granted) this.pool.vacate()
-    return undefined
-  }
-
-  get #for(): LinkFor {
-    return { kept: this.link, bound: this.record.bound }
-  }
-
   async #run(turn: Turn, link: AgentLink): Promise<void> {
-    this.#link = link
     const lost = this.memory.isLostOn(link, this.pool.memory)
     const why = lost ? this.#restore(turn) : undefined
     if (why) {
@@ -241,8 +206,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   /** Has a lost conversation go on, or gives up the link and returns the fault that refuses the turn. */
   #restore(turn: Turn): Fault | undefined {
-    const ofProcess = this.#link?.persistent === true && this.pool.memory !== 'resumed'
-    const why = this.memory.restore(turn, this.pool.agent, ofProcess)
+    const why = this.memory.restore(turn, this.pool.agent, this.#link.isMemory)
     if (why) this.release()
     return why
   }
