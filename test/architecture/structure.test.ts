@@ -13,12 +13,19 @@ import {
 
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
-  medianFile: 74,
-  p90File: 208,
+  medianFile: 73,
+  p90File: 200,
   p90Function: 15,
   classFields: 21,
   constructorMembers: 12,
-  untestedEngineFiles: 8,
+  untestedEngineFiles: 7,
+} as const
+
+/** The wings of the engine in which a class has as few fields, made of as few parts, as one idea needs. */
+const SMALL = {
+  wings: ['agent', 'turn', 'session', 'record', 'dispatch', 'engine.ts'],
+  classFields: 12,
+  parts: 6,
 } as const
 
 /** The places with more than a limit. */
@@ -36,6 +43,12 @@ describe('the structure', () => {
   test('has classes with few fields, made of few parts', () => {
     expect(over(classFields(), LIMITS.classFields)).toEqual([])
     expect(over(constructorMembers(), LIMITS.constructorMembers)).toEqual([])
+  })
+
+  test('has classes of one idea in the engine', () => {
+    const inWings = ({ place }: Count): boolean => SMALL.wings.some((wing) => place.startsWith(`src/engine/${wing}`))
+    expect(over(classFields().filter(inWings), SMALL.classFields)).toEqual([])
+    expect(over(constructorMembers().filter(inWings), SMALL.parts)).toEqual([])
   })
 
   test('has no circle of imports, types included', () => {

@@ -64,12 +64,12 @@ describe('a client that can be asked', () => {
     asked(ask('q'))
     asked(ask('q'))
     expect(host.types).toEqual(['ask'])
-    expect([asks.waiting, turn.waitsForReply]).toEqual([true, true])
+    expect([asks.waiting, turn.questions?.waiting]).toEqual([true, true])
     expect(answer('q', pick('yes'))).toBe('taken')
     expect(answer('q', pick('no'))).toBe('gone')
     expect(replies()).toEqual([pick('yes')])
     expect(settledOf(host.events)).toEqual([['q', 'answered', 'client me', 'yes']])
-    expect([asks.waiting, turn.waitsForReply]).toEqual([false, false])
+    expect([asks.waiting, turn.questions?.waiting]).toEqual([false, false])
   })
 
   test('need not name the only question, but one of several', () => {

@@ -217,7 +217,6 @@ export function plainTurn({
   const stood: TurnSession = {
     record: { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 },
     abandon: () => note('abandon'),
-    idleEvent: (event) => note('idleEvent', event.type),
     rebind: () => 'fresh',
     lost: async () => ({ names: { id: 's' }, settings: {} }),
     ...session,

@@ -93,7 +93,7 @@ export class Admission {
   #parkedIn({ id }: SessionRecord, { answer }: Exchange): Turn | undefined {
     if (answer.form === 'accepted' || answer.asks !== 'next-request') return undefined
     const running = this.#record.sessions.get(id)?.running
-    return running?.asks.parked && running
+    return running?.parked && running
   }
 
   /** No turn begins: who sends the same again is not taken for a duplicate. */

@@ -40,7 +40,7 @@ export class Duplicates {
    */
   async askAgain(turn: Turn, entry: Entry): Promise<void> {
     const { client, command, exchange } = entry
-    const { continuation, seq, asks } = turn.asks.parked!
+    const { continuation, seq, asks } = turn.parked!
     client.scope.shares?.('answered', turn.scope.carrier)
     await this.#idempotency.giveUp(keyed(entry))
     await turn.join(exchange, seq)

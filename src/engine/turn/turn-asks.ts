@@ -1,7 +1,7 @@
 import type { Ask, AskReply, CommandOf, EventOf, Id } from '../../model/index.ts'
 import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
 import { type Park, Parking } from './parking.ts'
-import type { TurnState } from './turn-state.ts'
+import type { OpenQuestions, TurnState } from './turn-state.ts'
 
 /** Outcome of an answer: it was taken, nothing waits for it, or it does not answer this question, which stays open. */
 export type AskAnswered = 'taken' | 'gone' | { mismatch: string }
@@ -19,14 +19,14 @@ interface OpenAsk {
  * next request can bring the answer, the turn is parked until then. For a client that can neither, the route's policy
  * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
  */
-export class TurnAsks {
+export class TurnAsks implements OpenQuestions {
   readonly #turn: TurnState
   readonly #open = new Map<Id, OpenAsk>()
   readonly #parking: Parking
-  #cancelled = false
 
   constructor(turn: TurnState) {
     this.#turn = turn
+    turn.questions = this
     this.#parking = new Parking(turn, this.#open)
   }
 
@@ -44,7 +44,7 @@ export class TurnAsks {
   asked(event: EventOf<'ask'>): boolean {
     const { audience } = this.#turn
     if (this.#open.has(event.ask)) return false
-    if (this.#cancelled) {
+    if (this.#turn.cancelled) {
       queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
       return false
     }
@@ -105,7 +105,6 @@ export class TurnAsks {
 
   /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */
   cancel(): void {
-    this.#cancelled = true
     for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn')
   }
 
@@ -121,12 +120,10 @@ export class TurnAsks {
 
   #wait({ ask, question, deadline: asked = Number.POSITIVE_INFINITY }: EventOf<'ask'>): void {
     const { scope, limits, timer: clock } = this.#turn
-    this.#turn.beforeEnd(() => this.cancel())
     const now = scope.now()
     const ms = Math.max(0, Math.min(limits.ask, asked - now))
     const timer = setTimeout(() => this.#expire(ask, question), ms)
     this.#open.set(ask, { ask: { ask, question, deadline: now + Math.min(ms, clock.leftMs) }, timer })
-    this.#turn.waitsForReply = true
   }
 
   #expire(ask: Id, question: Ask['question']): void {
@@ -161,7 +158,6 @@ export class TurnAsks {
     const open = this.#open.get(ask)
     clearTimeout(open?.timer)
     this.#open.delete(ask)
-    this.#turn.waitsForReply = this.waiting
     if (!this.waiting) this.#parking.end()
     return open?.ask
   }

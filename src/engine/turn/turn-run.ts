@@ -5,7 +5,7 @@ import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { AgentSettings, SessionNames } from '../common/index.ts'
 import { cancelledTurn, failedTurn, redacted } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
-import type { TurnAsks } from './turn-asks.ts'
+import { TurnAsks } from './turn-asks.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** Failures that another agent may help against, as long as the client was shown nothing. */
@@ -28,7 +28,7 @@ type Retry = (typeof RETRIES)[number]
  */
 export class TurnRun {
   readonly #turn: TurnState
-  readonly #asks: TurnAsks
+  #asks: TurnAsks | undefined
   #others: readonly AgentSettings[]
   #retries: readonly Retry[] = RETRIES
   #shown = false
@@ -39,10 +39,15 @@ export class TurnRun {
   #late: Fault | undefined
 
   /** `others` are the agents that may take the turn when its own cannot, in order. */
-  constructor(turn: TurnState, asks: TurnAsks, others: readonly AgentSettings[]) {
+  constructor(turn: TurnState, others: readonly AgentSettings[]) {
     this.#turn = turn
-    this.#asks = asks
     this.#others = others
+  }
+
+  /** The questions of the agent. */
+  get asks(): TurnAsks {
+    this.#asks ??= new TurnAsks(this.#turn)
+    return this.#asks
   }
 
   /** Runs the turn; resolves when the agent is done with it. */
@@ -185,9 +190,9 @@ export class TurnRun {
     const { scope, agent } = this.#turn
     if (event.type === 'tool-start' || event.type === 'tool-call' || event.type === 'tool-end') scope.tool(event)
     if (event.type === 'ask') scope.note('asked', event.question.kind)
-    if (event.type === 'ask' && !this.#asks.asked(event)) return
-    if (event.type === 'ask-settled' && !this.#asks.settled(event)) return
-    this.#turn.take(redacted(event.type === 'ask' ? this.#asks.shown(event) : event, agent.redact))
+    if (event.type === 'ask' && !this.asks.asked(event)) return
+    if (event.type === 'ask-settled' && !this.asks.settled(event)) return
+    this.#turn.take(redacted(event.type === 'ask' ? this.asks.shown(event) : event, agent.redact))
     if (event.type === 'ask') this.#turn.valve()
   }
 

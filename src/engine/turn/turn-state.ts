@@ -3,7 +3,6 @@ import {
   type Command,
   type Fault,
   type Id,
-  type LinkEvent,
   type Loss,
   LossLedger,
   type TurnEvent,
@@ -39,8 +38,6 @@ export interface TurnSession {
   readonly record: SessionRecord
   /** Forgets a turn that waits for it. */
   abandon(turn: TurnState): void
-  /** Takes what its agent says outside of turns. */
-  idleEvent(event: LinkEvent): void
   /** Gives the agent's session a fresh id, remembered for later turns. */
   rebind(): string
   /** The agent cannot go on with its id of the session: what it is to know then, or why the turn is refused. */
@@ -59,6 +56,14 @@ export interface TurnPeers {
   log: EngineLog
 }
 
+/** The questions of a turn, as its end sees them. */
+export interface OpenQuestions {
+  /** One of them is open. */
+  readonly waiting: boolean
+  /** Closes those that are open. */
+  cancel(): void
+}
+
 /** Parts of one turn. */
 export interface TurnInit {
   command: Command & TurnStart
@@ -75,11 +80,9 @@ export interface TurnInit {
  * questions and its stop take this; `Turn` puts them together.
  */
 export class TurnState {
-  readonly command: Command & TurnStart
-  readonly route: Route
-  readonly view: LiveView
-  readonly scope: TurnClock
+  readonly #init: TurnInit
   readonly peers: TurnPeers
+  readonly view: LiveView
   readonly timer: TurnTimer
   readonly audience = new Audience()
   /** What was lost between it and its agent. What was lost between it and a client is with that client's exchange. */
@@ -89,21 +92,15 @@ export class TurnState {
   /** The link that it runs on; absent while it waits for one. */
   link: AgentLink | undefined
   cancelled = false
-  /** A question of its agent is open. */
-  waitsForReply = false
-  #beforeEnd: (() => void) | undefined
+  /** The questions of its agent, once it has asked any. */
+  questions: OpenQuestions | undefined
 
   /** `expired` is called when a time limit has passed. */
-  constructor(
-    { command, route, agents, session, exchange, scope }: TurnInit,
-    peers: TurnPeers,
-    expired: (why: Fault) => void,
-  ) {
-    this.command = command
+  constructor(init: TurnInit, peers: TurnPeers, expired: (why: Fault) => void) {
+    const { command, agents, session, exchange } = init
+    this.#init = init
     this.agent = agents[0]!
-    this.route = route
     this.session = session
-    this.scope = scope
     this.peers = peers
     this.view = this.newView(command.session?.id ?? '')
     this.timer = new TurnTimer(this.agent.name, this.limits, command.options.totalMs, expired)
@@ -111,7 +108,20 @@ export class TurnState {
   }
 
   get id(): Id {
-    return this.command.turn
+    return this.#init.command.turn
+  }
+
+  get command(): Command & TurnStart {
+    return this.#init.command
+  }
+
+  get route(): Route {
+    return this.#init.route
+  }
+
+  /** Its observers, and its time. */
+  get scope(): TurnClock {
+    return this.#init.scope
   }
 
   get ended(): boolean {
@@ -123,16 +133,12 @@ export class TurnState {
     return limitsOf(this.agent, this.route)
   }
 
-  /** Calls `close` right before the end is taken: what is open in the turn closes first. */
-  beforeEnd(close: () => void): void {
-    this.#beforeEnd = close
-  }
-
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. Its number. */
   take(said: TurnEvent): number {
     const isEnd = said.type === 'turn-end'
     const event = isEnd && !this.peers.recorder.confirm() ? failedTurn(this.id, LOST) : said
-    if (isEnd) this.#beforeEnd?.()
+    // What is open in the turn closes first.
+    if (isEnd) this.questions?.cancel()
     const at = this.scope.now()
     this.view.apply(event, at)
     this.peers.recorder.event(this, event)
@@ -158,7 +164,7 @@ export class TurnState {
 
   /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
   valve(): void {
-    this.timer.hold(this.audience.clogged || this.waitsForReply)
+    this.timer.hold(this.audience.clogged || this.questions?.waiting === true)
     this.link?.pause(this.audience.clogged)
   }
 

@@ -16,14 +16,13 @@ import type { Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
 import { acceptedTurn, cancelledTurn, foldUpTo, reissue } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
-import { type AskAnswered, TurnAsks } from './turn-asks.ts'
+import type { Park } from './parking.ts'
+import type { AskAnswered, TurnAsks } from './turn-asks.ts'
 import { TurnRun } from './turn-run.ts'
 import { type TurnInit, type TurnPeers, TurnState } from './turn-state.ts'
 
 /** One piece of work from acceptance to its one end, for one or more exchanges. */
 export class Turn extends TurnState {
-  /** The questions of its agent. */
-  readonly asks: TurnAsks
   readonly #run: TurnRun
 
   constructor(init: TurnInit, peers: TurnPeers) {
@@ -33,8 +32,17 @@ export class Turn extends TurnState {
     // What its client's front could not read of the request was lost before there was a turn.
     for (const loss of exchange.ownLosses) this.scope.loss(loss)
     exchange.onLoss = (loss) => this.scope.loss(loss)
-    this.asks = new TurnAsks(this)
-    this.#run = new TurnRun(this, this.asks, init.agents.slice(1))
+    this.#run = new TurnRun(this, init.agents.slice(1))
+  }
+
+  /** The questions of its agent. */
+  get asks(): TurnAsks {
+    return this.#run.asks
+  }
+
+  /** The park that it is in. */
+  get parked(): Park | undefined {
+    return this.questions && this.asks.parked
   }
 
   /** The losses that it is recorded with: those towards its agent, and towards the client that started it. */
@@ -126,7 +134,7 @@ export class Turn extends TurnState {
     this.scope.note('cancel')
     if (this.link) {
       this.link.cancel({ command: this.command, graceMs: this.limits.grace })
-      if (!this.ended) this.asks.cancel()
+      if (!this.ended) this.questions?.cancel()
     } else {
       this.take(cancelledTurn(this.id))
     }
@@ -138,12 +146,13 @@ export class Turn extends TurnState {
     if (this.ended) return
     this.audience.remove(exchange)
     if (this.audience.deserted && !this.audience.isOutlived(exchange, this.route.onDisconnect)) this.cancel()
-    this.asks.left()
+    if (this.questions) this.asks.left()
+    else this.valve()
   }
 
   /** The input of a client has ended: the policy answers what nobody can answer any more. */
   onInputClosed(): void {
-    this.asks.onInputClosed()
+    if (this.questions) this.asks.onInputClosed()
   }
 
   /** A client answers a question of the agent. `by` is who it is, for the record. */
