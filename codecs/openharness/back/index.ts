@@ -24,7 +24,7 @@ class OpenHarnessBack implements BackLink {
   encode(command: Command): void {
     if (command.type === 'turn-start') {
       this.#turn = new EngineTurn(command, this.#options, this.#ports)
-      this.#turn.begin()
+      this.#turn.send()
     } else if (command.type === 'turn-cancel') this.#turn?.cancel()
     else if (command.type === 'ask-reply') this.#turn?.reply(command)
   }

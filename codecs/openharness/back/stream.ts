@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import type { BodyOf } from '../../../src/codec-kit/index.ts'
-import { unparsed } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, type ToolCalls, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AgentEvent,
@@ -18,29 +17,11 @@ import { foreignFrame } from '../front/stream.ts'
 import { type StreamPart, streamEvents } from '../schema.ts'
 import { usageOf } from '../usage.ts'
 import { at, PROTOCOL } from '../wire.ts'
-import type { ToolIds } from './tools.ts'
 
 type Events = typeof streamEvents
 type EventName = keyof Events
 type Handlers = {
   readonly [N in EventName]: (payload: v.InferOutput<Events[N]>, data: string, reader: StreamReader) => void
-}
-
-/** The item that is lost with a payload that cannot be read. */
-const ITEM: Readonly<Record<EventName | 'text_delta' | 'reasoning_delta', Item>> = {
-  message_start: 'message-start',
-  text_delta: 'text-delta',
-  reasoning_delta: 'reasoning-delta',
-  message_end: 'message-end',
-  message_retract: 'message-retract',
-  tool_start: 'tool-start',
-  tool_args_delta: 'tool-args-delta',
-  tool_call: 'tool-call',
-  tool_progress: 'tool-progress',
-  tool_end: 'tool-end',
-  directive: 'directive',
-  usage: 'usage',
-  notice: 'notice',
 }
 
 const HANDLERS: Handlers = {
@@ -68,7 +49,7 @@ const HANDLERS: Handlers = {
       ...(kind !== undefined && { kind }),
       ...(title !== undefined && { title }),
     }
-    reader.emit({ type: 'tool-start', tool: reader.tools.start(tool, reader.newId()), name, executor, ...more }, lane)
+    reader.emit({ type: 'tool-start', tool: reader.tools.start(tool), name, executor, ...more }, lane)
   },
   tool_args_delta: ({ tool, text, lane }, _data, reader) => {
     const id = reader.tools.drafting(tool)
@@ -76,7 +57,7 @@ const HANDLERS: Handlers = {
     else reader.emit({ type: 'tool-args-delta', tool: id, text }, lane)
   },
   tool_call: ({ tool, name, executor, lane }, data, reader) => {
-    const id = reader.tools.call(tool, () => reader.newId())
+    const id = reader.tools.call(tool)
     reader.emit({ type: 'tool-call', tool: id, name, args: at(data, 'args') ?? '{}', executor }, lane)
   },
   tool_progress: ({ tool, parts, lane }, data, reader) => {
@@ -135,7 +116,7 @@ type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
 /** The gateway's ids of messages and tools by the wire's own: a message goes on in the call after an approval. */
 export interface StreamIds {
   readonly message: Map<string, Id>
-  readonly tool: ToolIds
+  readonly tool: ToolCalls
 }
 
 /** Reads the streaming profile of one call: emits what its events say and keeps the closing `response`. */
@@ -177,7 +158,7 @@ export class StreamReader {
   }
 
   /** The tool calls of the turn. */
-  get tools(): ToolIds {
+  get tools(): ToolCalls {
     return this.#ids.tool
   }
 
@@ -199,8 +180,8 @@ export class StreamReader {
   }
 
   /** Counts an event whose payload cannot be read. */
-  unparsed(name: keyof typeof ITEM): void {
-    this.report(unparsed(ITEM[name], name))
+  unparsed(name: EventName | 'text_delta' | 'reasoning_delta'): void {
+    this.report(unparsed(name.replaceAll('_', '-') as Item, name))
   }
 
   report(loss: Loss): void {

@@ -1,6 +1,5 @@
-import * as v from 'valibot'
-import { dropped, weakened } from '../../../src/codec-kit/index.ts'
-import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../../../src/contract/index.ts'
+import { dropped, ToolCalls, weakened } from '../../../src/codec-kit/index.ts'
+import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
 import {
   type AskOption,
   type CommandOf,
@@ -11,21 +10,12 @@ import {
   type Stop,
 } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
-import { streamEvents, type TurnExtension, upstreamLoss } from '../schema.ts'
-import { usageOf } from '../usage.ts'
 import { idHeaders, ownExt } from '../wire.ts'
-import {
-  answerExt,
-  capabilityExt,
-  type EngineAnswer,
-  type EngineDirective,
-  isPlainList,
-  readAnswer,
-  violation,
-} from './answer.ts'
+import { answerExt, capabilityExt, type EngineAnswer, type EngineDirective, isPlainList } from './answer.ts'
+import { EngineCall } from './call.ts'
+import { readExtension } from './extension.ts'
 import { correlationOf, type Resume, requestBody, type Start } from './request.ts'
 import { type StreamIds, StreamReader } from './stream.ts'
-import { ToolIds } from './tools.ts'
 
 /** An approval that waits for its answer. */
 interface OpenAsk extends Omit<Resume, 'reply'> {
@@ -44,14 +34,11 @@ export class EngineTurn {
   readonly #ports: BackPorts
   readonly #asks = new Map<Id, OpenAsk>()
   readonly #replies: Resume[] = []
-  readonly #ids: StreamIds = { message: new Map(), tool: new ToolIds() }
-  #stream: StreamReader
-  #status = 200
-  #body = ''
+  readonly #ids: StreamIds
+  /** The call whose answer is read; an earlier one may linger after its `response`. */
+  #call: EngineCall | undefined
+  /** The number of calls so far. */
   #calls = 0
-  /** Names the call that is on the wire. */
-  #request = ''
-  #calling = false
   #started = false
   #said = false
   #ended = false
@@ -61,16 +48,8 @@ export class EngineTurn {
     this.#start = start
     this.#options = options
     this.#ports = ports
-    this.#stream = new StreamReader(this.turn, ports, this.#ids)
-    if (start.ext && ownExt(start.ext) === undefined) {
-      const loss = dropped('ext', start.ext.protocol)
-      ports.report(loss, this.turn)
-    }
-  }
-
-  /** Sends the request. */
-  begin(): void {
-    this.#call()
+    this.#ids = { message: new Map(), tool: new ToolCalls(() => ports.newId()) }
+    if (start.ext && ownExt(start.ext) === undefined) ports.report(dropped('ext', start.ext.protocol), this.turn)
   }
 
   /** The answer to one of the engine's approvals; it waits for the call that is on the wire. */
@@ -80,7 +59,7 @@ export class EngineTurn {
     this.#asks.delete(ask!)
     const { approvalId, continuation } = open
     this.#replies.push({ approvalId, continuation, reply: this.#heeded(open, reply) })
-    if (!this.#calling) this.#call()
+    if (!this.#call) this.send()
   }
 
   /** OpenHarness has no cancel: the turn ends at once, and a call that is still on the wire is nobody's any more. */
@@ -89,39 +68,28 @@ export class EngineTurn {
     this.#end({ outcome: 'cancelled', stop: 'aborted', fault: why }, undefined)
   }
 
-  head({ call, status }: CallHead): void {
-    if (this.#isCurrent(call)) this.#status = status
+  head(head: CallHead): void {
+    this.#current(head.call)?.head(head)
   }
 
   /** A stream is over with its `response`, however long the engine keeps the connection. */
   frame(frame: Frame): void {
-    if (!this.#isCurrent(typeof frame === 'string' ? undefined : frame.call)) return
-    if (typeof frame === 'string' || frame.event === undefined) {
-      this.#body += typeof frame === 'string' ? frame : frame.data
-      return
-    }
+    const call = this.#current(typeof frame === 'string' ? undefined : frame.call)
+    if (!call?.frame(frame)) return
     this.#begin(undefined)
-    this.#stream.read(frame.event, frame.data)
-    if (this.#stream.response !== undefined) this.#read(this.#stream.response)
+    call.stream.read(frame.event, frame.data)
+    if (call.stream.response !== undefined) this.#read(call, call.read())
   }
 
-  /**
-   * A call ended: only now is an answer without a `response` event whole, or known to be cut short. An engine that holds
-   * its connection open after a whole envelope has answered, too.
-   */
   callEnd(end: CallEnd): void {
-    if (!this.#isCurrent(end.call)) return
-    const { used } = this.#stream
-    const inHand = end.why === 'timeout' && !used && !('broken' in readAnswer(this.#body, this.#status))
+    const call = this.#current(end.call)
+    if (!call) return
     if (end.why === 'cancelled') this.cancel()
-    else if (end.why !== 'closed' && !inHand) this.#fail(faultOfEnd(end), undefined)
-    else if (used) this.#fail(violation('is a stream that was cut short', this.#status), undefined)
-    else this.#read(this.#body)
+    else this.#read(call, call.readAtEnd(end))
   }
 
-  /** True when this is the call whose answer is read; an earlier one may linger after its `response`. */
-  #isCurrent(call = this.#request): boolean {
-    return this.#calling && call === this.#request
+  #current(request: string | undefined): EngineCall | undefined {
+    return request === undefined || request === this.#call?.request ? this.#call : undefined
   }
 
   /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
@@ -133,15 +101,12 @@ export class EngineTurn {
     return { ...plain, option: refusal?.id ?? 'deny' }
   }
 
-  #call(): void {
+  /** Sends the request, or the next answer to an approval. */
+  send(): void {
     const resume = this.#replies.shift()
     this.#calls += 1
-    this.#calling = true
-    this.#status = 200
-    this.#body = ''
-    this.#stream = new StreamReader(this.turn, this.#ports, this.#ids)
     const requestId = `req_${this.turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
-    this.#request = requestId
+    this.#call = new EngineCall(requestId, new StreamReader(this.turn, this.#ports, this.#ids))
     const correlation = correlationOf(this.#start)
     const ids = { request: requestId, ...(correlation !== undefined && { correlation }) }
     this.#ports.open({
@@ -165,20 +130,20 @@ export class EngineTurn {
   }
 
   /** The gateway may answer an ask, or cancel, while it gets the ask: the next step is decided when all is shown. */
-  #read(json: string): void {
-    const answer = readAnswer(json, this.#status)
+  #read({ stream }: EngineCall, answer: EngineAnswer | { broken: Fault }): void {
     if ('broken' in answer) {
       this.#fail(answer.broken, undefined)
       return
     }
     const asks = answer.directives.some(({ kind }) => kind === 'approval')
-    this.#begin(asks ? json : undefined)
-    for (const directive of answer.directives) if (!this.#ended) this.#show(directive)
+    this.#begin(asks ? answer.json : undefined)
+    for (const directive of answer.directives) if (!this.#ended) this.#show(directive, stream)
     if (this.#ended) return
-    this.#readExtension(answer.turn)
-    this.#calling = false
+    readExtension(answer.turn, this.#start, stream, this.#ports)
+    this.#call = undefined
+    this.#said ||= stream.text
     if (answer.fault) this.#fail(answer.fault, answer)
-    else if (this.#replies.length > 0) this.#call()
+    else if (this.#replies.length > 0) this.send()
     else if (this.#asks.size === 0) this.#complete(answer)
   }
 
@@ -190,16 +155,16 @@ export class EngineTurn {
     this.#ports.emit({ type: 'turn-started', turn: this.turn, ...(ext && { ext }) })
   }
 
-  #show(directive: EngineDirective): void {
+  #show(directive: EngineDirective, stream: StreamReader): void {
     const { turn } = this
     if (directive.kind === 'message') {
-      if (this.#stream.text) return
+      if (stream.text) return
       const message = this.#ports.newId()
       this.#said = true
       this.#ports.emit({ type: 'message-start', turn, message, role: 'assistant' })
       this.#ports.emit({ type: 'message-end', turn, message, parts: directive.parts })
     } else if (directive.kind === 'other') {
-      if (this.#stream.directives) return
+      if (stream.directives) return
       this.#ports.emit({ type: 'directive', turn, action: directive.action, json: directive.json })
     } else {
       const { approvalId, continuation, question, showsArgs } = directive
@@ -209,28 +174,9 @@ export class EngineTurn {
     }
   }
 
-  /** Reads the extension of another gateway: usage, notices, losses, its own session. */
-  #readExtension({ usage, notices = [], loss = [], session }: TurnExtension): void {
-    for (const given of loss) if (v.is(upstreamLoss, given)) this.#ports.report(given, this.turn)
-    const { session: sent } = this.#start
-    if (session !== undefined && session !== (sent?.bound ?? sent?.id)) {
-      this.#ports.emit({ type: 'session-bound', turn: null, agentSession: session })
-    }
-    if (!this.#stream.used) {
-      for (const given of notices) {
-        const notice = v.safeParse(streamEvents.notice, given)
-        if (!notice.success) continue
-        const { severity, code, text } = notice.output
-        this.#ports.emit({ type: 'notice', turn: this.turn, severity, code, text })
-      }
-    }
-    const counted = this.#stream.usage ? undefined : usageOf(usage, (loss) => this.#ports.report(loss, this.turn))
-    if (counted) this.#ports.emit({ type: 'usage', turn: this.turn, scope: 'turn', ...counted })
-  }
-
   #complete(answer: EngineAnswer): void {
     const { turn } = this
-    if (!this.#said && !this.#stream.text) {
+    if (!this.#said) {
       const text = 'The engine answered without text.'
       this.#ports.emit({ type: 'notice', turn, severity: 'info', code: 'empty-answer', text })
     }
@@ -252,12 +198,11 @@ export class EngineTurn {
   ): void {
     if (this.#ended) return
     this.#ended = true
-    this.#calling = false
+    this.#call = undefined
     this.#asks.clear()
     const odd = answer !== undefined && !isPlainList(answer)
     if (odd && this.#calls > 1) {
-      const loss = weakened('directive', undefined, 'too-narrow')
-      this.#ports.report({ ...loss, field: 'action_directives' }, this.turn)
+      this.#ports.report(weakened('directive', 'action_directives', 'too-narrow'), this.turn)
     }
     const ext = answer && answerExt(answer, odd && this.#calls === 1)
     this.#ports.emit({ type: 'turn-end', turn: this.turn, ...end, ...(ext && { ext }) })

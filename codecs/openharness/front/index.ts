@@ -26,7 +26,7 @@ import { capabilityMembers } from './capabilities.ts'
 import { approvalDirective, shownDirectives } from './directives.ts'
 import { type AnswerParts, envelope, reportUnshown, turnJson } from './envelope.ts'
 import { headerIds, type Ids, readRequest, type ShellRequest } from './request.ts'
-import { openingFrame, streamFrame } from './stream.ts'
+import { StreamWriter } from './stream.ts'
 
 /** The side of a shell: one envelope in, one out, or the streaming profile in between. */
 export const front: FrontHalf = {
@@ -42,11 +42,8 @@ class OpenHarnessFront implements FrontLink {
   #taken = false
   #ids: Ids
   #asked: readonly string[] = []
-  #streams = false
-  /** Something of the stream was written: a failure can no longer be a plain error body. */
-  #opened = false
-  /** The shell knows the id of the turn. */
-  #introduced = false
+  /** Writes the streaming profile, where the shell asked for it. */
+  #stream: StreamWriter | undefined
   #denied: readonly Denial[] = []
   /** The answer is that of an earlier request under the same id. */
   #replayed = false
@@ -91,13 +88,7 @@ class OpenHarnessFront implements FrontLink {
       this.#replayed = event.how === 'replayed'
     } else if (event.type === 'turn-end') this.#end(event, exchange, view)
     else if (event.type === 'turn-parked') this.#park(event, exchange, view)
-    else if (this.#streams) {
-      const shown = streamFrame(event, view, report)
-      if (!shown) return
-      if (!this.#introduced) this.#ports.send(openingFrame(view))
-      this.#opened = this.#introduced = true
-      this.#ports.send(shown)
-    }
+    else this.#stream?.write(event, view)
   }
 
   encodeFault(found: Fault, exchange: Id | undefined): void {
@@ -108,9 +99,7 @@ class OpenHarnessFront implements FrontLink {
   }
 
   keepAlive(): void {
-    if (!this.#streams) return
-    this.#opened = true
-    this.#ports.send({ event: 'ping', data: '{}' })
+    this.#stream?.keepAlive()
   }
 
   #begin(request: ShellRequest): void {
@@ -120,7 +109,7 @@ class OpenHarnessFront implements FrontLink {
     const common = { exchange, session, ...(ext && { ext }) }
     const accepts = this.#context.headers['accept'] ?? ''
     const streams = this.#http && asked.includes(STREAMING) && acceptsStream(accepts)
-    this.#streams = streams
+    if (streams) this.#stream = new StreamWriter(this.#ports, exchange)
     const answer: Answer = {
       form: streams ? 'stream' : 'whole',
       framing: streams ? 'sse' : 'body',
@@ -164,7 +153,7 @@ class OpenHarnessFront implements FrontLink {
 
   /** The directives of the envelope. A stream has written them already, and has reported its losses. */
   #directives(view: TurnView, own: JsonText | undefined, exchange: Id): JsonText[] {
-    if (this.#streams) return shownDirectives(view, own, () => {})
+    if (this.#stream) return shownDirectives(view, own, () => {})
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportUnshown(view, report)
     return shownDirectives(view, own, report)
@@ -184,7 +173,7 @@ class OpenHarnessFront implements FrontLink {
       own: parts.own,
     })
     const json = envelope({ ...parts, ids: this.#ids, capabilities })
-    const asBody = !this.#streams || (parts.fault !== undefined && !this.#opened)
+    const asBody = !this.#stream || (parts.fault !== undefined && !this.#stream.opened)
     this.#ports.send(asBody ? json : { event: 'response', data: json })
     if (parts.fault && this.#context.transport === 'stdio') this.#ports.close(1)
   }

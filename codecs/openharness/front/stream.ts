@@ -1,7 +1,10 @@
-import { dropped } from '../../../src/codec-kit/index.ts'
-import type { Frame } from '../../../src/contract/index.ts'
+import { dropped, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
+  type EventOf,
+  type Id,
   type JsonText,
+  type Loss,
   type Member,
   object,
   type Part,
@@ -16,151 +19,120 @@ import { usageJson } from '../usage.ts'
 import { at, oneLine, PROTOCOL, text } from '../wire.ts'
 import { directiveJson, partReferences, type Report, reportLane } from './directives.ts'
 
-type Of<T extends TurnEvent['type']> = TurnEvent & { type: T }
-
-/** An event of the streaming profile before it is framed: its name and the members of its data. */
-type Shown = readonly [name: string, data: JsonText] | undefined
-
-/** Pieces of text or thought: most of a stream. */
-type Delta = Of<'text-delta' | 'reasoning-delta'>
-
-type Encoders = {
-  readonly [T in Exclude<TurnEvent['type'], Delta['type']>]: (event: Of<T>, view: TurnView, report: Report) => Shown
-}
-
-const nothing = (): undefined => undefined
-
 /** The streaming profile: what each event of a turn is shown as before the closing `response`. */
-const ENCODERS: Encoders = {
-  'turn-accepted': nothing,
-  'turn-started': nothing,
-  'turn-parked': nothing,
-  'turn-end': nothing,
-  'step-start': nothing,
-  'step-end': nothing,
-  'reasoning-end': nothing,
-  'terminal-output': nothing,
-  plan: nothing,
+const EVENTS: EventTable<StreamWriter> = {
+  'turn-accepted': null,
+  'turn-started': null,
+  'turn-parked': null,
+  'turn-end': null,
+  'step-start': null,
+  'step-end': null,
+  'terminal-output': null,
+  plan: null,
   // An open question is shown by the `response` that parks its turn; until the next request nobody can settle it here.
-  ask: nothing,
-  'ask-settled': nothing,
-  'message-start': ({ message, role, phase, lane }) =>
-    shown('message_start', [
-      ['message', quote(message)],
-      ['role', quote(role)],
-      ['phase', text(phase)],
-      ['lane', text(lane)],
-    ]),
-  'message-end': (event, view, report) => messageEnd(event, view, report),
-  'message-retract': ({ message, keepText, lane }) =>
-    shown('message_retract', [
-      ['message', quote(message)],
-      ['keep_text', String(keepText)],
-      ['lane', text(lane)],
-    ]),
-  'tool-start': ({ tool, message, name, kind, title, executor, lane }) =>
-    shown('tool_start', [
-      ['tool', quote(tool)],
-      ['message', text(message)],
-      ['name', quote(name)],
-      ['kind', text(kind)],
-      ['title', text(title)],
-      ['executor', quote(executor)],
-      ['lane', text(lane)],
-    ]),
-  'tool-args-delta': ({ tool, text: piece, lane }) =>
-    shown('tool_args_delta', [
-      ['tool', quote(tool)],
-      ['text', quote(piece)],
-      ['lane', text(lane)],
-    ]),
-  'tool-call': ({ tool, name, args, executor, lane }) =>
-    shown('tool_call', [
-      ['tool', quote(tool)],
-      ['name', quote(name)],
-      ['args', parse(args) === undefined ? quote(args) : args],
-      ['executor', quote(executor)],
-      ['lane', text(lane)],
-    ]),
-  'tool-progress': ({ tool, parts, lane }, _view, report) =>
-    shown('tool_progress', [
-      ['tool', quote(tool)],
-      ['parts', partsJson(parts, report)],
-      ['lane', text(lane)],
-    ]),
-  'tool-end': ({ tool, status, parts, lane }, _view, report) =>
-    shown('tool_end', [
-      ['tool', quote(tool)],
-      ['status', quote(status)],
-      ['parts', partsJson(parts, report)],
-      ['lane', text(lane)],
-    ]),
-  directive: ({ action, json, lane }, _view, report) => {
-    reportLane(lane, report)
-    const directive = directiveJson(action, json, report)
-    return directive === undefined ? undefined : ['directive', directive]
+  ask: null,
+  'ask-settled': null,
+  'text-delta': (writer, event, view) => writer.show(view, 'text_delta', deltaJson(event)),
+  'reasoning-end': null,
+  'reasoning-delta': (writer, event, view) => writer.show(view, 'reasoning_delta', deltaJson(event)),
+  'message-start': members('message_start', ['message', 'role', 'phase', 'lane']),
+  'message-end': (writer, event, view) => writer.show(view, 'message_end', messageEnd(event, view, writer.report)),
+  'message-retract': members('message_retract', ['message', 'keepText', 'lane']),
+  'tool-start': members('tool_start', ['tool', 'message', 'name', 'kind', 'title', 'executor', 'lane']),
+  'tool-args-delta': members('tool_args_delta', ['tool', 'text', 'lane']),
+  'tool-call': members('tool_call', ['tool', 'name', 'args', 'executor', 'lane'], {
+    args: ({ args }) => (parse(args) === undefined ? quote(args) : args),
+  }),
+  'tool-progress': members<EventOf<'tool-progress'>>('tool_progress', ['tool', 'parts', 'lane'], { parts: partsJson }),
+  'tool-end': members<EventOf<'tool-end'>>('tool_end', ['tool', 'status', 'parts', 'lane'], { parts: partsJson }),
+  directive: (writer, { action, json, lane }, view) => {
+    reportLane(lane, writer.report)
+    const directive = directiveJson(action, json, writer.report)
+    if (directive !== undefined) writer.show(view, 'directive', oneLine(directive))
   },
-  usage: ({ scope, usage, estimated, lane }) => {
+  usage: (writer, { scope, usage, estimated, lane }, view) => {
     const of: Member[] = [['scope', quote(scope)]]
     if (lane !== undefined) of.push(['lane', quote(lane)])
-    return ['usage', usageJson(usage, estimated === true, of)]
+    writer.show(view, 'usage', usageJson(usage, estimated === true, of))
   },
-  notice: ({ severity, code, text: said, lane }) =>
-    shown('notice', [
-      ['severity', quote(severity)],
-      ['code', quote(code)],
-      ['text', quote(said)],
-      ['lane', text(lane)],
-    ]),
-  foreign: (event, _view, report) => foreign(event, report),
+  notice: members('notice', ['severity', 'code', 'text', 'lane']),
+  foreign: (writer, event, view) => foreign(writer, event, view),
 }
 
-/** The frame that shows an event of a turn, or undefined when it has none. */
-export function streamFrame(event: TurnEvent, view: TurnView, report: Report): Frame | undefined {
-  if (event.type === 'text-delta' || event.type === 'reasoning-delta') return deltaFrame(event)
-  const encode = ENCODERS[event.type] as (event: TurnEvent, view: TurnView, report: Report) => Shown
-  const found = encode(event, view, report)
-  return found && { event: found[0], data: oneLine(found[1]) }
-}
+/** Writes the streaming profile of one exchange. */
+export class StreamWriter {
+  readonly #ports: FrontPorts
+  /** The shell knows the id of the turn. */
+  #introduced = false
+  /** Something was written: a failure can no longer be a plain error body. */
+  opened = false
+  /** Receives what the profile has no place for. */
+  readonly report: Report
 
-/** The event that opens a stream: which turn, session and agent it is about. */
-export function openingFrame(view: TurnView): Frame {
-  const data = object([
-    ['turn', quote(view.turn)],
-    ['session', quote(view.session)],
-    ['agent', quote(view.agent)],
-  ])
-  return { event: 'turn', data }
-}
+  constructor(ports: FrontPorts, exchange: Id) {
+    this.#ports = ports
+    this.report = (loss: Loss) => ports.report(loss, exchange)
+  }
 
-function shown(name: string, entries: Iterable<readonly [string, JsonText | undefined]>): Shown {
-  return [name, object(entries)]
-}
+  /** Writes what an event of the turn is in this profile, if anything. */
+  write(event: TurnEvent, view: TurnView): void {
+    writeEvent(EVENTS, this, event, view)
+  }
 
-/** Nothing but quoted strings is in it, so that it is on one line already. */
-function deltaFrame(event: Delta): Frame {
-  const lane = event.lane === undefined ? '' : `,"lane":${quote(event.lane)}`
-  return {
-    event: event.type === 'text-delta' ? 'text_delta' : 'reasoning_delta',
-    data: `{"message":${quote(event.message)},"text":${quote(event.text)}${lane}}`,
+  /** Writes an event of the wire; `data` is on one line. The first one says which turn, session and agent it is about. */
+  show({ turn, session, agent }: TurnView, event: string, data: JsonText): void {
+    if (!this.#introduced) {
+      const about = `{"turn":${quote(turn)},"session":${quote(session)},"agent":${quote(agent)}}`
+      this.#ports.send({ event: 'turn', data: about })
+    }
+    this.opened = this.#introduced = true
+    this.#ports.send({ event, data })
+  }
+
+  keepAlive(): void {
+    this.opened = true
+    this.#ports.send({ event: 'ping', data: '{}' })
   }
 }
 
+/** Members of an event that are not written as they are: as raw JSON. */
+type Raw<E> = Readonly<Record<string, (event: E, report: Report) => JsonText>>
+
+/** Shows an event by these members of it, under their names with underscores. */
+function members<E extends TurnEvent>(name: string, keys: readonly (keyof E & string)[], raw: Raw<E> = {}) {
+  const named = keys.map((key) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), key] as const)
+  return (writer: StreamWriter, event: E, view: TurnView): void => {
+    const json = named.map(([wire, key]) => [wire, raw[key]?.(event, writer.report) ?? valueJson(event[key])] as const)
+    writer.show(view, name, oneLine(object(json)))
+  }
+}
+
+function valueJson(value: unknown): JsonText | undefined {
+  return typeof value === 'string' ? quote(value) : JSON.stringify(value)
+}
+
+/** Nothing but quoted strings is in it, so that it is on one line already. */
+function deltaJson({ message, text, lane }: EventOf<'text-delta' | 'reasoning-delta'>): JsonText {
+  return `{"message":${quote(message)},"text":${quote(text)}${lane === undefined ? '' : `,"lane":${quote(lane)}`}}`
+}
+
 /** A message that was not streamed is shown here; of one that was, only its end, unless there is more than its text. */
-function messageEnd({ message, parts, lane }: Of<'message-end'>, view: TurnView, report: Report): Shown {
+function messageEnd({ message, parts, lane }: EventOf<'message-end'>, view: TurnView, report: Report): JsonText {
   const known = view.message(message)
   const attachments = partReferences(parts ?? [], view, report)
   const thoughts = known?.thought ? 0 : (parts ?? []).filter(({ type }) => type === 'reasoning').length
   if (thoughts > 0) report({ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: thoughts })
-  return shown('message_end', [
-    ['message', quote(message)],
-    ['text', known?.streamed && attachments.length === 0 ? undefined : text(known?.text || undefined)],
-    ['attachments', attachments.length === 0 ? undefined : `[${attachments.join(',')}]`],
-    ['lane', text(lane)],
-  ])
+  return oneLine(
+    object([
+      ['message', quote(message)],
+      ['text', known?.streamed && attachments.length === 0 ? undefined : text(known?.text || undefined)],
+      ['attachments', attachments.length === 0 ? undefined : `[${attachments.join(',')}]`],
+      ['lane', text(lane)],
+    ]),
+  )
 }
 
-function partsJson(parts: readonly Part[], report: Report): JsonText {
+function partsJson({ parts }: { parts: readonly Part[] }, report: Report): JsonText {
   return `[${parts.flatMap((part) => partJson(part, report) ?? []).join(',')}]`
 }
 
@@ -183,11 +155,10 @@ function partJson(part: Part, report: Report): JsonText | undefined {
 }
 
 /** An event that our back did not know, back on the same wire. */
-function foreign({ protocol, frame }: Of<'foreign'>, report: Report): Shown {
+function foreign(writer: StreamWriter, { protocol, frame }: EventOf<'foreign'>, view: TurnView): void {
   const name = protocol === PROTOCOL ? parseObject(frame)?.['event'] : undefined
-  if (typeof name === 'string' && name !== 'response') return [name, at(frame, 'data') ?? '{}']
-  report(dropped('foreign', protocol))
-  return undefined
+  if (typeof name === 'string' && name !== 'response') writer.show(view, name, oneLine(at(frame, 'data') ?? '{}'))
+  else writer.report(dropped('foreign', protocol))
 }
 
 /** An unknown event of the streaming profile, as it travels: `{"event":…,"data":…}`. */

@@ -1,4 +1,4 @@
-import { type BodyOf, isUncounted } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, isUncounted, numberedIds, ToolCalls } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   append,
@@ -14,7 +14,6 @@ import {
 import { readContent } from '../content.ts'
 import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
-import { ToolCalls } from './tools.ts'
 import { UsageSum, usageOf } from './usage.ts'
 
 const STOPS: ReadonlyMap<string, Stop> = new Map([
@@ -37,7 +36,7 @@ export class TurnDecoder {
   cancelAsked = false
   ended = false
   readonly #ports: BackPorts
-  readonly #tools = new ToolCalls()
+  readonly #tools = new ToolCalls(numberedIds())
   readonly #usage = new UsageSum()
   #step: number | undefined
   #message: Id | undefined
