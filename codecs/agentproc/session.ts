@@ -1,3 +1,5 @@
+import { isSessionId } from './v04/schema.ts'
+
 /**
  * The gateway's session ids in the narrow alphabet of AGENT_SESSION: whatever is not a letter, a digit or one of
  * `._~-` becomes `=` and the four hexadecimal digits of its UTF-16 unit.
@@ -9,4 +11,13 @@ export function toWireSession(id: string): string {
 /** The reverse of `toWireSession`; an id that another agent made up comes out as it is. */
 export function fromWireSession(id: string): string {
   return id.replace(/=([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+/**
+ * The gateway's session ids as wires of JSON lines take them: as they are when nobody could read them otherwise, else in the
+ * narrow alphabet of wire 0.1.
+ */
+export function wireSession(id: string): string {
+  if (isSessionId(id) && !id.includes('=')) return id
+  return toWireSession(id).replaceAll('.', '=002e')
 }

@@ -113,5 +113,7 @@ export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
 /** Any event from an agent to a client. */
 export type AgentEvent = TurnEvent | LinkEvent
 
-/** The event of one type. */
-export type EventOf<T extends AgentEvent['type']> = Extract<TurnEvent, { type: T }>
+/** The event of one type, also of types that share their members. */
+export type EventOf<T extends AgentEvent['type']> = OneOf<TurnEvent, T>
+
+type OneOf<E, T> = E extends { type: infer Types } ? (T extends Types ? E : never) : never

@@ -10,7 +10,7 @@ import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } 
 import { exitCodeOf } from '../../exit-code.ts'
 import { EXT_01 } from '../../ext.ts'
 import { refusedVariables, wireOfTurn } from '../../versions.ts'
-import { AnswerWriter } from './answer.ts'
+import { SentinelWriter } from './answer.ts'
 import { variablesOf } from './body.ts'
 import { errorLine, partialLine } from './lines.ts'
 import { inputOf, sessionOf, unplaced, type Variables } from './request.ts'
@@ -39,7 +39,7 @@ class V01Front implements FrontLink {
   readonly #ports: FrontPorts
   /** Lines of stdin while the message is expected there. */
   #stdin: string[] | undefined
-  #writer: AnswerWriter | undefined
+  #writer: SentinelWriter | undefined
   #streaming = false
   idleMs?: number
 
@@ -73,8 +73,8 @@ class V01Front implements FrontLink {
     else this.#start({ ...this.#context.env, AGENT_MESSAGE: lines.join('\n') })
   }
 
-  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    this.#writer?.write(event, exchange, view)
+  encode(event: TurnEvent, _exchange: Id, view: TurnView): void {
+    this.#writer?.write(event, view)
     if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
   }
 
@@ -114,7 +114,7 @@ class V01Front implements FrontLink {
     const streaming = variables['AGENT_STREAMING'] === '1'
     this.#streaming = streaming
     const ext = unplaced(variables)
-    this.#writer = new AnswerWriter(streaming ? 'stream' : 'whole', this.#ports)
+    this.#writer = new SentinelWriter(streaming ? 'stream' : 'whole', this.#ports, exchange)
     this.#ports.command(
       {
         exchange,

@@ -27,22 +27,24 @@ interface Open {
 /** The approvals that a runner is asked for, by the request id on the wire. */
 export class Asks {
   readonly #ports: FrontPorts
+  readonly #exchange: Id
   readonly #open = new Map<string, Open>()
 
-  constructor(ports: FrontPorts) {
+  constructor(ports: FrontPorts, exchange: Id) {
     this.#ports = ports
+    this.#exchange = exchange
   }
 
   /** The line of a request. */
-  ask(event: EventOf<'ask'>, exchange: Id, session: string | undefined): JsonText {
+  ask(event: EventOf<'ask'>, session: string | undefined): JsonText {
     const { ask, turn, ext } = event
     const question = event.question as Approval
     // A runner takes an id without spaces only.
     const request = /^\S+$/.test(ask) ? ask : this.#ports.newId()
     this.#open.set(request, { ask, turn, options: question.options })
     const known = parseObject(question.args) !== undefined
-    if (!known) this.#weakened(exchange, 'args')
-    if (!isPlain(question.options)) this.#weakened(exchange, 'options')
+    if (!known) this.#weakened('args')
+    if (!isPlain(question.options)) this.#weakened('options')
     const { tool, description } = question
     return line(
       'permission_request',
@@ -59,7 +61,7 @@ export class Asks {
   }
 
   /** A line of the runner; only an answer to an open request means something. */
-  answer(text: string, exchange: Id): void {
+  answer(text: string): void {
     const json = unpadded(text)
     const { success, output } = v.safeParse(permissionResponseSchema, parse(json))
     const open = success ? this.#open.get(output.request_id) : undefined
@@ -72,27 +74,26 @@ export class Asks {
     }
     this.#open.delete(output.request_id)
     const edited = member(json, 'updated_input')
-    this.#reply(exchange, open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
+    this.#reply(open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
   }
 
   /** Somebody else has answered: this wire cannot take a request back. */
-  settled(ask: Id, exchange: Id): void {
+  settled(ask: Id): void {
     for (const [request, open] of this.#open) {
       if (open.ask !== ask) continue
       this.#open.delete(request)
-      this.#ports.report(weakened('ask-settled'), exchange)
+      this.#ports.report(weakened('ask-settled'), this.#exchange)
     }
   }
 
   #reply(
-    exchange: Id,
     { ask, turn, options }: Open,
     behavior: 'allow' | 'deny',
     message: string | undefined,
     edited: JsonText | undefined,
   ): void {
     this.#ports.command({
-      exchange,
+      exchange: this.#exchange,
       type: 'ask-reply',
       target: { turn },
       ask,
@@ -105,8 +106,8 @@ export class Asks {
     })
   }
 
-  #weakened(exchange: Id, field: string): void {
-    this.#ports.report(weakened('ask.approval', field, 'too-narrow'), exchange)
+  #weakened(field: string): void {
+    this.#ports.report(weakened('ask.approval', field, 'too-narrow'), this.#exchange)
   }
 }
 

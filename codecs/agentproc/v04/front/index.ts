@@ -8,7 +8,7 @@ import {
 import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
 import { exitCodeOf } from '../../exit-code.ts'
 import { refusedTurn, type TypedVersion } from '../../versions.ts'
-import { AnswerWriter } from './answer.ts'
+import { EventWriter } from './answer.ts'
 import { Asks } from './asks.ts'
 import { errorLine, partialLine } from './lines.ts'
 import { inputOf, readTurn, sessionOf, turnExt } from './request.ts'
@@ -20,10 +20,9 @@ class V04Front implements FrontLink {
   readonly #version: TypedVersion
   readonly #context: FrontContext
   readonly #ports: FrontPorts
-  readonly #asks: Asks
-  readonly #writer: AnswerWriter
-  /** Set by the first line. */
-  #exchange: Id | undefined
+  /** Set by the first line, as the writer is by the turn in it. */
+  #asks: Asks | undefined
+  #writer: EventWriter | undefined
   /** The client's session id, for an error before the turn is accepted. */
   #session: string | undefined
 
@@ -31,21 +30,19 @@ class V04Front implements FrontLink {
     this.#version = version
     this.#context = context
     this.#ports = ports
-    this.#asks = new Asks(ports)
-    this.#writer = new AnswerWriter(version, ports, this.#asks)
   }
 
   decode(frame: Frame): void {
-    if (this.#exchange === undefined) this.#start(frameText(frame))
-    else this.#asks.answer(frameText(frame), this.#exchange)
+    if (this.#asks) this.#asks.answer(frameText(frame))
+    else this.#start(frameText(frame))
   }
 
   decodeEnd(): void {
-    if (this.#exchange === undefined) this.#refuse('There is no turn on stdin; write one {"type":"turn",…} line.')
+    if (!this.#asks) this.#refuse('There is no turn on stdin; write one {"type":"turn",…} line.')
   }
 
-  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    this.#writer.write(event, exchange, view)
+  encode(event: TurnEvent, _exchange: Id, view: TurnView): void {
+    this.#writer?.write(event, view)
     if (event.type === 'turn-end') this.#ports.close(event.outcome === 'completed' ? 0 : exitCodeOf(event.fault))
   }
 
@@ -63,7 +60,7 @@ class V04Front implements FrontLink {
 
   #start(line: string): void {
     const exchange = this.#ports.newId()
-    this.#exchange = exchange
+    this.#asks = new Asks(this.#ports, exchange)
     const turn = readTurn(line)
     if (!turn) {
       this.#refuse('The first line is no turn; write one {"type":"turn",…} line.')
@@ -81,6 +78,7 @@ class V04Front implements FrontLink {
       this.#refuse('turn.message is required, or turn.attachments; send one of them.')
       return
     }
+    this.#writer = new EventWriter(this.#version, this.#ports, exchange, this.#asks)
     const ext = turnExt(line)
     // Over HTTP the body is all that the client ever says.
     const asks = turn.permission && this.#context.transport !== 'http' ? 'inline' : 'never'
