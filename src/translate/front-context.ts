@@ -1,6 +1,6 @@
-import type { FrontContext } from '../contract/index.ts'
+import type { Call, FrontContext } from '../contract/index.ts'
 import { RecordedClient } from '../engine/replay/index.ts'
-import { frontOf } from './party.ts'
+import { frontOf, type Party } from './party.ts'
 import type { Wire } from './recording.ts'
 import type { Translation } from './translation.ts'
 
@@ -24,6 +24,19 @@ export function clientContext({
     argv,
     env,
   }
+}
+
+/** The context of the front half that a call of this party's back half reaches. */
+export function callContext(party: Party, call: Call): FrontContext {
+  if (call.kind === 'process') {
+    const names = frontOf(party).front.env
+    const env = Object.fromEntries(Object.entries(call.env ?? {}).filter(([name]) => names.includes(name)))
+    return clientContext({ argv: call.args ?? [], env })
+  }
+  const { codec, dialect } = party
+  const first = Object.keys(codec.dialects)[0]
+  const endpoint = codec.endpoints.find((known) => (known.dialect ?? first) === dialect)
+  return clientContext({ http: { method: call.method, path: endpoint?.path ?? '/', headers: call.headers ?? {} } })
 }
 
 /** The context of the front half of a recorded client. */

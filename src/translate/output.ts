@@ -12,8 +12,20 @@ export interface Translated {
   faults: readonly Fault[]
 }
 
+/** Takes what one side of a wire is sent. */
+export interface Written {
+  /** A frame of the other protocol. */
+  frame(frame: Frame, framing: Framing): void
+  /** A value of the canonical model. */
+  line(value: object): void
+  loss(loss: Loss): void
+}
+
+/** Discards everything: the side of a wire that is not translated. */
+export const DISCARD: Written = { frame() {}, line() {}, loss() {} }
+
 /** Collects the result of a translation. */
-export class Output implements Translated {
+export class Output implements Translated, Written {
   readonly #ledger = new LossLedger()
   readonly faults: Fault[] = []
   out = ''

@@ -1,6 +1,9 @@
 import { type Command, type LinkEvent, type Loss, replyData, type TurnEvent, type TurnStart } from '../model/index.ts'
 import type { Output } from './output.ts'
 
+/** The prompt of a turn whose request was not recorded. */
+export const UNKNOWN = '(not recorded)'
+
 /** Every command that does not start a turn. */
 export type Control = Exclude<Command, TurnStart>
 

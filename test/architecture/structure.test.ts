@@ -14,9 +14,9 @@ import {
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
   medianFile: 73,
-  p90File: 200,
+  p90File: 196,
   p90Function: 15,
-  classFields: 21,
+  classFields: 17,
   constructorMembers: 12,
   untestedEngineFiles: 7,
 } as const
