@@ -6,6 +6,7 @@ import {
   type JsonText,
   member,
   object,
+  oneLine,
   parse,
   quote,
   rest,
@@ -44,7 +45,7 @@ export function unknownWithin(
 export function responseLine(id: JsonText, said: { payload: JsonText } | { error: string }): string {
   const [subtype, key, json] =
     'payload' in said ? ['success', 'response', said.payload] : ['error', 'error', quote(said.error)]
-  return `{"type":"control_response","response":{"subtype":"${subtype}","request_id":${id},"${key}":${json}}}`
+  return oneLine(`{"type":"control_response","response":{"subtype":"${subtype}","request_id":${id},"${key}":${json}}}`)
 }
 
 /** The text of an error in a `control_response`, which is a string or an object with one; else undefined. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { hasFlag, withDefaultFlags } from '../../../src/codec-kit/index.ts'
 import { argumentOf, type BackContext, type BackPorts, type CallEnd } from '../../../src/contract/index.ts'
-import { type Fault, fault, type JsonText, oneLine, type Stop } from '../../../src/model/index.ts'
+import { type Fault, fault, type JsonText, type Stop } from '../../../src/model/index.ts'
 import { Initialized } from '../schema.ts'
 import { responseLine } from '../wire.ts'
 import { reasonOfExit } from './errors.ts'
@@ -133,7 +133,7 @@ export class CliProcess {
 
   /** Answers a control request of the agent, which takes an error for a refusal; `id` as the agent wrote it. */
   respond(id: JsonText, said: { payload: JsonText } | { error: string }): void {
-    this.#ports.send(oneLine(responseLine(id, said)))
+    this.#ports.send(responseLine(id, said))
   }
 
   /** The fault of a turn that the end of the process leaves unanswered. */

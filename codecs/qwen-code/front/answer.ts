@@ -1,206 +1,170 @@
-import {
-  type Id,
-  type JsonText,
-  type Part,
-  quote,
-  type TurnEvent,
-  type TurnView,
-  type Usage,
-} from '../../../src/model/index.ts'
-import type { Lines } from './lines.ts'
-
-type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
-
-/** A run of words that is not closed yet. */
-interface Run {
-  category: 'text' | 'thinking'
-  message: Id
-  /** The index where it begins in the text or the thoughts of its message. */
-  from: number
-  id: string
-}
+import { type EventOf, type Id, type JsonText, type Part, quote, type TurnView } from '../../../src/model/index.ts'
+import { modelOf } from './client.ts'
+import { textBlock, thinkingBlock, writeAssistant, writeEvent, writePiece } from './lines.ts'
+import { lose, type Run, type Turn } from './state.ts'
 
 /**
- * Writes what the main lane says: one `assistant` line per run of thought, of text, and per tool call; with partial
- * messages also the pieces. All that stands between two results of tools is one answer, with one `message_start`.
+ * What the main lane says: one `assistant` line per run of thought, of text, and per tool call; with partial messages
+ * also the pieces.
  */
-export class AnswerWriter {
-  readonly #lines: Lines
-  readonly #partial: boolean
-  readonly #model: () => string
-  readonly #called = new Set<Id>()
-  #run: Run | undefined
-  /** The number of the block among those of its line; the wire counts them from zero in each category. */
-  #index = 0
-  #toolsInRow = 0
-  #inAnswer = false
-  /** True once `message_start` was written for the answer. */
-  #announced = false
-  #usage: Usage | undefined
-  /** The message whose thoughts were shown in pieces. */
-  #thought: Id | undefined
-  /** The number of answers of the model: the wire's `num_turns`. */
-  answers = 0
 
-  constructor(lines: Lines, partial: boolean, model: () => string) {
-    this.#lines = lines
-    this.#partial = partial
-    this.#model = model
-  }
+/** Writes a piece of text or thought. */
+export function writeDelta(
+  turn: Turn,
+  event: EventOf<'text-delta' | 'reasoning-delta'>,
+  view: TurnView,
+  extra: JsonText | undefined,
+): void {
+  const { type, message, text } = event
+  const category = type === 'text-delta' ? 'text' : 'thinking'
+  const { run } = turn.answer
+  if (run?.message !== message || run.category !== category) openRun(turn, category, message, text, view)
+  if (!turn.partial) return
+  const piece = `{"type":"content_block_delta","index":${turn.answer.index},"delta":${deltaOf(category, text)}}`
+  if (extra === undefined) writePiece(turn, piece)
+  else writeEvent(turn, piece, extra)
+}
 
-  /** A piece of text or thought. */
-  delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView, extra: JsonText | undefined): void {
-    const category = event.type === 'text-delta' ? 'text' : 'thinking'
-    const run = this.#run
-    if (run?.message !== event.message || run.category !== category)
-      this.#open(category, event.message, event.text, view)
-    if (!this.#partial) return
-    if (category === 'text' && extra === undefined) this.#lines.textDelta(this.#index, event.text)
-    else {
-      const delta = deltaOf(category, event.text)
-      this.#lines.event(`{"type":"content_block_delta","index":${this.#index},"delta":${delta}}`, extra)
-    }
+/** Completes a message; one that was not shown in pieces is written from its parts. */
+export function endMessage(
+  turn: Turn,
+  event: EventOf<'message-end'>,
+  view: TurnView,
+  extra: JsonText | undefined,
+): void {
+  const message = view.message(event.message)
+  const { run } = turn.answer
+  const open = run?.category === 'text' && run.message === event.message
+  if (event.revised && open) run.from = 0
+  closeRun(turn, view, extra)
+  // What was said before is a line already: the other text that it has now is one of its own.
+  if (event.revised && !open && message?.text) writeWhole(turn, 'text', message.text, event.message)
+  for (const part of event.parts ?? []) {
+    // A text that was shown in pieces is complete; what else the message holds was not shown.
+    if (part.type !== 'text' || message?.streamed !== true) writePart(turn, part, event.message, extra)
   }
+}
 
-  /** The message is complete; one that was not shown in pieces is written from its parts. */
-  endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
-    const message = view.message(event.message)
-    const open = this.#run?.category === 'text' && this.#run.message === event.message
-    if (event.revised && open) this.#run!.from = 0
-    this.#close(view, extra)
-    // What was said before is a line already: the other text that it has now is one of its own.
-    if (event.revised && !open && message?.text) {
-      this.#whole('text', message.text, textBlock(message.text), event.message, undefined)
-    }
-    // Its text was shown in pieces; what else it holds was not.
-    const rest = message?.streamed === true ? event.parts?.filter(({ type }) => type !== 'text') : event.parts
-    for (const part of rest ?? []) this.#part(part, event.message, extra)
-  }
+/** Writes a tool call, whole: this wire never shows pieces of arguments. */
+export function writeCall(turn: Turn, tool: Id, name: string, input: JsonText, view: TurnView, extra?: JsonText): void {
+  closeRun(turn, view)
+  const { answer } = turn
+  const id = begin(turn, tool)
+  const head = `"type":"tool_use","id":${quote(tool)},"name":${quote(name)}`
+  const delta = `{"type":"input_json_delta","partial_json":${quote(input)}}`
+  answer.index = answer.toolsInRow
+  answer.toolsInRow += 1
+  writeBlock(turn, `{${head},"input":{}}`, delta)
+  writeSaid(turn, `{${head},"input":${input}}`, 'tool_use', id, extra)
+}
 
-  /** The tokens of the model call whose last line comes next. */
-  count(usage: Usage): void {
-    this.#usage = usage
-  }
+/** Ends the answer of the model. */
+export function endAnswer(turn: Turn, view: TurnView): void {
+  closeRun(turn, view)
+  const { answer } = turn
+  if (answer.state === 'announced') writeEvent(turn, '{"type":"message_stop"}')
+  answer.state = 'none'
+  answer.usage = undefined
+}
 
-  /** A tool call, whole: this wire never shows pieces of arguments. */
-  call(tool: Id, name: string, input: JsonText, view: TurnView, extra?: JsonText): void {
-    this.#close(view)
-    this.#called.add(tool)
-    const id = this.#begin(tool)
-    this.#index = this.#toolsInRow
-    this.#toolsInRow += 1
-    const head = `"type":"tool_use","id":${quote(tool)},"name":${quote(name)}`
-    if (this.#partial) {
-      this.#lines.event(`{"type":"content_block_start","index":${this.#index},"content_block":{${head},"input":{}}}`)
-      const delta = `{"type":"input_json_delta","partial_json":${quote(input)}}`
-      this.#lines.event(`{"type":"content_block_delta","index":${this.#index},"delta":${delta}}`)
-      this.#lines.event(`{"type":"content_block_stop","index":${this.#index}}`)
-    }
-    this.#line([`{${head},"input":${input}}`], 'tool_use', id, extra)
-  }
+/** Takes back the open run. */
+export function dropRun(turn: Turn): void {
+  if (turn.answer.run && turn.partial) stopBlock(turn)
+  turn.answer.run = undefined
+}
 
-  /** True when the call was written. */
-  isCalled(tool: Id): boolean {
-    return this.#called.has(tool)
-  }
+function openRun(turn: Turn, category: Run['category'], message: Id, first: string, view: TurnView): void {
+  closeRun(turn, view)
+  const { answer } = turn
+  const id = begin(turn, message)
+  answer.index = 0
+  answer.toolsInRow = 0
+  if (category === 'thinking') answer.thought = message
+  const { text, reasoning } = view.message(message)!
+  answer.run = { category, message, from: (category === 'text' ? text : reasoning).length - first.length, id }
+  if (turn.partial) startBlock(turn, category === 'text' ? textBlock('') : thinkingBlock('', ''))
+}
 
-  /** The answer of the model is over. */
-  end(view: TurnView): void {
-    this.#close(view)
-    if (this.#announced) this.#lines.event('{"type":"message_stop"}')
-    this.#inAnswer = false
-    this.#announced = false
-    this.#usage = undefined
-  }
+function closeRun(turn: Turn, view: TurnView, extra?: JsonText): void {
+  const { run } = turn.answer
+  if (!run) return
+  dropRun(turn)
+  const { text, reasoning } = view.message(run.message)!
+  const isText = run.category === 'text'
+  const words = (isText ? text : reasoning).slice(run.from)
+  writeSaid(turn, isText ? textBlock(words) : thinkingBlock(words, ''), null, run.id, extra)
+}
 
-  /** Takes back the last message. */
-  drop(): void {
-    if (this.#run && this.#partial) this.#lines.event(`{"type":"content_block_stop","index":${this.#index}}`)
-    this.#run = undefined
+function writePart(turn: Turn, part: Part, message: Id, extra: JsonText | undefined): void {
+  if (part.type === 'text') {
+    if (part.text !== '') writeWhole(turn, 'text', part.text, message, extra)
+  } else if (part.type !== 'reasoning') lose(turn, 'dropped', `part.${part.type}`)
+  else if (turn.answer.thought !== message) {
+    writeWhole(turn, 'thinking', part.text, message, extra, part.seal?.data)
   }
+}
 
-  #open(category: Run['category'], message: Id, first: string, view: TurnView): void {
-    this.#close(view)
-    const id = this.#begin(message)
-    this.#index = 0
-    this.#toolsInRow = 0
-    if (category === 'thinking') this.#thought = message
-    const { text, reasoning } = view.message(message)!
-    this.#run = { category, message, from: (category === 'text' ? text : reasoning).length - first.length, id }
-    if (this.#partial) this.#startBlock(category)
-  }
+/** Writes words that came at once: a client that shows pieces gets them in one. */
+function writeWhole(
+  turn: Turn,
+  category: Run['category'],
+  words: string,
+  message: Id,
+  extra?: JsonText,
+  seal = '',
+): void {
+  const id = begin(turn, message)
+  const isText = category === 'text'
+  turn.answer.toolsInRow = 0
+  turn.answer.index = 0
+  writeBlock(turn, isText ? textBlock('') : thinkingBlock('', ''), deltaOf(category, words))
+  writeSaid(turn, isText ? textBlock(words) : thinkingBlock(words, seal), null, id, extra)
+}
 
-  #close(view: TurnView, extra?: JsonText): void {
-    const run = this.#run
-    if (!run) return
-    this.#run = undefined
-    if (this.#partial) this.#lines.event(`{"type":"content_block_stop","index":${this.#index}}`)
-    const { text, reasoning } = view.message(run.message)!
-    const words = (run.category === 'text' ? text : reasoning).slice(run.from)
-    this.#line([run.category === 'text' ? textBlock(words) : thinkingBlock(words, '')], null, run.id, extra)
-  }
+/** Writes a block in one piece, for a client that wants pieces. */
+function writeBlock(turn: Turn, start: JsonText, delta: JsonText): void {
+  if (!turn.partial) return
+  startBlock(turn, start)
+  writeEvent(turn, `{"type":"content_block_delta","index":${turn.answer.index},"delta":${delta}}`)
+  stopBlock(turn)
+}
 
-  #part(part: Part, message: Id, extra: JsonText | undefined): void {
-    if (part.type === 'text') {
-      if (part.text !== '') this.#whole('text', part.text, textBlock(part.text), message, extra)
-    } else if (part.type === 'reasoning') {
-      if (this.#thought === message) return
-      this.#whole('thinking', part.text, thinkingBlock(part.text, part.seal?.data ?? ''), message, extra)
-    } else this.#lines.drop(`part.${part.type}`)
-  }
+function startBlock(turn: Turn, block: JsonText): void {
+  writeEvent(turn, `{"type":"content_block_start","index":${turn.answer.index},"content_block":${block}}`)
+}
 
-  /** Words that came at once: a client that shows pieces gets them in one. */
-  #whole(category: Run['category'], words: string, block: JsonText, message: Id, extra: JsonText | undefined): void {
-    const id = this.#begin(message)
-    this.#toolsInRow = 0
-    if (this.#partial) {
-      this.#startBlock(category)
-      this.#lines.event(`{"type":"content_block_delta","index":0,"delta":${deltaOf(category, words)}}`)
-      this.#lines.event('{"type":"content_block_stop","index":0}')
-    }
-    this.#line([block], null, id, extra)
-  }
+function stopBlock(turn: Turn): void {
+  writeEvent(turn, `{"type":"content_block_stop","index":${turn.answer.index}}`)
+}
 
-  #startBlock(category: Run['category']): void {
-    this.#index = 0
-    const block = category === 'text' ? '{"type":"text","text":""}' : '{"type":"thinking","thinking":"","signature":""}'
-    this.#lines.event(`{"type":"content_block_start","index":0,"content_block":${block}}`)
+/** The id of the next line; the first one of an answer announces it. */
+function begin(turn: Turn, source: Id): string {
+  const { answer, client } = turn
+  if (answer.state !== 'none') return client.ids.next()
+  answer.state = turn.partial ? 'announced' : 'open'
+  answer.toolsInRow = 0
+  answer.count += 1
+  const id = client.ids.of(source)
+  if (turn.partial) {
+    const message = `{"id":${quote(id)},"role":"assistant","model":${quote(modelOf(client))},"content":[]}`
+    writeEvent(turn, `{"type":"message_start","message":${message}}`)
   }
+  return id
+}
 
-  /** The id of the next line; the first one of an answer announces it. */
-  #begin(source: Id): string {
-    if (!this.#inAnswer) {
-      this.#inAnswer = true
-      this.#toolsInRow = 0
-      this.answers += 1
-      const id = this.#lines.ids.of(source)
-      if (!this.#partial) return id
-      this.#announced = true
-      const message = `{"id":${quote(id)},"role":"assistant","model":${quote(this.#model())},"content":[]}`
-      this.#lines.event(`{"type":"message_start","message":${message}}`)
-      return id
-    }
-    return this.#lines.ids.next()
-  }
-
-  #line(blocks: JsonText[], stop: 'tool_use' | null, id: string, extra: JsonText | undefined): void {
-    this.#lines.assistant(blocks, stop, { id, model: this.#model(), lane: undefined, usage: this.#usage, extra })
-    this.#usage = undefined
-  }
+function writeSaid(
+  turn: Turn,
+  block: JsonText,
+  stop: 'tool_use' | null,
+  id: string,
+  extra: JsonText | undefined,
+): void {
+  writeAssistant(turn, block, stop, { id, lane: undefined, usage: turn.answer.usage, extra })
+  turn.answer.usage = undefined
 }
 
 function deltaOf(category: Run['category'], words: string): JsonText {
   return category === 'text'
     ? `{"type":"text_delta","text":${quote(words)}}`
     : `{"type":"thinking_delta","thinking":${quote(words)}}`
-}
-
-/** A block of text. */
-export function textBlock(text: string): JsonText {
-  return `{"type":"text","text":${quote(text)}}`
-}
-
-/** A block of thought. */
-export function thinkingBlock(text: string, signature: string): JsonText {
-  return `{"type":"thinking","thinking":${quote(text)},"signature":${quote(signature)}}`
 }

@@ -1,18 +1,18 @@
 import * as v from 'valibot'
 import { messageLine } from '../../../src/codec-kit/index.ts'
-import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
   type AskReply,
   append,
-  type CommandOf,
   type Ext,
   type Id,
   isRecord,
   type JsonText,
+  lossOf,
   member,
   members,
+  narrowestOption,
   object,
   parse,
   type Question,
@@ -21,11 +21,12 @@ import {
   type Target,
 } from '../../../src/model/index.ts'
 import { ControlResponse, Verdict } from '../schema.ts'
-import { ownExt, sameJson } from '../wire.ts'
-import type { Mode } from './args.ts'
-import type { ClientState } from './state.ts'
+import { errorText, ownExt, responseLine, sameJson } from '../wire.ts'
+import type { Client } from './client.ts'
+import type { Mode } from './flags.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
+type ApprovalReply = Extract<AskReply, { kind: 'approval' }>
 
 /** A question that the client was asked, by the id of its control request. */
 interface Open {
@@ -42,33 +43,31 @@ const EDITING: ReadonlySet<string> = new Set(['edit', 'write_file', 'notebook_ed
 
 const DECIDING: ReadonlySet<Mode> = new Set(['yolo', 'plan', 'auto-edit'])
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+const CLOSED: Said = { error: 'Input closed' }
 
 const REFUSED = '{"code":-32601,"message":"The client has no place for this request."}'
 
 /** The agent's questions to the client, as control requests; the approval mode answers where it decides. */
 export class FrontAsks {
-  readonly #ports: FrontPorts
-  readonly #state: ClientState
+  readonly #client: Client
   readonly #canAnswer: boolean
   readonly #open = new Map<string, Open>()
   #closed = false
 
   /** `canAnswer`: the client's input stays open while a turn runs. */
-  constructor(ports: FrontPorts, state: ClientState, canAnswer: boolean) {
-    this.#ports = ports
-    this.#state = state
+  constructor(client: Client, canAnswer: boolean) {
+    this.#client = client
     this.#canAnswer = canAnswer
   }
 
   /** True when questions are answered here: by the client, or by its approval mode. */
   get available(): boolean {
-    return this.decides || (this.#state.initialized && this.#canAnswer && !this.#closed)
+    return this.decides || (this.#client.settings.initialized && this.#canAnswer && !this.#closed)
   }
 
   /** True when the approval mode alone answers some of them. */
   get decides(): boolean {
-    return DECIDING.has(this.#state.mode)
+    return DECIDING.has(this.#client.settings.mode)
   }
 
   /** Puts a question to the client. */
@@ -79,23 +78,20 @@ export class FrontAsks {
       this.#reply(open, settled)
       return
     }
+    const { ports, ids } = this.#client
     const request = requestOf(question, ask, ownExt(ext))
     if (request === undefined) {
-      if (exchange !== undefined) {
-        this.#ports.report({ kind: 'dropped', item: 'ask', field: question.kind, why: 'no-place', count: 1 }, exchange)
-      }
+      if (exchange !== undefined) ports.report(lossOf('dropped', 'ask', 'no-place', question.kind), exchange)
       this.#reply(open, { kind: 'client', error: REFUSED })
       return
     }
     if (exchange !== undefined && question.kind === 'approval' && !isPlain(question.options)) {
-      this.#ports.report(
-        { kind: 'weakened', item: 'ask.approval', field: 'options', why: 'too-narrow', count: 1 },
-        exchange,
-      )
+      ports.report(lossOf('weakened', 'ask.approval', 'too-narrow', 'options'), exchange)
     }
-    const id = this.#idOf(ask)
+    // An id that is unique wherever it comes from is kept; others might mean an earlier question of this client.
+    const id = ids.of(ask)
     this.#open.set(id, open)
-    this.#ports.send(
+    ports.send(
       messageLine([
         ['type', '"control_request"'],
         ['request_id', quote(id)],
@@ -117,7 +113,7 @@ export class FrontAsks {
   /** The client's input has ended: what is open is refused, and so is what comes. */
   close(): void {
     this.#closed = true
-    for (const open of this.#open.values()) this.#reply(open, replyTo(open.question, { error: 'Input closed' }))
+    for (const open of this.#open.values()) this.#reply(open, replyTo(open.question, CLOSED))
     this.#open.clear()
   }
 
@@ -128,84 +124,41 @@ export class FrontAsks {
     const { request_id: id, subtype, error } = output.response
     const open = this.#open.get(id)
     if (!open) {
-      this.#refuse(id)
+      const text = 'No control request with this request_id waits for an answer.'
+      this.#client.ports.send(responseLine(quote(id), { error: text }))
       return
     }
     this.#open.delete(id)
-    const payload = member(member(json, 'response')!, 'response')
-    const text = isRecord(error) ? error['message'] : error
-    const said: Said =
-      subtype === 'success' && payload !== undefined ? { payload } : { error: typeof text === 'string' ? text : '' }
-    this.#reply(open, replyTo(open.question, said))
-  }
-
-  /** An id that is unique wherever it comes from is kept; others might mean an earlier question of this client. */
-  #idOf(ask: Id): string {
-    return UUID.test(ask) ? ask : this.#state.ids.next()
+    const payload = subtype === 'success' ? member(member(json, 'response')!, 'response') : undefined
+    this.#reply(open, replyTo(open.question, payload === undefined ? { error: errorText(error) ?? '' } : { payload }))
   }
 
   /** Returns the answer that needs no question to the client. */
   #answerFor(question: Question): AskReply | undefined {
-    const { mode, initialized } = this.#state
+    const { mode, initialized } = this.#client.settings
     if (question.kind === 'approval') {
       if (mode === 'yolo' || (mode === 'auto-edit' && EDITING.has(question.name))) return allow(question)
       if (mode === 'plan') return deny(question, 'Only plans are made in this mode.')
     }
-    if (this.#closed) return replyTo(question, { error: 'Input closed' })
+    if (this.#closed) return replyTo(question, CLOSED)
     return initialized && this.#canAnswer ? undefined : replyTo(question, { error: 'This client cannot be asked.' })
   }
 
-  #refuse(id: string): void {
-    const response = object([
-      ['subtype', '"error"'],
-      ['request_id', quote(id)],
-      ['error', '"No control request with this request_id waits for an answer."'],
-    ])
-    this.#ports.send(
-      messageLine([
-        ['type', '"control_response"'],
-        ['response', response],
-      ]),
-    )
-  }
-
   #reply({ ask, target }: Open, reply: AskReply): void {
-    const command: CommandOf<'ask-reply'> = {
-      exchange: this.#ports.newId(),
-      session: { id: this.#state.session },
-      type: 'ask-reply',
-      target,
-      ask,
-      reply,
-    }
-    this.#ports.command(command)
+    const { ports, session } = this.#client
+    ports.command({ exchange: ports.newId(), session: { id: session }, type: 'ask-reply', target, ask, reply })
   }
 }
 
 /** The `request` of a control request; undefined when this wire has none for the question. */
-function requestOf(question: Question, ask: Id, extra: JsonText | undefined): JsonText | undefined {
+function requestOf(question: Question, ask: Id, extra: JsonText = '{}'): JsonText | undefined {
   switch (question.kind) {
     case 'approval':
-      return messageLine(
-        [
-          ['subtype', '"can_use_tool"'],
-          ['tool_name', quote(question.name)],
-          ['tool_use_id', quote(question.tool ?? ask)],
-          ['input', isRecord(parse(question.args)) ? question.args : '{}'],
-        ],
-        append(extra ?? '{}', rest(usual(question), keysOf(extra))),
-      )
+      return toolRequest({ ...question, tool: question.tool ?? ask }, extra, suggestionsOf(question))
     case 'input': {
       const asked = `{"questions":[{"question":${quote(question.message)},"header":"","options":[],"multiSelect":false}]}`
-      return messageLine(
-        [
-          ['subtype', '"can_use_tool"'],
-          ['tool_name', '"ask_user_question"'],
-          ['tool_use_id', quote(question.tool ?? ask)],
-          ['input', member(extra ?? '{}', 'input') ?? asked],
-        ],
-        append(extra ?? '{}', rest(NO_SUGGESTIONS, keysOf(extra))),
-      )
+      const input = member(extra, 'input') ?? asked
+      return toolRequest({ name: 'ask_user_question', tool: question.tool ?? ask, args: input }, extra, 'null')
     }
     case 'client':
       if (question.method !== 'mcp_message') return undefined
@@ -215,19 +168,37 @@ function requestOf(question: Question, ask: Id, extra: JsonText | undefined): Js
   }
 }
 
-/** The members that a client expects of a question, where the agent's own are not known. */
-const NO_SUGGESTIONS = '{"permission_suggestions":null,"blocked_path":null}'
-
-/** The members that a client expects of every approval, where the agent's own are not known. */
-function usual(question: Approval): JsonText {
-  return object([
-    ['permission_suggestions', `[${question.options.map((option) => suggestion(option, question)).join(',')}]`],
+/** A `can_use_tool`, with the members that a client expects of every one, where the agent's own are not known. */
+function toolRequest(
+  { name, tool, args }: Pick<Approval, 'name' | 'args'> & { tool: Id },
+  extra: JsonText,
+  suggestions: JsonText,
+): JsonText {
+  const usual = object([
+    ['permission_suggestions', suggestions],
     ['blocked_path', 'null'],
   ])
+  const own = new Set(members(extra).map(([key]) => key))
+  return messageLine(
+    [
+      ['subtype', '"can_use_tool"'],
+      ['tool_name', quote(name)],
+      ['tool_use_id', quote(tool)],
+      ['input', isRecord(parse(args)) ? args : '{}'],
+    ],
+    append(extra, rest(usual, own)),
+  )
 }
 
-function keysOf(json: JsonText | undefined): ReadonlySet<string> {
-  return new Set(json === undefined ? [] : members(json).map(([key]) => key))
+function suggestionsOf({ options, description }: Approval): JsonText {
+  const suggestions = options.map(({ kind, label }) =>
+    object([
+      ['type', quote(kind)],
+      ['label', quote(label ?? (kind === 'allow' ? 'Allow' : 'Deny'))],
+      ['description', kind === 'allow' && description !== undefined ? quote(description) : undefined],
+    ]),
+  )
+  return `[${suggestions.join(',')}]`
 }
 
 /** True for one consent and one refusal, both for this once: all that a client can choose from. */
@@ -236,25 +207,16 @@ function isPlain(options: readonly AskOption[]): boolean {
   return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
 }
 
-function suggestion({ kind, label }: AskOption, { description }: Approval): JsonText {
-  return object([
-    ['type', quote(kind)],
-    ['label', quote(label ?? (kind === 'allow' ? 'Allow' : 'Deny'))],
-    ['description', kind === 'allow' && description !== undefined ? quote(description) : undefined],
-  ])
-}
-
-/** Reads the client's answer to this question. Every behaviour but `allow` refuses. */
+/** Reads the client's answer to this question. */
 function replyTo(question: Question, said: Said): AskReply {
+  const payload = 'payload' in said ? said.payload : undefined
   switch (question.kind) {
     case 'approval':
-      return 'payload' in said ? verdict(question, said.payload) : deny(question, said.error)
-    case 'input': {
-      const answers = 'payload' in said && isAllowed(said.payload) ? answersOf(said.payload) : undefined
-      return { kind: 'input', values: answers ?? '{}' }
-    }
+      return 'error' in said ? deny(question, said.error) : verdict(question, said.payload)
+    case 'input':
+      return { kind: 'input', values: answersOf(payload) ?? '{}' }
     case 'client': {
-      const result = 'payload' in said ? member(said.payload, 'mcp_response') : undefined
+      const result = payload && member(payload, 'mcp_response')
       return result === undefined ? { kind: 'client', error: REFUSED } : { kind: 'client', result }
     }
     case 'tool':
@@ -262,37 +224,37 @@ function replyTo(question: Question, said: Said): AskReply {
   }
 }
 
-function verdict(question: Approval, payload: JsonText): AskReply {
-  const read = v.safeParse(Verdict, parse(payload))
-  if (!read.success || !isAllowed(payload)) {
-    const { message, interrupt } = read.success ? read.output : { message: undefined, interrupt: false }
-    return { ...deny(question, message), ...(interrupt && { stopTurn: true as const }) }
-  }
+/** Every behaviour but `allow` refuses. */
+function verdict(question: Approval, payload: JsonText): ApprovalReply {
+  const { behavior, message, interrupt } = verdictOf(payload)
+  if (behavior !== 'allow') return { ...deny(question, message), ...(interrupt && { stopTurn: true as const }) }
   const edited = member(payload, 'updatedInput')
   const changed = edited !== undefined && isRecord(parse(edited)) && !sameJson(edited, question.args)
   return { ...allow(question), ...(changed && { edited }) }
 }
 
-function isAllowed(payload: JsonText): boolean {
-  const read = v.safeParse(Verdict, parse(payload))
-  return read.success && read.output.behavior.toLowerCase() === 'allow'
+/** The payload of an answer to `can_use_tool`; one of another shape says nothing. */
+function verdictOf(payload: JsonText | undefined): {
+  behavior: string
+  message?: string | undefined
+  interrupt: boolean
+} {
+  const { success, output } = v.safeParse(Verdict, parse(payload ?? ''))
+  return success ? { ...output, behavior: output.behavior.toLowerCase() } : { behavior: '', interrupt: false }
 }
 
-function answersOf(payload: JsonText): JsonText | undefined {
-  const updated = member(payload, 'updatedInput')
-  const answers = updated === undefined ? undefined : member(updated, 'answers')
+function answersOf(payload: JsonText | undefined): JsonText | undefined {
+  if (verdictOf(payload).behavior !== 'allow') return undefined
+  const answers = member(member(payload!, 'updatedInput') ?? '', 'answers')
   return answers !== undefined && isRecord(parse(answers)) ? answers : undefined
 }
 
 /** Consent with the narrowest scope that the agent offers. */
-function allow(question: Approval): Extract<AskReply, { kind: 'approval' }> {
-  const offered = question.options.filter(({ kind }) => kind === 'allow')
-  const option = offered.find(({ scope }) => scope === 'once') ?? offered.at(0)
+function allow(question: Approval): ApprovalReply {
+  const option = narrowestOption(question.options, 'allow')
   return option ? { kind: 'approval', option: option.id } : deny(question, 'The agent offers no consent.')
 }
 
-function deny(question: Approval, message: string | undefined): Extract<AskReply, { kind: 'approval' }> {
-  const offered = question.options.filter(({ kind }) => kind === 'deny')
-  const option = offered.find(({ scope }) => scope === 'once') ?? offered.at(0)
-  return { kind: 'approval', option: option?.id ?? 'deny', ...(message && { message }) }
+function deny({ options }: Approval, message: string | undefined): ApprovalReply {
+  return { kind: 'approval', option: narrowestOption(options, 'deny')?.id ?? 'deny', ...(message && { message }) }
 }

@@ -1,170 +1,223 @@
-import type { FrontPorts } from '../../../src/contract/index.ts'
+import { scalarText } from '../../../src/codec-kit/index.ts'
+import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Command,
+  type CommandOf,
   elements,
   type Fault,
   type Id,
   isRecord,
   type JsonText,
   type LinkEvent,
+  lossOf,
   member,
   members,
   object,
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
-import { CONTINUE, ownExt, PROTOCOL } from '../wire.ts'
-import type { Interruption } from './queue.ts'
-import { writeError, writeSuccess } from './responses.ts'
-import { ANSWER, EFFORTS, type Request, Settings } from './settings.ts'
-import type { ClientState } from './state.ts'
+import { CONTINUE, ownExt, PROTOCOL, responseLine } from '../wire.ts'
+import type { Client } from './client.ts'
+import { isMode, MODES } from './flags.ts'
+import type { QwenCodeQueue } from './queue.ts'
 
-/** Continues what was interrupted; `answer` gets the interruption, or nothing, before the turn is issued. */
-type GoOn = (answer: (interruption: Interruption | undefined) => void) => void
-
-/** A request that the gateway or the agent answers. */
-interface Asked {
+/** A control request of the client; `line` is all of it. */
+interface Request {
   id: string
   subtype: string
-  /** The payload when nobody knows better; undefined is an error. */
-  instead: JsonText | undefined
+  fields: Record<string, unknown>
+  line: JsonText
 }
 
-type Question = { type: 'query'; what: 'models' } | { type: 'foreign'; protocol: string; frame: string }
+type Reply = Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault
+type Setting = Pick<CommandOf<'config-set'>, 'model' | 'effort' | 'mode'>
+type Body<C> = C extends unknown ? Omit<C, 'exchange' | 'session'> : never
+
+/** The efforts that the CLI knows. */
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max']
+
+/** The form of the answer to a command outside of turns. */
+const ANSWER: Answer = { form: 'whole', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
 const CAN =
   '{"can_handle_can_use_tool":true,"can_handle_hook_callback":false,"can_set_permission_mode":true,"can_set_model":true,"can_set_effort":true,"can_get_context_usage":true,"can_get_available_models":true,"can_get_usage_info":true,"can_handle_mcp_message":false}'
 /** The members of `initialize` that only the agent's own process could use. */
 const UNSERVED = ['sdkMcpServers', 'mcpServers', 'agents', 'hooks'] as const
 
-/** Requests that an agent of the same dialect answers, with the answer that stands in for a missing one. */
-const HANDED_ON: ReadonlyMap<string, JsonText | undefined> = new Map([
-  ['mcp_server_status', '{"subtype":"mcp_server_status","status":{}}'],
-  ['supported_commands', '{"subtype":"supported_commands","commands":[]}'],
-  ['get_context_usage', undefined],
-  ['get_usage_info', undefined],
-])
+const UNANSWERED = 'The agent did not answer this request.'
 
 /** The control requests of one client, each answered once; most without anybody else. */
 export class FrontControls {
-  readonly #ports: FrontPorts
-  readonly #state: ClientState
-  readonly #cancel: () => void
-  readonly #goOn: GoOn
-  readonly #asked = new Map<Id, Asked>()
-  readonly #settings: Settings
-  readonly #own: ReadonlyMap<string, (request: Request) => void>
+  readonly #client: Client
+  readonly #queue: QwenCodeQueue
+  /** The takers of the answers of commands. */
+  readonly #open = new Map<Id, (reply: Reply) => void>()
 
-  /** `cancel` stops the turn that runs, `goOn` continues one that was interrupted. */
-  constructor(ports: FrontPorts, state: ClientState, cancel: () => void, goOn: GoOn) {
-    this.#ports = ports
-    this.#state = state
-    this.#cancel = cancel
-    this.#goOn = goOn
-    const settings = new Settings(ports, state)
-    this.#settings = settings
-    this.#own = new Map<string, (request: Request) => void>([
-      ['initialize', (request: Request) => this.#initialize(request)],
-      ['interrupt', (request: Request) => this.#interrupt(request)],
-      ...settings.requests,
-      [CONTINUE, (request: Request) => this.#continue(request)],
-    ])
+  static readonly #requests: ReadonlyMap<string, (controls: FrontControls, request: Request) => void> = new Map<
+    string,
+    (controls: FrontControls, request: Request) => void
+  >([
+    ['initialize', (controls, request) => controls.#initialize(request)],
+    ['interrupt', (controls, request) => controls.#interrupt(request)],
+    [CONTINUE, (controls, request) => controls.#continue(request)],
+    ['set_model', (controls, request) => controls.#setModel(request)],
+    ['set_effort', (controls, request) => controls.#setEffort(request)],
+    ['set_permission_mode', (controls, request) => controls.#setMode(request)],
+    ['get_available_models', (controls, request) => controls.#models(request)],
+    // Requests that an agent of the same dialect answers, some with an answer that stands in for a missing one.
+    [
+      'mcp_server_status',
+      (controls, request) => controls.#forward(request, '{"subtype":"mcp_server_status","status":{}}'),
+    ],
+    [
+      'supported_commands',
+      (controls, request) => controls.#forward(request, '{"subtype":"supported_commands","commands":[]}'),
+    ],
+    ['get_context_usage', (controls, request) => controls.#forward(request)],
+    ['get_usage_info', (controls, request) => controls.#forward(request)],
+  ])
+
+  constructor(client: Client, queue: QwenCodeQueue) {
+    this.#client = client
+    this.#queue = queue
   }
 
   /** True when nothing waits for an answer. */
   get idle(): boolean {
-    return this.#asked.size === 0 && !this.changing
+    return this.#open.size === 0
   }
 
-  /** True while a setting has no answer: a message after it must have it. */
-  get changing(): boolean {
-    return this.#settings.open
-  }
-
-  /** Sets what the program's arguments ask of the agent. */
+  /** Sets what the program's arguments ask of the agent. The other modes decide what it asks, which is done here. */
   begin(): void {
-    this.#settings.begin()
+    if (this.#client.settings.mode !== 'plan') return
+    this.#set({ mode: 'plan' }, (reason) => {
+      this.#client.settings.refusal = reason
+    })
   }
 
   /** A `control_request` line with an id. */
   run(id: string, line: JsonText): void {
-    const request = member(line, 'request')!
-    const fields = parseObject(request) ?? {}
+    const fields = parseObject(member(line, 'request')!) ?? {}
     const said = fields['subtype']
     const subtype = typeof said === 'string' ? said : 'undefined'
-    const own = this.#own.get(subtype)
-    if (own) own({ id, subtype, fields })
-    else if (subtype === 'get_available_models') this.#ask({ id, subtype, instead: undefined }, MODELS)
-    else if (HANDED_ON.has(subtype)) {
-      this.#ask({ id, subtype, instead: HANDED_ON.get(subtype) }, { type: 'foreign', protocol: PROTOCOL, frame: line })
-    } else writeError(this.#ports, id, `Unknown control request subtype: ${subtype}`)
+    const serve = FrontControls.#requests.get(subtype)
+    if (serve) serve(this, { id, subtype, fields, line })
+    else this.#refuse(id, `Unknown control request subtype: ${subtype}`)
   }
 
-  /** The answer to a request that was handed on; false for any other. */
-  answer(exchange: Id, reply: Pick<Extract<LinkEvent, { type: 'command-reply' }>, 'data' | 'ext'> | Fault): boolean {
-    if (this.#settings.answer(exchange, 'code' in reply ? reply : undefined)) return true
-    const asked = this.#asked.get(exchange)
-    if (!asked) return false
-    this.#asked.delete(exchange)
-    if ('code' in reply) {
-      if (asked.instead === undefined) writeError(this.#ports, asked.id, reply.message)
-      else writeSuccess(this.#ports, asked.id, asked.instead)
-      return true
-    }
-    const models = reply.data === undefined ? undefined : member(reply.data, 'models')
-    const own = ownExt(reply.ext) ?? (models === undefined ? asked.instead : modelsPayload(models))
-    if (own === undefined) writeError(this.#ports, asked.id, 'The agent did not answer this request.')
-    else writeSuccess(this.#ports, asked.id, own)
-    return true
-  }
-
-  #ask(asked: Asked, question: Question): void {
-    const exchange = this.#ports.newId()
-    this.#asked.set(exchange, asked)
-    const command: Command = { exchange, session: { id: this.#state.session }, ...question }
-    this.#ports.command(command, ANSWER)
+  /** Takes the answer to a command of a control request; false for any other. */
+  answer(exchange: Id, reply: Reply): boolean {
+    const take = this.#open.get(exchange)
+    this.#open.delete(exchange)
+    this.#client.settings.changing.delete(exchange)
+    take?.(reply)
+    return take !== undefined
   }
 
   #initialize({ id, fields }: Request): void {
-    this.#state.initialized = true
+    const { ports, session, settings, totals } = this.#client
     const { effort } = fields
-    if (typeof effort === 'string' && EFFORTS.includes(effort)) this.#state.effort = effort
+    settings.initialized = true
+    if (typeof effort === 'string' && EFFORTS.includes(effort)) settings.effort = effort
     for (const field of UNSERVED) {
       if (isEmpty(fields[field])) continue
-      this.#state.losses.push({ kind: 'dropped', item: 'session-open', field, why: 'no-place', count: 1 })
-      this.#ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
+      totals.losses.push(lossOf('dropped', 'session-open', 'no-place', field))
+      ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
     }
-    const session = quote(this.#state.session)
-    writeSuccess(this.#ports, id, `{"subtype":"initialize","session_id":${session},"capabilities":${CAN}}`)
+    this.#respond(id, `{"subtype":"initialize","session_id":${quote(session)},"capabilities":${CAN}}`)
   }
 
   #interrupt({ id }: Request): void {
-    writeSuccess(this.#ports, id, '{"subtype":"interrupt"}')
-    this.#cancel()
+    this.#respond(id, '{"subtype":"interrupt"}')
+    this.#queue.cancel()
   }
 
-  /** Answered before the turn begins. */
+  /** Continues what was interrupted; answered before the turn begins. */
   #continue({ id }: Request): void {
-    const answer = (interruption: Interruption | undefined): void => {
-      const accepted = interruption !== undefined
-      const payload = `{"subtype":"${CONTINUE}","accepted":${accepted},"interruption":"${interruption ?? 'none'}"}`
-      writeSuccess(this.#ports, id, payload)
+    const { interruption } = this.#queue
+    const accepted = interruption !== undefined
+    const payload = `{"subtype":"${CONTINUE}","accepted":${accepted},"interruption":"${interruption ?? 'none'}"}`
+    this.#respond(id, payload)
+    if (accepted) this.#queue.continue()
+  }
+
+  #setModel({ id, fields: { model } }: Request): void {
+    if (typeof model !== 'string' || model === '') this.#refuse(id, 'Invalid model specified for set_model request')
+    else this.#change(id, { model }, `{"subtype":"set_model","model":${quote(model)}}`)
+  }
+
+  #setEffort({ id, fields: { effort } }: Request): void {
+    if (typeof effort !== 'string' || !EFFORTS.includes(effort)) {
+      this.#refuse(id, `Invalid effort value. Supported: ${EFFORTS.join(', ')}`)
+      return
     }
-    this.#goOn(answer)
+    this.#change(id, { effort }, `{"subtype":"set_effort","effort":${quote(effort)},"applied":true,"override":null}`)
+  }
+
+  #setMode({ id, fields: { mode } }: Request): void {
+    if (isMode(mode)) this.#change(id, { mode }, `{"status":"updated","mode":${quote(mode)}}`)
+    else this.#refuse(id, `Invalid permission mode: ${scalarText(mode)}. Valid values are: ${MODES.join(', ')}`)
+  }
+
+  /** Only the agent itself can keep to plans. In the other modes what it asks is decided here, whether it takes them or not. */
+  #change(id: string, setting: Setting, payload: JsonText): void {
+    const { mode } = setting
+    this.#set(setting, (reason) => {
+      if (reason && (mode === undefined || mode === 'plan')) {
+        this.#refuse(id, reason.message)
+        return
+      }
+      Object.assign(this.#client.settings, setting)
+      if (mode !== undefined) this.#client.settings.refusal = undefined
+      this.#respond(id, payload)
+    })
+  }
+
+  #set(setting: Setting, done: (reason: Fault | undefined) => void): void {
+    this.#ask({ type: 'config-set', ...setting }, (reply) => done('code' in reply ? reply : undefined))
+  }
+
+  #models({ id }: Request): void {
+    this.#ask({ type: 'query', what: 'models' }, (reply) => {
+      const models = 'code' in reply || reply.data === undefined ? undefined : member(reply.data, 'models')
+      this.#settle(id, reply, models && modelsPayload(models))
+    })
+  }
+
+  /** Hands a request on; `instead` is the payload when nobody knows better, without which that is an error. */
+  #forward({ id, line }: Request, instead?: JsonText): void {
+    this.#ask({ type: 'foreign', protocol: PROTOCOL, frame: line }, (reply) => this.#settle(id, reply, instead))
+  }
+
+  #settle(id: string, reply: Reply, instead: JsonText | undefined): void {
+    const payload = 'code' in reply ? instead : (ownExt(reply.ext) ?? instead)
+    if (payload !== undefined) this.#respond(id, payload)
+    else this.#refuse(id, 'code' in reply ? reply.message : UNANSWERED)
+  }
+
+  #ask(body: Body<Command>, take: (reply: Reply) => void): void {
+    const { ports, session, settings } = this.#client
+    const exchange = ports.newId()
+    this.#open.set(exchange, take)
+    if (body.type === 'config-set') settings.changing.add(exchange)
+    ports.command({ exchange, session: { id: session }, ...body }, ANSWER)
+  }
+
+  #respond(id: string, payload: JsonText): void {
+    this.#client.ports.send(responseLine(quote(id), { payload }))
+  }
+
+  #refuse(id: string, error: string): void {
+    this.#client.ports.send(responseLine(quote(id), { error }))
   }
 }
-
-const MODELS: Question = { type: 'query', what: 'models' }
 
 /** The models of an agent of another protocol, with their sizes under the name that the CLI gives them. */
 function modelsPayload(models: JsonText): JsonText {
   const named = elements(models).map((model) =>
     object(members(model).map(([key, json]) => [key === 'contextWindow' ? 'contextWindowSize' : key, json] as const)),
   )
-  return object([
-    ['subtype', '"get_available_models"'],
-    ['models', `[${named.join(',')}]`],
-  ])
+  return `{"subtype":"get_available_models","models":[${named.join(',')}]}`
 }
 
 function isEmpty(value: unknown): boolean {

@@ -17,14 +17,16 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { type Arguments, HELP, readArguments } from './args.ts'
+import { readArguments } from './args.ts'
 import { FrontAsks } from './asks.ts'
+import type { Client } from './client.ts'
 import { FrontControls } from './controls.ts'
+import type { Arguments } from './flags.ts'
+import { HELP, VERSION } from './help.ts'
 import { Ids } from './ids.ts'
 import { readMessage } from './message.ts'
 import { QwenCodeQueue } from './queue.ts'
 import { messageOf, resultEntries } from './result.ts'
-import { type ClientState, VERSION } from './state.ts'
 import { StdinText } from './text.ts'
 
 /** The time that a program with a prompt in its arguments waits for more of it on stdin, in milliseconds. */
@@ -36,11 +38,8 @@ const MORE_MS = 500
  */
 export class QwenCodeFront implements FrontLink {
   readonly idleMs?: number
-  readonly #http: boolean
   readonly #context: FrontContext
-  readonly #ports: FrontPorts
-  readonly #args: Arguments
-  readonly #state: ClientState
+  readonly #client: Client
   readonly #asks: FrontAsks
   readonly #queue: QwenCodeQueue
   readonly #controls: FrontControls
@@ -54,54 +53,31 @@ export class QwenCodeFront implements FrontLink {
 
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
-    this.#ports = ports
-    this.#http = context.transport === 'http'
-    this.#args = this.#http ? httpArguments(context) : readArguments(context.argv)
-    const seed = ports.newId()
-    const ids = new Ids(seed)
-    const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
-    this.#state = {
-      args: this.#args,
-      session: named || this.#args.session || ids.next(),
-      ids,
-      initialized: false,
-      model: this.#args.options.model,
-      effort: undefined,
-      mode: this.#args.mode,
-      refusal: undefined,
-      agentModel: undefined,
-      usage: undefined,
-      refused: [],
-      losses: [],
-    }
-    this.#asks = new FrontAsks(ports, this.#state, !this.#http && this.#lines)
-    this.#queue = new QwenCodeQueue(ports, this.#state, this.#asks, () => this.#controls.changing)
-    this.#controls = new FrontControls(
-      ports,
-      this.#state,
-      () => this.#queue.cancel(),
-      (answer) => this.#queue.continue(answer),
-    )
-    if (!this.#lines && this.#args.prompt !== undefined) this.idleMs = MORE_MS
+    this.#client = newClient(context, ports)
+    this.#asks = new FrontAsks(this.#client, !this.#http && this.#lines)
+    this.#queue = new QwenCodeQueue(this.#client, this.#asks)
+    this.#controls = new FrontControls(this.#client, this.#queue)
+    if (!this.#lines && this.#client.args.prompt !== undefined) this.idleMs = MORE_MS
   }
 
   /** Readers of lines skip empty ones. */
   keepAlive(): void {
-    if (this.#http && this.#lines) this.#ports.send('')
+    if (this.#http && this.#lines) this.#client.ports.send('')
   }
 
   open(): void {
-    const { warnings, refusal, print, prompt } = this.#args
-    for (const text of warnings) this.#ports.warn(`turnpike as qwen: ${text}`)
+    const { ports, args } = this.#client
+    const { warnings, refusal, print, prompt } = args
+    for (const text of warnings) ports.warn(`turnpike as qwen: ${text}`)
     if (print) {
-      for (const text of print === 'help' ? HELP : [VERSION]) this.#ports.send(text)
+      for (const text of print === 'help' ? HELP : [VERSION]) ports.send(text)
       this.#close(0)
     } else if (refusal !== undefined) {
-      this.#ports.warn(refusal)
+      ports.warn(refusal)
       this.#close(1)
     } else if (this.#http && !isLines(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
-      this.#ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
+      ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)
     } else {
       this.#controls.begin()
@@ -115,8 +91,7 @@ export class QwenCodeFront implements FrontLink {
     const line = this.#first ? read.replace(/^\ufeff/, '') : read
     this.#first = false
     if (this.#lines) this.#line(line)
-    else if (this.#text.add(line))
-      this.#ports.warn('turnpike as qwen: the text on stdin is too long; it is cut at 8 MiB.')
+    else if (this.#text.add(line)) this.#warn('the text on stdin is too long; it is cut at 8 MiB.')
   }
 
   decodeEnd(why: 'eof' | 'idle' | 'signal'): void {
@@ -127,13 +102,8 @@ export class QwenCodeFront implements FrontLink {
       this.#exitCode = 130
       this.#queue.drop()
     } else if (!before && !this.#closed) {
-      if (!this.#lines) this.#prompt(this.#text.withPrompt(this.#args.prompt))
-      else if (this.#http && !this.#sawInput) {
-        this.#ports.fault(
-          fault('invalid-request', 'The body holds no message: send one JSON object a line.'),
-          'continues',
-        )
-      }
+      if (!this.#lines) this.#prompt(this.#text.withPrompt(this.#client.args.prompt))
+      else if (this.#http && !this.#sawInput) this.#fault('The body holds no message: send one JSON object a line.')
     }
     this.#settle()
   }
@@ -145,8 +115,7 @@ export class QwenCodeFront implements FrontLink {
 
   encodeLink(event: LinkEvent): void {
     if (event.type === 'command-reply') {
-      const reply = event.fault ?? event
-      if (this.#controls.answer(event.exchange, reply)) this.#queue.resume()
+      if (this.#controls.answer(event.exchange, event.fault ?? event)) this.#queue.resume()
       else this.#queue.cleared(event.exchange, event.fault)
       this.#settle()
     } else if (event.type === 'ask') this.#asks.ask(event, undefined, undefined)
@@ -154,15 +123,18 @@ export class QwenCodeFront implements FrontLink {
   }
 
   encodeFault(reason: Fault, exchange: Id | undefined, input: InputFate): void {
-    const answered = exchange !== undefined && this.#controls.answer(exchange, reason)
-    if (answered) this.#queue.resume()
+    if (exchange !== undefined && this.#controls.answer(exchange, reason)) this.#queue.resume()
     else if (exchange === undefined || !this.#queue.fail(reason, exchange)) this.#refuse(reason, input)
     this.#settle()
   }
 
+  get #http(): boolean {
+    return this.#context.transport === 'http'
+  }
+
   /** True when the input is lines of messages. */
   get #lines(): boolean {
-    return this.#args.input === 'stream-json'
+    return this.#client.args.input === 'stream-json'
   }
 
   #line(line: string): void {
@@ -171,62 +143,55 @@ export class QwenCodeFront implements FrontLink {
     const value = parse(line)
     const type = isRecord(value) ? value['type'] : undefined
     if (!isRecord(value) || typeof type !== 'string') {
-      this.#unreadable(value === undefined ? 'it is not JSON' : 'it has no type')
-      return
-    }
-    if (type === 'user') this.#user(value, line)
+      // What was read before still gets its results.
+      const what = value === undefined ? 'it is not JSON' : 'it has no type'
+      this.#fault(`A line on stdin cannot be read: ${what}. Nothing behind it is read.`, 'ends')
+    } else if (type === 'user') this.#user(value, line)
     else if (type === 'control_response') this.#asks.answer(value, line)
     else if (type === 'control_request' && typeof value['request_id'] === 'string' && 'request' in value) {
       this.#controls.run(value['request_id'], line)
-    } else if (type !== 'control_cancel_request') this.#ignore('a line of an unknown type')
+    } else if (type !== 'control_cancel_request') this.#warn('a line of an unknown type on stdin is ignored.')
   }
 
   #user(value: Record<string, unknown>, line: string): void {
     const read = readMessage(value, line)
-    if (read === 'empty') this.#ignore('a message without content')
-    else if (read === 'null')
-      this.#ports.fault(fault('invalid-request', 'The message of a user line is null.'), 'continues')
+    if (read === 'empty') this.#warn('a message without content on stdin is ignored.')
+    else if (read === 'null') this.#fault('The message of a user line is null.')
     else if (!this.#queue.add(read)) {
       const text = 'Too many messages are waiting: send more when these have their results.'
-      this.#ports.fault(fault('overloaded', text), 'continues')
+      this.#client.ports.fault(fault('overloaded', text), 'continues')
     }
   }
 
-  #ignore(what: string): void {
-    this.#ports.warn(`turnpike as qwen: ${what} on stdin is ignored.`)
+  #warn(text: string): void {
+    this.#client.ports.warn(`turnpike as qwen: ${text}`)
   }
 
-  /** Nothing more is read; what was read before still gets its results. */
-  #unreadable(what: string): void {
-    const text = `A line on stdin cannot be read: ${what}. Nothing behind it is read.`
-    this.#ports.fault(fault('invalid-request', text), 'ends')
+  /** A line or a body that cannot be taken, by way of the engine, which records the fault. */
+  #fault(text: string, input: InputFate = 'continues'): void {
+    this.#client.ports.fault(fault('invalid-request', text), input)
   }
 
   /** A prompt from the arguments or from stdin as text. */
   #prompt(text: string): void {
     if (text.trim() !== '') this.#queue.add({ input: [{ type: 'text', text }], ext: undefined })
     else {
-      this.#ports.warn(
-        'No input provided via stdin. Input can be provided by piping data or using the --prompt option.',
-      )
+      const told = 'No input provided via stdin. Input can be provided by piping data or using the --prompt option.'
+      this.#client.ports.warn(told)
       this.#exitCode = 1
     }
   }
 
   /** A failure that no turn owns, as a result of its own where the output is lines. */
   #refuse(reason: Fault, input: InputFate): void {
-    if (input === 'ends') {
-      this.#exitCode = 1
-      this.#ended = true
-    }
+    const { ports, args } = this.#client
+    if (input === 'ends') this.#ended = true
+    if (input === 'ends' || args.output === 'text') this.#exitCode = 1
     const ending = { outcome: 'failed', fault: reason } as const
-    if (!this.#http) this.#ports.warn(messageOf(ending))
-    if (this.#args.output === 'text') {
-      this.#exitCode = 1
-      return
-    }
-    const line = messageLine(resultEntries(ending, '', { durationMs: 0, answers: 0 }, this.#state, undefined))
-    this.#ports.send(this.#args.output === 'json' ? `[${line}]` : line)
+    if (!this.#http) ports.warn(messageOf(ending))
+    if (args.output === 'text') return
+    const line = messageLine(resultEntries(ending, '', { durationMs: 0, answers: 0 }, this.#client, undefined))
+    ports.send(args.output === 'json' ? `[${line}]` : line)
   }
 
   /** The input has ended and everything is answered. */
@@ -238,7 +203,22 @@ export class QwenCodeFront implements FrontLink {
   #close(exitCode: number): void {
     if (this.#closed) return
     this.#closed = true
-    this.#ports.close(exitCode)
+    this.#client.ports.close(exitCode)
+  }
+}
+
+function newClient(context: FrontContext, ports: FrontPorts): Client {
+  const args = context.transport === 'http' ? httpArguments(context) : readArguments(context.argv)
+  const { model } = args.options
+  const ids = new Ids(ports.newId())
+  const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
+  return {
+    ports,
+    args,
+    session: named || args.session || ids.next(),
+    ids,
+    settings: { initialized: false, ...(model !== undefined && { model }), mode: args.mode, changing: new Set() },
+    totals: { refused: [], losses: [] },
   }
 }
 

@@ -1,18 +1,9 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
-import {
-  type Fault,
-  type JsonText,
-  member,
-  object,
-  parse,
-  quote,
-  type TurnEnd,
-  type TurnView,
-} from '../../../src/model/index.ts'
+import { type JsonText, member, object, parse, quote, type TurnEnd, type TurnView } from '../../../src/model/index.ts'
 import { errors } from '../errors.ts'
 import { CANCELLED_TEXT } from '../wire.ts'
+import type { Client, Refused } from './client.ts'
 import { usageJson } from './lines.ts'
-import type { ClientState, Refused } from './state.ts'
 
 /** The end of a turn, as a result shows it. */
 export type Ending = Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>
@@ -30,7 +21,7 @@ export function resultEntries(
   ending: Ending,
   text: string,
   counts: Counts,
-  state: ClientState,
+  client: Client,
   extra: JsonText | undefined,
 ): Entry[] {
   const failed = ending.outcome !== 'completed'
@@ -41,16 +32,16 @@ export function resultEntries(
   return [
     ['type', '"result"'],
     ['subtype', quote(subtypeOf(ending))],
-    ['uuid', quote(state.ids.next())],
-    ['session_id', quote(state.session)],
+    ['uuid', quote(client.ids.next())],
+    ['session_id', quote(client.session)],
     ['is_error', String(failed)],
     ['duration_ms', String(counts.durationMs)],
     unless('duration_api_ms', '0'),
     unless('num_turns', String(counts.answers)),
     ['result', failed ? undefined : quote(text)],
-    ['usage', usageJson(state.usage)],
-    unless('permission_denials', `[${state.refused.map(denial).join(',')}]`),
-    ['structured_result', failed ? undefined : structured(text, state)],
+    ['usage', usageJson(client.totals.usage)],
+    unless('permission_denials', `[${client.totals.refused.map(denial).join(',')}]`),
+    ['structured_result', failed ? undefined : structured(text, client)],
     ['error', failed ? errorJson(ending) : undefined],
   ]
 }
@@ -82,7 +73,7 @@ function subtypeOf({ outcome, stop }: Ending): string {
 }
 
 function errorJson(ending: Ending): JsonText {
-  const known: Fault | undefined = ending.outcome === 'failed' ? ending.fault : undefined
+  const known = ending.outcome === 'failed' ? ending.fault : undefined
   return object([
     ['message', quote(messageOf(ending))],
     ['code', known && quote(errors[known.code].code)],
@@ -90,7 +81,7 @@ function errorJson(ending: Ending): JsonText {
 }
 
 /** An answer of the shape that the client asked for; undefined when it asked for none, or the text is no JSON. */
-function structured(text: string, { args }: ClientState): JsonText | undefined {
+function structured(text: string, { args }: Client): JsonText | undefined {
   return args.options.outputSchema !== undefined && parse(text) !== undefined ? text : undefined
 }
 

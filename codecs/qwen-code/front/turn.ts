@@ -1,242 +1,218 @@
-import { type Entry, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type Entry, type EventTable, messageLine, writeEvent as writeByType } from '../../../src/codec-kit/index.ts'
 import {
   addUsage,
-  type Ext,
+  type EventOf,
   type Fault,
   type JsonText,
+  lossOf,
   member,
   object,
   quote,
+  type Stop,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
-import { AnswerWriter, textBlock, thinkingBlock } from './answer.ts'
-import type { Lines } from './lines.ts'
-import { FrontLosses } from './losses.ts'
+import { dropRun, endAnswer, endMessage, writeDelta } from './answer.ts'
+import { modelOf } from './client.ts'
+import { VERSION } from './help.ts'
+import { textBlock, thinkingBlock, writeSystem, writeUser } from './lines.ts'
 import { type Ending, lastText, resultEntries } from './result.ts'
-import { type ClientState, VERSION } from './state.ts'
-import { ToolWriter } from './tools.ts'
+import { lose, type Turn } from './state.ts'
+import { endTool, writeLane, writeProgress, writeTool } from './tools.ts'
 
-type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
+/** Stops of a model call that neither its content nor the `result` shows. */
+const UNREPORTED: ReadonlySet<Stop | undefined> = new Set([
+  'max-tokens',
+  'context-window',
+  'max-turns',
+  'max-budget',
+  'refusal',
+  'content-filter',
+  'stop-sequence',
+])
 
-/** Writes one turn: `init`, its messages and tools, and exactly one `result`. */
-export class StreamWriter {
-  readonly #lines: Lines
-  readonly #state: ClientState
-  readonly #answer: AnswerWriter
-  readonly #tools: ToolWriter
-  readonly #losses: FrontLosses
-  #begun = false
-  #done = false
-  /** A `retry` line was written for the retractions that follow. */
-  #retried = false
+const EVENTS: EventTable<Turn> = {
+  'turn-accepted': null,
+  'turn-started': null,
+  'turn-parked': null,
+  'turn-end': end,
+  'step-start': startStep,
+  'step-end': endStep,
+  'message-start': null,
+  'text-delta': delta,
+  'reasoning-delta': delta,
+  'reasoning-end': null,
+  'message-end': messageEnd,
+  'message-retract': retract,
+  'tool-start': null,
+  'tool-args-delta': null,
+  'tool-call': (turn, event, view) => writeTool(turn, event, view, ownExt(event.ext)),
+  'tool-progress': (turn, event) => writeProgress(turn, event, ownExt(event.ext)),
+  'tool-end': (turn, event, view) => endTool(turn, event, view, ownExt(event.ext)),
+  'terminal-output': null,
+  directive: null,
+  plan: null,
+  usage: (turn, { scope, lane, usage }) => {
+    if (scope === 'call' && lane === undefined) turn.answer.usage = usage
+  },
+  notice,
+  // The client is about to be asked: everything that was said is complete, as far as it goes.
+  ask: (turn, _, view) => endAnswer(turn, view),
+  'ask-settled': null,
+  foreign: (turn, { protocol, frame }) => {
+    if (protocol === PROTOCOL) writeVerbatim(turn, frame)
+    else lose(turn, 'dropped', 'foreign', protocol)
+  },
+}
 
-  static readonly #events: EventTable<StreamWriter> = {
-    'turn-accepted': null,
-    'turn-started': null,
-    'turn-parked': null,
-    'turn-end': (writer, event, view) => writer.#end(event, view, ownExt(event.ext)),
-    'step-start': (writer, event, view) => writer.#startStep(event, view),
-    'step-end': (writer, event, view) => writer.#endStep(event, view),
-    'message-start': null,
-    'text-delta': (writer, event, view) => writer.#delta(event, view),
-    'reasoning-delta': (writer, event, view) => writer.#delta(event, view),
-    'reasoning-end': null,
-    'message-end': (writer, event, view) => writer.#endMessage(event, view, ownExt(event.ext)),
-    'message-retract': (writer, event, view) => writer.#retract(event, view),
-    'tool-start': null,
-    'tool-args-delta': null,
-    'tool-call': (writer, event, view) => writer.#tools.call(event, view, ownExt(event.ext)),
-    'tool-progress': (writer, event) => writer.#tools.progress(event, ownExt(event.ext)),
-    'tool-end': (writer, event, view) => writer.#tools.end(event, view, ownExt(event.ext)),
-    'terminal-output': null,
-    directive: null,
-    plan: null,
-    usage: (writer, { scope, lane, usage }) => {
-      if (scope === 'call' && lane === undefined) writer.#answer.count(usage)
-    },
-    notice: (writer, event) => writer.#notice(event, ownExt(event.ext)),
-    ask: (writer, _, view) => writer.flush(view),
-    'ask-settled': null,
-    foreign: (writer, { protocol, frame }) => {
-      if (protocol === PROTOCOL) writer.#lines.verbatim(frame)
-      else writer.#lines.drop('foreign', protocol)
-    },
+/** Writes what an event of the turn is on this wire: `init`, its messages and tools, and exactly one `result`. */
+export function writeTurnEvent(turn: Turn, event: TurnEvent, view: TurnView): void {
+  if (event.type === 'turn-accepted' || turn.done) return
+  const extra = ownExt(event.ext)
+  // The CLI asks for its servers before it greets.
+  const asking = event.type === 'ask' || event.type === 'ask-settled'
+  if (!turn.begun && !asking) begin(turn, event.type === 'turn-started' ? extra : undefined)
+  if (event.ext && extra === undefined) lose(turn, 'dropped', 'ext', event.ext.protocol)
+  writeByType(EVENTS, turn, event, view)
+}
+
+/** Writes the end of a turn that failed before it was one, or cannot be followed any more. */
+export function writeFailure(turn: Turn, fault: Fault): void {
+  result(turn, { outcome: 'failed', fault }, '', 0, undefined)
+}
+
+/** Writes the turn of a message that was a command, and is done: no model was called. */
+export function writeDone(turn: Turn, text: string): void {
+  begin(turn, undefined)
+  result(turn, { outcome: 'completed' }, text, 0, undefined)
+}
+
+function begin(turn: Turn, extra: JsonText | undefined): void {
+  turn.begun = true
+  const { client } = turn
+  const told = extra === undefined ? undefined : member(extra, 'model')
+  if (told !== undefined) client.totals.model = String(JSON.parse(told))
+  const model = modelOf(client)
+  const head: Entry[] = [
+    ['type', '"system"'],
+    ['subtype', '"init"'],
+    ['uuid', quote(client.session)],
+    ['session_id', quote(client.session)],
+  ]
+  if (extra !== undefined) {
+    turn.write(messageLine(head, extra))
+    return
   }
-
-  constructor(lines: Lines, state: ClientState) {
-    this.#lines = lines
-    this.#state = state
-    // An array of whole messages has no place for pieces.
-    const partial = state.args.partial && state.args.output === 'stream-json'
-    this.#answer = new AnswerWriter(lines, partial, () => this.#model)
-    this.#losses = new FrontLosses(lines)
-    this.#tools = new ToolWriter(lines, state, this.#answer, this.#losses, () => this.#model)
-  }
-
-  /** Writes what an event of the turn is on this wire. */
-  encode(event: TurnEvent, view: TurnView): void {
-    if (event.type === 'turn-accepted' || this.#done) return
-    const extra = ownExt(event.ext)
-    // The CLI asks for its servers before it greets.
-    if (this.#begun || !isAsking(event)) this.#begin(event.type === 'turn-started' ? extra : undefined)
-    if (event.ext && extra === undefined) this.#lines.drop('ext', event.ext.protocol)
-    writeEvent(StreamWriter.#events, this, event, view)
-  }
-
-  /** The turn failed before it was one, or cannot be followed any more. */
-  fail(fault: Fault): void {
-    this.#result({ outcome: 'failed', fault }, '', 0, undefined)
-  }
-
-  /** The message was a command, and it is done: no model was called. */
-  cleared(text: string): void {
-    this.#begin(undefined)
-    this.#result({ outcome: 'completed' }, text, 0, undefined)
-  }
-
-  /** Everything that was said is complete, as far as it goes: the client is about to be asked. */
-  flush(view: TurnView): void {
-    this.#answer.end(view)
-  }
-
-  get #model(): string {
-    return this.#state.agentModel ?? this.#state.model ?? ''
-  }
-
-  #begin(extra: JsonText | undefined): void {
-    if (this.#begun) return
-    this.#begun = true
-    const { session, mode } = this.#state
-    const told = extra === undefined ? undefined : member(extra, 'model')
-    if (told !== undefined) this.#state.agentModel = String(JSON.parse(told))
-    const head: Entry[] = [
-      ['type', '"system"'],
-      ['subtype', '"init"'],
-      ['uuid', quote(session)],
-      ['session_id', quote(session)],
-    ]
-    if (extra !== undefined) {
-      this.#lines.send(head, extra)
-      return
-    }
-    if (this.#model === '') {
-      this.#lines.report({ kind: 'invented', item: 'turn-started', field: 'model', why: 'required', count: 1 })
-    }
-    this.#lines.send([
+  if (model === '') client.ports.report(lossOf('invented', 'turn-started', 'required', 'model'), turn.exchange)
+  turn.write(
+    messageLine([
       ...head,
       ['cwd', '""'],
       ['tools', '[]'],
       ['mcp_servers', '[]'],
-      ['model', quote(this.#model)],
-      ['permission_mode', quote(mode)],
+      ['model', quote(model)],
+      ['permission_mode', quote(client.settings.mode)],
       ['slash_commands', '[]'],
       ['qwen_code_version', quote(VERSION)],
       ['agents', '[]'],
-    ])
-  }
+    ]),
+  )
+}
 
-  #delta(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
-    this.#retried = false
-    if (isAnswer(event, view)) this.#answer.delta(event, view, ownExt(event.ext))
-  }
+/** Only the main lane's assistant is shown in pieces. */
+function delta(turn: Turn, event: EventOf<'text-delta' | 'reasoning-delta'>, view: TurnView): void {
+  turn.retried = false
+  if (event.lane !== undefined || event.text === '' || view.message(event.message)?.role !== 'assistant') return
+  writeDelta(turn, event, view, ownExt(event.ext))
+}
 
-  #startStep({ lane }: Event<'step-start'>, view: TurnView): void {
-    if (lane !== undefined) {
-      this.#lines.drop('step-start', 'lane')
-      return
-    }
-    this.#answer.end(view)
-    this.#losses.stepStart(this.#answer.answers)
+function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView): void {
+  if (lane !== undefined) {
+    lose(turn, 'dropped', 'step-start', 'lane')
+    return
   }
+  endAnswer(turn, view)
+  turn.before = turn.answer.count
+}
 
-  #endStep(event: Event<'step-end'>, view: TurnView): void {
-    if (event.lane === undefined) this.#answer.end(view)
-    this.#losses.stepEnd(event, this.#answer.answers)
-  }
+/** A model call that said nothing is not to be seen at all. */
+function endStep(turn: Turn, { lane, stop }: EventOf<'step-end'>, view: TurnView): void {
+  if (lane === undefined) {
+    endAnswer(turn, view)
+    if (turn.before === turn.answer.count) lose(turn, 'weakened', 'step-start')
+    turn.before = undefined
+  } else lose(turn, 'weakened', 'step-end', 'lane')
+  if (UNREPORTED.has(stop)) lose(turn, 'weakened', 'step-end', 'stop')
+}
 
-  #endMessage(event: Event<'message-end'>, view: TurnView, extra: JsonText | undefined): void {
-    const message = view.message(event.message)
-    if (!message) return
-    if (message.role === 'user') {
-      // What comes before the first word of the agent is the client's own prompt, which this wire does not repeat.
-      if (message.lane === undefined && this.#answer.answers === 0) return
-      if (message.lane === undefined) this.#answer.end(view)
-      this.#lines.user(textBlock(message.text), message.lane, extra)
-    } else if (message.role !== 'assistant') this.#lines.drop('message-end', 'role')
-    else if (message.lane === undefined) this.#answer.endMessage(event, view, extra)
-    else {
-      const blocks: JsonText[] = []
-      if (message.reasoning !== '') blocks.push(thinkingBlock(message.reasoning, ''))
-      if (message.text !== '') blocks.push(textBlock(message.text))
-      for (const block of blocks) this.#tools.laneLine(block, null, message.lane, extra)
-    }
-  }
-
-  #retract(event: Event<'message-retract'>, view: TurnView): void {
-    if (event.lane !== undefined) {
-      this.#lines.drop('message-retract', 'lane')
-      return
-    }
-    if (!event.keepText) {
-      this.#answer.drop()
-      this.#answer.end(view)
-    }
-    if (this.#retried) return
-    this.#retried = true
-    this.#retry(event.keepText)
-  }
-
-  #retry(keepText: boolean): void {
-    const data = `{"reason":"retry","discardedToolCalls":0,"preserveText":${keepText}}`
-    this.#lines.system('"retry"', [['data', data]])
-  }
-
-  /** A `system` line that another agent of this dialect said, or a notice in the form of one. */
-  #notice(event: Event<'notice'>, extra: JsonText | undefined): void {
-    // An empty success needs no words here.
-    if (event.code === 'empty-answer') return
-    const subtype = extra === undefined ? undefined : member(extra, 'subtype')
-    if (subtype !== undefined) {
-      this.#retried = event.code === 'retrying'
-      this.#lines.system(subtype, [['data', member(extra!, 'data')]])
-      return
-    }
-    if (event.lane !== undefined) this.#losses.lane('notice')
-    const data = object([
-      ['severity', quote(event.severity)],
-      ['code', quote(event.code)],
-      ['text', quote(event.text)],
-    ])
-    this.#lines.system('"notice"', [['data', data]])
-  }
-
-  #end(event: Event<'turn-end'>, view: TurnView, extra: JsonText | undefined): void {
-    this.#answer.end(view)
-    if (view.usage) this.#state.usage = addUsage(this.#state.usage ?? {}, view.usage)
-    this.#faultExt(event.fault?.ext)
-    this.#losses.turnEnd(event)
-    this.#result(event, lastText(view), view.at - view.startedAt, extra)
-  }
-
-  #faultExt(ext: Ext | undefined): void {
-    if (ext) this.#lines.drop('ext', ext.protocol)
-  }
-
-  #result(ending: Ending, text: string, durationMs: number, extra: JsonText | undefined): void {
-    this.#done = true
-    const counts = { durationMs, answers: this.#answer.answers }
-    this.#lines.send(resultEntries(ending, text, counts, this.#state, extra), extra)
+function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): void {
+  const message = view.message(event.message)
+  if (!message) return
+  const { role, lane, text, reasoning } = message
+  const extra = ownExt(event.ext)
+  if (role === 'user') {
+    // What comes before the first word of the agent is the client's own prompt, which this wire does not repeat.
+    if (lane === undefined && turn.answer.count === 0) return
+    if (lane === undefined) endAnswer(turn, view)
+    writeUser(turn, textBlock(text), lane, extra)
+  } else if (role !== 'assistant') lose(turn, 'dropped', 'message-end', 'role')
+  else if (lane === undefined) endMessage(turn, event, view, extra)
+  else {
+    if (reasoning !== '') writeLane(turn, thinkingBlock(reasoning, ''), null, lane, extra)
+    if (text !== '') writeLane(turn, textBlock(text), null, lane, extra)
   }
 }
 
-/** True for a question, and for its end. */
-function isAsking({ type }: TurnEvent): boolean {
-  return type === 'ask' || type === 'ask-settled'
+function retract(turn: Turn, { lane, keepText }: EventOf<'message-retract'>, view: TurnView): void {
+  if (lane !== undefined) {
+    lose(turn, 'dropped', 'message-retract', 'lane')
+    return
+  }
+  if (!keepText) {
+    dropRun(turn)
+    endAnswer(turn, view)
+  }
+  if (turn.retried) return
+  turn.retried = true
+  writeSystem(turn, '"retry"', `{"reason":"retry","discardedToolCalls":0,"preserveText":${keepText}}`)
 }
 
-/** True for what the main lane's assistant says. */
-function isAnswer(event: Event<'text-delta' | 'reasoning-delta'>, view: TurnView): boolean {
-  return event.lane === undefined && event.text !== '' && view.message(event.message)?.role === 'assistant'
+/** A `system` line that another agent of this dialect said, or a notice in the form of one. */
+function notice(turn: Turn, { code, severity, text, lane, ext }: EventOf<'notice'>): void {
+  // An empty success needs no words here.
+  if (code === 'empty-answer') return
+  const extra = ownExt(ext) ?? '{}'
+  const subtype = member(extra, 'subtype')
+  if (subtype !== undefined) {
+    turn.retried = code === 'retrying'
+    writeSystem(turn, subtype, member(extra, 'data'))
+    return
+  }
+  if (lane !== undefined) lose(turn, 'weakened', 'notice', 'lane')
+  const said = Object.entries({ severity, code, text }).map(([key, value]) => [key, quote(value)] as const)
+  writeSystem(turn, '"notice"', object(said))
+}
+
+/** A line as another one of this dialect wrote it, under the session's id that this client knows. */
+function writeVerbatim({ client, write }: Turn, frame: JsonText): void {
+  const named = member(frame, 'session_id') !== undefined
+  write(messageLine(named ? [['session_id', quote(client.session)]] : [], frame))
+}
+
+function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
+  endAnswer(turn, view)
+  const { totals } = turn.client
+  if (view.usage) totals.usage = addUsage(totals.usage ?? {}, view.usage)
+  if (event.fault?.ext) lose(turn, 'dropped', 'ext', event.fault.ext.protocol)
+  // A `result` shows only the limit of model calls, and only for a turn that failed.
+  const told = event.outcome === 'failed' && event.stop === 'max-turns'
+  if (UNREPORTED.has(event.stop) && !told) lose(turn, 'weakened', 'end.stop')
+  result(turn, event, lastText(view), view.at - view.startedAt, ownExt(event.ext))
+}
+
+function result(turn: Turn, ending: Ending, text: string, durationMs: number, extra: JsonText | undefined): void {
+  turn.done = true
+  const counts = { durationMs, answers: turn.answer.count }
+  turn.write(messageLine(resultEntries(ending, text, counts, turn.client, extra), extra))
 }

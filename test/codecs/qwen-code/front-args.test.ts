@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dialect } from '../../../codecs/qwen-code/dialect.ts'
-import { FLAGS } from '../../../codecs/qwen-code/front/args.ts'
+import { COMMANDS, HOLLOW, SWITCHES, VALUES } from '../../../codecs/qwen-code/front/flags.ts'
 import { driveFront } from '../../kit/drive.ts'
 import { codec, control, SESSION, STREAM, say, settled } from './kit.ts'
 
@@ -119,7 +119,7 @@ describe('arguments', () => {
 
   test('every flag is honoured, told or refused', () => {
     const known = [...Object.keys(HONOURED), ...OWN_WORDS].sort()
-    expect([...FLAGS.values, ...FLAGS.switches].sort()).toEqual(known)
+    expect([...VALUES.keys(), ...SWITCHES.keys()].sort()).toEqual(known)
   })
 
   test.each(Object.entries(HONOURED))('%s is taken', (flag, value) => {
@@ -131,7 +131,7 @@ describe('arguments', () => {
     expect(front.commands).toHaveLength(flag === '--approval-mode' ? 2 : 1)
   })
 
-  test.each(FLAGS.hollow)('$flag', ({ flag, why, value, changes }) => {
+  test.each([...HOLLOW.values()])('$flag', ({ flag, why, value, changes }) => {
     const ways = value ? [[`${flag}=secret`], [flag, 'secret'], [flag]] : [[flag]]
     for (const argv of ways) {
       const front = started(...argv)
@@ -172,7 +172,7 @@ describe('arguments', () => {
     expect([front.warned, front.commands, front.exitCode]).toEqual([[text], [], 1])
   })
 
-  test.each(FLAGS.commands)('qwen %s is refused', (command) => {
+  test.each(COMMANDS)('qwen %s is refused', (command) => {
     const front = driveFront(codec, { argv: [command, 'list'] })
     expect([front.warned, front.exitCode]).toEqual([[`The command ${command} is not served by this stand-in.`], 1])
   })
