@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { BetweenTurns, type Notice } from '../../src/engine/session/between-turns.ts'
+import { BetweenTurns, isBetweenTurns, type Notice } from '../../src/engine/session/between-turns.ts'
 import { keepsContent } from '../../src/engine/turn/privacy.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
+import { notingLog, plainAgent, plainTurn } from '../kit/plain.ts'
 
 function notice(text: string): Notice {
   return { turn: null, type: 'notice', severity: 'info', code: 'unasked-output', text }
@@ -57,4 +58,75 @@ test.each([
     typeof keepsContent
   >[0]
   expect(keepsContent(turn)).toBe(kept)
+})
+
+/** What becomes of a notice: what the running turn's client is shown, and what is written down and logged. */
+function keeping(said: Notice, { runs = false, mayBeKept = true } = {}) {
+  const heard: unknown[][] = []
+  const between = new BetweenTurns()
+  between.mayBeKept = mayBeKept
+  const { turn, host } = plainTurn()
+  turn.timer.stop()
+  const agent = plainAgent('', { redact: (text) => text.replace('key', '***') })
+  between.keep(
+    said,
+    { session: 'kept', agent, running: runs ? turn : undefined },
+    {
+      recorder: {
+        bind() {},
+        transcript: async () => [],
+        unasked: (session, text, at) => void heard.push([session, text, at]),
+      },
+      log: notingLog((message, fields) => void heard.push([message, fields])),
+      now: () => 9,
+    },
+  )
+  const shown = host.events.map((event) => event.type === 'notice' && event.text)
+  return { heard, shown, later: told(between).notices }
+}
+
+const LOGGED = [
+  'an agent spoke between turns',
+  { agent: 'plain', session: 'kept', severity: 'info', code: 'unasked-output', characters: 7 },
+]
+
+test('what an agent said is told later, written down and logged, without secrets and without its text', () => {
+  expect(keeping(notice('the key'))).toEqual({
+    heard: [LOGGED, ['kept', 'the ***', 9]],
+    shown: [],
+    later: ['info unasked-output the ***'],
+  })
+})
+
+test('a turn that waits for its agent tells it at once', () => {
+  expect(keeping(notice('the key'), { runs: true })).toEqual({
+    heard: [LOGGED, ['kept', 'the ***', 9]],
+    shown: ['the ***'],
+    later: [],
+  })
+})
+
+test('after a turn that is not written down it is neither', () => {
+  const hidden = 'The agent said something between two turns (7 characters); it is not kept.'
+  expect(keeping(notice('the key'), { mayBeKept: false })).toEqual({
+    heard: [LOGGED],
+    shown: [],
+    later: [`info unasked-output ${hidden}`],
+  })
+  expect(keeping(notice('the key'), { mayBeKept: false, runs: true }).shown).toEqual([hidden])
+})
+
+test('another notice is no part of the conversation', () => {
+  expect(keeping({ ...notice('the key'), code: 'other' }).heard).toHaveLength(1)
+})
+
+test('a notice is between two turns unless a turn runs; unasked output always is', () => {
+  const { turn } = plainTurn()
+  const other = { ...notice('x'), code: 'other' }
+  const cases = [undefined, turn].flatMap((running) =>
+    [notice('x'), other].map((said) => isBetweenTurns(said, running)),
+  )
+  expect(cases).toEqual([true, true, true, false])
+  turn.cancel()
+  expect(isBetweenTurns(other, turn)).toBe(true)
 })
