@@ -6,14 +6,14 @@ import type { AgentSettings } from '../../src/engine/common/index.ts'
 import type { Controls } from '../../src/engine/dispatch/controls.ts'
 import type { ControlCommand } from '../../src/engine/dispatch/own-controls.ts'
 import { answerQuery, followsTurns } from '../../src/engine/dispatch/queries.ts'
-import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
+import type { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
 import type { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Sessions } from '../../src/engine/session/sessions.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, Question } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
-import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving } from '../kit/plain.ts'
 
 const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
 const key = (session = 's', tenant = LOCAL_TENANT) => ({ tenant, agent: 'plain', session, conversation: '' })
@@ -335,11 +335,4 @@ describe('a command about a turn', () => {
     ).toBe(UNKNOWN)
     turn.timer.stop()
   })
-})
-
-test('a start is no command about a turn', () => {
-  expect([
-    TurnCommands.takes(start()),
-    TurnCommands.takes({ exchange: 'x', type: 'turn-cancel', target: 'running' }),
-  ]).toEqual([false, true])
 })

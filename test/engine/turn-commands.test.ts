@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../src/contract/index.ts'
+import { Exchange } from '../../src/engine/client/exchange.ts'
+import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
+import type { AskReply, Command, EventOf, Target } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
+import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
+
+let store: Store
+beforeEach(() => {
+  store = openStore({ kind: 'sqlite', path: ':memory:' })
+})
+afterEach(() => store.close())
+
+const OPTIONS = [
+  { id: 'ok', kind: 'allow', scope: 'once' },
+  { id: 'no', kind: 'deny', scope: 'once' },
+] as const
+const ask = (id: string): EventOf<'ask'> => ({
+  type: 'ask',
+  turn: 't',
+  ask: id,
+  question: { kind: 'approval', name: 'rm', args: '{}', options: OPTIONS },
+})
+const pick = (option: string): AskReply => ({ kind: 'approval', option })
+
+/** A recorded turn that is parked with these questions. */
+async function parked(...questions: string[]) {
+  const parts = engineParts(store, settingsOf([]))
+  const { recorder, turns, watch, opener } = parts
+  const commands: TurnCommands = new TurnCommands({ store, now: () => 9 }, turns, recorder)
+  const key = { tenant: 'local', agent: 'plain', session: 's', conversation: '' }
+  const record = await opener.record(key, 1)
+  const answer = { asks: 'next-request' } as const
+  const { turn, host } = plainTurn({ answer, session: { record }, peers: { recorder, turns } })
+  turns.add(turn)
+  watch.began(turn, false)
+  await recorder.begin(turn, { session: record.id, tenant: 'local', front: 'plain', at: 1 })
+  turn.accept()
+  turn.link = {
+    send: (command: Command) => void sent.push(command),
+    pause() {},
+    cancel() {},
+    abort: () => false,
+  } as never
+  const sent: Command[] = []
+  for (const id of questions) if (turn.asks.asked(ask(id))) turn.take(turn.asks.shown(ask(id)))
+  await Promise.resolve()
+  const shared: string[] = []
+  const client = plainClient(shared)
+  /** Gives a reply under a target, with an exchange for what follows. */
+  const reply = async (target: Target, to: AskReply, about?: string): Promise<PlainHost> => {
+    const other = new PlainHost()
+    const command = {
+      type: 'ask-reply',
+      exchange: 'y',
+      target,
+      reply: to,
+      ...(about !== undefined && { ask: about }),
+    } as const
+    const exchange = new Exchange(command, { ...ANSWER, asks: 'next-request' }, other)
+    await commands.run(client, command, exchange)
+    await Promise.resolve()
+    return other
+  }
+  const token = { continuation: turn.parked!.continuation }
+  return { ...parts, commands, turn, host, client, shared, sent, reply, token }
+}
+
+describe('an answer with the token of a park', () => {
+  test('gets the rest of the turn', async () => {
+    const { reply, token, turn, sent, shared } = await parked('q')
+    const host = await reply(token, pick('ok'))
+    expect([host.types, sent.length, shared, turn.parked]).toEqual([['ask-settled'], 1, ['answered'], undefined])
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+    expect(host.types).toEqual(['ask-settled', 'turn-end'])
+  })
+
+  test('to one of two questions is asked the other one again', async () => {
+    const { reply, token, turn } = await parked('q', 'q2')
+    const host = await reply(token, pick('ok'), 'q2')
+    expect(host.types).toEqual(['ask-settled', 'turn-parked'])
+    expect(turn.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+    turn.timer.stop()
+  })
+
+  test('that comes twice is told what became of the turn; another answer is refused', async () => {
+    const { reply, token, turn, recorder } = await parked('q')
+    await reply(token, pick('ok'))
+    const again = reply(token, pick('ok'))
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+    await recorder.flush()
+    expect((await again).types).toEqual(['ask-settled', 'turn-end'])
+    const late = await reply(token, pick('ok'))
+    expect(late.types).toEqual(['ask-settled', 'turn-end'])
+    const other = await reply(token, pick('no'))
+    expect(other.faults.map(({ code }) => code)).toEqual(['invalid-request'])
+    const unknown = await reply(token, pick('ok'), 'none')
+    expect(unknown.faults.map(({ code }) => code)).toEqual(['invalid-request'])
+  })
+
+  test('of another turn is none', async () => {
+    const { reply, turn } = await parked('q')
+    const { faults } = await reply({ continuation: 't.other' }, pick('ok'))
+    expect(faults.map(({ code }) => code)).toEqual(['session-not-found'])
+    turn.cancel()
+  })
+})
+
+describe('a turn that has ended', () => {
+  test('is followed from its record, and can be neither cancelled nor steered', async () => {
+    const { commands, client, turn, recorder } = await parked('q')
+    turn.cancel()
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'cancelled' })
+    await recorder.flush()
+    const run = async (command: Parameters<TurnCommands['run']>[1]): Promise<PlainHost> => {
+      const host = new PlainHost()
+      await commands.run(client, command, new Exchange(command, ANSWER, host))
+      return host
+    }
+    const target = { turn: 't' }
+    const followed = await run({ type: 'turn-follow', exchange: 'f', target })
+    expect([followed.types.at(0), followed.types.at(-1)]).toEqual(['turn-accepted', 'turn-end'])
+    for (const command of [
+      { type: 'turn-cancel', exchange: 'c', target },
+      { type: 'turn-steer', exchange: 'd', target, input: [] },
+    ] as const) {
+      const { replies } = await run(command)
+      expect(replies).toMatchObject([{ fault: { code: 'invalid-request' } }])
+    }
+  })
+
+  test('of another tenant is not there', async () => {
+    const { commands, client, turn, recorder } = await parked('q')
+    turn.cancel()
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'cancelled' })
+    await recorder.flush()
+    client.options.tenant = 'other'
+    const host = new PlainHost()
+    const command = { type: 'turn-follow', exchange: 'f', target: { turn: 't' } } as const
+    await commands.run(client, command, new Exchange(command, ANSWER, host))
+    expect(host.faults.map(({ code }) => code)).toEqual(['session-not-found'])
+  })
+})
+
+test('a start is no command about a turn', () => {
+  const cancel = { exchange: 'x', type: 'turn-cancel', target: 'running' } as const
+  expect([TurnCommands.takes(start()), TurnCommands.takes(cancel)]).toEqual([false, true])
+})
