@@ -39,6 +39,15 @@ export interface SessionRecord extends SessionKey {
   settings?: SessionSettings
   /** Its agent knows it under the name that an older version sent, not under the name that is sent now. */
   renamed?: true
+  /** The last turn that began in it: absent when none is recorded. */
+  last?: LastTurn
+}
+
+/** The last turn of a session, and the process that runs it or has run it. */
+export interface LastTurn {
+  turn: Id
+  owner: string
+  ended: boolean
 }
 
 /**
@@ -146,8 +155,8 @@ export interface Store {
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
   /** The newest first, at most `limit`. */
   listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]>
-  /** Turns without an outcome, the oldest first. */
-  unfinishedTurns(): Awaitable<TurnRecord[]>
+  /** Turns without an outcome, the oldest first: all, or those of a session. */
+  unfinishedTurns(session?: Id): Awaitable<TurnRecord[]>
   /** Those of them whose lease is over, or has expired at `now`. */
   lostTurns(now: number): Awaitable<TurnRecord[]>
 

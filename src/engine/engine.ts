@@ -3,7 +3,7 @@ import { Breakers, Replies } from './agent/index.ts'
 import { ClientLink, type ClientOptions, type ClientPeers, Outbox } from './client/index.ts'
 import { type EngineParts, type EngineSettings, elapsed } from './common/index.ts'
 import { commandTakers, Dispatcher } from './dispatch/index.ts'
-import { Lease, Recorder, StoreWatch, Upkeep } from './record/index.ts'
+import { Elsewhere, Lease, Recorder, StoreWatch, Upkeep } from './record/index.ts'
 import { LiveSessions, LiveTurns, Sessions, Watches } from './session/index.ts'
 import type { Turn } from './turn/index.ts'
 
@@ -33,7 +33,8 @@ export class Engine {
     const lease = new Lease({ store, log, now }, turns)
     const watch = new StoreWatch({ store, lease, log, now, turns, sessions: live })
     const recorder = new Recorder(store, watch, lease)
-    const sessions = new Sessions(live, { recorder, sessions: live, replies, log, now }, hooks)
+    const elsewhere = new Elsewhere(store, lease, now)
+    const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, hooks)
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
     const outbox = new Outbox(() => store.commit(), watch.failed.bind(watch), unsent)
     const base = { store, log, settings, now }

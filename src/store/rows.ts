@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { SessionRecord, TurnRecord } from '../contract/index.ts'
-import type { Loss, SidedLoss } from '../model/index.ts'
+import type { LastTurn, SessionRecord, TurnRecord } from '../contract/index.ts'
+import type { Id, Loss, SidedLoss } from '../model/index.ts'
 import { fromColumn } from './key-text.ts'
 
 /** A row of the driver. */
@@ -21,7 +21,14 @@ export function sessionRecord(row: Row): SessionRecord {
     ...(row['epoch'] !== 0 && { epoch: row['epoch'] as number }),
     ...parsed('settings', row['settings']),
     ...(row['renamed'] === 1 && { renamed: true as const }),
+    ...lastTurn(row['last']),
   }
+}
+
+function lastTurn(json: SQLOutputValue | undefined): { last?: LastTurn } {
+  if (typeof json !== 'string') return {}
+  const [turn, owner, ended] = JSON.parse(json) as [Id, string, number]
+  return { last: { turn, owner, ended: ended === 1 } }
 }
 
 /** The record of a row of `turns`; NULL columns are left out. */

@@ -91,6 +91,10 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   ALTER TABLE turns ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  DROP INDEX turns_by_session;
+  CREATE INDEX turns_by_session ON turns (session, started_at);
+  `,
 ]
 
 /** The version of the tables that this code reads and writes. */

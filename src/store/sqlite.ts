@@ -214,8 +214,9 @@ class SqliteStore implements Store {
     return this.#do(() => this.#sql.listTurns.all(tenant, limit).map(turnRecord))
   }
 
-  unfinishedTurns(): Awaitable<TurnRecord[]> {
-    return this.#do(() => this.#sql.unfinishedTurns.all().map(turnRecord))
+  unfinishedTurns(session?: Id): Awaitable<TurnRecord[]> {
+    const { unfinishedTurns, unfinishedOf } = this.#sql
+    return this.#do(() => (session === undefined ? unfinishedTurns.all() : unfinishedOf.all(session)).map(turnRecord))
   }
 
   lostTurns(now: number): Awaitable<TurnRecord[]> {

@@ -1,5 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
+/** The columns of a session, and its last turn. */
+const SESSION = `*, (
+  SELECT json_array(turn, owner, outcome IS NOT NULL) FROM turns WHERE session = sessions.id
+  ORDER BY started_at DESC, turn DESC LIMIT 1
+) AS last`
+
 /**
  * All statements of the store. Writes for a session or turn that no longer exists change nothing. Parameters are plain
  * `?`: Node 22 takes `?1` for a name.
@@ -13,9 +19,9 @@ const SQL = {
   openSession: `
     INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (tenant, agent, session, conversation) DO UPDATE SET used_at = max(used_at, excluded.used_at)
-    RETURNING *`,
-  findSession: 'SELECT * FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?',
-  readSession: 'SELECT * FROM sessions WHERE id = ?',
+    RETURNING ${SESSION}`,
+  findSession: `SELECT ${SESSION} FROM sessions WHERE tenant = ? AND agent = ? AND session = ? AND conversation = ?`,
+  readSession: `SELECT ${SESSION} FROM sessions WHERE id = ?`,
   // A turn with one of these codes was taken by no agent.
   isUsed: `
     SELECT EXISTS (
@@ -24,7 +30,7 @@ const SQL = {
     ) OR EXISTS (
       SELECT 1 FROM messages WHERE session = ? AND json_extract(json, '$.role') <> 'user'
     ) AS used`,
-  listSessions: 'SELECT * FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?',
+  listSessions: `SELECT ${SESSION} FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?`,
   bindSession: 'UPDATE sessions SET bound = ?, renamed = 0 WHERE id = ?',
   setSession: "UPDATE sessions SET settings = json_patch(coalesce(settings, '{}'), ?) WHERE id = ?",
   beginEpoch: 'UPDATE sessions SET epoch = max(?, epoch + 1), bound = NULL, renamed = 0 WHERE id = ? RETURNING epoch',
@@ -50,6 +56,7 @@ const SQL = {
   readTurn: 'SELECT * FROM turns WHERE turn = ?',
   listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
   unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
+  unfinishedOf: 'SELECT * FROM turns WHERE session = ? AND outcome IS NULL ORDER BY started_at, turn',
   lostTurns: `
     SELECT turns.* FROM turns LEFT JOIN leases ON leases.owner = turns.owner AND leases.epoch = turns.epoch
     WHERE outcome IS NULL AND coalesce(expires_at, 0) <= ? ORDER BY started_at, turn`,

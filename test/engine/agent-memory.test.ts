@@ -97,3 +97,16 @@ describe('a conversation', () => {
     expect(known.namesFor(agent).id).toMatch(/^tp-[0-9a-f]{64}$/)
   })
 })
+
+test('a session that has gone on in another process is what its record says, and no link has heard of it', () => {
+  const { known, kept } = memory({ bound: 'old', epoch: 2 }, false)
+  expect(known.isLostOn(PROCESS, 'process')).toBe(false)
+  known.goOn({ ...known.record, bound: 'new', epoch: 3, renamed: true }, true)
+  expect([known.record, known.used]).toMatchObject([{ bound: 'new', epoch: 3, renamed: true }, true])
+  expect(known.isLostOn(PROCESS, 'process')).toBe(true)
+  const { bound: _bound, renamed: _renamed, ...nameless } = known.record
+  known.goOn(nameless, false)
+  expect([known.record.bound, known.record.renamed, known.used]).toEqual([undefined, undefined, false])
+  // What comes from the record is not written back.
+  expect(kept).toEqual([])
+})

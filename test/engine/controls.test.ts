@@ -92,6 +92,20 @@ describe('what the gateway knows itself', () => {
     expect(await asked(query('session', { args: '{}' }))).toBe('session-not-found')
   })
 
+  test.each([
+    ['cleared', { type: 'session-clear', session: { id: 's' } }],
+    ['deleted', { type: 'session-delete', id: 'kept' }],
+  ] as const)('is not %s while a turn of it runs in another process', async (_how, command) => {
+    await store.openSession(key(), 'kept', 3)
+    const about = { session: 'kept', tenant: LOCAL_TENANT, agent: 'plain', front: 'zot', owner: 'there', epoch: 1 }
+    await store.beginTurn({ ...about, turn: 'theirs', startedAt: 4, delivered: false })
+    expect(await asked(query('sessions'))).toMatchObject({ sessions: [{ id: 'kept', busy: true }] })
+    expect(await asked({ exchange: 'x', ...command })).toBe('session-busy')
+    await store.endTurn('theirs', { endedAt: 6, outcome: 'completed' })
+    expect(await asked(query('sessions'))).toMatchObject({ sessions: [{ id: 'kept', busy: false }] })
+    expect(await asked({ exchange: 'x', ...command })).toBe('done')
+  })
+
   test('of turns is what their records have, and of no other tenant’s', async () => {
     for (const [tenant, turn] of [
       [LOCAL_TENANT, 'mine'],

@@ -3,6 +3,7 @@ import type { SessionRecord } from '../../src/contract/index.ts'
 import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
 import { Replies } from '../../src/engine/agent/replies.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
+import type { OtherProcesses } from '../../src/engine/session/absence.ts'
 import { LiveSession, type SessionPeers } from '../../src/engine/session/live-session.ts'
 import type { Message, TurnEvent } from '../../src/model/index.ts'
 import { DONE, notingLog, type PlainBack, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
@@ -16,6 +17,7 @@ const HISTORY: Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'befor
 /** A session of an agent; `used` says that it had turns before. */
 function session(script: string, back: PlainBack = {}, more: Partial<AgentSettings> = {}, used = false) {
   const heard: unknown[][] = []
+  const others: { over: Awaited<ReturnType<OtherProcesses['over']>> } = { over: undefined }
   const { promise: expired, resolve: expire } = Promise.withResolvers<void>()
   const peers: SessionPeers = {
     recorder: {
@@ -26,6 +28,7 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
     sessions: { delete: () => expire() },
     replies: new Replies(),
     log: notingLog((message, fields) => void heard.push([message, fields])),
+    elsewhere: { have: ({ owner }) => owner !== 'here', over: async () => others.over },
     now: () => 9,
   }
   const record: SessionRecord = {
@@ -54,7 +57,7 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
     live.ready(of)
     return { ended: promise, of }
   }
-  return { live, pool, turn, heard, expired }
+  return { live, pool, turn, heard, expired, others }
 }
 
 const given = (events: readonly TurnEvent[]): string =>
@@ -182,6 +185,80 @@ test('what another process has changed in the record is taken over', () => {
   expect([live.record.settings, live.record.epoch]).toEqual([{ model: 'm' }, 3])
   live.adopt({ ...live.record, epoch: 2 })
   expect(live.record.epoch).toBe(3)
+})
+
+describe('a session that another process has had since', () => {
+  const last = { turn: 'theirs', owner: 'there', ended: true }
+  const away = (more: Partial<AgentSettings> = {}) => {
+    const of = session(ECHO, { persistent: true }, more)
+    of.others.over = { record: { ...of.live.record, bound: 'its new id', epoch: 4 }, used: true }
+    return of
+  }
+
+  test('gives up its process, and says that its agent has not heard what was said there', async () => {
+    const { live, turn, pool } = away()
+    await turn().ended
+    const { link } = live
+    live.adopt({ ...live.record, last })
+    expect(live.link).toBeUndefined()
+    const events = await turn().ended
+    expect(codes(events)).toEqual(['session-reset', 'given', 'completed'])
+    expect(events[0]).toMatchObject({
+      text: 'The session had gone on in another process of the gateway: the agent begins anew.',
+    })
+    expect([live.record.bound, live.record.epoch, link?.dead]).toEqual(['its new id', 4, true])
+    // It is the same turn that it has come back from.
+    live.adopt({ ...live.record, last })
+    expect(codes(await turn().ended)).toEqual(['given', 'completed'])
+    await pool.close(50)
+  })
+
+  test('is told what was said, or refused, as after the end of its process', async () => {
+    const replayed = away({ restore: 'replay' })
+    await replayed.turn().ended
+    replayed.live.adopt({ ...replayed.live.record, last })
+    expect(given(await replayed.turn().ended)).toContain('text:before')
+    const refused = away({ restore: 'fail' })
+    await refused.turn().ended
+    refused.live.adopt({ ...refused.live.record, last })
+    const message = 'The session has gone on in another process of the gateway; begin a new session.'
+    expect((await refused.turn().ended).at(-1)).toMatchObject({ fault: { code: 'session-not-found', message } })
+    await Promise.all([replayed.pool.close(50), refused.pool.close(50)])
+  })
+
+  test('counts the turn that runs there, until it has come back', async () => {
+    const { live, turn, pool } = away()
+    live.adopt({ ...live.record, last: { ...last, ended: false } })
+    expect(live.refusal(0)).toMatchObject({ code: 'session-busy' })
+    expect(live.refusal(1)).toBeUndefined()
+    await turn().ended
+    expect(live.refusal(0)).toBeUndefined()
+    await pool.close(50)
+  })
+
+  test('stays away when the turn that waits for it is cancelled', async () => {
+    const { live, turn, pool, others } = away()
+    await turn().ended
+    live.adopt({ ...live.record, last })
+    const back = others.over
+    others.over = undefined
+    const { ended, of } = turn()
+    of.cancel()
+    expect(codes(await ended)).toEqual(['cancelled'])
+    expect(live.link).toBeUndefined()
+    others.over = back
+    expect(codes(await turn().ended)).toEqual(['session-reset', 'given', 'completed'])
+    await pool.close(50)
+  })
+
+  test('has turns of this process alone in its line', async () => {
+    const { live, turn, pool } = session(serving(DONE), { persistent: true })
+    await turn().ended
+    const { link } = live
+    live.adopt({ ...live.record, last: { ...last, owner: 'here' } })
+    expect(live.link).toBe(link)
+    await pool.close(50)
+  })
 })
 
 test('a session without work is given up after the idle time of its agent', async () => {

@@ -8,6 +8,7 @@ import type { AgentSettings, EngineLog, EngineSettings } from '../../src/engine/
 import type { Entry } from '../../src/engine/dispatch/entry.ts'
 import { SessionOpener } from '../../src/engine/dispatch/session-opener.ts'
 import { commandTakers } from '../../src/engine/dispatch/takers.ts'
+import { Elsewhere } from '../../src/engine/record/elsewhere.ts'
 import { Lease } from '../../src/engine/record/lease.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { StoreWatch } from '../../src/engine/record/store-watch.ts'
@@ -38,7 +39,8 @@ export function engineParts(
   const lease = new Lease({ store, log, now }, turns)
   const watch = new StoreWatch({ store, lease, log, turns, sessions: live, now })
   const recorder = new Recorder(store, watch, lease)
-  const sessions = new Sessions(live, { recorder, sessions: live, replies, log, now }, silentHooks)
+  const elsewhere = new Elsewhere(store, lease, now)
+  const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, silentHooks)
   const memory = { turns, sessions, watches, replies, breakers }
   const takers = commandTakers({ store, log, settings: { current }, now }, { recorder, watch }, memory)
   const opener = new SessionOpener(store, watch, sessions)

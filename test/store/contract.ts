@@ -279,6 +279,35 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readTurn('t1')).toEqual({ ...TURN, endedAt: 200, outcome: 'completed', delivered: true })
       })
 
+      it('tells of a session its last turn, and which process has it', async () => {
+        await store.openSession({ ...KEY, session: 'other' }, 'S2', 1)
+        const last = async (): Promise<unknown> => (await store.readSession('S1'))?.last
+        expect(await last()).toBeUndefined()
+        await store.beginTurn({ ...TURN, turn: 'b', owner: 'one', startedAt: 3 })
+        await store.beginTurn({ ...TURN, turn: 'a', owner: 'two', startedAt: 2 })
+        await store.beginTurn({ ...TURN, turn: 'c', session: 'S2', startedAt: 9 })
+        expect(await last()).toEqual({ turn: 'b', owner: 'one', ended: false })
+        await store.endTurn('b', { endedAt: 4, outcome: 'completed' })
+        expect(await last()).toEqual({ turn: 'b', owner: 'one', ended: true })
+        await store.beginTurn({ ...TURN, turn: 'c2', owner: 'two', startedAt: 3 })
+        const newest = { turn: 'c2', owner: 'two', ended: false }
+        expect((await store.openSession(KEY, 'S3', 5)).last).toEqual(newest)
+        expect((await store.findSession(KEY))?.last).toEqual(newest)
+        expect((await store.listSessions('acme', 9)).find(({ id }) => id === 'S1')?.last).toEqual(newest)
+      })
+
+      it('lists the unfinished turns of a session, the oldest first', async () => {
+        await store.openSession({ ...KEY, session: 'other' }, 'S2', 1)
+        await store.beginTurn({ ...TURN, turn: 'new', startedAt: 3 })
+        await store.beginTurn({ ...TURN, turn: 'old', startedAt: 2 })
+        await store.beginTurn({ ...TURN, turn: 'other', session: 'S2' })
+        await store.beginTurn({ ...TURN, turn: 'ended' })
+        await store.endTurn('ended', { endedAt: 4, outcome: 'completed' })
+        expect((await store.unfinishedTurns('S1')).map(({ turn }) => turn)).toEqual(['old', 'new'])
+        expect((await store.unfinishedTurns('S2')).map(({ turn }) => turn)).toEqual(['other'])
+        expect(await store.unfinishedTurns('S3')).toEqual([])
+      })
+
       it('lists the unfinished turns, the oldest first', async () => {
         await store.beginTurn({ ...TURN, turn: 'new', startedAt: 3 })
         await store.beginTurn({ ...TURN, turn: 'old', startedAt: 1 })

@@ -15,7 +15,7 @@ import type { CommandReply, Replies } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
-import { type ControlCommand, type ControlContext, OwnControls, type Subject } from './own-controls.ts'
+import { type ControlCommand, type ControlContext, isBusy, OwnControls, type Subject } from './own-controls.ts'
 import { BUSY, SessionChanges } from './session-changes.ts'
 
 const UNANSWERED = fault('internal', 'The agent did not answer in time, so its mode is not known; set it again.')
@@ -63,8 +63,7 @@ export class Controls {
   /** Does what the command says. */
   async run(command: ControlCommand, context: ControlContext, exchange: Exchange | undefined): Promise<void> {
     const subject = await this.#subjectOf(command, context)
-    const { live } = subject
-    if (command.type === 'session-clear' && live?.busy) {
+    if (command.type === 'session-clear' && isBusy(subject)) {
       // An agent that says that it has done this goes on with the conversation that its turn holds.
       exchange?.reply({ fault: BUSY })
       return
@@ -79,7 +78,9 @@ export class Controls {
     const { id: session, conversation = '' } = (needsSession(command) && command.session) || {}
     if (session === undefined) return {}
     const record = await this.#store.findSession({ tenant, agent: agent.name, session, conversation })
-    return { record, live: record && this.#sessions.live.get(record.id) }
+    const live = record && this.#sessions.live.get(record.id)
+    live?.adopt(record!)
+    return { record, live }
   }
 
   /** The agent's answer; undefined when the gateway is to serve the command itself. */

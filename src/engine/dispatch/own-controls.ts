@@ -28,6 +28,11 @@ export interface Subject {
   live?: LiveSession | undefined
 }
 
+/** True when a turn of the session runs or waits, here or in another process. */
+export function isBusy({ record, live }: Subject): boolean {
+  return live?.busy === true || record?.last?.ended === false
+}
+
 /** The parts of the gateway that it answers from. */
 export interface OwnPeers {
   store: Store
@@ -96,7 +101,7 @@ export class OwnControls {
     const record = await store.readSession(id)
     if (record?.tenant !== tenant) return { fault: fault('session-not-found', 'There is no such session.') }
     const live = sessions.live.get(id)
-    if (live?.busy) return { fault: BUSY }
+    if (isBusy({ record, live })) return { fault: BUSY }
     live?.close()
     await store.deleteSession(id)
     return {}

@@ -137,8 +137,16 @@ async function session({ store, sessions: { live } }: Known, tenant: string, id:
 }
 
 function sessionInfo(record: SessionRecord, live: LiveSessions): SessionInfo {
-  const { tenant: _tenant, bound: _bound, epoch: _epoch, settings: _settings, renamed: _renamed, ...info } = record
-  return { ...info, busy: live.get(record.id)?.busy ?? false }
+  const {
+    tenant: _tenant,
+    bound: _bound,
+    epoch: _epoch,
+    settings: _settings,
+    renamed: _renamed,
+    last,
+    ...info
+  } = record
+  return { ...info, busy: live.get(record.id)?.busy === true || last?.ended === false }
 }
 
 async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {

@@ -37,7 +37,6 @@ export class SessionChanges {
     live: LiveSession | undefined,
     at: number,
   ): Promise<{ fault?: Fault }> {
-    if (live?.busy) return { fault: BUSY }
     const epoch = record && (await this.#store.clearSession(record.id, at))
     live?.renew(epoch)
     return {}

@@ -1,3 +1,4 @@
+export { Elsewhere } from './elsewhere.ts'
 export { Idempotency, type Keyed, type Verdict } from './idempotency.ts'
 export { Lease } from './lease.ts'
 export { type PastHost, showPast } from './past.ts'

@@ -36,6 +36,8 @@ export class Lease {
   readonly #turns: LeasedTurns
   readonly #log: EngineLog
   readonly #now: () => number
+  /** The name of this process: its own, or that of what it serves. */
+  #owner = newId()
   #held: LeaseRef | undefined
   #expiry: Expiry = { at: 0, elapsed: 0 }
   /** It is lost, and its turns are about to be ended. */
@@ -51,6 +53,11 @@ export class Lease {
     this.#turns = turns
     this.#log = log
     this.#now = now
+  }
+
+  /** The name of this process in the record, whether or not it has a lease now. */
+  get owner(): string {
+    return this.#owner
   }
 
   /** The lease, if it is taken. */
@@ -69,13 +76,14 @@ export class Lease {
    */
   async serve(name: string): Promise<void> {
     this.#serves = true
-    await this.#take(name)
+    this.#owner = name
+    await this.#take()
   }
 
   /** The lease for a turn that begins. It is taken, under a name of its own, when there is none. */
   hold(): Awaitable<LeaseRef> {
     if (this.confirm() && this.#held) return this.#held
-    this.#taking ??= this.#take(newId()).finally(() => {
+    this.#taking ??= this.#take().finally(() => {
       this.#taking = undefined
     })
     return this.#taking
@@ -113,8 +121,9 @@ export class Lease {
     if (lease) await this.#store.dropLease(lease)
   }
 
-  async #take(owner: string): Promise<LeaseRef> {
+  async #take(): Promise<LeaseRef> {
     const expiry = this.#nextExpiry()
+    const owner = this.#owner
     const lease = { owner, epoch: await this.#store.takeLease(owner, this.#now(), expiry.at) }
     this.#held = lease
     this.#expiry = expiry
@@ -151,6 +160,8 @@ export class Lease {
   #lose(): void {
     this.#held = undefined
     this.#lost = true
+    // Another process may have taken the name that this one serves.
+    if (this.#serves) this.#owner = newId()
     queueMicrotask(() => {
       this.#lost = false
       this.#log.error('this process did not run for a while, and others have given up its turns')

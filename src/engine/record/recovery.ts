@@ -29,7 +29,8 @@ export async function readTurn(store: Store, turn: Id, now: number): Promise<Tur
   return record && (await endIfLost(store, record, now)) ? store.readTurn(turn) : record
 }
 
-async function endIfLost(store: Store, record: TurnRecord, now: number): Promise<boolean> {
+/** Ends an unfinished turn whose process is gone; true when it did. */
+export async function endIfLost(store: Store, record: TurnRecord, now: number): Promise<boolean> {
   if (record.outcome !== undefined || !(await store.lapseLease(record, now, LAST_CALL_MS))) return false
   await endLostTurn(store, record.turn, now, LOST)
   return true

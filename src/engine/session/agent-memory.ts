@@ -14,6 +14,17 @@ export interface SessionRecorder {
   unasked(session: Id, text: string, at: number): void
 }
 
+/** The reasons why an agent does not know a conversation, as a refusal and as a notice say them. */
+const GONE = ['The process of this session is gone', 'The process of this session was gone'] as const
+const FORGOTTEN = [
+  'The agent does not know this session any more',
+  'The agent did not know this session any more',
+] as const
+const WENT_ON = [
+  'The session has gone on in another process of the gateway',
+  'The session had gone on in another process of the gateway',
+] as const
+
 /** What the agent of a session knows of its conversation, and under which names. */
 export class AgentMemory {
   readonly record: SessionRecord
@@ -22,6 +33,8 @@ export class AgentMemory {
   #primed: AgentLink | undefined
   /** The conversation has had turns before. */
   used: boolean
+  /** The session has gone on in another process since the last turn here. */
+  #wentOn = false
 
   constructor(record: SessionRecord, used: boolean, recorder: SessionRecorder) {
     this.record = record
@@ -40,6 +53,16 @@ export class AgentMemory {
     delete this.record.bound
     delete this.record.renamed
     if (epoch !== undefined) this.record.epoch = epoch
+  }
+
+  /** The session has gone on in another process, which left this record. `used`: an agent has taken part in it. */
+  goOn({ bound, renamed, epoch }: SessionRecord, used: boolean): void {
+    this.forget(epoch)
+    this.used = used
+    this.#primed = undefined
+    this.#wentOn = true
+    if (bound !== undefined) this.record.bound = bound
+    if (renamed) this.record.renamed = renamed
   }
 
   /** The agent's own id of the session is another one, or none any more. */
@@ -68,12 +91,9 @@ export class AgentMemory {
 
   /** Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. */
   restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
-    if (restore === 'fail') {
-      const gone = ofProcess ? 'The process of this session is gone' : 'The agent does not know this session any more'
-      return fault('session-not-found', `${gone}; begin a new session.`)
-    }
-    const why = ofProcess ? 'The process of this session was gone' : 'The agent did not know this session any more'
-    turn.reset(why, restore === 'replay')
+    const [now, before] = this.#wentOn ? WENT_ON : ofProcess ? GONE : FORGOTTEN
+    if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
+    turn.reset(before, restore === 'replay')
     return undefined
   }
 
@@ -92,6 +112,7 @@ export class AgentMemory {
   /** The agent has had a turn of it. */
   served(): void {
     this.used = true
+    this.#wentOn = false
     if (this.record.renamed) this.bind(this.record.bound)
   }
 }

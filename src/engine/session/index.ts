@@ -1,3 +1,4 @@
+export type { OtherProcesses, Return } from './absence.ts'
 export type { SessionRecorder } from './agent-memory.ts'
 export type { LiveSession, SessionPeers } from './live-session.ts'
 export { LiveSessions } from './live-sessions.ts'

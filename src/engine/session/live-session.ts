@@ -3,6 +3,7 @@ import type { Fault, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, AgentPool, LinkOwner, Replies } from '../agent/index.ts'
 import { type EngineLog, elapsed, type SessionNames } from '../common/index.ts'
 import { type AgentSession, keepsContent, type Turn, type TurnSession } from '../turn/index.ts'
+import { Absence, type OtherProcesses } from './absence.ts'
 import { AgentMemory, type SessionRecorder } from './agent-memory.ts'
 import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
 import { SessionLink } from './session-link.ts'
@@ -16,6 +17,8 @@ export interface SessionPeers {
   /** Commands that agents are to answer. */
   replies: Replies
   log: EngineLog
+  /** The other processes on the store. */
+  elsewhere: OtherProcesses
   /** Milliseconds since the epoch. */
   now(): number
 }
@@ -29,6 +32,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
   readonly #line = new TurnLine(this)
   readonly #link: SessionLink
   #idle: NodeJS.Timeout | undefined
+  /** Since another process has had a turn of it. */
+  #absence: Absence | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
   /** What its agent said while no turn ran. */
@@ -69,7 +74,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   /** The link that commands without a turn go to. */
   get link(): AgentLink | undefined {
-    return this.#link.live
+    return this.#absence?.lasts && this.running?.ended !== false ? undefined : this.#link.live
   }
 
   /** The names that its agent is told. */
@@ -79,7 +84,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   /** The fault of a turn that cannot wait for this session, because `limit` turns wait already. */
   refusal(limit: number): Fault | undefined {
-    return this.#line.refusal(limit)
+    return this.#line.refusal(limit, this.#absence?.turns)
   }
 
   /** Gives a turn the last place in line. It does not run before it is ready. */
@@ -118,8 +123,14 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
   }
 
   /** Takes over what another process may have changed in its record. */
-  adopt({ epoch = 0, settings }: SessionRecord): void {
+  adopt(record: SessionRecord): void {
+    const { epoch = 0, settings, last } = record
     if (settings) this.record.settings = settings
+    const { elsewhere } = this.#peers
+    if (last && elsewhere.have(last)) {
+      this.#absence ??= new Absence(elsewhere)
+      this.#absence.note(last)
+    }
     if (epoch > (this.record.epoch ?? 0) && !this.occupied) this.renew(epoch)
   }
 
@@ -161,6 +172,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
 
   async serve(turn: Turn, pool: AgentPool): Promise<void> {
     clearTimeout(this.#idle)
+    if (this.#absence?.lasts) await this.#comeBack(turn, this.#absence)
+    if (turn.ended) return
     const link = await this.#link.open(turn, pool, this.record.bound)
     if (!link) return
     try {
@@ -168,6 +181,14 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     } finally {
       this.#link.settle(link)
     }
+  }
+
+  /** Comes back from another process: the agent of this one has not heard what was said there. */
+  async #comeBack(turn: Turn, absence: Absence): Promise<void> {
+    const back = await absence.end(turn)
+    if (!back) return
+    this.release()
+    this.memory.goOn(back.record, back.used)
   }
 
   /** Gives up nothing that is used: a session that was opened for no turn waits for one as long as an idle one may. */

@@ -33,6 +33,7 @@ export class Sessions {
       return known
     }
     const session = new LiveSession(record, this.#pool(agent), used, this.#peers)
+    if (record.last?.ended === false) session.adopt(record)
     this.live.add(session)
     return session
   }

@@ -36,9 +36,9 @@ export class TurnLine {
     return this.#waiting.length + (this.#running?.ended === false ? 1 : 0)
   }
 
-  /** The fault of a turn that cannot wait in this line, because `limit` turns wait already. */
-  refusal(limit: number): Fault | undefined {
-    if (this.length <= limit) return undefined
+  /** The fault of a turn that cannot wait in this line, because `limit` turns wait already; `more` of them elsewhere. */
+  refusal(limit: number, more = 0): Fault | undefined {
+    if (this.length + more <= limit) return undefined
     if (limit === 0) return fault('session-busy', 'A turn of this session runs; try again when it is done.')
     const waiting = limit === 1 ? 'A turn waits' : `${limit} turns wait`
     return fault('session-busy', `${waiting} for this session already; try again later.`)
