@@ -85,7 +85,6 @@ describe('a conversation', () => {
     expect(host.events.map((event) => event.type === 'notice' && event.text)).toEqual(notices)
     const { history } = await known.tellOf(agent, true)
     expect(history?.length).toBe(restore === 'replay' ? 1 : undefined)
-    turn.timer.stop()
   })
 
   test('that was cleared begins under another name', async () => {

@@ -66,7 +66,6 @@ function keeping(said: Notice, { runs = false, mayBeKept = true } = {}) {
   const between = new BetweenTurns()
   between.mayBeKept = mayBeKept
   const { turn, host } = plainTurn()
-  turn.timer.stop()
   const agent = plainAgent('', { redact: (text) => text.replace('key', '***') })
   between.keep(
     said,

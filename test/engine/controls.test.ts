@@ -315,7 +315,6 @@ describe('a command about a turn', () => {
     turn.link = { ready: true, send: (command: Command) => sent.push(command), pause() {} } as never
     expect(await told(steer)).toBe('done')
     expect(sent).toEqual([steer])
-    turn.timer.stop()
   })
 
   test('follows it from its beginning', async () => {
@@ -338,15 +337,13 @@ describe('a command about a turn', () => {
     expect(await reply('maybe')).toBe('The question has no such option; choose one of: ok.')
     expect(await reply('ok')).toBe('done')
     expect(await reply('ok')).toBe(GONE)
-    turn.timer.stop()
   })
 
   test('under the token of a park that is not known is refused', async () => {
-    const { turn, told } = commanded()
+    const { told } = commanded()
     const parked = { continuation: 't.unknown' }
     expect(
       await told({ exchange: 'x', type: 'ask-reply', target: parked, reply: { kind: 'approval', option: 'ok' } }),
     ).toBe(UNKNOWN)
-    turn.timer.stop()
   })
 })

@@ -60,6 +60,5 @@ describe('a request in the session of a parked turn', () => {
     await duplicates.askAgain(turn, entry)
     await Promise.resolve()
     expect([host.types, shared]).toEqual([types, ['answered']])
-    turn.timer.stop()
   })
 })

@@ -22,7 +22,6 @@ test('a turn is parked once for all that is asked in one step, until the earlies
   expect(event).toMatchObject({ type: 'turn-parked', asks: [{ ask: 'a' }, { ask: 'b' }], deadline: 7 })
   expect(parking.current).toMatchObject({ seq: 1, asks: [{ ask: 'a' }, { ask: 'b' }] })
   expect(parking.current?.continuation).toMatch(/^t\.[\w-]{24}$/)
-  turn.timer.stop()
 })
 
 test('a turn that is parked again has another token; one that goes on has none', async () => {
@@ -36,7 +35,6 @@ test('a turn that is parked again has another token; one that goes on has none',
   expect(parking.current?.continuation).not.toBe(first)
   parking.end()
   expect([parking.on, parking.current]).toEqual([false, undefined])
-  turn.timer.stop()
 })
 
 test('a turn whose questions are answered in the same step is not parked', async () => {
@@ -47,5 +45,4 @@ test('a turn whose questions are answered in the same step is not parked', async
   open.clear()
   await Promise.resolve()
   expect([parking.on, host.events]).toEqual([false, []])
-  turn.timer.stop()
 })

@@ -17,7 +17,6 @@ function waitingTurn(pool: AgentPool, id = 't'): Turn {
 /** The number of places of a pool that are free; they stay so. */
 function freeOf(pool: AgentPool, max: number): number {
   const { turn } = plainTurn({ agent: pool.agent })
-  turn.timer.stop()
   let free = 0
   while (free < max && pool.take(turn.scope, OWNER, {})) free += 1
   for (let taken = 0; taken < free; taken += 1) pool.vacate()

@@ -112,7 +112,6 @@ test('a process that outlives its turn measures it no more, and is still observe
   call.end({ why: 'closed' })
   expect(clock.measures).toEqual({ back: 'zot', timings: {}, usage: { input: 3 } })
   expect(heard).toEqual([['ready'], ['call end', 'closed']])
-  turn.timer.stop()
 })
 
 test('observers see the scope of their own call, also of a process that another turn has started', () => {

@@ -82,7 +82,6 @@ describe('an answer with the token of a park', () => {
     const host = await reply(token, pick('ok'), 'q2')
     expect(host.types).toEqual(['ask-settled', 'turn-parked'])
     expect(turn.parked?.asks.map((open) => open.ask)).toEqual(['q'])
-    turn.timer.stop()
   })
 
   test('that comes twice is told what became of the turn; another answer is refused', async () => {

@@ -32,7 +32,6 @@ function line() {
   })
   const made = (id: string): Turn => {
     const { turn } = plainTurn({ command: start({ turn: id }) })
-    turn.timer.stop()
     return turn
   }
   const finish = async (how: 'done' | 'throws'): Promise<void> => {

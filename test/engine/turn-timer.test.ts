@@ -10,7 +10,9 @@ afterEach(() => void vi.useRealTimers())
 /** A timer, and what it said. */
 function timer(totalMs?: number, limits = LIMITS) {
   const said: Fault[] = []
-  return { timer: new TurnTimer('a', limits, totalMs, (fault) => said.push(fault)), said }
+  const turn = new AbortController()
+  const init = { agent: 'a', limits, totalMs, signal: turn.signal }
+  return { timer: new TurnTimer(init, (fault) => said.push(fault)), said, turn }
 }
 
 describe.each([
@@ -87,9 +89,12 @@ test('the first event ends the wait for it, and each further one begins the sile
   expect(said).toEqual([])
 })
 
-test('a timer that was stopped says nothing', () => {
-  const { timer: it, said } = timer(10)
-  it.stop()
+test('a turn that has its end is never out of time, whatever its agent does then', () => {
+  const { timer: it, said, turn } = timer(10)
+  turn.abort('ended')
+  expect(vi.getTimerCount()).toBe(0)
+  it.enter('firstEvent')
+  it.touch()
   vi.advanceTimersByTime(LIMITS.total)
   expect(said).toEqual([])
   expect(vi.getTimerCount()).toBe(0)
@@ -98,7 +103,7 @@ test('a timer that was stopped says nothing', () => {
 test('law: an agent is silent for too long exactly when two of its events are further apart than the limit', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 12 }), (gaps) => {
-      const { timer: it, said } = timer(undefined, { ...LIMITS, idle: 30, total: 1e6 })
+      const { timer: it, said, turn } = timer(undefined, { ...LIMITS, idle: 30, total: 1e6 })
       it.enter('idle')
       let silent = false
       for (const gap of gaps) {
@@ -107,7 +112,7 @@ test('law: an agent is silent for too long exactly when two of its events are fu
         if (said.length > 0) break
         it.touch()
       }
-      it.stop()
+      turn.abort('ended')
       if (silent) expect(said).toHaveLength(1)
       if (!gaps.some((gap) => gap >= 29)) expect(said).toEqual([])
     }),

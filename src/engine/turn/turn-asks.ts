@@ -1,4 +1,5 @@
 import type { Ask, AskReply, CommandOf, EventOf, Id } from '../../model/index.ts'
+import { timeoutUntil } from '../common/index.ts'
 import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
 import { type Park, Parking } from './parking.ts'
 import type { OpenQuestions, TurnState } from './turn-state.ts'
@@ -11,7 +12,8 @@ type How = 'answered' | 'timeout' | 'cancelled'
 
 interface OpenAsk {
   ask: Ask
-  timer: NodeJS.Timeout
+  /** Stops waiting for the answer. */
+  settled(): void
 }
 
 /**
@@ -119,11 +121,11 @@ export class TurnAsks implements OpenQuestions {
   }
 
   #wait({ ask, question, deadline: asked = Number.POSITIVE_INFINITY }: EventOf<'ask'>): void {
-    const { scope, limits, timer: clock } = this.#turn
+    const { scope, limits, timer, signal } = this.#turn
     const now = scope.now()
     const ms = Math.max(0, Math.min(limits.ask, asked - now))
-    const timer = setTimeout(() => this.#expire(ask, question), ms)
-    this.#open.set(ask, { ask: { ask, question, deadline: now + Math.min(ms, clock.leftMs) }, timer })
+    const settled = timeoutUntil(signal, ms, () => this.#expire(ask, question))
+    this.#open.set(ask, { ask: { ask, question, deadline: now + Math.min(ms, timer.leftMs) }, settled })
   }
 
   #expire(ask: Id, question: Ask['question']): void {
@@ -156,7 +158,7 @@ export class TurnAsks implements OpenQuestions {
 
   #close(ask: Id): Ask | undefined {
     const open = this.#open.get(ask)
-    clearTimeout(open?.timer)
+    open?.settled()
     this.#open.delete(ask)
     if (!this.waiting) this.#parking.end()
     return open?.ask

@@ -94,6 +94,7 @@ export class TurnState {
   cancelled = false
   /** The questions of its agent, once it has asked any. */
   questions: OpenQuestions | undefined
+  readonly #life = new AbortController()
 
   /** `expired` is called when a time limit has passed. */
   constructor(init: TurnInit, peers: TurnPeers, expired: (why: Fault) => void) {
@@ -103,7 +104,8 @@ export class TurnState {
     this.session = session
     this.peers = peers
     this.view = this.newView(command.session?.id ?? '')
-    this.timer = new TurnTimer(this.agent.name, this.limits, command.options.totalMs, expired)
+    const { limits, signal } = this
+    this.timer = new TurnTimer({ agent: this.agent.name, limits, totalMs: command.options.totalMs, signal }, expired)
     this.audience.add(exchange, this.view)
   }
 
@@ -124,6 +126,11 @@ export class TurnState {
     return this.#init.scope
   }
 
+  /** Aborted when it has its end: what must not outlive it hangs on this. */
+  get signal(): AbortSignal {
+    return this.#life.signal
+  }
+
   get ended(): boolean {
     return this.view.end !== undefined
   }
@@ -142,7 +149,7 @@ export class TurnState {
     const at = this.scope.now()
     this.view.apply(event, at)
     this.peers.recorder.event(this, event)
-    if (isEnd) this.timer.stop()
+    if (isEnd) this.#life.abort(event)
     this.audience.deliver(event, this.view, at)
     if (isEnd) {
       this.scope.end(this.view)

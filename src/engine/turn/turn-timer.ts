@@ -2,6 +2,16 @@ import type { Limits } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 
+/** The limits that a turn begins with. */
+export interface TimerInit {
+  agent: string
+  limits: Limits
+  /** The client's own limit, in milliseconds; the agent's bounds it. */
+  totalMs: number | undefined
+  /** Aborted when the turn has its end: no limit passes after that. */
+  signal: AbortSignal
+}
+
 type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
 
 /**
@@ -10,6 +20,7 @@ type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
  */
 export class TurnTimer {
   readonly #expired: (fault: Fault) => void
+  readonly #signal: AbortSignal
   /** The client's own limit, from the beginning of the turn. */
   readonly #askedMs: number
   readonly #startedAt: number
@@ -22,13 +33,15 @@ export class TurnTimer {
   #held = false
   #timer: NodeJS.Timeout | undefined
 
-  /** `totalMs` is the client's own limit; the agent's bounds it. `expired` is called at most once. */
-  constructor(agent: string, limits: Limits, totalMs: number | undefined, expired: (fault: Fault) => void) {
+  /** `expired` is called at most once. */
+  constructor({ agent, limits, totalMs, signal }: TimerInit, expired: (fault: Fault) => void) {
     this.#agent = agent
     this.#limits = limits
     this.#askedMs = totalMs ?? Number.POSITIVE_INFINITY
+    this.#signal = signal
     this.#expired = expired
     this.#startedAt = this.#takenAt = this.#phaseAt = elapsed()
+    signal.addEventListener('abort', () => clearTimeout(this.#timer))
     this.#arm()
   }
 
@@ -59,11 +72,6 @@ export class TurnTimer {
     this.#phaseAt = elapsed()
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-  }
-
   get #phaseMs(): number {
     if (this.#phase === 'waiting') return Number.POSITIVE_INFINITY
     return this.#limits[this.#phase === 'place' ? 'start' : this.#phase]
@@ -81,6 +89,7 @@ export class TurnTimer {
 
   #arm(): void {
     clearTimeout(this.#timer)
+    if (this.#signal.aborted) return
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
     this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - elapsed()), 2 ** 31 - 1))
   }
