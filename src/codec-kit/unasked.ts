@@ -64,3 +64,54 @@ export class UnaskedOutput {
 function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
+
+/** The turn that an agent began itself while none of a client ran, such as a job that it finished. */
+export class UnaskedTurn<Decoder> {
+  readonly #ports: BackPorts
+  readonly #decoderOn: (ports: BackPorts) => Decoder
+  #output: UnaskedOutput | undefined
+  #decoder: Decoder | undefined
+  #then: (() => void) | undefined
+  /** It has an end of its own, which is waited for. */
+  began = false
+
+  /** `decoderOn` makes the decoder of a turn; it emits through the ports that it is given. */
+  constructor(ports: BackPorts, decoderOn: (ports: BackPorts) => Decoder) {
+    this.#ports = ports
+    this.#decoderOn = decoderOn
+  }
+
+  /** The decoder of the turn, if there is one. */
+  get decoder(): Decoder | undefined {
+    return this.#decoder
+  }
+
+  /** Opens the turn if there is none. */
+  open(): Decoder {
+    if (this.#decoder === undefined) {
+      this.#output = new UnaskedOutput(this.#ports)
+      this.#decoder = this.#decoderOn(this.#output.ports)
+    }
+    return this.#decoder
+  }
+
+  /** Ends the turn: its output is emitted, and the step that waits for its end runs. */
+  end(): void {
+    this.#output?.tell()
+    this.#output = undefined
+    this.#decoder = undefined
+    this.began = false
+    const then = this.#then
+    this.#then = undefined
+    then?.()
+  }
+
+  /**
+   * Runs the step when the turn is over; one without an end of its own is over now. Messages that name no turn would be
+   * taken for those of the next one otherwise.
+   */
+  before(step: () => void): void {
+    this.#then = step
+    if (!this.began) this.end()
+  }
+}

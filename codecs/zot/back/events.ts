@@ -41,7 +41,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
   ['text_delta', reader(schema.TextDelta, 'text-delta', (turn, { delta }, ext) => turn.text(delta, ext))],
   ['turn_start', reader(schema.TurnStart, 'step-start', (turn, { step }, ext) => turn.turnStart(step, ext))],
   ['user_message', reader(schema.MessageEvent, 'message-end', (turn, _, ext, line) => turn.userMessage(line, ext))],
-  ['assistant_start', reader(schema.Bare, 'message-start', (turn, _, ext) => void turn.assistantStart(ext))],
+  ['assistant_start', reader(schema.Bare, 'message-start', (turn, _, ext) => turn.assistantStart(ext))],
   [
     'assistant_message',
     reader(schema.MessageEvent, 'message-end', (turn, _, ext, line) => turn.assistantMessage(line, ext)),

@@ -1,4 +1,4 @@
-import { dropped, UnaskedOutput, unparsed } from '../../../src/codec-kit/index.ts'
+import { dropped, UnaskedTurn, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -52,16 +52,14 @@ export class ZotBack implements BackLink {
   /** Its messages were meant for another client. */
   readonly #recorded: 'agent' | 'both' | undefined
   #work: Work | undefined
-  /** A turn that the agent began itself, while none of ours runs. */
-  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; began: boolean } | undefined
-  /** The commands that wait until that is over. */
-  #afterUnasked: (() => void) | undefined
+  readonly #unasked: UnaskedTurn<TurnDecoder>
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
     this.#recorded = context.recorded
     this.#wire = new AgentWire(context, ports, (reason) => this.#die(reason, false))
     this.#asks = new Asks(context.agent, this.#wire, ports)
+    this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', 'prompt'))
   }
 
   open(): void {
@@ -138,28 +136,18 @@ export class ZotBack implements BackLink {
 
   /** Takes the agent's output while no prompt runs, such as a job that it finished by itself. */
   #decodeUnasked(reader: Reader, type: string, value: Record<string, unknown>, line: string): void {
-    // Before the greeting an agent has nothing to say.
-    if (!this.#unasked && reader.starts && this.#wire.greeted) {
-      const output = new UnaskedOutput(this.#ports)
-      this.#unasked = { decoder: new TurnDecoder(output.ports, '', 'prompt'), output, began: false }
-    }
     const unasked = this.#unasked
-    if (!unasked) {
+    // Before the greeting an agent has nothing to say.
+    if (reader.starts && this.#wire.greeted) unasked.open()
+    const { decoder } = unasked
+    if (!decoder) {
       const notice = type === 'error' ? strayError(value) : undefined
       if (notice) this.#ports.emit(notice)
       return
     }
     unasked.began ||= type === 'turn_start'
-    reader.read(unasked.decoder, value, line)
-    if (unasked.decoder.ended || (!unasked.began && type === 'assistant_message')) this.#endUnasked()
-  }
-
-  #endUnasked(): void {
-    this.#unasked?.output.tell()
-    this.#unasked = undefined
-    const next = this.#afterUnasked
-    this.#afterUnasked = undefined
-    next?.()
+    reader.read(decoder, value, line)
+    if (decoder.ended || (!unasked.began && type === 'assistant_message')) unasked.end()
   }
 
   #start(start: CommandOf<'turn-start'>): void {
@@ -170,11 +158,7 @@ export class ZotBack implements BackLink {
     }
     const work: Work = { decoder, start, stage: 'waiting', aborting: false }
     this.#work = work
-    this.#wire.ready(() => {
-      // Events name no prompt: those of a turn that the agent began itself would be taken for those of this one.
-      this.#afterUnasked = () => this.#setModel(work)
-      if (!this.#unasked?.began) this.#endUnasked()
-    })
+    this.#wire.ready(() => this.#unasked.before(() => this.#setModel(work)))
   }
 
   /** A prompt cannot name a model: another one than its own, or the session's, is set first (in a recording it was, or was not needed). */
@@ -279,7 +263,7 @@ export class ZotBack implements BackLink {
   #die(reason: Fault, cancelled: boolean): void {
     const work = this.#work
     this.#work = undefined
-    this.#endUnasked()
+    this.#unasked.end()
     if (cancelled) work?.decoder.cancelled()
     else work?.decoder.fail(reason)
     this.#wire.die(reason)

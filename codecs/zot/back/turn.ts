@@ -1,16 +1,14 @@
-import { type BodyOf, isUncounted, numberedIds, ToolCalls } from '../../../src/codec-kit/index.ts'
-import type { BackPorts } from '../../../src/contract/index.ts'
 import {
-  append,
-  type Ext,
-  type Fault,
-  fault,
-  type Id,
-  member,
-  type Part,
-  type Stop,
-  type TurnEvent,
-} from '../../../src/model/index.ts'
+  CANCELLED,
+  type Ending,
+  failedWith,
+  isUncounted,
+  numberedIds,
+  ToolCalls,
+  TurnEmitter,
+} from '../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { append, type Ext, type Fault, fault, type Id, member, type Part, type Stop } from '../../../src/model/index.ts'
 import { readContent } from '../content.ts'
 import { faultOfText } from '../errors.ts'
 import { PROTOCOL } from '../wire.ts'
@@ -25,113 +23,116 @@ const STOPS: ReadonlyMap<string, Stop> = new Map([
   ['aborted', 'aborted'],
 ])
 
+const DOUBT =
+  'The agent reported no usage for this answer: the connection to its provider may have broken, and the answer may be incomplete.'
+
 /**
  * One prompt or compact of the agent as canonical events. The wire names no prompt, so the link hands the messages over
  * in their order; `ended` is true once the turn has its end.
  */
 export class TurnDecoder {
-  readonly turn: Id
   readonly task: 'prompt' | 'compact'
   /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
   cancelAsked = false
   ended = false
-  readonly #ports: BackPorts
+  readonly #out: TurnEmitter
   readonly #tools = new ToolCalls(numberedIds())
   readonly #usage = new UsageSum()
-  #step: number | undefined
-  #message: Id | undefined
-  #stop: Stop | undefined
-  #stopError: string | undefined
-  #failure: Fault | undefined
-  #failureStop: Stop = 'error'
+  /** The newest model call; `step` is undefined when it is over. */
+  #call: { step: number | undefined; spoke: boolean; uncounted: boolean } = {
+    step: undefined,
+    spoke: false,
+    uncounted: false,
+  }
+  /** The end of the newest model call, in the agent's words. */
+  #stopped: { stop: Stop; error: string | undefined } | undefined
+  #failure: { fault: Fault; stop: Stop } | undefined
   #spoke = false
-  #spokeInStep = false
-  #uncountedStep = false
 
   constructor(ports: BackPorts, turn: Id, task: 'prompt' | 'compact') {
-    this.#ports = ports
-    this.turn = turn
+    this.#out = new TurnEmitter(ports, turn)
     this.task = task
+  }
+
+  get turn(): Id {
+    return this.#out.turn
   }
 
   /** The agent took the prompt up. */
   started(): void {
-    this.#emit({ type: 'turn-started' })
+    this.#out.started()
   }
 
   /** `text_delta`: the hot path. */
   text(text: string, ext: Ext | undefined): void {
     if (text === '') return
-    const message = this.#message ?? this.assistantStart(undefined)
+    this.#out.text(text, ext)
     this.#spoke = true
-    this.#spokeInStep = true
-    if (ext === undefined) this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text })
-    else this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
+    this.#call.spoke = true
   }
 
   /** `turn_start`: a model call begins; whatever the one before left open is over. */
   turnStart(step: number, ext: Ext | undefined): void {
-    this.#closeMessage()
-    if (this.#step !== undefined) this.#emit({ type: 'step-end', step: this.#step, stop: 'end' })
-    this.#step = step
-    this.#stop = undefined
-    this.#spokeInStep = false
-    this.#uncountedStep = false
-    this.#emit({ type: 'step-start', step }, ext)
+    this.#out.closeMessage()
+    const { step: open } = this.#call
+    if (open !== undefined) this.#out.emit({ type: 'step-end', step: open, stop: 'end' })
+    this.#call = { step, spoke: false, uncounted: false }
+    this.#stopped = undefined
+    this.#out.emit({ type: 'step-start', step }, ext)
   }
 
-  /** `assistant_start`. Gives the message's id. */
-  assistantStart(ext: Ext | undefined): Id {
-    this.#closeMessage()
-    const message = this.#ports.newId()
-    this.#message = message
-    this.#emit({ type: 'message-start', message, role: 'assistant' }, ext)
-    return message
+  /** `assistant_start`. */
+  assistantStart(ext: Ext | undefined): void {
+    this.#out.openMessage(ext)
   }
 
   /** `assistant_message`: all that the model said in this call; `line` is its raw text. */
   assistantMessage(line: string, ext: Ext | undefined): void {
-    const message = this.#message ?? this.assistantStart(undefined)
-    this.#message = undefined
-    const parts = this.#endMessage(message, line, ext)
+    if (this.#out.message === undefined) this.#out.openMessage()
+    const { parts, ext: all } = this.#content(line, ext)
+    this.#out.closeMessage(parts, all)
     const spoke = parts.some((part) => part.type === 'text' && part.text !== '')
     this.#spoke ||= spoke
-    this.#spokeInStep ||= spoke
+    this.#call.spoke ||= spoke
   }
 
   /** `user_message`: the prompt, or what the agent itself put into the transcript. */
   userMessage(line: string, ext: Ext | undefined): void {
-    const message = this.#ports.newId()
-    this.#emit({ type: 'message-start', message, role: 'user' })
-    this.#endMessage(message, line, ext)
+    const message = this.#out.ports.newId()
+    this.#out.emit({ type: 'message-start', message, role: 'user' })
+    const { parts, ext: all } = this.#content(line, ext)
+    this.#out.emit({ type: 'message-end', message, parts }, all)
   }
 
   /** `tool_use_start`: the model begins to write a call. */
   toolUseStart(id: string, name: string, ext: Ext | undefined): void {
     const tool = this.#tools.start(id)
-    const message = this.#message
-    this.#emit({ type: 'tool-start', tool, ...(message !== undefined && { message }), name, executor: 'agent' }, ext)
+    const { message } = this.#out
+    this.#out.emit(
+      { type: 'tool-start', tool, ...(message !== undefined && { message }), name, executor: 'agent' },
+      ext,
+    )
   }
 
   /** `tool_use_args`; false when there is no such call. */
   toolUseArgs(id: string, text: string, ext: Ext | undefined): boolean {
     const tool = this.#tools.drafting(id)
     if (tool === undefined) return false
-    this.#emit({ type: 'tool-args-delta', tool, text }, ext)
+    this.#out.emit({ type: 'tool-args-delta', tool, text }, ext)
     return true
   }
 
   /** `tool_call`: the whole call, run or not. */
   toolCall(id: string, name: string, line: string, ext: Ext | undefined): void {
     const args = member(line, 'args') ?? '{}'
-    this.#emit({ type: 'tool-call', tool: this.#tools.call(id), name, args, executor: 'agent' }, ext)
+    this.#out.emit({ type: 'tool-call', tool: this.#tools.call(id), name, args, executor: 'agent' }, ext)
   }
 
   /** `tool_progress`: a raw piece of the tool's output; false when there is no such call. */
   toolProgress(id: string, text: string, ext: Ext | undefined): boolean {
     const tool = this.#tools.running(id)
     if (tool === undefined) return false
-    this.#emit({ type: 'tool-progress', tool, parts: [{ type: 'text', text }] }, ext)
+    this.#out.emit({ type: 'tool-progress', tool, parts: [{ type: 'text', text }] }, ext)
     return true
   }
 
@@ -140,46 +141,46 @@ export class TurnDecoder {
     const tool = this.#tools.end(id)
     if (tool === undefined) return false
     const { parts, ext: all } = this.#content(line, ext)
-    this.#emit({ type: 'tool-end', tool, status: failed ? 'error' : 'ok', parts }, all)
+    this.#out.emit({ type: 'tool-end', tool, status: failed ? 'error' : 'ok', parts }, all)
     return true
   }
 
   /** `usage` of one model call. Zeros are what the agent says when it does not know. */
   usage(event: unknown, ext: Ext | undefined): void {
-    const usage = usageOf(event, (loss) => this.#ports.report(loss, this.turn))
+    const usage = usageOf(event, (loss) => this.#out.report(loss))
     if (isUncounted(usage)) {
-      this.#uncountedStep = true
+      this.#call.uncounted = true
       this.#usage.add(undefined)
       return
     }
     this.#usage.add(usage)
-    this.#emit({ type: 'usage', scope: 'call', usage }, ext)
+    this.#out.emit({ type: 'usage', scope: 'call', usage }, ext)
   }
 
   /** `turn_end`: the model call is over; `stop` and `error` in the agent's words. */
   turnEnd(said: string, error: string | undefined, ext: Ext | undefined): void {
-    this.#closeMessage()
+    this.#out.closeMessage()
     const known = STOPS.get(said)
-    const asked = this.cancelAsked && known === 'error'
-    const stop = asked ? 'aborted' : (known ?? 'end')
-    this.#stop = stop
-    this.#stopError = error
-    if (this.#spokeInStep && this.#uncountedStep && stop !== 'error' && stop !== 'aborted') this.#doubt()
-    if (this.#step === undefined) return
-    const all = known ? ext : add(ext, `{"stop":${JSON.stringify(said)}}`)
-    this.#emit({ type: 'step-end', step: this.#step, stop }, all)
-    this.#step = undefined
+    const stop = this.cancelAsked && known === 'error' ? 'aborted' : (known ?? 'end')
+    const { step, spoke, uncounted } = this.#call
+    this.#stopped = { stop, error }
+    // A provider's connection that broke looks like a normal end but for its usage.
+    if (spoke && uncounted && stop !== 'error' && stop !== 'aborted')
+      this.#out.notice('warning', 'partial-answer', DOUBT)
+    if (step === undefined) return
+    this.#call.step = undefined
+    this.#out.emit({ type: 'step-end', step, stop }, known ? ext : add(ext, `{"stop":${JSON.stringify(said)}}`))
   }
 
   /** `error`: for a prompt, `done` still follows; for a compact it is the end. */
   error(message: string, ext: Ext | undefined): void {
     if (this.#failure) {
-      this.#emit({ type: 'notice', severity: 'error', code: 'agent-error', text: message }, ext)
+      this.#out.notice('error', 'agent-error', message, ext)
       return
     }
-    this.#failure = faultOfText(message, ext)
     // Between a tool and the next model call only the limit of steps raises an error.
-    if (this.#step === undefined && this.#stop === 'tool-use') this.#failureStop = 'max-turns'
+    const atLimit = this.#call.step === undefined && this.#stopped?.stop === 'tool-use'
+    this.#failure = { fault: faultOfText(message, ext), stop: atLimit ? 'max-turns' : 'error' }
     if (this.task === 'compact') this.finish(undefined)
   }
 
@@ -187,70 +188,47 @@ export class TurnDecoder {
   compactDone(summary: string, ext: Ext | undefined): boolean {
     if (this.task !== 'compact') return false
     if (this.cancelAsked) this.finish(ext)
-    else this.#end({ type: 'turn-end', outcome: 'completed', stop: 'end', summary }, ext)
+    else this.#end({ outcome: 'completed', stop: 'end', summary }, ext)
     return true
   }
 
   /** `done`, or whatever else ends the turn. */
   finish(ext: Ext | undefined): void {
-    this.#closeMessage()
+    this.#out.closeMessage()
+    const { stop = 'end', error } = this.#stopped ?? {}
     if (this.cancelAsked) this.cancelled(ext)
-    else if (this.#failure) this.#fail(this.#failure, this.#failureStop, ext)
-    else if (this.#stop === 'error') {
-      this.#fail(faultOfText(this.#stopError ?? 'The agent ended the turn with an error.'), 'error', ext)
-    } else if (this.#stop === 'aborted' || this.#stop === 'tool-use') {
-      // Nothing here asked for it, yet this is how an abort looks: the agent was stopped from elsewhere.
-      this.cancelled(ext)
-    } else if (this.task === 'compact') {
+    else if (this.#failure) this.#fail(this.#failure.fault, this.#failure.stop, ext)
+    else if (stop === 'error') this.#fail(faultOfText(error ?? 'The agent ended the turn with an error.'), stop, ext)
+    // Nothing here asked for it, yet this is how an abort looks: the agent was stopped from elsewhere.
+    else if (stop === 'aborted' || stop === 'tool-use') this.cancelled(ext)
+    else if (this.task === 'compact') {
       this.#fail(fault('internal', 'The agent ended the compaction without a summary.'), 'error', ext)
     } else {
-      if (!this.#spoke) {
-        const text = 'The agent ended the turn without any text.'
-        this.#emit({ type: 'notice', severity: 'info', code: 'empty-answer', text })
-      }
-      this.#end({ type: 'turn-end', outcome: 'completed', stop: this.#stop ?? 'end' }, ext)
+      if (!this.#spoke) this.#out.notice('info', 'empty-answer', 'The agent ended the turn without any text.')
+      this.#end({ outcome: 'completed', stop }, ext)
     }
   }
 
   /** The turn ended because it was cancelled. */
   cancelled(ext?: Ext): void {
-    this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, ext)
+    this.#end(CANCELLED, ext)
   }
 
   /** The turn never ran, or its process is gone. What the agent said of the failure itself is better than `reason`. */
   fail(reason: Fault): void {
     if (this.cancelAsked) this.cancelled()
-    else this.#fail(this.#failure ?? reason, 'error')
+    else this.#fail(this.#failure?.fault ?? reason, 'error')
   }
 
   #fail(reason: Fault, stop: Stop, ext?: Ext): void {
-    this.#end({ type: 'turn-end', outcome: 'failed', stop, fault: reason }, ext)
+    this.#end({ ...failedWith(reason), stop }, ext)
   }
 
-  #end(end: BodyOf<Extract<TurnEvent, { type: 'turn-end' }>>, ext: Ext | undefined): void {
-    const total = this.#usage.total
-    if (total) this.#emit({ type: 'usage', scope: 'turn', ...total })
+  #end(end: Ending, ext: Ext | undefined): void {
+    const { total } = this.#usage
+    if (total) this.#out.emit({ type: 'usage', scope: 'turn', ...total })
     this.ended = true
-    this.#emit(end, ext)
-  }
-
-  /** A provider's connection that broke looks like a normal end but for its usage. */
-  #doubt(): void {
-    const text =
-      'The agent reported no usage for this answer: the connection to its provider may have broken, and the answer may be incomplete.'
-    this.#emit({ type: 'notice', severity: 'warning', code: 'partial-answer', text })
-  }
-
-  #closeMessage(): void {
-    if (this.#message === undefined) return
-    this.#emit({ type: 'message-end', message: this.#message })
-    this.#message = undefined
-  }
-
-  #endMessage(message: Id, line: string, ext: Ext | undefined): readonly Part[] {
-    const { parts, ext: all } = this.#content(line, ext)
-    this.#emit({ type: 'message-end', message, parts }, all)
-    return parts
+    this.#out.emit({ type: 'turn-end', ...end }, ext)
   }
 
   /** The content of a message; blocks that parts cannot say whole ride along as they came. */
@@ -258,11 +236,6 @@ export class TurnDecoder {
     const raw = member(line, 'content')
     const { parts, exact } = readContent(raw, this.#tools.namer())
     return { parts, ext: exact ? ext : add(ext, `{"content":${raw}}`) }
-  }
-
-  #emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
-    const whole = { turn: this.turn, ...event } as TurnEvent
-    this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
   }
 }
 
