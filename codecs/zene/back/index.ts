@@ -1,5 +1,4 @@
-import * as v from 'valibot'
-import { dropped, unparsed } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, failedWith } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -10,38 +9,22 @@ import {
 } from '../../../src/contract/index.ts'
 import {
   type Command,
-  type Fault,
-  fault,
-  type Id,
-  isRecord,
   type Loss,
   messagePattern,
   parseObject,
-  type TurnEnd,
   type TurnStart,
   UNASKED_OUTPUT,
 } from '../../../src/model/index.ts'
-import { ackSchema, eventSchema, type Options } from '../schema.ts'
-import { PROTOCOL } from '../wire.ts'
-import { type AgentAnswer, readAnswer, readError } from './answer.ts'
+import type { Options } from '../schema.ts'
+import { readAnswer } from './answer.ts'
 import { faultOfExit } from './exit.ts'
 import { cancelLine, closeLine, launch, pingLine, requestOf, runLine, sessionOf } from './request.ts'
 import { SelfTest } from './self-test.ts'
+import { ZeneTurn } from './turn.ts'
 
 /** Opens the agent side: a process for every turn, or with `mode: stream` one that takes them all. */
 export function openBack(context: BackContext<Options>, ports: BackPorts): BackLink {
   return new ZeneBack(context, ports)
-}
-
-/** The turn in flight. */
-interface Turn {
-  id: Id
-  request: string
-  session: string
-  started: boolean
-  cancelled: boolean
-  /** The message that its text belongs to, once there is any. */
-  message: Id | undefined
 }
 
 /** A piece of text as it is nearly always written; the members stand as in the text's own example. */
@@ -72,7 +55,7 @@ class ZeneBack implements BackLink {
   readonly #mayBeUnasked: boolean
   /** The newest runs that the agent was given. */
   readonly #over = new Set<string>()
-  #turn: Turn | undefined
+  #turn: ZeneTurn | undefined
   #selfTest: SelfTest | undefined
   /** The process has not written a line. */
   #silent = true
@@ -114,15 +97,17 @@ class ZeneBack implements BackLink {
     if (json && this.#mayBeUnasked && !this.#over.has(String(request)) && request !== 'unknown')
       this.#unasked(line, json)
     if (!turn) return
-    if (!plain && !json) this.#unparsed(turn)
+    if (!plain && !json) turn.unparsed()
     else if (!this.#isOf(turn, request)) {
-      if (!this.#shared) this.#unparsed(turn)
-    } else if (json) this.#read(turn, line, json)
-    else this.#delta(turn, plain![3]!)
+      if (!this.#shared) turn.unparsed()
+    } else if (json) turn.read(line, json)
+    else turn.text(plain![3]!)
+    // Its end may have begun the next one.
+    if (turn.ended && this.#turn === turn) this.#turn = undefined
   }
 
   /** True when a line with this id belongs to the turn. A process of one run may leave the id out. */
-  #isOf(turn: Turn, id: unknown): boolean {
+  #isOf(turn: ZeneTurn, id: unknown): boolean {
     if (id === turn.request || id === 'unknown' || this.#unnamed) return true
     return !this.#shared && (typeof id !== 'string' || id === '')
   }
@@ -139,9 +124,9 @@ class ZeneBack implements BackLink {
     this.#selfTest?.end(end)
     this.#selfTest = undefined
     const turn = this.#turn
-    if (!turn) return
-    if (turn.cancelled || end.why === 'cancelled') this.#finish(turn, cancelled)
-    else this.#finish(turn, failed(faultOfExit(end, this.#silent)))
+    this.#turn = undefined
+    if (turn?.cancelled || end.why === 'cancelled') turn?.end(CANCELLED)
+    else turn?.end(failedWith(faultOfExit(end, this.#silent)))
   }
 
   #start(start: Command & TurnStart): void {
@@ -151,7 +136,7 @@ class ZeneBack implements BackLink {
     const request = requestOf(start)
     this.#over.add(request)
     if (this.#over.size > REMEMBERED) this.#over.delete(this.#over.values().next().value!)
-    this.#turn = { id: start.turn, request, session, started: false, cancelled: false, message: undefined }
+    this.#turn = new ZeneTurn(this.#ports, start.turn, request, session)
     if (!this.#stream) {
       this.#silent = true
       this.#ports.open(launch(false, this.#args))
@@ -171,112 +156,4 @@ class ZeneBack implements BackLink {
     this.#ready = true
     this.#ports.emit({ turn: null, type: 'agent-ready' })
   }
-
-  #read(turn: Turn, line: string, json: Record<string, unknown>): void {
-    const report = (loss: Loss): void => this.#ports.report(loss, turn.id)
-    switch (json['type']) {
-      case 'event':
-        this.#event(turn, line, json)
-        break
-      case 'ack':
-        this.#ack(turn, line, json)
-        break
-      case 'error':
-        this.#answered(turn, readError(line, json, report))
-        break
-      case 'final':
-        this.#answered(turn, readAnswer(line, json, report))
-        break
-      default:
-        if ('ok' in json) this.#answered(turn, readAnswer(line, json, report))
-        else this.#foreign(turn, line)
-    }
-  }
-
-  #ack(turn: Turn, line: string, json: Record<string, unknown>): void {
-    const ack = v.safeParse(ackSchema, json)
-    const status = ack.success ? ack.output.status : undefined
-    if (status === undefined) this.#unparsed(turn)
-    else if (status === 'ACCEPTED') this.#started(turn)
-    else if (status !== 'DUPLICATE_IN_PROGRESS') this.#foreign(turn, line)
-    else this.#finish(turn, failed(fault('session-busy', 'The agent is still at this run; try again later.')))
-  }
-
-  #event(turn: Turn, line: string, json: Record<string, unknown>): void {
-    const payload = json['payload']
-    if (json['event_type'] === 'TEXT_DELTA' && isRecord(payload) && typeof payload['delta'] === 'string') {
-      this.#delta(turn, payload['delta'])
-      return
-    }
-    const event = v.safeParse(eventSchema, json)
-    const type = event.success ? event.output.event_type : undefined
-    if (type === undefined) this.#unparsed(turn)
-    else if (type === 'REQUEST_ACCEPTED' || type === 'RUN_STARTED') this.#started(turn)
-    else if (type !== 'RUN_FINISHED') this.#foreign(turn, line)
-  }
-
-  #delta(turn: Turn, text: string): void {
-    const message = this.#message(turn)
-    this.#ports.emit({ turn: turn.id, type: 'text-delta', message, text })
-  }
-
-  #answered(turn: Turn, answer: AgentAnswer): void {
-    const { usage, estimated, ext } = answer
-    if (!answer.fault) {
-      const message = this.#message(turn)
-      const parts = [{ type: 'text', text: answer.text }] as const
-      this.#ports.emit({ turn: turn.id, type: 'message-end', message, parts })
-    } else if (answer.text !== '') {
-      this.#ports.report(dropped('message-end', 'text', 'policy'), turn.id)
-    }
-    // Nothing may be shown of a run that is to be tried again.
-    if (usage && !answer.fault?.retry) {
-      this.#started(turn)
-      this.#ports.emit({ turn: turn.id, type: 'usage', scope: 'turn', usage, ...(estimated && { estimated }) })
-    }
-    // What was asked to end, or says so itself, is cancelled in whatever shape it ends.
-    const ending = turn.cancelled || answer.fault?.code === 'cancelled' ? cancelled : completedOr(answer.fault)
-    this.#finish(turn, { ...ending, ...(ext && { ext }) })
-  }
-
-  #started(turn: Turn): void {
-    if (turn.started) return
-    turn.started = true
-    this.#ports.emit({ turn: turn.id, type: 'turn-started' })
-  }
-
-  #message(turn: Turn): Id {
-    if (turn.message === undefined) {
-      this.#started(turn)
-      turn.message = this.#ports.newId()
-      this.#ports.emit({ turn: turn.id, type: 'message-start', message: turn.message, role: 'assistant' })
-    }
-    return turn.message
-  }
-
-  #foreign(turn: Turn, frame: string): void {
-    this.#started(turn)
-    this.#ports.emit({ turn: turn.id, type: 'foreign', protocol: PROTOCOL, frame })
-  }
-
-  #unparsed(turn: Turn): void {
-    this.#ports.report(unparsed('foreign'), turn.id)
-  }
-
-  #finish(turn: Turn, ending: Ending): void {
-    this.#turn = undefined
-    this.#ports.emit({ turn: turn.id, type: 'turn-end', ...ending })
-  }
-}
-
-type Ending = Pick<TurnEnd, 'outcome' | 'stop' | 'fault' | 'ext'>
-
-const cancelled: Ending = { outcome: 'cancelled', stop: 'aborted' }
-
-function failed(why: Fault): Ending {
-  return { outcome: 'failed', stop: 'error', fault: why }
-}
-
-function completedOr(why: Fault | undefined): Ending {
-  return why ? failed(why) : { outcome: 'completed', stop: 'end' }
 }

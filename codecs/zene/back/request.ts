@@ -6,6 +6,7 @@ import {
   type JsonText,
   type Loss,
   object,
+  oneLine,
   quote,
   type SessionRef,
   type TurnStart,
@@ -86,30 +87,19 @@ function promptOf(start: TurnStart, report: Report): string {
 
 /** The `cancel` line of a running turn. */
 export function cancelLine(request: Id, session: string, target: string): string {
-  return object([
-    ['protocol_version', '1'],
-    ['type', '"cancel"'],
-    ['request_id', quote(request)],
-    ['session_id', quote(session)],
-    ['target_request_id', quote(target)],
-  ])
+  return lineOf('cancel', request, { session_id: session, target_request_id: target })
 }
 
 /** The `session_close` line. */
 export function closeLine(request: Id, session: string): string {
-  return object([
-    ['protocol_version', '1'],
-    ['type', '"session_close"'],
-    ['request_id', quote(request)],
-    ['session_id', quote(session)],
-  ])
+  return lineOf('session_close', request, { session_id: session })
 }
 
 /** The `ping` line that a persistent process is greeted with. */
 export function pingLine(request: Id): string {
-  return object([
-    ['protocol_version', '1'],
-    ['type', '"ping"'],
-    ['request_id', quote(request)],
-  ])
+  return lineOf('ping', request, {})
+}
+
+function lineOf(type: string, request: Id, members: Readonly<Record<string, string>>): string {
+  return oneLine(JSON.stringify({ protocol_version: 1, type, request_id: request, ...members }))
 }

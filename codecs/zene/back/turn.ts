@@ -1,0 +1,94 @@
+import * as v from 'valibot'
+import { CANCELLED, dropped, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { fault, type Id, isRecord, type Loss } from '../../../src/model/index.ts'
+import { ackSchema, eventSchema } from '../schema.ts'
+import { PROTOCOL } from '../wire.ts'
+import { type AgentAnswer, readAnswer, readError } from './answer.ts'
+
+/** One run of the agent: its lines as the events of its turn. */
+export class ZeneTurn {
+  /** The ids that its lines have. */
+  readonly request: string
+  readonly session: string
+  cancelled = false
+  ended = false
+  readonly #out: TurnEmitter
+
+  constructor(ports: BackPorts, turn: Id, request: string, session: string) {
+    this.#out = new TurnEmitter(ports, turn)
+    this.request = request
+    this.session = session
+  }
+
+  /** A line of the run, with its parsed value. */
+  read(line: string, json: Record<string, unknown>): void {
+    const report = (loss: Loss): void => this.#out.report(loss)
+    const { type } = json
+    if (type === 'event') this.#event(line, json)
+    else if (type === 'ack') this.#ack(line, json)
+    else if (type === 'error') this.#answered(readError(line, json, report))
+    else if (type === 'final' || 'ok' in json) this.#answered(readAnswer(line, json, report))
+    else this.#foreign(line)
+  }
+
+  /** A piece of the answer. */
+  text(text: string): void {
+    this.#out.started()
+    this.#out.text(text)
+  }
+
+  unparsed(): void {
+    this.#out.report(unparsed('foreign'))
+  }
+
+  /** Ends the turn. */
+  end(ending: Ending): void {
+    this.ended = true
+    this.#out.emit({ type: 'turn-end', ...ending })
+  }
+
+  #ack(line: string, json: Record<string, unknown>): void {
+    const { success, output } = v.safeParse(ackSchema, json)
+    if (!success) this.unparsed()
+    else if (output.status === 'ACCEPTED') this.#out.started()
+    else if (output.status !== 'DUPLICATE_IN_PROGRESS') this.#foreign(line)
+    else this.end(failedWith(fault('session-busy', 'The agent is still at this run; try again later.')))
+  }
+
+  #event(line: string, json: Record<string, unknown>): void {
+    const payload = json['payload']
+    if (json['event_type'] === 'TEXT_DELTA' && isRecord(payload) && typeof payload['delta'] === 'string') {
+      this.text(payload['delta'])
+      return
+    }
+    const { success, output } = v.safeParse(eventSchema, json)
+    if (!success) this.unparsed()
+    else if (output.event_type === 'REQUEST_ACCEPTED' || output.event_type === 'RUN_STARTED') this.#out.started()
+    else if (output.event_type !== 'RUN_FINISHED') this.#foreign(line)
+  }
+
+  #answered({ fault: why, text, usage, estimated, ext }: AgentAnswer): void {
+    const out = this.#out
+    if (!why) {
+      out.started()
+      if (out.message === undefined) out.openMessage()
+      out.closeMessage([{ type: 'text', text }])
+    } else if (text !== '') out.report(dropped('message-end', 'text', 'policy'))
+    // Nothing may be shown of a run that is to be tried again.
+    if (usage && !why?.retry) {
+      out.started()
+      out.emit({ type: 'usage', scope: 'turn', usage, ...(estimated && { estimated }) })
+    }
+    // What was asked to end, or says so itself, is cancelled in whatever shape it ends.
+    const ending = this.cancelled || why?.code === 'cancelled' ? CANCELLED : why ? failedWith(why) : COMPLETED
+    this.end({ ...ending, ...(ext && { ext }) })
+  }
+
+  #foreign(frame: string): void {
+    this.#out.started()
+    this.#out.emit({ type: 'foreign', protocol: PROTOCOL, frame })
+  }
+}
+
+const COMPLETED: Ending = { outcome: 'completed', stop: 'end' }

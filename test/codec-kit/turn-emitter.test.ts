@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { failedWith, TurnEmitter, UnaskedTurn } from '../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../src/contract/index.ts'
+import { type AgentEvent, fault, type Loss } from '../../src/model/index.ts'
+
+/** Ports that note what is emitted and reported. */
+function noting() {
+  const events: AgentEvent[] = []
+  const losses: [Loss, string][] = []
+  let ids = 0
+  const ports: Partial<BackPorts> = {
+    emit: (event) => void events.push(event),
+    report: (loss, turn) => void losses.push([loss, turn]),
+    newId: () => `m${++ids}`,
+  }
+  return { events, losses, ports: ports as BackPorts }
+}
+
+describe('the emitter of a turn', () => {
+  test('opens a message for text, and ends it before the next', () => {
+    const { events, ports } = noting()
+    const out = new TurnEmitter(ports, 't')
+    out.started()
+    out.started()
+    out.text('a')
+    out.text('b', { protocol: 'p', json: '{}' })
+    expect(out.message).toBe('m1')
+    out.openMessage()
+    out.closeMessage([{ type: 'text', text: 'c' }])
+    out.closeMessage()
+    expect(out.message).toBeUndefined()
+    expect(events).toEqual([
+      { turn: 't', type: 'turn-started' },
+      { turn: 't', type: 'message-start', message: 'm1', role: 'assistant' },
+      { turn: 't', type: 'text-delta', message: 'm1', text: 'a' },
+      { turn: 't', type: 'text-delta', message: 'm1', text: 'b', ext: { protocol: 'p', json: '{}' } },
+      { turn: 't', type: 'message-end', message: 'm1' },
+      { turn: 't', type: 'message-start', message: 'm2', role: 'assistant' },
+      { turn: 't', type: 'message-end', message: 'm2', parts: [{ type: 'text', text: 'c' }] },
+    ])
+  })
+
+  test('gives notices, losses and ends to its turn', () => {
+    const { events, losses, ports } = noting()
+    const out = new TurnEmitter(ports, 't')
+    out.notice('warning', 'code', 'text')
+    out.report({ kind: 'unparsed', item: 'plan', why: 'unknown', count: 1 })
+    const why = fault('internal', 'No.')
+    out.emit({ type: 'turn-end', ...failedWith(why) })
+    expect(events).toEqual([
+      { turn: 't', type: 'notice', severity: 'warning', code: 'code', text: 'text' },
+      { turn: 't', type: 'turn-end', outcome: 'failed', stop: 'error', fault: why },
+    ])
+    expect(losses).toEqual([[{ kind: 'unparsed', item: 'plan', why: 'unknown', count: 1 }, 't']])
+  })
+})
+
+describe('a turn that nobody asked for', () => {
+  test('is opened once, and tells what it said at its end', () => {
+    const { events, ports } = noting()
+    const unasked = new UnaskedTurn(ports, (own) => new TurnEmitter(own, ''))
+    expect(unasked.decoder).toBeUndefined()
+    unasked.open().text('A job ')
+    unasked.open().text('is done.')
+    unasked.end()
+    unasked.end()
+    expect(unasked.decoder).toBeUndefined()
+    const notice = { turn: null, type: 'notice', severity: 'info', code: 'unasked-output', text: 'A job is done.' }
+    expect(events).toEqual([notice])
+  })
+
+  test.each([false, true])('holds back the next step until its end when it has one: %s', (began) => {
+    const steps: string[] = []
+    const unasked = new UnaskedTurn(noting().ports, (own) => new TurnEmitter(own, ''))
+    unasked.open()
+    unasked.began = began
+    unasked.before(() => steps.push('next'))
+    expect(steps).toEqual(began ? [] : ['next'])
+    unasked.end()
+    unasked.end()
+    expect([steps, unasked.began]).toEqual([['next'], false])
+  })
+})
