@@ -44,13 +44,15 @@ describe('tool calls', () => {
   })
 
   test('end once each, however their signs are mixed', () => {
-    const step = fc.tuple(fc.constantFrom('start', 'call', 'end'), fc.constantFrom('a', 'b'))
+    const step = fc.tuple(fc.constantFrom('start' as const, 'call' as const, 'end' as const), fc.constantFrom('a', 'b'))
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const calls = new ToolCalls(numberedIds())
-        const ended = steps.flatMap(([what, id]) =>
-          what === 'end' ? (calls.end(id) ?? []) : (calls[what as 'call'](id), []),
-        )
+        const ended = steps.flatMap(([what, id]) => {
+          if (what === 'end') return calls.end(id) ?? []
+          calls[what](id)
+          return []
+        })
         expect(new Set(ended).size).toBe(ended.length)
       }),
     )

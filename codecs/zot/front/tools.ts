@@ -1,17 +1,15 @@
 import { type Entry, isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
+  type EventOf,
   type Ext,
   type Id,
   type JsonText,
   parse,
   quote,
-  type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
 import { contentOf } from '../content.ts'
 import type { Lines } from './lines.ts'
-
-type Event<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
 const CONTENT = new Set(['content'])
 
@@ -27,7 +25,7 @@ export class ToolWriter {
   }
 
   /** `tool_use_start`. */
-  start(event: Event<'tool-start'>): void {
+  start(event: EventOf<'tool-start'>): void {
     this.#drafts.add(event.tool)
     const entries: Entry[] = [
       ['id', quote(event.tool)],
@@ -37,7 +35,7 @@ export class ToolWriter {
   }
 
   /** `tool_use_args`. */
-  args(event: Event<'tool-args-delta'>): void {
+  args(event: EventOf<'tool-args-delta'>): void {
     const entries: Entry[] = [
       ['id', quote(event.tool)],
       ['delta', quote(event.text)],
@@ -64,7 +62,7 @@ export class ToolWriter {
   }
 
   /** `tool_progress`, one for each text. */
-  progress(event: Event<'tool-progress'>): void {
+  progress(event: EventOf<'tool-progress'>): void {
     for (const part of event.parts) {
       if (part.type !== 'text') {
         this.#lines.drop(`part.${part.type}`, 'tool_progress')
@@ -79,7 +77,7 @@ export class ToolWriter {
   }
 
   /** `tool_result`; before it the call, if only pieces of its arguments came; nothing for a call that was dropped. What is not JSON is `{}` on this wire. */
-  end(event: Event<'tool-end'>, view: TurnView): void {
+  end(event: EventOf<'tool-end'>, view: TurnView): void {
     const tool = view.tool(event.tool)
     if (tool && isDropped(tool)) {
       this.closeDrafts()

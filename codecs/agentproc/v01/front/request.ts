@@ -3,7 +3,7 @@ import { dropped, unparsed } from '../../../../src/codec-kit/index.ts'
 import { elements, type Loss, object, type Part, parse, quote, type SessionRef } from '../../../../src/model/index.ts'
 import { ANY_VIDEO } from '../../attachments.ts'
 import { fromWireSession } from '../../session.ts'
-import { type Attachment, attachmentSchema } from '../schema.ts'
+import { attachmentSchema } from '../schema.ts'
 
 /** AGENT_ variables by name, from the environment or from a body. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -51,13 +51,8 @@ function listed(json: string, report: (loss: Loss) => void): Part[] {
   }
   const { type, url, name, ...rest } = output
   for (const field of Object.keys(rest)) report(dropped('ext', field))
-  return [partOf({ type, url, name })]
-}
-
-/** There is no video part: a file with a media range says the same, and the back of this wire reads it so. */
-function partOf({ type, url, name }: Attachment): Part {
   const blob = name === '' ? { url } : { url, name }
-  return type === 'video' ? { type: 'file', mime: ANY_VIDEO, ...blob } : { type, ...blob }
+  return [type === 'video' ? { type: 'file', mime: ANY_VIDEO, ...blob } : { type, ...blob }]
 }
 
 /** The conversation: an empty session id asks for a new one. */
