@@ -15,7 +15,7 @@ import { fault } from '../src/model/index.ts'
 import { watchHalfClose } from './half-close.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
-import { frontRefusal } from './keys.ts'
+import { accessOf, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
 
@@ -65,16 +65,12 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
     ...(known.principal !== undefined && { principal: known.principal }),
   }
   const client = parts.engine.client({
-    codec: route.codec,
-    front: route.front,
-    dialect: route.dialect,
+    front: { name: route.front, codec: route.codec, dialect: route.dialect },
     input: route.endpoint.input,
     context,
     sink,
     carrier: carrierOf(headers),
-    tenant: known.tenant,
-    ...(known.allowed && { allowed: known.allowed }),
-    ...(agent !== undefined && { agent }),
+    access: accessOf(known, agent),
   })
   if ('fault' in caller) {
     for (const [name, value] of Object.entries(caller.headers)) outgoing.setHeader(name, value)

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { LOCAL_TENANT } from '../src/contract/index.ts'
+import type { ClientAccess } from '../src/engine/index.ts'
 import { type Fault, fault, globMatches } from '../src/model/index.ts'
 import type { Rate } from './limiter.ts'
 
@@ -47,6 +48,11 @@ export function callerOf(key: KeyRule | undefined): Caller {
   if (!key) return NOBODY
   const { name, agents, fronts } = key
   return { tenant: name, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
+}
+
+/** What this client may use; `agent` is the agent that it names. */
+export function accessOf({ tenant, allowed }: Caller, agent: string | undefined): ClientAccess {
+  return { tenant, ...(allowed && { allowed }), ...(agent !== undefined && { agent }) }
 }
 
 /** The fault of a client that may not use a front. `front` includes the dialect when it is not the default one. */

@@ -6,7 +6,7 @@ import { StandIn } from '../src/engine/index.ts'
 import { frameDecoder } from '../src/framing/index.ts'
 import { isRecord, parse } from '../src/model/index.ts'
 import { watchHalfClose } from './half-close.ts'
-import { type Caller, frontRefusal } from './keys.ts'
+import { accessOf, type Caller, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
 import { admitted, refused } from './refuse.ts'
@@ -47,18 +47,13 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Re
   const sink = new LinesSink(outgoing)
   let standIn: StandIn | undefined
   const begin = ({ argv, env, agent, interactive }: About): StandIn =>
-    new StandIn({
-      engine: parts.engine,
+    new StandIn(parts.engine, sink, {
       codec,
-      argv,
-      env,
+      started: { argv, env },
       carrier: carrierOf(env),
-      tenant: caller.tenant,
+      access: accessOf(caller, agent),
       interactive,
-      sink,
       connected: (link) => sink.tell({ link }),
-      ...(agent !== undefined && { agent }),
-      ...(caller.allowed && { allowed: caller.allowed }),
     })
   const decoder = frameDecoder('ndjson', 2 * parts.engine.lineLimit, {
     frame: (frame) => {

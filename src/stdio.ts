@@ -1,5 +1,5 @@
 import type { ClientSink } from './contract/index.ts'
-import { StandIn, type StandInOptions } from './engine/index.ts'
+import { type Engine, StandIn, type StandInOptions } from './engine/index.ts'
 
 /** The streams of this process. */
 export interface Streams {
@@ -13,7 +13,8 @@ export interface Streams {
  * written, or with that of `unwritten` when the answer cannot be written.
  */
 export function serveStdio(
-  options: Omit<StandInOptions, 'sink'>,
+  engine: Engine,
+  options: StandInOptions,
   streams: Streams,
   unwritten: (error?: NodeJS.ErrnoException) => number,
 ): Promise<number> {
@@ -21,7 +22,7 @@ export function serveStdio(
   return new Promise((resolve) => {
     const interactive = stdin.isTTY === true
     const sink = new StdioSink(streams, unwritten, resolve)
-    const standIn = new StandIn({ ...options, interactive, sink })
+    const standIn = new StandIn(engine, sink, { ...options, interactive })
     stdout.on('drain', () => standIn.drained())
     stdout.on('error', (error: NodeJS.ErrnoException) => {
       sink.broken(error)

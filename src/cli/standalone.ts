@@ -19,14 +19,12 @@ export async function runStandalone(
   if ('message' in setup) return setup
   const { codecs, gateway, close } = setup
   const exitCode = await serveStdio(
+    gateway.engine,
     {
-      engine: gateway.engine,
       codec: codecs[protocol]!,
-      argv,
-      env,
+      started: { argv, env },
       carrier: readCarrier(env, { baggage: true }),
-      tenant: LOCAL_TENANT,
-      ...(agent !== undefined && { agent }),
+      access: { tenant: LOCAL_TENANT, ...(agent !== undefined && { agent }) },
     },
     process,
     (error) => unwritten(facts, error),

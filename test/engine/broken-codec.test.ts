@@ -40,14 +40,12 @@ test('a codec that throws in spite of its contract takes down its own wire alone
       abort: aborted,
     }
     const client = gateway.engine.client({
-      codec: broken,
-      front: 'zene',
-      dialect: asFront(broken.dialects[name]),
+      front: { name: 'zene', codec: broken, dialect: asFront(broken.dialects[name]) },
       context: { transport: 'http', method: 'POST', path: '/v1/zene', query: '', headers: {}, argv: [], env: {} },
       input: 'ndjson',
       sink,
       carrier: {},
-      tenant: 'local',
+      access: { tenant: 'local' },
     })
     client.open()
     client.push('{}\n')

@@ -52,9 +52,7 @@ function wired({ transport = 'stdio', link = {}, reads = true, onFrame }: Wire =
     errors: new Proxy({}, { get: (_of, code: ErrorCode) => ({ code, http: code === 'internal' ? 500 : 400 }) }),
   } as AnyCodec
   const options: ClientOptions = {
-    codec,
-    front: 'plain',
-    dialect,
+    front: { name: 'plain', codec, dialect },
     context: { transport, method: '', path: '', query: '', headers: {}, argv: [], env: {} },
     input: 'ndjson',
     sink: {
@@ -69,7 +67,7 @@ function wired({ transport = 'stdio', link = {}, reads = true, onFrame }: Wire =
       abort: () => note('abort'),
     },
     carrier: {},
-    tenant: 'local',
+    access: { tenant: 'local' },
   }
   const unsent = (error: unknown): void => note('unsent', String(error))
   const peers: ClientPeers = {

@@ -37,8 +37,8 @@ describe('a stand-in whose environment may be stale', () => {
       end: () => resolve(written),
     }
     const { env = STALE, ...rest } = more
-    const options = { engine: gateway.engine, codec: patient(peekMs), argv: [], env, carrier: {}, tenant: 't', sink }
-    return { standIn: new StandIn({ ...options, ...rest }), written: promise }
+    const options = { codec: patient(peekMs), started: { argv: [], env }, carrier: {}, access: { tenant: 't' } }
+    return { standIn: new StandIn(gateway.engine, sink, { ...options, ...rest }), written: promise }
   }
 
   test('takes a turn object on stdin for what it is, in however many pieces it comes', async () => {

@@ -135,7 +135,7 @@ describe('a turn that has ended', () => {
     turn.cancel()
     turn.take({ type: 'turn-end', turn: 't', outcome: 'cancelled' })
     await recorder.flush()
-    client.options.tenant = 'other'
+    client.options.access.tenant = 'other'
     const host = new PlainHost()
     const command = { type: 'turn-follow', exchange: 'f', target: { turn: 't' } } as const
     await commands.run(client, command, new Exchange(command, ANSWER, host))

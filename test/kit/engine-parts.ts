@@ -78,12 +78,9 @@ export function plainClient(shared: string[] = [], allowed?: readonly string[]):
       shares: (how: string) => void shared.push(how),
     },
     options: {
-      codec: { name: 'plain' },
-      front: 'plain',
-      dialect: { ...plainBack(), front: { capabilities: ALL } },
-      tenant: 'local',
+      front: { name: 'plain', codec: { name: 'plain' }, dialect: { ...plainBack(), front: { capabilities: ALL } } },
+      access: { tenant: 'local', ...(allowed && { allowed }) },
       context: {},
-      ...(allowed && { allowed }),
     },
     exchangeOf: () => undefined,
   } as unknown as ClientLink

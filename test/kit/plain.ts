@@ -275,9 +275,11 @@ export function plainWire(): { options: ClientOptions; answered: Promise<string>
     },
   }
   const options: ClientOptions = {
-    codec: { name: 'plain', errors: new Proxy({}, { get: (_of, code) => ({ code, http: 500 }) }) } as AnyCodec,
-    front: 'plain',
-    dialect,
+    front: {
+      name: 'plain',
+      codec: { name: 'plain', errors: new Proxy({}, { get: (_of, code) => ({ code, http: 500 }) }) } as AnyCodec,
+      dialect,
+    },
     context: { transport: 'stdio', method: '', path: '', query: '', headers: {}, argv: [], env: {} },
     input: 'ndjson',
     sink: {
@@ -292,7 +294,7 @@ export function plainWire(): { options: ClientOptions; answered: Promise<string>
       abort: () => resolve(text),
     },
     carrier: {},
-    tenant: 'local',
+    access: { tenant: 'local' },
   }
   return { options, answered }
 }

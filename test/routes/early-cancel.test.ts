@@ -34,9 +34,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
     return new Promise((resolve) => {
       let read = ''
       const client = gateway.engine.client({
-        codec,
-        front,
-        dialect: asFront(dialect),
+        front: { name: front, codec, dialect: asFront(dialect) },
         input: dialect.framing,
         context: {
           transport: 'stdio',
@@ -59,8 +57,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
           abort: () => resolve(read),
         },
         carrier: {},
-        tenant: 'local',
-        agent,
+        access: { tenant: 'local', agent },
       })
       client.open()
       client.push(input.text)

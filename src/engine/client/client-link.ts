@@ -49,7 +49,7 @@ export class ClientLink {
   gone = false
 
   constructor(peers: ClientPeers, options: ClientOptions) {
-    const { dialect, context, codec, input, sink } = options
+    const { front, context, input, sink } = options
     const { limits } = peers.settings.current
     const scope = requestOf(peers.hooks, options)
     this.options = options
@@ -58,12 +58,12 @@ export class ClientLink {
     this.#peers = peers
     this.#host = new FrontHost(
       {
-        dialect,
+        dialect: front.dialect,
         context,
         idPrefix: `${this.id}-`,
         now: peers.now,
         warn: (text) => sink.warn(text),
-        statusOf: ({ code }) => codec.errors[code].http,
+        statusOf: ({ code }) => front.codec.errors[code].http,
       },
       {
         command: (command, exchange) => this.#command(command, exchange),
@@ -207,5 +207,5 @@ export class ClientLink {
 
 function requestOf(hooks: Hooks, { context, front, carrier }: ClientOptions): RequestScope {
   const { transport, method, path } = context
-  return hooks.request({ transport, front, method, path, carrier })
+  return hooks.request({ transport, front: front.name, method, path, carrier })
 }

@@ -1,5 +1,5 @@
 export { ClientLink, type ClientListener, type ClientPeers } from './client-link.ts'
-export type { ClientOptions } from './client-options.ts'
+export type { ClientAccess, ClientOptions } from './client-options.ts'
 export { Exchange, type ExchangeHost } from './exchange.ts'
 export { FrontHost } from './front-host.ts'
 export { Outbox } from './outbox.ts'

@@ -1,8 +1,8 @@
 import type { AnyCodec, Carrier, ClientSink, Frame } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { ClientLink } from './client-link.ts'
-import type { ClientOptions } from './client-options.ts'
-import { frontsOf, type NamedFront, stdioContext, takenBy } from './stdio-fronts.ts'
+import type { ClientAccess, ClientOptions } from './client-options.ts'
+import { frontsOf, type NamedFront, type Started, stdioContext, takenBy } from './stdio-fronts.ts'
 import type { StopSignal } from './stop-signal.ts'
 
 /** Opens the wire of a client. */
@@ -14,19 +14,12 @@ export interface ClientOpener {
 
 /** A client that talks to us as if we were its agent's program: which protocol, how it was started, where it reads. */
 export interface StandInOptions {
-  engine: ClientOpener
   codec: AnyCodec
-  argv: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
+  started: Started
   carrier: Carrier
-  tenant: string
-  /** The agent that `--agent` names. */
-  agent?: string
-  /** The agents that the client's key may use. */
-  allowed?: readonly string[]
+  access: ClientAccess
   /** A person is at standard input: nobody writes a first frame there before we say something. */
   interactive?: boolean
-  sink: ClientSink
   /** The client's wire is open, under this id. */
   connected?: (link: string) => void
 }
@@ -37,6 +30,8 @@ export interface StandInOptions {
  * A dialect whose environment may be stale (`peekMs`) takes the client only once stdin had its chance to say otherwise.
  */
 export class StandIn {
+  readonly #engine: ClientOpener
+  readonly #sink: ClientSink
   readonly #options: StandInOptions
   readonly #fronts: readonly NamedFront[]
   #client: ClientLink | undefined
@@ -46,7 +41,9 @@ export class StandIn {
   #peekMs: number | undefined
   #silence: NodeJS.Timeout | undefined
 
-  constructor(options: StandInOptions) {
+  constructor(engine: ClientOpener, sink: ClientSink, options: StandInOptions) {
+    this.#engine = engine
+    this.#sink = sink
     this.#options = options
     this.#fronts = frontsOf(options.codec)
     const taken = this.#takenBy(undefined)
@@ -56,7 +53,7 @@ export class StandIn {
       return
     }
     const [, { framing }] = this.#fronts[0]!
-    this.#first = frameDecoder(framing, options.engine.lineLimit, {
+    this.#first = frameDecoder(framing, engine.lineLimit, {
       frame: (frame) => this.#decide(frame),
       fault: () => this.#decide(undefined),
     })
@@ -94,7 +91,7 @@ export class StandIn {
   }
 
   #takenBy(frame: Frame | undefined): NamedFront | undefined {
-    return takenBy(this.#fronts, frame, this.#options)
+    return takenBy(this.#fronts, frame, this.#options.started)
   }
 
   /** A long first line comes in pieces: what counts is that nothing comes any more. */
@@ -113,20 +110,16 @@ export class StandIn {
   }
 
   #connect([name, dialect]: NamedFront): void {
-    const { engine, codec, carrier, tenant, agent, allowed, sink, connected } = this.#options
+    const { codec, started, carrier, access, connected } = this.#options
     const isDefault = name === Object.keys(codec.dialects)[0]
-    const context = stdioContext(dialect, this.#options)
-    this.#client = engine.client({
-      codec,
-      front: isDefault ? codec.name : `${codec.name}@${name}`,
-      dialect,
-      input: dialect.front!.input?.(context) ?? dialect.framing,
+    const context = stdioContext(dialect, started)
+    this.#client = this.#engine.client({
+      front: { name: isDefault ? codec.name : `${codec.name}@${name}`, codec, dialect },
+      input: dialect.front.input?.(context) ?? dialect.framing,
       context,
-      sink,
+      sink: this.#sink,
       carrier,
-      tenant,
-      ...(agent !== undefined && { agent }),
-      ...(allowed && { allowed }),
+      access,
     })
     connected?.(this.#client.id)
     this.#client.open()

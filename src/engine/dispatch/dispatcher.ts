@@ -56,17 +56,24 @@ export class Dispatcher implements ClientListener {
 
   /** Logs that the codec of a client threw something. */
   broken({ options: { front } }: ClientLink, error: unknown): void {
-    this.#peers.log.error('the codec of a client failed', { front, error: String(error) })
+    this.#peers.log.error('the codec of a client failed', { front: front.name, error: String(error) })
   }
 
   async #dispatch(client: ClientLink, command: Command, exchange: Exchange | undefined): Promise<void> {
     const { admission, turnCommands, controls } = this.#takers
     const { recorder, settings, now } = this.#peers
-    const { front, agent: explicit, context, allowed, tenant } = client.options
+    const { front, context, access } = client.options
+    const { tenant, agent: explicit, allowed } = access
     if (command.type === 'turn-start') client.scope.read?.()
     if (TurnCommands.takes(command)) return turnCommands.run(client, command, exchange)
     const { current } = settings
-    const choice = chooseAgent(current, { front, explicit, principal: context.principal, allowed, command })
+    const choice = chooseAgent(current, {
+      front: front.name,
+      explicit,
+      principal: context.principal,
+      allowed,
+      command,
+    })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type === 'turn-start') {
       if (this.closing) return exchange?.fail(STOPPING)

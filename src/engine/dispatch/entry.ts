@@ -22,7 +22,7 @@ export function entryOf(
   { agent, route }: RouteChoice,
   exchange: Exchange,
 ): Entry | Fault {
-  const why = refusalFor(client.options.dialect, asked, agent, route)
+  const why = refusalFor(client.options.front.dialect, asked, agent, route)
   if (why) return why
   const session = { ...asked.session, id: asked.session?.id ?? newId() }
   return { client, command: { ...asked, options: optionsFor(asked, agent), session }, exchange, agent, route }
@@ -31,14 +31,14 @@ export function entryOf(
 /** The session that the request means, on an agent. */
 export function sessionKey({ client, command }: Entry, agent: AgentSettings): SessionKey {
   const { id = '', conversation = '' } = command.session ?? {}
-  return { tenant: client.options.tenant, agent: agent.name, session: id, conversation }
+  return { tenant: client.options.access.tenant, agent: agent.name, session: id, conversation }
 }
 
 /** Whose the request's key is: a client's of this protocol, in its session and conversation. */
 export function keyed({ client, command, agent }: Entry): Keyed {
-  const { codec, tenant } = client.options
+  const { front, access } = client.options
   const { id, conversation = '' } = command.session ?? {}
-  return { scope: JSON.stringify([tenant, codec.name, id, conversation]), agent: agent.name, command }
+  return { scope: JSON.stringify([access.tenant, front.codec.name, id, conversation]), agent: agent.name, command }
 }
 
 /** A turn of an agent as observers see it. Its content is given only where its client calls it public, or does not say. */
@@ -58,8 +58,8 @@ export function infoOf({ command, route: { when, journal } }: Entry, agent: Agen
 }
 
 /** Who answers for the request, in the record. */
-export function principalOf({ options: { context, tenant } }: ClientLink): string {
-  return `client ${context.principal ?? tenant}`
+export function principalOf({ options: { context, access } }: ClientLink): string {
+  return `client ${context.principal ?? access.tenant}`
 }
 
 /** The fault of a tenant that has as many turns as it may. */

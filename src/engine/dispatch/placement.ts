@@ -52,7 +52,9 @@ export class Placement {
     const agent = agents[0]!
     const { running } = session
     const steered = running?.steerable === true && steers(route, command)
-    const why = steered ? undefined : (session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.tenant))
+    const why = steered
+      ? undefined
+      : (session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.access.tenant))
     if (!steered && !why) return { do: 'run' }
     this.#breakers.release(agent)
     session.restWhenIdle()
@@ -67,10 +69,10 @@ export class Placement {
 
   /** The agents of the route's `fallback` that the client may use and that can do what it asks for. */
   #fallback({ client, command, route }: Entry): AgentSettings[] {
-    const { allowed, dialect } = client.options
+    const { front, access } = client.options
     const { agents } = this.#settings.current
-    const named = route.fallback.flatMap((name) => (mayUse(allowed, name) ? (agents.get(name) ?? []) : []))
-    return named.filter((agent) => refusalFor(dialect, command, agent, route) === undefined)
+    const named = route.fallback.flatMap((name) => (mayUse(access.allowed, name) ? (agents.get(name) ?? []) : []))
+    return named.filter((agent) => refusalFor(front.dialect, command, agent, route) === undefined)
   }
 }
 

@@ -51,7 +51,7 @@ export class TurnCommands {
   async run(client: ClientLink, command: Command & TurnCommand, exchange: Exchange | undefined): Promise<void> {
     const meant = client.exchangeOf(command.target)
     const own = meant?.turn && this.#turns.get(meant.turn.id)
-    const turn = own ?? this.#turns.find(client.options.tenant, command.target, command.session?.id)
+    const turn = own ?? this.#turns.find(client.options.access.tenant, command.target, command.session?.id)
     switch (command.type) {
       case 'turn-cancel':
         return answered(exchange, (meant ?? turn)?.cancel())
@@ -120,7 +120,7 @@ export class TurnCommands {
 
   async #showPast(client: ClientLink, id: string | undefined, after: number, exchange: Exchange): Promise<void> {
     const record = id === undefined ? undefined : await this.#store.readTurn(id)
-    if (record?.tenant !== client.options.tenant) return exchange.fail(UNKNOWN)
+    if (record?.tenant !== client.options.access.tenant) return exchange.fail(UNKNOWN)
     const session = (await this.#store.readSession(record.session))?.session ?? ''
     await showPast(this.#host, { record, session, after, request: record.request }, exchange)
   }

@@ -51,7 +51,7 @@ export class TurnStarter {
     return new TurnClock({
       inner: scope.turn(info),
       info,
-      front: options.front,
+      front: options.front.name,
       now: steadyFrom(this.#peers.now()),
       changed,
     })
@@ -60,10 +60,11 @@ export class TurnStarter {
   /** When this resolves the turn is recorded, or known not to be. */
   async #record(turn: Turn, { client, command, exchange }: Entry): Promise<void> {
     const { recorder, watch } = this.#peers
-    const { tenant, front } = client.options
+    const { access, front } = client.options
+    const about = { session: turn.session.record.id, tenant: access.tenant, front: front.name, at: turn.view.startedAt }
     watch.began(turn, needsRecord(command, exchange))
     try {
-      await recorder.begin(turn, { session: turn.session.record.id, tenant, front, at: turn.view.startedAt })
+      await recorder.begin(turn, about)
       watch.begun(turn)
     } catch (error) {
       watch.failed(error)
