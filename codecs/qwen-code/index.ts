@@ -3,6 +3,7 @@ import type { Codec } from '../../src/contract/index.ts'
 import { dialect } from './dialect.ts'
 import { errors } from './errors.ts'
 
+export { isOfRfc } from './front/accepts.ts'
 export { WireId } from './schema.ts'
 export { commandText } from './wire.ts'
 export { dialect, errors }

@@ -2,7 +2,7 @@ import { type Frame, type FrontContext, frameText } from '../../../src/contract/
 import { isRecord, parse } from '../../../src/model/index.ts'
 import { readArguments } from './args.ts'
 
-const RFC_FIELDS = ['input', 'messages', 'command', 'prompt_id']
+const RFC_FIELDS = ['input', 'messages', 'command', 'prompt_id', 'subtype'] as const
 const RFC_TYPES: ReadonlySet<unknown> = new Set([
   'heartbeat_request',
   'command_hint_request',
@@ -18,12 +18,11 @@ export function accepts(first: Frame | undefined, context: FrontContext): boolea
 }
 
 /** True for a line that only the RFC has. What is of neither is of the one that shipped. */
-function isOfRfc(line: string): boolean {
+export function isOfRfc(line: string): boolean {
   const value = parse(line)
   if (!isRecord(value)) return false
-  const { type } = value
-  if ((type === 'user' || type === 'control_request') && (isRecord(value['request']) || isRecord(value['message']))) {
-    return false
-  }
-  return RFC_TYPES.has(type) || 'subtype' in value || RFC_FIELDS.some((field) => field in value)
+  const { type, request, message } = value
+  if ((type === 'user' || type === 'control_request') && (isRecord(request) || isRecord(message))) return false
+  if (type === 'control_response') return typeof value['request_id'] === 'string'
+  return RFC_TYPES.has(type) || RFC_FIELDS.some((field) => field in value)
 }

@@ -1,5 +1,5 @@
 import { type Frame, type FrontContext, frameText } from '../../../src/contract/index.ts'
-import { isRecord, parseObject } from '../../../src/model/index.ts'
+import { isOfRfc } from '../../qwen-code/index.ts'
 import { FORMATS, type Format, PROTOCOL_VERSION } from '../wire.ts'
 
 /** The parsed arguments of the client (or the query of its request). */
@@ -19,18 +19,25 @@ export interface Arguments {
   refused?: string
 }
 
-const VALUES: ReadonlyMap<string, (found: Arguments, value: string) => void> = new Map([
-  ['--input-format', (found: Arguments, value: string) => setFormat(found, 'input', value)],
-  ['--output-format', (found: Arguments, value: string) => setFormat(found, 'output', value)],
-  ['-o', (found: Arguments, value: string) => setFormat(found, 'output', value)],
-  ['--protocol-version', (found: Arguments, value: string) => setVersion(found, value)],
-  ['--model', (found: Arguments, value: string) => set(found, { model: value })],
-  ['-m', (found: Arguments, value: string) => set(found, { model: value })],
-  ['--session-id', (found: Arguments, value: string) => set(found, { session: value })],
-  ['--resume', (found: Arguments, value: string) => set(found, { session: value })],
-  ['--system-prompt', (found: Arguments, value: string) => set(found, { systemPrompt: value })],
-  ['--prompt', (found: Arguments, value: string) => set(found, { prompt: value })],
-  ['-p', (found: Arguments, value: string) => set(found, { prompt: value })],
+/** What each flag with a value asks for. */
+const VALUES: ReadonlyMap<string, (value: string) => Partial<Arguments>> = new Map<
+  string,
+  (value: string) => Partial<Arguments>
+>([
+  ['--input-format', (value) => formatFor('input', value)],
+  ['--output-format', (value) => formatFor('output', value)],
+  ['--protocol-version', versionFor],
+  ['--model', (model) => ({ model })],
+  ['--session-id', (session) => ({ session })],
+  ['--resume', (session) => ({ session })],
+  ['--system-prompt', (systemPrompt) => ({ systemPrompt })],
+  ['--prompt', (prompt) => ({ prompt })],
+])
+
+const SHORT: ReadonlyMap<string, string> = new Map([
+  ['-o', '--output-format'],
+  ['-m', '--model'],
+  ['-p', '--prompt'],
 ])
 
 const PRINTS: ReadonlyMap<string, 'help' | 'version'> = new Map([
@@ -46,15 +53,15 @@ export function readArguments(argv: readonly string[]): Arguments {
   const words = argv.flatMap(splitFlag)
   for (let at = 0; at < words.length; at += 1) {
     const flag = words[at]!
-    const apply = VALUES.get(flag)
+    const read = VALUES.get(SHORT.get(flag) ?? flag)
     const print = PRINTS.get(flag)
     if (print) found.print = print
-    else if (!apply) found.refused ??= unknownArgument(flag)
+    else if (!read) found.refused ??= unknownArgument(flag)
     else {
       at += 1
       const value = words[at]
       if (value === undefined) found.refused ??= `${flag} needs a value.`
-      else apply(found, value)
+      else Object.assign(found, read(value))
     }
   }
   return found
@@ -64,7 +71,7 @@ export function readArguments(argv: readonly string[]): Arguments {
 export function readQuery(context: FrontContext): Arguments {
   const found: Arguments = {}
   for (const [key, value] of new URLSearchParams(context.query)) {
-    VALUES.get(`--${key.replaceAll('_', '-')}`)?.(found, value)
+    Object.assign(found, VALUES.get(`--${key.replaceAll('_', '-')}`)?.(value))
   }
   const session = context.headers['turnpike-session']
   if (session) found.session = session
@@ -83,19 +90,15 @@ export function formatOf(value: unknown): Format | undefined {
   return FORMATS.find((format) => format === value)
 }
 
-function setFormat(found: Arguments, which: 'input' | 'output', value: string): void {
+function formatFor(which: 'input' | 'output', value: string): Partial<Arguments> {
   const format = formatOf(value)
-  if (format) found[which] = format
-  else set(found, { unsupported: `The ${which} format is not known: use ${FORMATS.join(', ')}.` })
+  if (format) return { [which]: format }
+  return { unsupported: `The ${which} format is not known: use ${FORMATS.join(', ')}.` }
 }
 
-function setVersion(found: Arguments, value: string): void {
-  const why = beyondVersion(value)
-  if (why !== undefined) found.unsupported = why
-}
-
-function set(found: Arguments, fields: Partial<Arguments>): void {
-  Object.assign(found, fields)
+function versionFor(value: string): Partial<Arguments> {
+  const unsupported = beyondVersion(value)
+  return unsupported === undefined ? {} : { unsupported }
 }
 
 /** `--flag=value` as two words. */
@@ -111,36 +114,14 @@ function unknownArgument(argument: string): string {
     : `${name} is not known: --help lists the arguments that are.`
 }
 
-/** Messages that only this dialect has. */
-const OWN_TYPES: ReadonlySet<unknown> = new Set([
-  'command_hint_request',
-  'command_hint_cancel',
-  'heartbeat_request',
-  'control/cancel',
-])
-
 /**
  * True when a client on stdio speaks this dialect: its arguments name the format that only this one has, or its first line
  * is a request that only this one has.
  */
 export function accepts(first: Frame | undefined, context: FrontContext): boolean {
-  if (first === undefined) {
-    const { input, output } = readArguments(context.argv)
-    return input === 'stream-chunk-json' || output === 'stream-chunk-json'
-  }
-  const line = parseObject(frameText(first))
-  if (!line) return false
-  const { type } = line
-  if ((type === 'user' || type === 'control_request') && (isRecord(line['request']) || isRecord(line['message']))) {
-    return false
-  }
-  return (
-    OWN_TYPES.has(type) ||
-    isRecord(line['input']) ||
-    Array.isArray(line['messages']) ||
-    typeof line['subtype'] === 'string' ||
-    (type === 'control_response' && typeof line['request_id'] === 'string')
-  )
+  if (first !== undefined) return isOfRfc(frameText(first))
+  const { input, output } = readArguments(context.argv)
+  return input === 'stream-chunk-json' || output === 'stream-chunk-json'
 }
 
 /** The lines that `--help` prints. */

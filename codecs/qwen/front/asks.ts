@@ -1,5 +1,4 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
-import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
   type Ask,
   type AskOption,
@@ -10,6 +9,7 @@ import {
   isRecord,
   type JsonText,
   member,
+  narrowestOption,
   object,
   type Part,
   parse,
@@ -23,47 +23,21 @@ import type { Lines } from './lines.ts'
 /** Words of a `behavior` that allow; every other one denies. */
 const ALLOWING: ReadonlySet<unknown> = new Set(['approve', 'allow'])
 
-/** The number of ids of questions that are remembered: those that were used last. */
-const MOST_IDS = 1000
-
-/**
- * The ids of questions as one client knows them. Agents count theirs from one in every turn: an id that was used before
- * gets a number, so that a late answer to the earlier question does not answer this one.
- */
-export class AskIds {
-  readonly #asked = new Map<Id, number>()
-
-  of(ask: Id): string {
-    const times = (this.#asked.get(ask) ?? 0) + 1
-    this.#asked.delete(ask)
-    this.#asked.set(ask, times)
-    const [oldest] = this.#asked.keys()
-    if (this.#asked.size > MOST_IDS) this.#asked.delete(oldest!)
-    return times === 1 ? ask : this.of(`${ask}#${times}`)
-  }
-}
-
 /** The questions of one turn: `control_request` lines and the calls that the client runs. */
 export class FrontAsks {
-  readonly #ports: FrontPorts
   readonly #lines: Lines
   readonly #turn: Id
-  readonly #session: Id
-  readonly #ids: AskIds
   /** By the id that the client knows. */
   readonly #open = new Map<string, Ask>()
 
-  constructor(ports: FrontPorts, lines: Lines, turn: Id, ids: AskIds) {
-    this.#ids = ids
-    this.#ports = ports
+  constructor(lines: Lines, turn: Id) {
     this.#lines = lines
     this.#turn = turn
-    this.#session = lines.place.session
   }
 
   /** Puts a question to the client. The call of a client's tool was written before: nothing more is to be said. */
   ask(ask: EventOf<'ask'>): void {
-    const id = this.#ids.of(ask.ask)
+    const id = this.#lines.client.askIds.of(ask.ask)
     this.#open.set(id, ask)
     const entries = requestOf(ask, ask.ext)
     if (entries) this.#lines.write('control_request', [['request_id', quote(id)], ...entries], ask.ext)
@@ -99,9 +73,10 @@ export class FrontAsks {
 
   #reply(ask: Id, reply: AskReply): void {
     this.settled(ask)
-    const exchange = this.#ports.newId()
-    const session = { id: this.#session }
-    this.#ports.command({ exchange, session, type: 'ask-reply', target: { turn: this.#turn }, ask, reply })
+    const { client, place } = this.#lines
+    const exchange = client.ports.newId()
+    const session = { id: place.session }
+    client.ports.command({ exchange, session, type: 'ask-reply', target: { turn: this.#turn }, ask, reply })
   }
 }
 
@@ -179,7 +154,6 @@ function refusalOf(question: Question, message: string | undefined, error?: Json
 
 /** The option that the client named, if it is of this kind; else the narrowest one of the kind. */
 function optionOf(all: readonly AskOption[], kind: AskOption['kind'], named: unknown): string {
-  const options = all.filter((option) => option.kind === kind)
-  const once = options.find(({ scope }) => scope === 'once') ?? options[0]
-  return options.find(({ id }) => id === named)?.id ?? once?.id ?? kind
+  const chosen = all.find((option) => option.kind === kind && option.id === named) ?? narrowestOption(all, kind)
+  return chosen?.id ?? kind
 }

@@ -4,6 +4,7 @@ import {
   type Ext,
   type Id,
   type JsonText,
+  lossOf,
   object,
   quote,
   type TurnView,
@@ -12,8 +13,8 @@ import {
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
 import { MESSAGE_GAP, ownMember } from '../wire.ts'
-import { type AnswerWriter, type Call, type Delta, type Ending, isAnswer } from './answer.ts'
 import type { Lines } from './lines.ts'
+import { type AnswerWriter, type Call, type Delta, type Ending, isAnswer } from './state.ts'
 
 /** A call as its pieces number it. */
 interface Numbered {
@@ -66,8 +67,7 @@ export class ChunksWriter implements AnswerWriter {
   endMessage(event: EventOf<'message-end'>, view: TurnView): void {
     const message = view.message(event.message)
     // The pieces of it cannot be taken back.
-    if (event.revised)
-      this.#lines.report({ kind: 'weakened', item: 'message-end', field: 'text', why: 'policy', count: 1 })
+    if (event.revised) this.#lines.report(lossOf('weakened', 'message-end', 'policy', 'text'))
     if (!isAnswer(event.message, view) || message?.streamed || message?.text === '') return
     this.#piece(event.message, message!.text, event.ext, view)
   }
@@ -78,12 +78,7 @@ export class ChunksWriter implements AnswerWriter {
 
   toolStart({ tool, name, ext }: EventOf<'tool-start'>, view: TurnView): void {
     this.#open(tool)
-    this.#piecesOfCall(
-      tool,
-      `"id":${quote(tool)},"type":"function","function":{"name":${quote(name)},"arguments":""}`,
-      ext,
-      view,
-    )
+    this.#piecesOfCall(tool, toolCallJson(tool, name, '').slice(1, -1), ext, view)
   }
 
   /** The wire cannot take pieces back: the round of a call that was dropped never ends with calls. */

@@ -2,8 +2,8 @@ import { append, type EventOf, type Ext, type Id, quote, type TurnView, type Usa
 import { toolCallJson } from '../messages.ts'
 import { writeUsage } from '../usage.ts'
 import { ownMember } from '../wire.ts'
-import { type AnswerWriter, type Call, type Ending, isAnswer } from './answer.ts'
 import type { Lines } from './lines.ts'
+import { type AnswerWriter, type Call, type Ending, isAnswer } from './state.ts'
 
 /**
  * An answer as `chat.completion` lines, one for each message or call. A message waits until it is known whether it is
@@ -21,7 +21,7 @@ export class CompletionsWriter implements AnswerWriter {
   }
 
   begin(at: number): void {
-    const metadata = this.#lines.greeting.take()
+    const metadata = this.#lines.client.greeting()
     if (metadata.length === 0) return
     const choice = '{"index":0,"message":{"role":"assistant","content":"","tool_calls":null},"finish_reason":null}'
     this.#lines.completion(choice, { at, metadata })
@@ -47,12 +47,6 @@ export class CompletionsWriter implements AnswerWriter {
     this.#held = undefined
     return true
   }
-
-  toolStart(): void {}
-
-  toolDrop(): void {}
-
-  toolArgs(): void {}
 
   toolCall({ tool, name, args, ext }: Call, view: TurnView): void {
     this.before(view)

@@ -2,15 +2,9 @@ import type { Entry } from '../../../src/codec-kit/index.ts'
 import { type EventOf, fault, type JsonText, quote, type Stop, type TurnView } from '../../../src/model/index.ts'
 import { writeUsage } from '../usage.ts'
 import { ownMember, PROTOCOL } from '../wire.ts'
-import type { AnswerWriter } from './answer.ts'
-import type { CommandWriter } from './command.ts'
+import { writeMessageResult } from './before.ts'
 import type { Lines } from './lines.ts'
-
-/** A request to cancel that waits for the turn's end. */
-export interface CancelRequest {
-  request: string
-  reason: string
-}
+import type { CancelRequest, Turn } from './state.ts'
 
 /** The end of a turn on this wire: the reason of the last completion, and an event. */
 interface Ended {
@@ -75,60 +69,46 @@ function endMembers(stop: Stop, metrics: JsonText | undefined): Entry[] {
   ]
 }
 
+/** Ends a request that had no turn. `at` is milliseconds since the epoch. */
+export function closeRequest(lines: Lines, stop: 'end' | 'aborted', at: number): void {
+  if (stop !== 'end' || !lines.chunked) lines.write('x-qwen-session-event', endMembers(stop, undefined))
+  if (lines.chunked) lines.completion('{"index":0,"delta":{},"finish_reason":"stop"}', { at })
+}
+
 /** Writes the one end of a turn. */
-export class EndWriter {
-  readonly #lines: Lines
-  readonly #answer: AnswerWriter
-  readonly #compaction: CommandWriter | undefined
-
-  /** `compaction` writes the result of a turn that compacts its transcript; other turns have none. */
-  constructor(lines: Lines, answer: AnswerWriter, compaction: CommandWriter | undefined) {
-    this.#lines = lines
-    this.#answer = answer
-    this.#compaction = compaction
+export function writeEnd(turn: Turn, end: EventOf<'turn-end'>, view: TurnView): void {
+  const { lines, answer } = turn
+  if (end.outcome === 'failed') {
+    const said = end.fault?.ext
+    if (said && said.protocol !== PROTOCOL) lines.drop('ext', said.protocol)
+    lines.fatal(end.fault ?? fault('internal', 'The turn failed; see the log of the gateway.'))
+    return
   }
-
-  /** Ends a request that had no turn. `at` is milliseconds since the epoch. */
-  close(stop: 'end' | 'aborted', at: number): void {
-    if (stop !== 'end' || !this.#lines.chunked) {
-      this.#lines.write('x-qwen-session-event', endMembers(stop, undefined))
-    }
-    if (this.#lines.chunked) this.#lines.completion('{"index":0,"delta":{},"finish_reason":"stop"}', { at })
+  const compacts = turn.task === 'compact'
+  if (compacts && end.outcome === 'completed') writeCompacted(turn, end, view)
+  if (end.summary !== undefined && !compacts) lines.drop('end.summary')
+  const stop = end.outcome === 'cancelled' ? 'aborted' : (end.stop ?? 'end')
+  if (NARROW.has(stop)) lines.narrow('end.stop')
+  const { reason, event } = ENDS[stop]
+  const usage = view.usage && writeUsage(view.usage)
+  if (lines.chunked) {
+    // The last line of this format is the last piece: an event other than the usual one goes before it.
+    answer.before(view)
+    if (event !== 'Finished') lines.write('x-qwen-session-event', endMembers(stop, usage))
+    answer.finish(reason, { usage, ext: end.ext }, view)
+    return
   }
+  if (!turn.answered && !compacts) answer.finish(reason, { usage, ext: undefined }, view)
+  answer.before(view)
+  lines.write('x-qwen-session-event', endMembers(stop, usage), end.ext)
+}
 
-  /** Ends a turn. `answered`: its whole answer was the result of a command. */
-  write(end: EventOf<'turn-end'>, view: TurnView, answered: boolean): void {
-    if (end.outcome === 'failed') {
-      const said = end.fault?.ext
-      if (said && said.protocol !== PROTOCOL) this.#lines.drop('ext', said.protocol)
-      this.#lines.fatal(end.fault ?? fault('internal', 'The turn failed; see the log of the gateway.'))
-      return
-    }
-    if (end.outcome === 'completed') this.#compacted(end, view)
-    if (end.summary !== undefined && !this.#compaction) this.#lines.drop('end.summary')
-    const stop = end.outcome === 'cancelled' ? 'aborted' : (end.stop ?? 'end')
-    if (NARROW.has(stop)) this.#lines.report({ kind: 'weakened', item: 'end.stop', why: 'too-narrow', count: 1 })
-    const { reason, event } = ENDS[stop]
-    const usage = view.usage && writeUsage(view.usage)
-    if (this.#lines.chunked) {
-      // The last line of this format is the last piece: an event other than the usual one goes before it.
-      this.#answer.before(view)
-      if (event !== 'Finished') this.#lines.write('x-qwen-session-event', endMembers(stop, usage))
-      this.#answer.finish(reason, { usage, ext: end.ext }, view)
-      return
-    }
-    if (!answered && !this.#compaction) this.#answer.finish(reason, { usage, ext: undefined }, view)
-    this.#answer.before(view)
-    this.#lines.write('x-qwen-session-event', endMembers(stop, usage), end.ext)
-  }
-
-  /** The transcript was compacted: its summary is the result of the command. */
-  #compacted({ summary }: EventOf<'turn-end'>, view: TurnView): void {
-    if (!this.#compaction) return
-    this.#lines.write('x-qwen-session-event', [
-      ['event', '"ChatCompressed"'],
-      ['message', quote('The conversation was compacted.')],
-    ])
-    this.#compaction.message('info', summary || view.text || 'The conversation was compacted.')
-  }
+/** The transcript was compacted: its summary is the result of the command. */
+function writeCompacted(turn: Turn, { summary }: EventOf<'turn-end'>, view: TurnView): void {
+  const text = 'The conversation was compacted.'
+  turn.lines.write('x-qwen-session-event', [
+    ['event', '"ChatCompressed"'],
+    ['message', quote(text)],
+  ])
+  writeMessageResult(turn, 'info', summary || view.text || text)
 }

@@ -1,5 +1,5 @@
 import type { Entry } from '../../../src/codec-kit/index.ts'
-import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
+import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Id,
   type JsonText,
@@ -12,7 +12,10 @@ import {
 } from '../../../src/model/index.ts'
 import type { Instant } from '../schema.ts'
 import { ownMember, PROTOCOL, seconds } from '../wire.ts'
-import { type Greeting, Lines } from './lines.ts'
+import type { Client } from './client.ts'
+import { Lines } from './lines.ts'
+
+type Reply = Extract<LinkEvent, { type: 'command-reply' }>
 
 /** A hint or heartbeat on its way. */
 interface Asked {
@@ -27,22 +30,16 @@ const NO_HINTS = 'The agent behind this gateway offers no hints.'
 
 /** The requests that are answered with one line at once: hints and heartbeats. */
 export class Instants {
-  readonly #ports: FrontPorts
-  readonly #greeting: () => Greeting
+  readonly #client: Client
   readonly #asked = new Map<Id, Asked>()
 
-  constructor(ports: FrontPorts, greeting: () => Greeting) {
-    this.#ports = ports
-    this.#greeting = greeting
+  constructor(client: Client) {
+    this.#client = client
   }
 
   /** True when nothing waits for an answer. */
   get idle(): boolean {
     return this.#asked.size === 0
-  }
-
-  has(exchange: Id): boolean {
-    return this.#asked.has(exchange)
   }
 
   /** Asks for the hints of what was typed. `line` is the raw request. */
@@ -65,40 +62,39 @@ export class Instants {
     this.#ask({ kind: 'heartbeat', lines: this.#lines(session, request.prompt_id), trigger: '' }, session, 'health')
   }
 
-  /** A sign of life that nobody asked for. `at` is milliseconds since the epoch. */
-  beat(session: string, at: number): void {
-    writeBeat(this.#lines(session, undefined), undefined, at)
+  /** Writes a sign of life that nobody asked for. */
+  beat(session: string): void {
+    writeBeat(this.#lines(session, undefined), undefined)
   }
 
   /** Writes the answer; false when the reply is for something else. */
-  reply(reply: Extract<LinkEvent, { type: 'command-reply' }>, at: number): boolean {
+  reply(reply: Reply): boolean {
     const asked = this.#asked.get(reply.exchange)
     if (!asked) return false
     this.#asked.delete(reply.exchange)
-    if (asked.kind === 'heartbeat') writeBeat(asked.lines, reply, at)
+    if (asked.kind === 'heartbeat') writeBeat(asked.lines, reply)
     else writeHints(asked.lines, asked.trigger, reply)
     return true
   }
 
   #lines(session: string, prompt: string | null | undefined): Lines {
-    return new Lines(this.#ports, undefined, { session, prompt: prompt ?? undefined }, this.#greeting())
+    return new Lines(this.#client, { session, prompt: prompt ?? undefined })
   }
 
   #ask(asked: Asked, session: string, what: QueryWhat, args?: JsonText): void {
-    const exchange = this.#ports.newId()
+    const { ports } = this.#client
+    const exchange = ports.newId()
     this.#asked.set(exchange, asked)
     const query = { type: 'query', what, ...(args !== undefined && { args }) } as const
-    this.#ports.command({ exchange, session: { id: session }, ...query }, ANSWER)
+    ports.command({ exchange, session: { id: session }, ...query }, ANSWER)
   }
 }
 
-type Reply = Extract<LinkEvent, { type: 'command-reply' }>
-
-function writeBeat(lines: Lines, reply: Reply | undefined, at: number): void {
+function writeBeat(lines: Lines, reply: Reply | undefined): void {
   const healthy = !reply?.fault && member(reply?.data ?? '{}', 'ok') !== 'false'
   const entries: Entry[] = [
     ['status', healthy ? '"ok"' : '"error"'],
-    ['ts', seconds(at)],
+    ['ts', seconds(lines.client.at)],
     ['message', reply?.fault ? quote(reply.fault.message) : undefined],
   ]
   lines.write('result/heartbeat', entries, reply?.ext)

@@ -1,44 +1,18 @@
 import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
-import type { FrontPorts } from '../../../src/contract/index.ts'
-import { type Ext, type Fault, type Id, type Item, type JsonText, type Loss, quote } from '../../../src/model/index.ts'
+import {
+  type Ext,
+  type Fault,
+  type Id,
+  type Item,
+  type JsonText,
+  type Loss,
+  lossOf,
+  object,
+  quote,
+} from '../../../src/model/index.ts'
 import { errorJson } from '../error-object.ts'
-import { addedMembers, type Format, PROTOCOL_VERSION, seconds } from '../wire.ts'
-
-/** The abilities of this implementation, as the first completion lists them. */
-export const ABILITIES = ['commands', 'command_hint', 'heartbeat', 'cancel', 'annotations'] as const
-/** More of it, where the client can answer on the same wire. */
-export const CONTROL_ABILITIES = ['can_use_tool', 'hook_callback', 'mcp_message', 'tool_response'] as const
-
-/** The description of this implementation in the first completion of a wire; it is written once. */
-export class Greeting {
-  readonly input: Format
-  readonly output: Format
-  /** True when the client can answer questions. */
-  readonly control: boolean
-  #told = false
-
-  constructor(input: Format, output: Format, control: boolean) {
-    this.input = input
-    this.output = output
-    this.control = control
-  }
-
-  get abilities(): readonly string[] {
-    return this.control ? [...ABILITIES, ...CONTROL_ABILITIES] : ABILITIES
-  }
-
-  /** The members of `metadata` that are not written yet. */
-  take(): Entry[] {
-    if (this.#told) return []
-    this.#told = true
-    return [
-      ['protocol_version', quote(PROTOCOL_VERSION)],
-      ['input_format', quote(this.input)],
-      ['output_format', quote(this.output)],
-      ['capabilities', `[${this.abilities.map(quote).join(',')}]`],
-    ]
-  }
-}
+import { addedMembers, seconds } from '../wire.ts'
+import type { Client } from './client.ts'
 
 /** Which session and turn lines belong to. Without a prompt they belong to none. */
 export interface Place {
@@ -58,26 +32,24 @@ export interface Around {
 
 /** Writes the lines of one turn, or those of no turn. */
 export class Lines {
-  readonly greeting: Greeting
+  readonly client: Client
   readonly place: Place
-  readonly #ports: FrontPorts
   readonly #exchange: Id | undefined
 
-  constructor(ports: FrontPorts, exchange: Id | undefined, place: Place, greeting: Greeting) {
-    this.#ports = ports
-    this.#exchange = exchange
+  constructor(client: Client, place: Place, exchange?: Id) {
+    this.client = client
     this.place = place
-    this.greeting = greeting
+    this.#exchange = exchange
   }
 
   /** True when answers are written in pieces. */
   get chunked(): boolean {
-    return this.greeting.output === 'stream-chunk-json'
+    return this.client.formats.output === 'stream-chunk-json'
   }
 
   /** Writes a whole line. */
   send(line: string): void {
-    this.#ports.send(line)
+    this.client.ports.send(line)
   }
 
   /** Writes a line of this type, with where it belongs. */
@@ -87,14 +59,13 @@ export class Lines {
 
   /** Writes a completion or a chunk with this choice. */
   completion(choice: JsonText, { at, usage, metadata = [], ext }: Around): void {
-    const all = [...this.greeting.take(), ...metadata]
-    const members = all.map(([key, json]) => `${quote(key)}:${json}`).join(',')
+    const all = [...this.client.greeting(), ...metadata]
     const entries: Entry[] = [
       ['object', this.chunked ? '"chat.completion.chunk"' : '"chat.completion"'],
       ...this.head(at),
       ['choices', `[${choice}]`],
       ['usage', usage],
-      ['metadata', all.length === 0 ? undefined : `{${members}}`],
+      ['metadata', all.length === 0 ? undefined : object(all)],
     ]
     this.send(messageLine(entries, addedMembers(ext)))
   }
@@ -119,41 +90,36 @@ export class Lines {
   }
 
   /**
-   * A failure that leaves the process healthy: a completion whose `metadata` holds it under this key. One of the control
-   * channel says nothing in the conversation, and ends no turn that runs at the same time.
+   * Writes a failure that leaves the process healthy: a completion whose `metadata` holds it under this key. One of the
+   * control channel says nothing in the conversation, and ends no turn that runs at the same time. A request beyond
+   * this implementation (`unsupported`) has a finish reason of its own.
    */
-  recoverable(reason: Fault, at: number, key: 'error' | 'control_errors' = 'error'): void {
+  recoverable(reason: Fault, at: number, kind: 'error' | 'control_errors' | 'unsupported' = 'error'): void {
     const error = errorJson(reason, true)
-    if (key === 'error')
-      this.completion(this.#choice(quote(reason.message), '"stop"'), { at, metadata: [[key, error]] })
-    else this.completion(this.#choice('""', 'null'), { at, metadata: [[key, `[${error}]`]] })
+    const isControl = kind === 'control_errors'
+    const message = `{"role":"assistant","content":${isControl ? '""' : quote(reason.message)}}`
+    const finish = isControl ? 'null' : kind === 'error' ? '"stop"' : '"error"'
+    const choice = `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":${finish}}`
+    this.completion(choice, { at, metadata: [isControl ? [kind, `[${error}]`] : ['error', error]] })
   }
 
-  /** A request beyond this implementation; the process ends with a code of its own. */
-  unsupported(reason: Fault, at: number): void {
-    this.completion(this.#choice(quote(reason.message), '"error"'), {
-      at,
-      metadata: [['error', errorJson(reason, true)]],
-    })
-  }
-
-  #choice(content: JsonText, finish: JsonText): JsonText {
-    const message = `{"role":"assistant","content":${content}}`
-    return `{"index":0,"${this.chunked ? 'delta' : 'message'}":${message},"finish_reason":${finish}}`
-  }
-
-  /** A failure that ends the process. */
+  /** Writes a failure that ends the process. */
   fatal(reason: Fault): void {
     this.send(messageLine([['error', errorJson(reason, false)]]))
   }
 
-  /** Something has no place on this wire. */
+  /** Reports an item, or a field of it, that has no place on this wire. */
   drop(item: Item, field?: string): void {
-    this.report({ kind: 'dropped', item, ...(field !== undefined && { field }), why: 'no-place', count: 1 })
+    this.report(lossOf('dropped', item, 'no-place', field))
+  }
+
+  /** Reports an item that this wire has only a narrower form of. */
+  narrow(item: Item, field?: string): void {
+    this.report(lossOf('weakened', item, 'too-narrow', field))
   }
 
   /** Only lines of a turn lose anything: the others are this implementation's own words. */
   report(loss: Loss): void {
-    this.#ports.report(loss, this.#exchange!)
+    this.client.ports.report(loss, this.#exchange!)
   }
 }

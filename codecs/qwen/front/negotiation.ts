@@ -1,44 +1,30 @@
 import { scalarText } from '../../../src/codec-kit/index.ts'
 import type { FrontContext } from '../../../src/contract/index.ts'
 import { isRecord } from '../../../src/model/index.ts'
-import { type Format, NEW_SESSION } from '../wire.ts'
+import { NEW_SESSION } from '../wire.ts'
 import { beyondVersion, formatOf } from './args.ts'
-import type { Greeting, Place } from './lines.ts'
+import type { Client } from './client.ts'
+import type { Place } from './lines.ts'
 
-/** The version and capabilities that a request needs. */
-export interface Ask {
-  version: unknown
-  output: Format | undefined
-  /** An output format that is not known. */
-  unknownOutput: boolean
-  capabilities: readonly unknown[]
-}
-
-/** Reads the needs of a request: `protocol_version`, and more of the kind in `metadata`. */
-export function readAsk(value: Record<string, unknown>): Ask {
+/**
+ * The message about what this wire lacks of what a request needs, by its `protocol_version` and more of the kind in its
+ * `metadata`; undefined when it has all of it. The first request that names an output format settles it.
+ */
+export function beyondThis(value: Record<string, unknown>, client: Client): string | undefined {
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {}
-  const output = metadata['output_format']
-  const asked = metadata['capabilities']
-  return {
-    version: value['protocol_version'] ?? metadata['protocol_version'],
-    output: formatOf(output),
-    unknownOutput: output !== undefined && formatOf(output) === undefined,
-    capabilities: Array.isArray(asked) ? asked : [],
-  }
-}
-
-/** The message about what this wire lacks; undefined when it has all that a request needs. */
-export function beyondThis(
-  { version, output, unknownOutput, capabilities }: Ask,
-  greeting: Greeting,
-): string | undefined {
+  const { output_format: asked, capabilities } = metadata
+  const streams = value['stream'] === true && client.transport !== 'stdio'
+  client.wished ??= formatOf(asked) ?? (streams ? 'stream-chunk-json' : undefined)
+  const version = value['protocol_version'] ?? metadata['protocol_version']
   const beyond = version == null ? undefined : beyondVersion(scalarText(version))
   if (beyond !== undefined) return beyond
-  if (unknownOutput || (output !== undefined && output !== greeting.output)) {
-    return `The output format of this wire is ${greeting.output}: ask for another one when you open it.`
+  const { output } = client.formats
+  if (asked !== undefined && asked !== output) {
+    return `The output format of this wire is ${output}: ask for another one when you open it.`
   }
-  const missing = capabilities.some((name) => !greeting.abilities.includes(scalarText(name)))
-  return missing ? `The capabilities of this wire are ${greeting.abilities.join(', ')}.` : undefined
+  const needed: readonly unknown[] = Array.isArray(capabilities) ? capabilities : []
+  const missing = needed.some((name) => !client.abilities.includes(scalarText(name)))
+  return missing ? `The capabilities of this wire are ${client.abilities.join(', ')}.` : undefined
 }
 
 /** Media types of lines of JSON and of text; a browser's form cannot send the first ones unasked. */

@@ -1,21 +1,16 @@
 import { PromptQueue } from '../../../src/codec-kit/index.ts'
-import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
-import {
-  type Command,
-  type Fault,
-  fault,
-  type Id,
-  type LinkEvent,
-  type TurnEvent,
-  type TurnOptions,
-  type TurnView,
-} from '../../../src/model/index.ts'
-import { AskIds } from './asks.ts'
-import { type CancelRequest, writeCancelled } from './ending.ts'
-import { type Greeting, Lines } from './lines.ts'
+import type { Answer } from '../../../src/contract/index.ts'
+import type { Command, CommandOf, Fault, Id, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import { FrontAsks } from './asks.ts'
+import { ChunksWriter } from './chunks.ts'
+import type { Client } from './client.ts'
+import { CompletionsWriter } from './completions.ts'
+import { writeCancelled } from './ending.ts'
+import { Lines } from './lines.ts'
 import type { Request } from './request.ts'
-import { type RequestWriter, TextWriter } from './text.ts'
-import { TurnWriter } from './turn.ts'
+import type { CancelRequest, Turn } from './state.ts'
+import { warn, writeText } from './text.ts'
+import { writeCommandDone, writeNeverRun, writeRefusal, writeTurnEvent } from './turn.ts'
 
 /** A request before it runs, with its session and its turn's own id. */
 export interface Waiting {
@@ -24,25 +19,11 @@ export interface Waiting {
   prompt: string
 }
 
-/** The wire, as the queue needs it. */
-export interface QueueOwner {
-  readonly greeting: Greeting
-  /** The options of every request that sets none itself. */
-  readonly defaults: TurnOptions
-  /** The client can send no answers to questions any more. */
-  readonly ended: boolean
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  /** A request has its answer; `failed` when the process has to end with it. */
-  over(failed: boolean): void
-}
-
 interface Active extends Waiting {
   exchange: Id
   turn: Id
-  writer: RequestWriter
-  /** The same, where questions and cancellations have a place. */
-  structured: TurnWriter | undefined
+  /** Its answer in a structured format; undefined for one that is text. */
+  lines: Turn | undefined
   /** The gateway knows of the turn: from here on it can be cancelled. */
   accepted: boolean
   cancelAsked: boolean
@@ -50,19 +31,18 @@ interface Active extends Waiting {
 
 /** The requests of one client. */
 export class QwenQueue extends PromptQueue<Waiting, Active> {
-  readonly #ports: FrontPorts
-  readonly #owner: QueueOwner
-  readonly #askIds = new AskIds()
+  readonly #client: Client
+  /** A request has failed in a way that ends the wire. */
+  broken = false
 
-  constructor(ports: FrontPorts, owner: QueueOwner) {
+  constructor(client: Client) {
     super()
-    this.#ports = ports
-    this.#owner = owner
+    this.#client = client
   }
 
-  /** The writer of what runs, in a structured format. */
-  get writer(): TurnWriter | undefined {
-    return this.active?.structured
+  /** The questions of what runs, in a structured format. */
+  get asks(): FrontAsks | undefined {
+    return this.active?.lines?.asks
   }
 
   /**
@@ -73,18 +53,17 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
     const means = (known: Waiting): boolean =>
       (session === undefined || known.session === session) && (prompt === undefined || known.prompt === prompt)
     const active = this.active
-    if (active?.structured && active.turn !== '' && means(active)) {
-      active.structured.cancel(request)
+    if (active?.lines && active.turn !== '' && means(active)) {
+      active.lines.cancels.push(request)
       active.cancelAsked = true
       if (active.accepted) this.#stop(active)
       return
     }
     const waiting = this.take((known) => prompt !== undefined && means(known))
-    const { greeting } = this.#owner
-    if (waiting) this.#structured(waiting, undefined, '').cancelled(request, this.#owner.at)
+    if (waiting) writeNeverRun(newTurn(this.#client, waiting, undefined, ''), request, this.#client.at)
     else {
       const place = { session: session ?? active?.session ?? '', prompt }
-      writeCancelled(new Lines(this.#ports, undefined, place, greeting), request, false)
+      writeCancelled(new Lines(this.#client, place), request, false)
     }
   }
 
@@ -92,7 +71,8 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     const active = this.running(exchange)
     if (!active) return
-    active.writer.encode(event, view)
+    if (active.lines) writeTurnEvent(active.lines, event, view)
+    else writeText(this.#client.ports, exchange, event, view)
     if (event.type === 'turn-accepted') {
       active.accepted = true
       if (active.cancelAsked) this.#stop(active)
@@ -103,8 +83,10 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
   reply({ exchange, fault: reason }: Extract<LinkEvent, { type: 'command-reply' }>): boolean {
     const active = this.running(exchange)
     if (!active) return false
-    if (reason) active.writer.commandDone('error', reason.message, this.#owner.at)
-    else active.writer.commandDone('info', 'The conversation was cleared.', this.#owner.at)
+    const text = reason?.message ?? 'The conversation was cleared.'
+    if (active.lines) writeCommandDone(active.lines, reason ? 'error' : 'info', text, this.#client.at)
+    else if (reason) warn(this.#client.ports, text)
+    else this.#client.ports.send(text)
     this.#over(false)
     return true
   }
@@ -113,52 +95,66 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
   fail(reason: Fault, exchange: Id, healthy: boolean): void {
     const active = this.running(exchange)
     if (!active) return
-    active.writer.refuse(reason, healthy, this.#owner.at)
+    if (active.lines) writeRefusal(active.lines, reason, healthy, this.#client.at)
+    else warn(this.#client.ports, reason.message)
     this.#over(!healthy)
   }
 
   #stop({ session, turn }: Active): void {
-    const exchange = this.#ports.newId()
-    this.#ports.command({ exchange, session: { id: session }, type: 'turn-cancel', target: { turn } })
+    const { ports } = this.#client
+    ports.command({ exchange: ports.newId(), session: { id: session }, type: 'turn-cancel', target: { turn } })
   }
 
   #over(failed: boolean): void {
     this.end()
-    if (failed && this.#owner.greeting.output !== 'text') this.drop()
-    this.#owner.over(failed)
+    if (failed) {
+      this.#client.exitCode = 1
+      this.broken = !this.#client.text
+      if (this.broken) this.drop()
+    }
     this.resume()
   }
 
   protected issue(waiting: Waiting): void {
-    const exchange = this.#ports.newId()
+    const { ports, text } = this.#client
+    const exchange = ports.newId()
     const clear = builtIn(waiting.request) === 'clear'
-    const turn = clear ? '' : this.#ports.newId()
-    const structured = this.#text ? undefined : this.#structured(waiting, exchange, turn)
-    const writer = structured ?? new TextWriter(this.#ports, exchange)
-    this.start({ ...waiting, exchange, turn, writer, structured, accepted: false, cancelAsked: false })
+    const turn = clear ? '' : ports.newId()
+    const lines = text ? undefined : newTurn(this.#client, waiting, exchange, turn)
+    this.start({ ...waiting, exchange, turn, lines, accepted: false, cancelAsked: false })
     const command: Command = clear
       ? { exchange, session: { id: waiting.session }, type: 'session-clear' }
-      : startOf(waiting, exchange, turn, this.#owner.defaults)
-    this.#ports.command(command, this.#answer(clear))
-  }
-
-  get #text(): boolean {
-    return this.#owner.greeting.output === 'text'
+      : this.#startOf(waiting, exchange, turn)
+    ports.command(command, this.#answer(clear))
   }
 
   #answer(clear: boolean): Answer {
-    const form = clear || this.#text ? 'whole' : 'stream'
+    const { text, formats, ended } = this.#client
     // What comes once the input has ended can be answered by nobody.
-    const asks = this.#owner.greeting.control && !this.#owner.ended ? 'inline' : 'never'
-    return { form, framing: this.#text ? 'text' : 'ndjson', onDisconnect: 'cancel', asks }
+    const asks = formats.control && !ended ? 'inline' : 'never'
+    const form = clear || text ? 'whole' : 'stream'
+    return { form, framing: text ? 'text' : 'ndjson', onDisconnect: 'cancel', asks }
   }
 
-  #structured({ request, session, prompt }: Waiting, exchange: Id | undefined, turn: Id): TurnWriter {
-    const { greeting, defaults } = this.#owner
-    const place = { session, prompt, model: request.options.model ?? defaults.model }
-    const lines = new Lines(this.#ports, exchange, place, greeting)
-    const task = builtIn(request) === 'compress' ? 'compact' : 'prompt'
-    return new TurnWriter(this.#ports, lines, { turn, task, command: request.command?.json, askIds: this.#askIds })
+  #startOf({ request, session, prompt }: Waiting, exchange: Id, turn: Id): CommandOf<'turn-start'> {
+    const compact = builtIn(request) === 'compress'
+    const options = { ...this.#client.defaults, ...request.options }
+    const { history, clientTools, ext } = request
+    return {
+      exchange,
+      session: { id: session },
+      type: 'turn-start',
+      turn,
+      task: compact ? 'compact' : 'prompt',
+      request: prompt,
+      ...(options.model !== undefined && { agent: options.model }),
+      input: compact ? [] : inputOf(request),
+      options,
+      ...(!compact && request.command && { invocation: request.command.invocation }),
+      ...(history && { history }),
+      ...(clientTools && { clientTools }),
+      ...(ext && { ext }),
+    }
   }
 }
 
@@ -169,31 +165,29 @@ function builtIn({ command }: Request): 'clear' | 'compress' | undefined {
   return path[0] === 'clear' || path[0] === 'compress' ? path[0] : undefined
 }
 
-function startOf({ request, session, prompt }: Waiting, exchange: Id, turn: Id, defaults: TurnOptions): Command {
-  const compact = builtIn(request) === 'compress'
-  const options = { ...defaults, ...request.options }
-  const { history, clientTools, ext, toolCall } = request
-  const answered = request.input.some(({ type }) => type === 'tool-reply')
-  const input =
-    toolCall === undefined || answered
-      ? request.input
-      : [{ type: 'tool-reply' as const, tool: toolCall, status: 'ok' as const, parts: request.input }]
-  return {
-    exchange,
-    session: { id: session },
-    type: 'turn-start',
-    turn,
-    task: compact ? 'compact' : 'prompt',
-    request: prompt,
-    ...(options.model !== undefined && { agent: options.model }),
-    input: compact ? [] : input,
-    options,
-    ...(!compact && request.command && { invocation: request.command.invocation }),
-    ...(history && { history }),
-    ...(clientTools && { clientTools }),
-    ...(ext && { ext }),
-  }
+/** The parts of a request; those that answer a tool call, and are not the wire's own form of that, as its result. */
+function inputOf({ input, toolCall }: Request): Request['input'] {
+  if (toolCall === undefined || input.some(({ type }) => type === 'tool-reply')) return input
+  return [{ type: 'tool-reply', tool: toolCall, status: 'ok', parts: input }]
 }
 
-/** The refusal of one request too many. */
-export const OVERLOADED: Fault = fault('overloaded', 'Too many requests are waiting: send more when these have ended.')
+/** A request of which nothing is written. */
+function newTurn(client: Client, { request, session, prompt }: Waiting, exchange: Id | undefined, turn: Id): Turn {
+  const place = { session, prompt, model: request.options.model ?? client.defaults.model }
+  const lines = new Lines(client, place, exchange)
+  const command = request.command?.json
+  return {
+    lines,
+    answer: lines.chunked ? new ChunksWriter(lines) : new CompletionsWriter(lines),
+    asks: new FrontAsks(lines, turn),
+    task: builtIn(request) === 'compress' ? 'compact' : 'prompt',
+    command,
+    commandDone: command === undefined,
+    cancels: [],
+    called: new Set(),
+    thoughts: new Map(),
+    inResult: new Set(),
+    answered: false,
+    begun: false,
+  }
+}

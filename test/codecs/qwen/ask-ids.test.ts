@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { AskIds } from '../../../codecs/qwen/front/asks.ts'
+import { AskIds } from '../../../codecs/qwen/front/ask-ids.ts'
 
 describe('the ids of questions', () => {
   test('are never those of an earlier one', () => {
