@@ -1,68 +1,29 @@
-import { capabilities } from '../../src/contract/index.ts'
-import type { Item } from '../../src/model/index.ts'
+import { TEXT_TURN, TOOL_CALLS } from '../../src/codec-kit/index.ts'
+import { capabilities, type ItemRows } from '../../src/contract/index.ts'
 
-const BOTH: readonly Item[] = [
-  'turn-start',
-  'turn-cancel',
-  'ask-reply',
-  'query',
-  'query.models',
-  'option.model',
-  'option.effort',
-  'part.text',
-  'part.reasoning',
-  'turn-started',
-  'turn-end',
-  'message-start',
-  'text-delta',
-  'reasoning-delta',
-  'message-end',
-  'message-retract',
-  'tool-end',
-  'usage',
-  'usage.input',
-  'usage.output',
-  'usage.cacheRead',
-  'usage.total',
-  'notice',
-  'notice.code',
-  'fault.code',
-  'reasoning.seal',
-  'ask',
-  'ask-settled',
-  'command-reply',
+const BOTH: ItemRows = [
+  TEXT_TURN,
+  ['turn-cancel', 'query', 'query.models', 'command-reply', 'option.model', 'option.effort'],
+  ['part.text', 'part.reasoning', 'reasoning-delta', 'reasoning.seal', 'message-retract', 'tool-end'],
+  ['usage', 'usage.input', 'usage.output', 'usage.cacheRead', 'usage.total'],
+  ['notice', 'notice.code', 'fault.code', 'ask', 'ask-reply', 'ask-settled'],
 ]
 
 /** The capabilities of a client of this dialect. */
 export const frontCapabilities = capabilities({
   full: [
     ...BOTH,
-    'session-clear',
-    'config-set',
-    'option.systemPrompt',
-    'option.outputSchema',
-    'option.streaming',
-    'session.id',
-    'turn-accepted',
+    ['session-clear', 'session.id', 'config-set', 'turn-accepted'],
+    ['option.systemPrompt', 'option.outputSchema', 'option.streaming'],
   ],
-  // A model call is known only by its number, a tool call only once it is whole.
   partial: [
-    'foreign',
-    'ext',
-    'tool-call',
-    'part.data',
-    'part.diff',
-    'step-start',
-    'step-end',
-    'tool-start',
-    'tool-args-delta',
-    'tool-progress',
+    // A model call is known only by its number, a tool call only once it is whole.
+    ['step-start', 'step-end', 'tool-start', 'tool-args-delta', 'tool-call', 'tool-progress'],
+    ['foreign', 'ext', 'part.data', 'part.diff'],
     // Of all stops only the limit of model calls.
     'end.stop',
     // Consent and refusal are all that can be chosen.
-    'ask.approval',
-    'ask.input',
-    'ask.client',
+    ['ask.approval', 'ask.input', 'ask.client'],
   ],
 })
 
@@ -70,18 +31,9 @@ export const frontCapabilities = capabilities({
 export const backCapabilities = capabilities({
   full: [
     ...BOTH,
-    'tool-call',
-    'ask.approval',
-    'config-set',
-    'start.invocation',
-    'agent-ready',
-    'session-bound',
-    'tool-start',
-    'tool-args-delta',
-    'tool-progress',
-    'ask.input',
-    'ask.client',
-    'end.stop',
+    TOOL_CALLS,
+    ['config-set', 'start.invocation', 'agent-ready', 'session-bound', 'end.stop'],
+    ['ask.approval', 'ask.input', 'ask.client'],
   ],
   partial: ['foreign', 'ext', 'option.systemPrompt', 'part.data'],
 })

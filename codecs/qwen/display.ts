@@ -1,3 +1,4 @@
+import { dropped, weakened } from '../../src/codec-kit/index.ts'
 import {
   type JsonText,
   type Loss,
@@ -71,10 +72,10 @@ function displayOf(part: Part, report: (loss: Loss) => void): string | { json: J
       return { json: fileDiff(part.path, part.before, part.after) }
     case 'data':
       if (typeof parseObject(part.json)?.['kind'] === 'string') return { json: part.json }
-      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      report(weakened('part.data'))
       return part.json
     default:
-      report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+      report(dropped(`part.${part.type}`))
       return undefined
   }
 }

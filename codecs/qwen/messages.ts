@@ -1,3 +1,4 @@
+import { weakened } from '../../src/codec-kit/index.ts'
 import {
   elements,
   type JsonText,
@@ -103,7 +104,7 @@ function writeMessage(role: Role, parts: readonly Part[], report: (loss: Loss) =
     if (part.type === 'tool-reply') {
       const text = quote(plainText(part.parts, report))
       if (part.status !== 'ok') {
-        report({ kind: 'weakened', item: 'part.tool-reply', field: 'status', why: 'no-place', count: 1 })
+        report(weakened('part.tool-reply', 'status'))
       }
       written.push(`{"role":"tool","tool_call_id":${quote(part.tool)},"content":${text}}`)
     } else if (part.type === 'tool-call') calls.push(toolCallJson(part.tool, part.name, part.args))

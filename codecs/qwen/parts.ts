@@ -1,3 +1,4 @@
+import { dropped, weakened } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   elements,
@@ -179,10 +180,10 @@ function writePart(part: Part, report: (loss: Loss) => void): JsonText | undefin
         ['response', writeResponse(part.status, part.parts, report)],
       ])
     case 'data':
-      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      report(weakened('part.data'))
       return textPart(part.json)
     case 'diff':
-      report({ kind: 'dropped', item: 'part.diff', why: 'no-place', count: 1 })
+      report(dropped('part.diff'))
       return undefined
   }
 }
@@ -199,7 +200,7 @@ function writeMedia(part: Blob & { type: Media }, report: (loss: Loss) => void):
   }
   const uri = part.url ?? part.ref
   if (uri === undefined) {
-    report({ kind: 'dropped', item: `part.${part.type}`, why: 'required', count: 1 })
+    report(dropped(`part.${part.type}`, undefined, 'required'))
     return undefined
   }
   return typed('file_data', [
@@ -218,7 +219,7 @@ const DEFAULT_MIME: Readonly<Record<Media, string>> = {
 /** A tool's result as the response of a function: `output`, or `error` when it is not `ok`. */
 function writeResponse(status: ToolStatus, parts: readonly Part[], report: (loss: Loss) => void): JsonText {
   if (status === 'denied' || status === 'cancelled') {
-    report({ kind: 'weakened', item: 'part.tool-reply', field: 'status', why: 'too-narrow', count: 1 })
+    report(weakened('part.tool-reply', 'status', 'too-narrow'))
   }
   const [only] = parts
   const json = parts.length === 1 && only?.type === 'data' ? only.json : quote(plainText(parts, report))
@@ -232,9 +233,9 @@ export function plainText(parts: readonly Part[], report: (loss: Loss) => void):
   for (const part of parts) {
     if (part.type === 'text') texts.push(part.text)
     else if (part.type === 'data') {
-      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      report(weakened('part.data'))
       texts.push(part.json)
-    } else report({ kind: 'dropped', item: `part.${part.type}`, why: 'no-place', count: 1 })
+    } else report(dropped(`part.${part.type}`))
   }
   return texts.join('\n')
 }

@@ -9,10 +9,13 @@ export type Level = 'full' | 'partial' | 'none'
  */
 export type Capabilities = Readonly<Record<Item, Level>>
 
+/** Items, alone or in rows of those that belong together. */
+export type ItemRows = readonly (Item | readonly Item[])[]
+
 /** A complete table from the items that are carried; everything not named is `none`. */
-export function capabilities(table: { full: readonly Item[]; partial?: readonly Item[] }): Capabilities {
+export function capabilities(table: { full: ItemRows; partial?: ItemRows }): Capabilities {
   const levels = Object.fromEntries(ITEMS.map((item) => [item, 'none'])) as Record<Item, Level>
-  for (const item of table.partial ?? []) levels[item] = 'partial'
-  for (const item of table.full) levels[item] = 'full'
+  for (const item of table.partial?.flat() ?? []) levels[item] = 'partial'
+  for (const item of table.full.flat()) levels[item] = 'full'
   return levels
 }

@@ -14,11 +14,6 @@ export interface Loss {
   count: number
 }
 
-/** The loss of one item, or of a field of it. */
-export function lossOf(kind: Loss['kind'], item: Item, why: Loss['why'], field?: string): Loss {
-  return { kind, item, ...(field !== undefined && { field }), why, count: 1 }
-}
-
 /** The side of the gateway on which something is lost: between it and an agent, or between it and a client. */
 export type LossSide = 'agent' | 'client'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { askIdOf } from '../../../src/codec-kit/index.ts'
+import { askIdOf, weakened } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -83,10 +83,7 @@ export class Asks {
     this.#open.delete(ask!)
     const verdict = open.answer(command.reply)
     if (verdict?.edited) {
-      this.#ports.report(
-        { kind: 'weakened', item: 'ask-reply', field: 'edited', why: 'no-place', count: 1 },
-        turn!.turn,
-      )
+      this.#ports.report(weakened('ask-reply', 'edited'), turn!.turn)
     }
     const error = 'The host gave an answer of another kind.'
     this.#process.respond(open.request, verdict ? { payload: verdict.json } : { error })

@@ -1,4 +1,4 @@
-import type { BodyOf } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Id, Item, JsonText, TurnEvent } from '../../../src/model/index.ts'
 import { toExt } from '../wire.ts'
@@ -30,10 +30,7 @@ export class Emitter {
 
   /** Something of the wire was not understood. */
   unparsed(item: Item, field?: string): void {
-    this.#ports.report(
-      { kind: 'unparsed', item, ...(field !== undefined && { field }), why: 'unknown', count: 1 },
-      this.turn,
-    )
+    this.#ports.report(unparsed(item, field), this.turn)
   }
 
   newId(): Id {

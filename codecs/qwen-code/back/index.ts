@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf, UnaskedOutput, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { keysOf, UnaskedOutput, unknownMembers, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -272,6 +272,6 @@ export class QwenCodeBack implements BackLink {
 
   #unparsed(item: Item): void {
     const turn = this.#current?.decoder.turn
-    if (turn !== undefined) this.#ports.report({ kind: 'unparsed', item, why: 'unknown', count: 1 }, turn)
+    if (turn !== undefined) this.#ports.report(unparsed(item), turn)
   }
 }

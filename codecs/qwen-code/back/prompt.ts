@@ -1,4 +1,4 @@
-import { messageLine, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
 import { commandText } from '../wire.ts'
 
@@ -24,11 +24,11 @@ export function promptOf(start: TurnStart, known: string | undefined, report: (l
   const { systemPrompt: wished = known } = start.options
   const [, command] = COMMAND.exec(text) ?? []
   if (command !== undefined) {
-    if (wished !== known) report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+    if (wished !== known) report(dropped('option.systemPrompt', undefined, 'policy'))
     return { text, system: FORGETTING.has(command.toLowerCase()) ? undefined : known }
   }
   if (wished === undefined || wished === known || text.trim() === '') return { text, system: known }
-  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  report(weakened('option.systemPrompt'))
   return { text: withInstruction(wished, text), system: wished }
 }
 
@@ -37,10 +37,10 @@ function textOf(start: TurnStart, report: (loss: Loss) => void): string {
   for (const part of start.input) {
     if (part.type === 'text') lines.push(part.text)
     else if (part.type === 'data') {
-      report({ kind: 'weakened', item: 'part.data', why: 'no-place', count: 1 })
+      report(weakened('part.data'))
       lines.push(part.json)
     } else if (part.type === 'reasoning') {
-      report({ kind: 'dropped', item: 'part.reasoning', why: 'no-place', count: 1 })
+      report(dropped('part.reasoning'))
     }
   }
   const typed = lines.join('\n')

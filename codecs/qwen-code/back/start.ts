@@ -1,3 +1,4 @@
+import { dropped } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type CommandOf, fault, type Loss, member, type TurnOptions } from '../../../src/model/index.ts'
 import { CONTINUE, ownExt } from '../wire.ts'
@@ -40,7 +41,7 @@ export function startWork(work: Work, process: CliProcess, ports: BackPorts): vo
       // Refused or not, it is not asked for again in this turn.
       if (reply) settings.now[name] = wanted[name]!
       if (reply && !reply.success) {
-        ports.report({ kind: 'dropped', item: `option.${name}`, why: 'unknown', count: 1 }, decoder.turn)
+        ports.report(dropped(`option.${name}`, undefined, 'unknown'), decoder.turn)
       }
       startWork(work, process, ports)
     })
@@ -77,7 +78,7 @@ function prompt(work: Work, process: CliProcess, ports: BackPorts): void {
   }
   const extra = ownExt(start.ext)
   if (start.ext && extra === undefined) {
-    report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
+    report(dropped('ext', start.ext.protocol))
   }
   process.settings.system = system
   work.stage = 'sent'

@@ -1,3 +1,4 @@
+import { dropped } from '../../../src/codec-kit/index.ts'
 import { type EventOf, type Id, type JsonText, type Part, quote, type TurnView } from '../../../src/model/index.ts'
 import { modelOf } from './client.ts'
 import { textBlock, thinkingBlock, writeAssistant, writeEvent, writePiece } from './lines.ts'
@@ -98,7 +99,7 @@ function closeRun(turn: Turn, view: TurnView, extra?: JsonText): void {
 function writePart(turn: Turn, part: Part, message: Id, extra: JsonText | undefined): void {
   if (part.type === 'text') {
     if (part.text !== '') writeWhole(turn, 'text', part.text, message, extra)
-  } else if (part.type !== 'reasoning') lose(turn, 'dropped', `part.${part.type}`)
+  } else if (part.type !== 'reasoning') lose(turn, dropped(`part.${part.type}`))
   else if (turn.answer.thought !== message) {
     writeWhole(turn, 'thinking', part.text, message, extra, part.seal?.data)
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { messageLine } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type AskOption,
@@ -9,7 +9,6 @@ import {
   type Id,
   isRecord,
   type JsonText,
-  lossOf,
   member,
   members,
   narrowestOption,
@@ -81,12 +80,12 @@ export class FrontAsks {
     const { ports, ids } = this.#client
     const request = requestOf(question, ask, ownExt(ext))
     if (request === undefined) {
-      if (exchange !== undefined) ports.report(lossOf('dropped', 'ask', 'no-place', question.kind), exchange)
+      if (exchange !== undefined) ports.report(dropped('ask', question.kind), exchange)
       this.#reply(open, { kind: 'client', error: REFUSED })
       return
     }
     if (exchange !== undefined && question.kind === 'approval' && !isPlain(question.options)) {
-      ports.report(lossOf('weakened', 'ask.approval', 'too-narrow', 'options'), exchange)
+      ports.report(weakened('ask.approval', 'options', 'too-narrow'), exchange)
     }
     // An id that is unique wherever it comes from is kept; others might mean an earlier question of this client.
     const id = ids.of(ask)

@@ -1,4 +1,4 @@
-import { scalarText } from '../../../src/codec-kit/index.ts'
+import { dropped, scalarText } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -9,7 +9,6 @@ import {
   isRecord,
   type JsonText,
   type LinkEvent,
-  lossOf,
   member,
   members,
   object,
@@ -121,7 +120,7 @@ export class FrontControls {
     if (typeof effort === 'string' && EFFORTS.includes(effort)) settings.effort = effort
     for (const field of UNSERVED) {
       if (isEmpty(fields[field])) continue
-      totals.losses.push(lossOf('dropped', 'session-open', 'no-place', field))
+      totals.losses.push(dropped('session-open', field))
       ports.warn(`turnpike as qwen: ${field} of initialize has no effect: configure it where the agent runs.`)
     }
     this.#respond(id, `{"subtype":"initialize","session_id":${quote(session)},"capabilities":${CAN}}`)

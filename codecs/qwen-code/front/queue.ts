@@ -1,15 +1,6 @@
-import { nonTextLosses, PromptQueue } from '../../../src/codec-kit/index.ts'
+import { dropped, nonTextLosses, PromptQueue, weakened } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
-import {
-  type CommandOf,
-  type Ext,
-  type Fault,
-  type Id,
-  lossOf,
-  type Part,
-  type TurnEvent,
-  type TurnView,
-} from '../../../src/model/index.ts'
+import type { CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { CONTINUE, PROTOCOL } from '../wire.ts'
 import type { FrontAsks } from './asks.ts'
 import type { Client } from './client.ts'
@@ -122,15 +113,14 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   /** Reports an event that only approvals need: a text has no place for what the view does not keep of it. */
   #unshown({ type, ext }: TurnEvent, exchange: Id): void {
     const { ports } = this.#client
-    if (UNKEPT.has(type)) ports.report(lossOf('dropped', type, 'no-place'), exchange)
-    if (ext && type !== 'ask') ports.report(lossOf('dropped', 'ext', 'no-place', ext.protocol), exchange)
+    if (UNKEPT.has(type)) ports.report(dropped(type), exchange)
+    if (ext && type !== 'ask') ports.report(dropped('ext', ext.protocol), exchange)
   }
 
   /** Reports the texts of sub-agents, which the answer leaves out. */
   #asides({ messages }: TurnView, exchange: Id): void {
     const count = messages.filter(({ lane, text }) => lane !== undefined && text !== '').length
-    if (count > 0)
-      this.#client.ports.report({ ...lossOf('dropped', 'text-delta', 'no-place', 'aside'), count }, exchange)
+    if (count > 0) this.#client.ports.report({ ...dropped('text-delta', 'aside'), count }, exchange)
   }
 
   /** A text answer; a failure is for stderr. */
@@ -168,7 +158,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     for (const loss of totals.losses.splice(0)) ports.report(loss, exchange)
     if (args.appended) {
       // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      ports.report(lossOf('weakened', 'option.systemPrompt', 'no-place', 'append'), exchange)
+      ports.report(weakened('option.systemPrompt', 'append'), exchange)
     }
     const options = { ...args.options, streaming: args.partial }
     if (model !== undefined) options.model = model

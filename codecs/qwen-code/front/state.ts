@@ -1,4 +1,4 @@
-import { type Id, type Item, lossOf, type Usage } from '../../../src/model/index.ts'
+import type { Id, Loss, Usage } from '../../../src/model/index.ts'
 import type { Client } from './client.ts'
 
 /** A run of words that is not closed yet. */
@@ -71,7 +71,7 @@ export function newTurn(client: Client, exchange: Id, write: (line: string) => v
   }
 }
 
-/** Reports an item of a turn that this wire has no place for, or only one with less in it. */
-export function lose({ client, exchange }: Turn, kind: 'dropped' | 'weakened', item: Item, field?: string): void {
-  client.ports.report(lossOf(kind, item, 'no-place', field), exchange)
+/** Reports something of a turn that this wire has no place for. */
+export function lose({ client, exchange }: Turn, loss: Loss): void {
+  client.ports.report(loss, exchange)
 }

@@ -1,10 +1,17 @@
-import { type Entry, type EventTable, messageLine, writeEvent as writeByType } from '../../../src/codec-kit/index.ts'
+import {
+  dropped,
+  type Entry,
+  type EventTable,
+  invented,
+  messageLine,
+  weakened,
+  writeEvent as writeByType,
+} from '../../../src/codec-kit/index.ts'
 import {
   addUsage,
   type EventOf,
   type Fault,
   type JsonText,
-  lossOf,
   member,
   object,
   quote,
@@ -62,7 +69,7 @@ const EVENTS: EventTable<Turn> = {
   'ask-settled': null,
   foreign: (turn, { protocol, frame }) => {
     if (protocol === PROTOCOL) writeVerbatim(turn, frame)
-    else lose(turn, 'dropped', 'foreign', protocol)
+    else lose(turn, dropped('foreign', protocol))
   },
 }
 
@@ -73,7 +80,7 @@ export function writeTurnEvent(turn: Turn, event: TurnEvent, view: TurnView): vo
   // The CLI asks for its servers before it greets.
   const asking = event.type === 'ask' || event.type === 'ask-settled'
   if (!turn.begun && !asking) begin(turn, event.type === 'turn-started' ? extra : undefined)
-  if (event.ext && extra === undefined) lose(turn, 'dropped', 'ext', event.ext.protocol)
+  if (event.ext && extra === undefined) lose(turn, dropped('ext', event.ext.protocol))
   writeByType(EVENTS, turn, event, view)
 }
 
@@ -104,7 +111,7 @@ function begin(turn: Turn, extra: JsonText | undefined): void {
     turn.write(messageLine(head, extra))
     return
   }
-  if (model === '') client.ports.report(lossOf('invented', 'turn-started', 'required', 'model'), turn.exchange)
+  if (model === '') lose(turn, invented('turn-started', 'model'))
   turn.write(
     messageLine([
       ...head,
@@ -129,7 +136,7 @@ function delta(turn: Turn, event: EventOf<'text-delta' | 'reasoning-delta'>, vie
 
 function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView): void {
   if (lane !== undefined) {
-    lose(turn, 'dropped', 'step-start', 'lane')
+    lose(turn, dropped('step-start', 'lane'))
     return
   }
   endAnswer(turn, view)
@@ -140,10 +147,10 @@ function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView):
 function endStep(turn: Turn, { lane, stop }: EventOf<'step-end'>, view: TurnView): void {
   if (lane === undefined) {
     endAnswer(turn, view)
-    if (turn.before === turn.answer.count) lose(turn, 'weakened', 'step-start')
+    if (turn.before === turn.answer.count) lose(turn, weakened('step-start'))
     turn.before = undefined
-  } else lose(turn, 'weakened', 'step-end', 'lane')
-  if (UNREPORTED.has(stop)) lose(turn, 'weakened', 'step-end', 'stop')
+  } else lose(turn, weakened('step-end', 'lane'))
+  if (UNREPORTED.has(stop)) lose(turn, weakened('step-end', 'stop'))
 }
 
 function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): void {
@@ -156,7 +163,7 @@ function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
     if (lane === undefined && turn.answer.count === 0) return
     if (lane === undefined) endAnswer(turn, view)
     writeUser(turn, textBlock(text), lane, extra)
-  } else if (role !== 'assistant') lose(turn, 'dropped', 'message-end', 'role')
+  } else if (role !== 'assistant') lose(turn, dropped('message-end', 'role'))
   else if (lane === undefined) endMessage(turn, event, view, extra)
   else {
     if (reasoning !== '') writeLane(turn, thinkingBlock(reasoning, ''), null, lane, extra)
@@ -166,7 +173,7 @@ function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
 
 function retract(turn: Turn, { lane, keepText }: EventOf<'message-retract'>, view: TurnView): void {
   if (lane !== undefined) {
-    lose(turn, 'dropped', 'message-retract', 'lane')
+    lose(turn, dropped('message-retract', 'lane'))
     return
   }
   if (!keepText) {
@@ -189,7 +196,7 @@ function notice(turn: Turn, { code, severity, text, lane, ext }: EventOf<'notice
     writeSystem(turn, subtype, member(extra, 'data'))
     return
   }
-  if (lane !== undefined) lose(turn, 'weakened', 'notice', 'lane')
+  if (lane !== undefined) lose(turn, weakened('notice', 'lane'))
   const said = Object.entries({ severity, code, text }).map(([key, value]) => [key, quote(value)] as const)
   writeSystem(turn, '"notice"', object(said))
 }
@@ -204,10 +211,10 @@ function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
   endAnswer(turn, view)
   const { totals } = turn.client
   if (view.usage) totals.usage = addUsage(totals.usage ?? {}, view.usage)
-  if (event.fault?.ext) lose(turn, 'dropped', 'ext', event.fault.ext.protocol)
+  if (event.fault?.ext) lose(turn, dropped('ext', event.fault.ext.protocol))
   // A `result` shows only the limit of model calls, and only for a turn that failed.
   const told = event.outcome === 'failed' && event.stop === 'max-turns'
-  if (UNREPORTED.has(event.stop) && !told) lose(turn, 'weakened', 'end.stop')
+  if (UNREPORTED.has(event.stop) && !told) lose(turn, weakened('end.stop'))
   result(turn, event, lastText(view), view.at - view.startedAt, ownExt(event.ext))
 }
 

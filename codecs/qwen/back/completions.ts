@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf } from '../../../src/codec-kit/index.ts'
+import { dropped, keysOf } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -113,7 +113,7 @@ function readLine(
 ): Said | Outcome {
   const choices = elements(member(line, 'choices') ?? '')
   if (choices.length > 1) {
-    turn.report({ kind: 'dropped', item: 'message-end', field: 'choices', why: 'no-place', count: choices.length - 1 })
+    turn.report({ ...dropped('message-end', 'choices'), count: choices.length - 1 })
   }
   const metadata = member(line, 'metadata') ?? '{}'
   const fatal = versionFault(metadata) ?? versionFault(objectText(member(line, 'system_fingerprint')))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { UnaskedOutput, withDefaultFlags } from '../../../src/codec-kit/index.ts'
+import { dropped, UnaskedOutput, unparsed, withDefaultFlags } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -181,7 +181,7 @@ export class QwenBack implements BackLink {
     const { success, output } = v.safeParse(ControlRequest, value)
     const decoder = this.#work?.decoder
     decoder?.endCalls()
-    if (!this.open) decoder?.report({ kind: 'dropped', item: 'ask', why: 'no-place', count: 1 })
+    if (!this.open) decoder?.report(dropped('ask'))
     else if (success) this.#asks.request(output.subtype, line, decoder)
     else this.#unparsed('ask')
   }
@@ -265,7 +265,7 @@ export class QwenBack implements BackLink {
   }
 
   #unparsed(item: Item): void {
-    this.#work?.decoder.report({ kind: 'unparsed', item, why: 'unknown', count: 1 })
+    this.#work?.decoder.report(unparsed(item))
   }
 
   /** The agent cannot be used any more: its turn fails, and the engine ends the process. */

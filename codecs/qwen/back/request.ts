@@ -1,4 +1,4 @@
-import { type Entry, messageLine, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type CommandOf,
   type JsonText,
@@ -35,7 +35,7 @@ const COMPRESS = '{"kind":"slash","path":["compress"],"args":""}'
  */
 export function requestLine(start: Start, where: Where, system: string | undefined, report: Report): string {
   if (start.ext && start.ext.protocol !== PROTOCOL) {
-    report({ kind: 'dropped', item: 'ext', field: start.ext.protocol, why: 'no-place', count: 1 })
+    report(dropped('ext', start.ext.protocol))
   }
   const head: Entry[] = [
     ['session_id', quote(where.session)],
@@ -49,7 +49,7 @@ export function requestLine(start: Start, where: Where, system: string | undefin
 
 function conversationMembers(start: Start, system: string | undefined, report: Report): Entry[] {
   const { temperature, tools, outputSchema } = start.options
-  if (tools) report({ kind: 'dropped', item: 'option.tools', why: 'no-place', count: 1 })
+  if (tools) report(dropped('option.tools'))
   const written = writeConversation(system, start.history!, start.input, report)
   const schema = outputSchema && `{"type":"json_schema","json_schema":{"name":"answer","schema":${outputSchema}}}`
   return [
@@ -61,7 +61,7 @@ function conversationMembers(start: Start, system: string | undefined, report: R
 
 function chatMembers(start: Start, system: string | undefined, report: Report): Entry[] {
   const { temperature, tools, outputSchema } = start.options
-  if (outputSchema !== undefined) report({ kind: 'dropped', item: 'option.outputSchema', why: 'no-place', count: 1 })
+  if (outputSchema !== undefined) report(dropped('option.outputSchema'))
   const own: Entry[] = [
     ['temperature', temperature === undefined ? undefined : String(temperature)],
     ['tool_overrides', tools && `[${tools.map(quote).join(',')}]`],
@@ -81,7 +81,7 @@ function inputJson(start: Start, system: string | undefined, report: Report): Js
   const command = start.task === 'compact' ? COMPRESS : invocation && commandJson(invocation)
   const reply = input.some(({ type }) => type === 'tool-reply')
   if (invocation && system !== undefined) {
-    report({ kind: 'dropped', item: 'option.systemPrompt', why: 'policy', count: 1 })
+    report(dropped('option.systemPrompt', undefined, 'policy'))
   }
   // A declared command says everything: its text would be a second prompt.
   const parts = command === undefined ? withSystem(input, system, report) : (withoutText(input) as readonly Part[])
@@ -103,7 +103,7 @@ function commandJson({ kind, path, args }: NonNullable<Start['invocation']>): Js
 
 function withSystem(input: readonly Part[], system: string | undefined, report: Report): readonly Part[] {
   if (system === undefined) return input
-  report({ kind: 'weakened', item: 'option.systemPrompt', why: 'no-place', count: 1 })
+  report(weakened('option.systemPrompt'))
   return [{ type: 'text', text: withInstruction(system, textOf(input)) }, ...withoutText(input)]
 }
 

@@ -1,4 +1,4 @@
-import type { BodyOf } from '../../../src/codec-kit/index.ts'
+import { type BodyOf, unparsed } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   addUsage,
@@ -104,7 +104,7 @@ export class TurnDecoder {
     this.closeMessage()
     const { tool } = this.tools.call(wireId, name)
     const isJson = parse(args) !== undefined
-    if (!isJson) this.report({ kind: 'unparsed', item: 'tool-call', field: 'arguments', why: 'unknown', count: 1 })
+    if (!isJson) this.report(unparsed('tool-call', 'arguments'))
     this.emit({ type: 'tool-call', tool, name, args: isJson ? args : '{}', executor: 'agent' }, ext)
   }
 
@@ -118,7 +118,7 @@ export class TurnDecoder {
     let call = this.tools.draft(index, id)
     if (!call) {
       if (name == null) {
-        this.report({ kind: 'unparsed', item: 'tool-args-delta', why: 'unknown', count: 1 })
+        this.report(unparsed('tool-args-delta'))
         return
       }
       call = this.tools.start(index, id ?? this.#ports.newId(), name)

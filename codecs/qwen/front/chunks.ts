@@ -1,10 +1,10 @@
+import { weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type EventOf,
   type Ext,
   type Id,
   type JsonText,
-  lossOf,
   object,
   quote,
   type TurnView,
@@ -67,7 +67,7 @@ export class ChunksWriter implements AnswerWriter {
   endMessage(event: EventOf<'message-end'>, view: TurnView): void {
     const message = view.message(event.message)
     // The pieces of it cannot be taken back.
-    if (event.revised) this.#lines.report(lossOf('weakened', 'message-end', 'policy', 'text'))
+    if (event.revised) this.#lines.report(weakened('message-end', 'text', 'policy'))
     if (!isAnswer(event.message, view) || message?.streamed || message?.text === '') return
     this.#piece(event.message, message!.text, event.ext, view)
   }

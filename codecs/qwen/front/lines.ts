@@ -1,4 +1,4 @@
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
+import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   type Fault,
@@ -6,7 +6,6 @@ import {
   type Item,
   type JsonText,
   type Loss,
-  lossOf,
   object,
   quote,
 } from '../../../src/model/index.ts'
@@ -110,12 +109,12 @@ export class Lines {
 
   /** Reports an item, or a field of it, that has no place on this wire. */
   drop(item: Item, field?: string): void {
-    this.report(lossOf('dropped', item, 'no-place', field))
+    this.report(dropped(item, field))
   }
 
   /** Reports an item that this wire has only a narrower form of. */
   narrow(item: Item, field?: string): void {
-    this.report(lossOf('weakened', item, 'too-narrow', field))
+    this.report(weakened(item, field, 'too-narrow'))
   }
 
   /** Only lines of a turn lose anything: the others are this implementation's own words. */
