@@ -93,7 +93,11 @@ describe('a conversation', () => {
     expect(await known.tellOf(agent, false)).toEqual({ names: { id: 's' }, settings: { model: 'm' }, bound: 'b' })
     known.forget(7)
     expect([known.used, known.record.epoch]).toEqual([false, 7])
-    expect(known.namesFor(agent).id).toMatch(/^tp-[0-9a-f]{64}$/)
+    const { id } = known.namesFor(agent)
+    expect(id).toMatch(/^tp-[0-9a-f]{64}$/)
+    known.forget(8)
+    expect(known.namesFor(agent).id).not.toBe(id)
+    expect(known.namesFor(plainAgent(''))).toEqual(known.namesFor(agent))
   })
 })
 

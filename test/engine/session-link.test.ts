@@ -81,7 +81,7 @@ test('whoever waits, leaves or is done: no place is leaked, and none is given tw
         if (what === 'open' && !one.turn) {
           const turn = waitingTurn(pool, String(++ids))
           one.turn = turn
-          void one.link.open(turn, pool, undefined).then((link) => {
+          void Promise.resolve(one.link.open(turn, pool, undefined)).then((link) => {
             one.held = link
           })
         } else if (what === 'leave' && one.turn && !one.held) {

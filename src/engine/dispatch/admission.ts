@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, SessionKey, SessionRecord } from '../../contract/index.ts'
 import type { Command, Fault, TurnStart } from '../../model/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
@@ -11,6 +11,9 @@ import type { Placement } from './placement.ts'
 import type { RouteChoice } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
 import type { TurnStarter } from './turn-starter.ts'
+
+/** The verdict on a request without a key. */
+const RUNS: Verdict = { do: 'run' }
 
 /** The record, as admission reads and writes it. */
 export interface AdmissionRecord {
@@ -49,36 +52,41 @@ export class Admission {
     const entry = entryOf(client, asked, choice, exchange)
     if ('code' in entry) return exchange.fail(entry)
     const at = this.#record.now()
-    const record = await this.#open(entry, at)
+    const opened = this.#open(entry, at)
+    const record = opened instanceof Promise ? await opened : opened
     if ('code' in record) return exchange.fail(record)
-    const verdict = await this.#claim(entry)
+    const verdict = entry.command.once ? await this.#claim(entry) : RUNS
     if (exchange.ended) return
     if ('code' in verdict) return exchange.fail(verdict)
     if (verdict.do !== 'run') return duplicates.answer(verdict, entry)
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
-    const place = await placement.find(entry, record, at)
+    const found = placement.find(entry, record, at)
+    const place = found instanceof Promise ? await found : found
     if ('code' in place) return this.#refuse(entry, place)
-    const found = placement.judge(entry, place)
-    if (found.do === 'run') return starter.begin(entry, place)
-    if (found.do === 'refuse') return this.#refuse(entry, found.why)
-    found.turn.steer(exchange, entry.command)
-    await this.#settle(this.#record.idempotency.handOver(keyed(entry), found.turn.id))
+    const judged = placement.judge(entry, place)
+    if (judged.do === 'run') return starter.begin(entry, place)
+    if (judged.do === 'refuse') return this.#refuse(entry, judged.why)
+    judged.turn.steer(exchange, entry.command)
+    await this.#settle(this.#record.idempotency.handOver(keyed(entry), judged.turn.id))
   }
 
   /** The record of the request's session; for a request that rests on it, the fault that it cannot be written. */
-  async #open(entry: Entry, at: number): Promise<SessionRecord | Fault> {
-    const { watch, opener } = this.#record
-    const promised = needsRecord(entry.command, entry.exchange)
-    if (promised && !(watch.writable || (await watch.ready()))) return UNWRITABLE
-    const record = await opener.record(sessionKey(entry, entry.agent), at)
-    return promised && !watch.writable ? UNWRITABLE : record
+  #open(entry: Entry, at: number): Awaitable<SessionRecord | Fault> {
+    const key = sessionKey(entry, entry.agent)
+    return needsRecord(entry.command, entry.exchange) ? this.#openForSure(key, at) : this.#record.opener.record(key, at)
   }
 
-  /** Claims the request's key; a request without one runs. */
+  async #openForSure(key: SessionKey, at: number): Promise<SessionRecord | Fault> {
+    const { watch, opener } = this.#record
+    if (!(watch.writable || (await watch.ready()))) return UNWRITABLE
+    const record = await opener.record(key, at)
+    return watch.writable ? record : UNWRITABLE
+  }
+
+  /** Claims the request's key. */
   async #claim(entry: Entry): Promise<Verdict | Fault> {
     const { watch, recorder, idempotency } = this.#record
-    if (!entry.command.once) return { do: 'run' }
     // Whether the key's last answer has reached its client decides.
     recorder.markDelivered()
     try {

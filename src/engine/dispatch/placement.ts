@@ -1,4 +1,4 @@
-import type { Route, SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, Route, SessionRecord } from '../../contract/index.ts'
 import type { Command, Fault, TurnStart } from '../../model/index.ts'
 import type { Breakers } from '../agent/index.ts'
 import { refusalFor, steeringLosses } from '../carry/index.ts'
@@ -33,18 +33,21 @@ export class Placement {
   }
 
   /** An agent that can be used, and the session of the turn on it; or the reason why there is none. */
-  async find(entry: Entry, record: SessionRecord, at: number): Promise<Place | Fault> {
+  find(entry: Entry, record: SessionRecord, at: number): Awaitable<Place | Fault> {
+    const used = this.#opener.isUsed(record, at)
+    if (used instanceof Promise) return used.then((known) => this.#choose(entry, record, at, known))
+    return this.#choose(entry, record, at, used)
+  }
+
+  #choose(entry: Entry, record: SessionRecord, at: number, used: boolean): Awaitable<Place | Fault> {
     const { agent: first } = entry
-    const used = await this.#opener.isUsed(record, at)
     const agents = [first, ...this.#fallback(entry)]
     const taken = agents.findIndex((candidate) => this.#breakers.admit(candidate))
     const agent = agents[taken]
     if (!agent) return this.#breakers.refusal(first)
-    const session =
-      agent === first
-        ? this.#opener.open(record, agent, used)
-        : await this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
-    return { agents: agents.slice(taken), session }
+    if (agent === first) return { agents, session: this.#opener.open(record, agent, used) }
+    const session = this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
+    return session.then((other) => ({ agents: agents.slice(taken), session: other }))
   }
 
   /** Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back. */

@@ -1,4 +1,4 @@
-import type { SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
+import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
@@ -16,21 +16,29 @@ export class SessionOpener {
   }
 
   /** The record of a session. When nothing can be written one that is only in memory will do. */
-  async record(key: SessionKey, at: number): Promise<SessionRecord> {
-    if (this.#watch.writable) {
-      try {
-        return await this.#store.openSession(key, newId(), at)
-      } catch (error) {
-        this.#watch.failed(error)
-      }
+  record(key: SessionKey, at: number): Awaitable<SessionRecord> {
+    if (!this.#watch.writable) return this.#unwritten(key, at)
+    try {
+      const record = this.#store.openSession(key, newId(), at)
+      return record instanceof Promise ? record.catch((error: unknown) => this.#failed(error, key, at)) : record
+    } catch (error) {
+      return this.#failed(error, key, at)
     }
+  }
+
+  #failed(error: unknown, key: SessionKey, at: number): Promise<SessionRecord> {
+    this.#watch.failed(error)
+    return this.#unwritten(key, at)
+  }
+
+  async #unwritten(key: SessionKey, at: number): Promise<SessionRecord> {
     const known = this.#sessions.live.find(key) ?? (await this.#store.findSession(key))
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 
   /** True when the conversation has had turns before; sessions in memory know that themselves. */
-  async isUsed({ id, createdAt }: SessionRecord, at: number): Promise<boolean> {
-    return createdAt !== at && !this.#sessions.live.get(id) && (await this.#store.isUsed(id))
+  isUsed({ id, createdAt }: SessionRecord, at: number): Awaitable<boolean> {
+    return createdAt !== at && !this.#sessions.live.get(id) && this.#store.isUsed(id)
   }
 
   /** The session of a record on its agent; `used` says whether the conversation had turns before. */

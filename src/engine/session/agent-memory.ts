@@ -1,4 +1,4 @@
-import type { Memory, SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, Memory, SessionRecord } from '../../contract/index.ts'
 import { type Fault, fault, type Id, type Message } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import { type AgentSettings, newId, type SessionNames, sessionNames } from '../common/index.ts'
@@ -31,6 +31,8 @@ export class AgentMemory {
   readonly #recorder: SessionRecorder
   /** The link that has had a turn, and so knows the conversation. */
   #primed: AgentLink | undefined
+  /** The names of the session since its last reset, for the agent that it has. */
+  #named: { agent: AgentSettings; names: SessionNames } | undefined
   /** The conversation has had turns before. */
   used: boolean
   /** The session has gone on in another process since the last turn here. */
@@ -44,12 +46,16 @@ export class AgentMemory {
 
   /** The names that an agent is told. */
   namesFor(agent: AgentSettings): SessionNames {
-    return sessionNames(this.record, agent.dialect.back.capabilities)
+    if (this.#named?.agent !== agent) {
+      this.#named = { agent, names: sessionNames(this.record, agent.dialect.back.capabilities) }
+    }
+    return this.#named.names
   }
 
   /** The agent has forgotten what was said, or is to. */
   forget(epoch: number | undefined): void {
     this.used = false
+    this.#named = undefined
     delete this.record.bound
     delete this.record.renamed
     if (epoch !== undefined) this.record.epoch = epoch
@@ -98,9 +104,13 @@ export class AgentMemory {
   }
 
   /** What an agent is to know of the session for a turn; when it has lost it, also what was said, as its settings say. */
-  async tellOf(agent: AgentSettings, lost: boolean): Promise<AgentSession> {
-    const { id, bound, settings = {} } = this.record
-    const history = lost && agent.restore === 'replay' ? await this.#recorder.transcript(id) : []
+  tellOf(agent: AgentSettings, lost: boolean): Awaitable<AgentSession> {
+    if (!lost || agent.restore !== 'replay') return this.#knownTo(agent, [])
+    return this.#recorder.transcript(this.record.id).then((history) => this.#knownTo(agent, history))
+  }
+
+  #knownTo(agent: AgentSettings, history: readonly Message[]): AgentSession {
+    const { bound, settings = {} } = this.record
     return {
       names: this.namesFor(agent),
       settings,

@@ -174,7 +174,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     clearTimeout(this.#idle)
     if (this.#absence?.lasts) await this.#comeBack(turn, this.#absence)
     if (turn.ended) return
-    const link = await this.#link.open(turn, pool, this.record.bound)
+    const opened = this.#link.open(turn, pool, this.record.bound)
+    const link = opened instanceof Promise ? await opened : opened
     if (!link) return
     try {
       await this.#run(turn, link)
@@ -219,7 +220,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
     this.#between?.tell(turn)
     this.#between = undefined
     this.#keepsContent = keepsContent(turn)
-    await turn.run(link, await this.memory.tellOf(this.pool.agent, lost))
+    const told = this.memory.tellOf(this.pool.agent, lost)
+    await turn.run(link, told instanceof Promise ? await told : told)
     link.rest()
     // An agent that was never ready has heard of nothing.
     if (link.ready) this.memory.served()

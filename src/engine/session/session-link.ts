@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../contract/index.ts'
 import type { AgentLink, AgentPool, LinkFor, LinkOwner, Waiting } from '../agent/index.ts'
 import { limitsOf } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
@@ -30,12 +31,13 @@ export class SessionLink {
    * A link of this pool for a turn: the session's own, or one with a place, for which the turn waits. Undefined when the
    * turn has its end meanwhile, or goes to another agent. `bound` is the agent's own id of the session.
    */
-  async open(turn: Turn, pool: AgentPool, bound: string | undefined): Promise<AgentLink | undefined> {
+  open(turn: Turn, pool: AgentPool, bound: string | undefined): Awaitable<AgentLink | undefined> {
     if (pool !== this.pool) this.release()
     this.pool = pool
     const session = { kept: this.live, bound }
-    const link = this.#take(turn, session) ?? (await this.#takeInLine(turn, session))
-    if (link) this.#link = link
+    const link = this.#take(turn, session)
+    if (!link) return this.#takeInLine(turn, session)
+    this.#link = link
     return link
   }
 
@@ -77,8 +79,8 @@ export class SessionLink {
     const granted = await waiting.over
     const wanted = this.#waiting === waiting && !turn.ended
     this.#waiting = undefined
-    if (granted && wanted) return this.pool.open(turn.scope, this.#owner, { ...session, kept: this.live })
-    if (granted) this.pool.vacate()
-    return undefined
+    if (granted && wanted) this.#link = this.pool.open(turn.scope, this.#owner, { ...session, kept: this.live })
+    else if (granted) this.pool.vacate()
+    return granted && wanted ? this.#link : undefined
   }
 }

@@ -56,10 +56,12 @@ export class TurnRun {
     turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
-    if (!(await this.#setMode(link, session))) return
+    const { mode } = session.settings
+    if (mode !== undefined && mode !== link.mode && !(await this.#setMode(link, mode, session))) return
     turn.timer.enter(link.ready ? this.#silencePhase : 'start')
-    for (let again: AgentSession | undefined = session; again; again = await this.#retry(link, again)) {
+    for (let again: AgentSession | undefined = session; again; ) {
       await this.#attempt(link, again)
+      again = this.#next && (await this.#retry(link, again))
     }
     const other = this.#next
     if (typeof other !== 'object') return
@@ -104,8 +106,7 @@ export class TurnRun {
   }
 
   /** Sets the agent to the mode that the client has set. False when the turn is not to run without it, or has its end. */
-  async #setMode(link: AgentLink, { settings: { mode }, names, bound }: AgentSession): Promise<boolean> {
-    if (mode === undefined || link.mode === mode) return true
+  async #setMode(link: AgentLink, mode: string, { names, bound }: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.timer.enter('start')
     const session = { ...names, ...(bound !== undefined && { bound }) }

@@ -102,10 +102,10 @@ export class Turn extends TurnState {
   }
 
   /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
-  async run(link: AgentLink, session: AgentSession): Promise<void> {
-    if (this.ended) return
+  run(link: AgentLink, session: AgentSession): Promise<void> {
+    if (this.ended) return Promise.resolve()
     this.scope.queued(this.scope.now() - this.view.startedAt)
-    await this.#run.on(link, session)
+    return this.#run.on(link, session)
   }
 
   /** Ends it with a failure from outside: no link, no place, an internal error. */
