@@ -274,7 +274,7 @@ describe('a command about a turn', () => {
     turn.accept()
     turns.add(turn)
     const client = {
-      options: { tenant: LOCAL_TENANT, context: { principal: 'me' } },
+      options: { access: { tenant: LOCAL_TENANT }, context: { principal: 'me' } },
       scope: {},
       exchangeOf: () => undefined,
     } as unknown as ClientLink
