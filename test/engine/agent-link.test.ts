@@ -2,18 +2,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { httpBackend } from '../../src/backends/index.ts'
-import { type BackDialect, type CallEnd, capabilities, frameText } from '../../src/contract/index.ts'
+import { type BackDialect, type CallEnd, frameText } from '../../src/contract/index.ts'
 import { AgentLink, type LinkOwner, type LinkRun } from '../../src/engine/agent/agent-link.ts'
 import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
-import {
-  type Command,
-  type Fault,
-  ITEMS,
-  type LinkEvent,
-  type TurnEvent,
-  type TurnStart,
-} from '../../src/model/index.ts'
+import type { Command, Fault, LinkEvent, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { ALL, DONE, LIMITS, type PlainBack, plainAgent, say, serving, start } from '../kit/plain.ts'
 
 /** An owner that notes what it hears; `heard` resolves with the next event between turns. */
@@ -209,44 +202,25 @@ describe('an agent whose process lives over turns', () => {
     await link.stop('closed', 50)
   })
 
-  const mode = { type: 'config-set', exchange: 'mode', mode: 'plan' } as const
-  const replying = (more: object) => serving(say({ turn: null, type: 'command-reply', exchange: 'mode', ...more }))
+  const question = { type: 'query', what: 'models', exchange: 'q' } as const
 
-  test('is set to a mode, which it keeps', async () => {
-    const { link, owner } = script(replying({}), persistent)
+  test('answers what it is asked between turns; what is not asked goes to its owner', async () => {
+    const other = say({ turn: null, type: 'command-reply', exchange: 'other' })
+    const { link, owner } = script(
+      serving(`${other}; ${say({ turn: null, type: 'command-reply', exchange: 'q', data: '1' })}`),
+      persistent,
+    )
     await owner.heard()
-    expect(await link.setMode(mode)).toBeUndefined()
-    expect(link.mode).toBe('plan')
+    expect(await link.ask(question)).toMatchObject({ exchange: 'q', data: '1' })
+    expect(await owner.heard()).toMatchObject({ exchange: 'other' })
     await link.stop('closed', 50)
   })
 
-  test.each([
-    [
-      'that it refuses',
-      replying({ fault: { code: 'invalid-request', message: 'unknown', retryable: false } }),
-      ALL,
-      'The agent "plain" cannot be set to the mode "plan" that its client has set (unknown); set another mode.',
-    ],
-    [
-      'that its protocol has no word for',
-      serving(''),
-      capabilities({ full: ITEMS.filter((item) => item !== 'config-set') }),
-      'The agent "plain" cannot be set to the mode "plan" that its client has set; set another mode.',
-    ],
-  ])('is not set to a mode %s', async (_which, text, able, message) => {
-    const { link, owner } = script(text, { persistent: true, able })
-    await owner.heard()
-    expect(await link.setMode(mode)).toMatchObject({ code: 'invalid-request', message })
-    expect(link.mode).toBeUndefined()
-    await link.stop('closed', 50)
-  })
-
-  test('that goes while it is set to a mode leaves that to the next turn', async () => {
+  test('has no answer when it goes, or is gone', async () => {
     const { link, owner } = script(serving('exit 0'), persistent)
     await owner.heard()
-    expect(await link.setMode(mode)).toBeUndefined()
-    expect([link.mode, link.dead]).toEqual([undefined, true])
-    expect(await link.setMode(mode)).toBeUndefined()
+    expect([await link.ask(question), link.dead]).toEqual([undefined, true])
+    expect(await link.ask(question)).toBeUndefined()
     await link.quiet()
   })
 

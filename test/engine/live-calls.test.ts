@@ -47,7 +47,7 @@ describe('a call', () => {
       ['ended', { why: 'closed', exitCode: 0 }],
       ['gone'],
     ])
-    expect([calls.busy, calls.newest, calls.process]).toEqual([false, undefined, undefined])
+    expect([calls.busy, calls.newest]).toEqual([false, undefined])
   })
 
   test('with a name has it in its frames and its end', () => {
@@ -186,7 +186,7 @@ describe('the calls of a link', () => {
     })
     first!.end()
     await Promise.resolve()
-    expect([quiet, calls.process?.pid]).toEqual([false, second!.pid])
+    expect([quiet, calls.newest?.process.pid]).toEqual([false, second!.pid])
     second!.end()
     await done
   })

@@ -159,7 +159,7 @@ describe('unsubscribing from a turn', () => {
     subscription.unsubscribe()
     expect([words(it), it.backend.call.stops]).toEqual([['turn-start', 'turn-cancel'], []])
     let settled = false
-    const done = it.link.settled().then(() => {
+    const done = it.link.settled()!.then(() => {
       settled = true
     })
     await Promise.resolve()

@@ -1,4 +1,4 @@
-import type { Call, CallEnd, Frame, RunningProcess, TurnScope } from '../../contract/index.ts'
+import type { Call, CallEnd, Frame, TurnScope } from '../../contract/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { BackCalls } from './back-host.ts'
 import { type CallListener, LiveCall } from './live-call.ts'
@@ -20,13 +20,9 @@ export class LiveCalls implements BackCalls {
     this.#listener = listener
   }
 
+  /** The newest call, which commands go to. */
   get newest(): LiveCall | undefined {
     return this.#calls.at(-1)
-  }
-
-  /** The process behind the newest call. */
-  get process(): RunningProcess | undefined {
-    return this.newest?.process
   }
 
   /** A call runs that has not ended. */

@@ -1,25 +1,13 @@
-import type { SessionSettings } from '../../contract/index.ts'
-import type { Command, ErrorCode, Fault, TurnEnd, TurnEvent, TurnStart } from '../../model/index.ts'
+import type { Fault, TurnEnd, TurnEvent } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
-import { withHistory, withoutSecret } from '../carry/index.ts'
-import type { AgentSettings, SessionNames } from '../common/index.ts'
+import type { AgentSettings } from '../common/index.ts'
 import { cancelledTurn, failedTurn, redacted } from '../events/index.ts'
+import { commandFor } from './agent-command.ts'
+import { setMode } from './agent-mode.ts'
 import type { AgentSession } from './agent-session.ts'
+import { failoverAfter, RETRIES, type Retry, retryAfter } from './next-try.ts'
 import { TurnAsks } from './turn-asks.ts'
 import type { TurnState } from './turn-state.ts'
-
-/** Failures that another agent may help against, as long as the client was shown nothing. */
-const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
-  'agent-unavailable',
-  'agent-crashed',
-  'overloaded',
-  'provider-down',
-  'provider-rate-limit',
-])
-
-/** The reasons for a second attempt with the same agent, each once. */
-const RETRIES = ['session-lost', 'fresh-session'] as const
-type Retry = (typeof RETRIES)[number]
 
 /**
  * A turn on its agent's link: attempts one after the other, until one has shown something or nothing else can be tried.
@@ -30,7 +18,7 @@ export class TurnRun {
   readonly #turn: TurnState
   #asks: TurnAsks | undefined
   #others: readonly AgentSettings[]
-  #retries: readonly Retry[] = RETRIES
+  #retries = RETRIES
   #shown = false
   #announced = false
   /** The next thing to try, after an attempt whose end is held back. */
@@ -59,7 +47,8 @@ export class TurnRun {
     const { mode } = session.settings
     if (mode !== undefined && mode !== link.mode && !(await this.#setMode(link, mode, session))) return
     turn.timer.enter(link.ready ? this.#silencePhase : 'start')
-    for (let again: AgentSession | undefined = session; again; ) {
+    let again: AgentSession | undefined = session
+    while (again) {
       await this.#attempt(link, again)
       again = this.#next && (await this.#retry(link, again))
     }
@@ -106,11 +95,10 @@ export class TurnRun {
   }
 
   /** Sets the agent to the mode that the client has set. False when the turn is not to run without it, or has its end. */
-  async #setMode(link: AgentLink, mode: string, { names, bound }: AgentSession): Promise<boolean> {
+  async #setMode(link: AgentLink, mode: string, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.timer.enter('start')
-    const session = { ...names, ...(bound !== undefined && { bound }) }
-    const why = await link.setMode({ type: 'config-set', exchange: `${turn.id}-mode`, session, mode })
+    const why = await setMode(link, mode, session, `${turn.id}-mode`)
     if (!this.#goesOn(link)) return false
     if (why) turn.take(failedTurn(turn.id, why))
     return !turn.ended
@@ -121,7 +109,7 @@ export class TurnRun {
     const turn = this.#turn
     this.#next = undefined
     const events = link.run({
-      command: this.#commandFor(session),
+      command: commandFor(turn, session),
       scope: turn.scope,
       graceMs: turn.limits.grace,
       loss: (loss) => turn.loss(loss),
@@ -130,7 +118,8 @@ export class TurnRun {
     await events.forEach((event) => {
       this.#fromAgent(event)
     })
-    await link.settled()
+    const leaving = link.settled()
+    if (leaving) await leaving
   }
 
   /** The session as the agent is to know it in a second attempt; undefined when there is none. */
@@ -147,19 +136,12 @@ export class TurnRun {
     }
     const again = await turn.session.lost(turn)
     if (!this.#goesOn(link)) return undefined
-    if ('code' in again) turn.take(failedTurn(turn.id, again))
-    if ('code' in again) return undefined
+    if ('code' in again) {
+      turn.take(failedTurn(turn.id, again))
+      return undefined
+    }
     turn.losses.clear()
     return again
-  }
-
-  /** The request as this agent is to get it. */
-  #commandFor({ bound, history, settings, names }: AgentSession): Command & TurnStart {
-    const { command, agent, route } = this.#turn
-    const report = this.#turn.loss.bind(this.#turn)
-    const told = withoutSecret(withSession(command, settings, names), agent, route, report)
-    const full = history ? withHistory(agent.dialect.back.capabilities, told, history, report) : told
-    return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
   }
 
   /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
@@ -206,46 +188,22 @@ export class TurnRun {
   /** True for an end that no client is shown, because something else is to be tried. */
   #holdsBack(end: TurnEnd): boolean {
     if (this.#shown || this.#turn.cancelled) return false
-    this.#next = this.#retryFor(end) ?? this.#otherAgent(end)
+    this.#next = retryAfter(end, this.#retries) ?? this.#otherAgent(end)
     return this.#next !== undefined
   }
 
-  #retryFor({ fault }: TurnEnd): Retry | undefined {
-    const lost = fault?.code === 'session-not-found' && fault.retry !== undefined
-    if (lost && this.#retries.includes('session-lost')) return 'session-lost'
-    const fresh = fault?.retry === 'fresh-session' && this.#retries.includes('fresh-session')
-    return fresh ? 'fresh-session' : undefined
-  }
-
   /** The agent that takes over after such an end, if one may. */
-  #otherAgent({ fault }: TurnEnd): AgentSettings | undefined {
-    const { cancelled, agent, peers } = this.#turn
-    const { breakers, log } = peers
-    if (this.#shown || cancelled || !fault || !FAILOVER_CODES.has(fault.code)) return undefined
-    const other = this.#others.find((each) => breakers.admit(each))
-    if (!other) return undefined
-    breakers.recordOutcome(agent, fault)
-    log.warn('a turn is given to another agent', { agent: agent.name, code: fault.code })
-    return other
+  #otherAgent(end: TurnEnd): AgentSettings | undefined {
+    if (this.#shown || this.#turn.cancelled) return undefined
+    return failoverAfter(end, this.#turn, this.#others)
   }
 
   #moveOn(other: AgentSettings): void {
     this.#others = this.#others.slice(this.#others.indexOf(other) + 1)
-    this.#next = this.#late = undefined
     this.#retries = RETRIES
+    this.#next = this.#late = undefined
     this.#announced = false
     this.#turn.link = undefined
     this.#turn.moveTo(other)
   }
-}
-
-/** The command with the session's names towards the agent, and what was set for the session where it does not say another. */
-function withSession(
-  command: Command & TurnStart,
-  { model, effort }: SessionSettings,
-  names: SessionNames,
-): Command & TurnStart {
-  const { conversation: _, ...session } = command.session ?? {}
-  const options = { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }), ...command.options }
-  return { ...command, options, session: { ...session, ...names } }
 }

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { capabilities } from '../../src/contract/index.ts'
+import { commandFor } from '../../src/engine/turn/agent-command.ts'
+import type { AgentSession } from '../../src/engine/turn/index.ts'
+import { type Command, ITEMS, type TurnStart } from '../../src/model/index.ts'
+import { plainAgent, plainTurn, start } from '../kit/plain.ts'
+
+const HISTORY = [{ role: 'user', parts: [{ type: 'text', text: 'before' }] }] as const
+
+/** The command of a turn for its agent, and what was lost. */
+function told(more: Partial<Command & TurnStart>, session: Partial<AgentSession> = {}, back = {}) {
+  const agent = plainAgent('', {}, back)
+  const { turn } = plainTurn({ command: { ...start(), ...more }, agent })
+  return { command: commandFor(turn, { names: { id: 'n' }, settings: {}, ...session }), losses: turn.losses.list }
+}
+
+test('has the names of the session that the agent knows, and its own id of it', () => {
+  const { command } = told({ session: { id: 's', conversation: 'c', channel: 'x' } }, { bound: 'its id' })
+  expect(command.session).toEqual({ id: 'n', channel: 'x', bound: 'its id' })
+  expect(told({}).command.session).toEqual({ id: 'n' })
+})
+
+test("has the client's settings of the session where the request says nothing else", () => {
+  const settings = { model: 'm', effort: 'high', mode: 'plan' } as const
+  expect(told({}, { settings }).command.options).toEqual({ model: 'm', effort: 'high' })
+  expect(told({ options: { model: 'own' } }, { settings }).command.options).toEqual({ model: 'own', effort: 'high' })
+})
+
+test('tells an agent that has lost the conversation what was said, as its protocol can', () => {
+  expect(told({}, { history: HISTORY }).command.history).toBe(HISTORY)
+  const able = capabilities({ full: ITEMS.filter((item) => item !== 'start.history') })
+  const { command, losses } = told({}, { history: HISTORY }, { able })
+  expect([command.history, command.input.length]).toEqual([undefined, 2])
+  expect(losses).toEqual([{ kind: 'weakened', item: 'start.history', why: 'no-place', count: 1 }])
+})
