@@ -10,29 +10,29 @@ const WRONG = /^(?:Cannot read|Unknown control request subtype: undefined|The me
 /** What the README of Qwen Code lists as written otherwise between two ends of it. */
 export const qwenCode: readonly Normalisation[] = [
   each("Ids (`uuid`, of messages and of sessions that the client did not name) are the gateway's own", withoutIds),
-  each("`duration_api_ms` is 0 where no result of the agent says it; `duration_ms` is the gateway's", (line) =>
+  each("`duration_api_ms` is 0 when no result of the agent contains it; `duration_ms` is the gateway's", (line) =>
     omit(line, 'duration_ms'),
   ),
-  each('`initialize` is answered with what the gateway can', (line) => {
+  each('The gateway answers `initialize` with its own abilities', (line) => {
     const response = record(line['response'])
     const initialized = record(response['response'])['subtype'] === 'initialize'
     return initialized ? { ...line, response: omit(response, 'response') } : line
   }),
-  each('What is wrong with a line of the client is said in words of our own', (line) => {
+  each("The messages about a wrong line of the client are the gateway's own", (line) => {
     const { response, error } = line
     if (WRONG.test(String(record(response)['error']))) return { ...line, response: omit(record(response), 'error') }
     return WRONG.test(String(record(error)['message'])) ? { ...line, error: omit(record(error), 'message') } : line
   }),
-  without('an answer that nothing waits for gets one that says so', (line) =>
+  without('An answer that nothing waits for gets an error', (line) =>
     String(record(line['response'])['error']).startsWith('No control request with this request_id'),
   ),
-  each('A failure that 0.15 tells as a success is one', asFailure),
+  each('A failure that 0.15 reports as a success is a failure', asFailure),
   each(
     'A failure in the middle of an answer (`[API Error: …]` in its text) becomes the result alone',
     withoutApiErrors,
   ),
-  whole('an answer that said nothing else is left out', withoutEmptyAnswers),
-  each('The `error` of a result has a code of ours', (line) => {
+  whole('An answer without other content is left out', withoutEmptyAnswers),
+  each('The `error` of a result has a `code` of the gateway', (line) => {
     const error = record(line['error'])
     const ours = String(error['code']).startsWith('QWEN_')
     return ours ? { ...line, error: omit(error, 'code') } : line
@@ -42,14 +42,14 @@ export const qwenCode: readonly Normalisation[] = [
     const none = Object.values(usage).every((count) => count === 0)
     return none && line['type'] === 'result' ? { ...line, usage: omit(usage, 'cache_read_input_tokens') } : line
   }),
-  each("the counts of a resumed session begin with the gateway's part of it", (line, { args }) =>
+  each('The counts of a resumed session begin with its first turn in the gateway', (line, { args }) =>
     line['type'] === 'result' && args.some((arg) => /^--(?:resume|continue|fork)/.test(arg))
       ? omit(line, 'usage')
       : line,
   ),
-  each('Each call has an `assistant` line of its own, the first with the tokens', onePerCall),
-  whole('the ends of an answer stand behind all of its pieces, before what follows', withEndsLast),
-  whole('What a wire leaves without an end gets one', withoutMadeEnds),
+  each('Each call has an `assistant` line of its own; the first one has the tokens', onePerCall),
+  whole('The ends of an answer follow all of its pieces and precede what comes next', withEndsLast),
+  whole('Everything that a wire leaves open gets an end', withoutMadeEnds),
 ]
 
 function withoutIds(line: Line): Line {
