@@ -48,7 +48,6 @@ export type StartAgent = (start: AgentStart, events: AgentEvents) => AgentProces
 export function forwardOutput(stdout: Readable, events: AgentEvents): void {
   readText(stdout)
   stdout.on('data', (text: string) => events.output(text))
-  stdout.on('error', () => {})
   stdout.on('close', () => events.outputEnded())
 }
 
@@ -56,7 +55,6 @@ export function forwardOutput(stdout: Readable, events: AgentEvents): void {
 export function forwardLog(stderr: Readable, events: AgentEvents): void {
   readText(stderr)
   stderr.on('data', (text: string) => events.log(text))
-  stderr.on('error', () => {})
 }
 
 /** Sets the encoding once: a second decoder would not have the half character that the first one has read. */

@@ -1,8 +1,9 @@
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { AgentInput } from './agent-input.ts'
 import { type AgentEvents, type AgentProcess, forwardLog, forwardOutput } from './agent-process.ts'
-import type { PipeSupply, Taken } from './pipes.ts'
+import type { AgentPipes, PipeSupply, Taken } from './pipes.ts'
 import { signalGroup } from './terminate.ts'
 
 /** The descriptors of this process that become the agent's standard streams. */
@@ -19,17 +20,16 @@ export interface Launcher {
   over(): void
 }
 
-/** A process and this side of its pipes. Input that is written before the pipes exist is queued. */
+/** A process and this side of its pipes. */
 export class PipedProcess implements AgentProcess {
   readonly #events: AgentEvents
   readonly #launcher: Launcher
-  #streams: { stdin: Writable; stdout: Readable; stderr: Readable } | undefined
+  readonly #input = new AgentInput()
+  #output: { stdout: Readable; stderr: Readable } | undefined
   #ends: AgentEnds | undefined
   #pid: number | undefined
   /** It has ended, or never ran. */
   #isOver = false
-  readonly #input: (string | Uint8Array)[] = []
-  #inputEnds = false
   #paused = false
   #closed = false
 
@@ -44,30 +44,21 @@ export class PipedProcess implements AgentProcess {
   }
 
   write(piece: string | Uint8Array): number {
-    if (this.#inputEnds) return 0
-    const stdin = this.#streams?.stdin
-    if (!stdin) {
-      this.#input.push(piece)
-      return this.#input.reduce((sum, { length }) => sum + length, 0)
-    }
-    if (!stdin.writable) return 0
-    stdin.write(piece)
-    return stdin.writableLength
+    return this.#input.write(piece)
   }
 
   endInput(): void {
-    this.#inputEnds = true
-    this.#streams?.stdin.end()
+    this.#input.end()
   }
 
   pauseOutput(): void {
     this.#paused = true
-    this.#streams?.stdout.pause()
+    this.#output?.stdout.pause()
   }
 
   resumeOutput(): void {
     this.#paused = false
-    if (this.#pid !== undefined) this.#streams?.stdout.resume()
+    if (this.#pid !== undefined) this.#output?.stdout.resume()
   }
 
   close(): void {
@@ -78,15 +69,10 @@ export class PipedProcess implements AgentProcess {
     if (this.#isOver) this.#launcher.over()
   }
 
-  /** Takes this side of the streams, of which nothing was read yet. */
+  /** Takes this side of streams that are no pipes, of which nothing was read yet. */
   adopt(stdin: Writable, stdout: Readable, stderr: Readable): void {
-    this.#streams = { stdin, stdout, stderr }
-    // An agent that ends without reading its input breaks the pipe, which is allowed.
-    for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {})
-    // Not every pipe can be shut down; all of them can be closed.
-    stdin.on('finish', () => stdin.destroy())
-    for (const piece of this.#input.splice(0)) stdin.write(piece)
-    if (this.#inputEnds) stdin.end()
+    this.#input.attach(stdin)
+    this.#hold(stdout, stderr)
   }
 
   /** It runs. */
@@ -97,9 +83,10 @@ export class PipedProcess implements AgentProcess {
       signalGroup(pid, 'SIGKILL')
       return
     }
+    this.#input.open()
     this.#events.started()
-    if (!this.#streams) return
-    const { stdout, stderr } = this.#streams
+    if (!this.#output) return
+    const { stdout, stderr } = this.#output
     forwardOutput(stdout, this.#events)
     forwardLog(stderr, this.#events)
     if (this.#paused) stdout.pause()
@@ -139,23 +126,27 @@ export class PipedProcess implements AgentProcess {
       this.failed(taken)
       return
     }
-    if (taken) {
-      const [stdin, stdout, stderr] = taken
-      this.#ends = [stdin.read, stdout.write, stderr.write]
-      const reading = { readable: true, writable: false, manualStart: true }
-      this.adopt(
-        new Socket({ fd: stdin.write, readable: false, writable: true }),
-        new Socket({ fd: stdout.read, ...reading }),
-        new Socket({ fd: stderr.read, ...reading }),
-      )
-    }
+    if (taken) this.#ends = [taken[0].read, taken[1].write, taken[2].write]
+    if (!this.#closed && !this.#isOver) this.#launcher.launch(this, this.#ends)
+    // The agent is being started while its streams are made.
+    if (taken) this.#read(taken)
     if (this.#closed || this.#isOver) {
       this.#releaseEnds()
       this.#destroy()
       if (this.#closed) this.#launcher.over()
-      return
     }
-    this.#launcher.launch(this, this.#ends)
+  }
+
+  /** Takes this side of the pipes. */
+  #read([stdin, stdout, stderr]: AgentPipes): void {
+    const reading = { readable: true, writable: false, manualStart: true }
+    this.#input.take(stdin.write)
+    this.#hold(new Socket({ fd: stdout.read, ...reading }), new Socket({ fd: stderr.read, ...reading }))
+  }
+
+  #hold(stdout: Readable, stderr: Readable): void {
+    this.#output = { stdout, stderr }
+    for (const stream of [stdout, stderr]) stream.on('error', () => {})
   }
 
   /** Closes this process's copies: with them open, the end of the agent would not be seen. */
@@ -165,7 +156,8 @@ export class PipedProcess implements AgentProcess {
   }
 
   #destroy(): void {
-    const { stdin, stdout, stderr } = this.#streams ?? {}
-    for (const stream of [stdin, stdout, stderr]) stream?.destroy()
+    this.#input.destroy()
+    this.#output?.stdout.destroy()
+    this.#output?.stderr.destroy()
   }
 }

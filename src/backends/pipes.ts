@@ -18,8 +18,8 @@ export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe]
 export type Taken = AgentPipes | Error | undefined
 
 const EACH = 3
-/** The descriptors of the shell that hold the pipes. */
-const HELD = [3, 4, 5]
+/** The descriptors of the shell that hold the pipes, those of two agents: it has no other names for more. */
+const HELD = [3, 4, 5, 6, 7, 8]
 /** After this many makers in a row that ended without a pipe, pipes count as impossible. */
 const MAX_FAILURES = 3
 
@@ -58,7 +58,7 @@ export class PipeSupply {
     this.#shell = shell
   }
 
-  /** From now on, makes the pipes of this many agents ahead. */
+  /** From now on, makes the pipes of at least this many agents ahead. */
   keep(agents: number): void {
     this.#stock = agents * EACH
     this.#serve()

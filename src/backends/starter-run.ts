@@ -11,10 +11,8 @@ import { messageReader, type StarterOrder, type StarterReport, type StarterSetup
 
 /** The longest time without a report while an order is open, in milliseconds. */
 const SILENT_MS = 10_000
-/**
- * Pipes are made ahead for this many agents: a start takes longer than making them, and each set takes six descriptors.
- */
-const PIPED_AHEAD = 2
+/** Pipes are made ahead for this many agents. Each set takes six descriptors. */
+const PIPED_AHEAD = 8
 /** Options that keep the process small, because its size decides the cost of a start (see docs/performance.md). */
 const NODE_OPTIONS = ['--single-threaded', '--max-semi-space-size=1', '--optimize-for-size']
 

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { AgentInput } from '../../src/backends/agent-input.ts'
+import { closePipes, type Pipe, PipeSupply } from '../../src/backends/pipes.ts'
+
+const supply = new PipeSupply()
+
+/** A pipe, whose reading end is for `readAll`. */
+async function pipe(): Promise<Pipe> {
+  const pipes = await new Promise<readonly Pipe[]>((then) => supply.take((taken) => then(taken as readonly Pipe[])))
+  const [first, ...others] = pipes
+  closePipes(others)
+  return first!
+}
+
+/** All that comes out of a pipe until its end; closes it. */
+const readAll = (fd: number): Promise<string> => text(createReadStream('', { fd }))
+
+describe.skipIf(process.platform !== 'linux')('input through a pipe (Linux)', () => {
+  test.each([
+    ['nothing', []],
+    ['a text', ['one line\n']],
+    ['texts and bytes', ['é', new Uint8Array([0x20, 0x21]), 'end']],
+    ['just as much as a pipe always takes', ['x'.repeat(4096)]],
+  ] as const)('that has ended needs no running agent: %s', async (_, pieces) => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    for (const piece of pieces) input.write(piece)
+    input.take(write)
+    input.end()
+    expect(await readAll(read)).toBe(pieces.map((piece) => Buffer.from(piece).toString()).join(''))
+  })
+
+  test('that has ended before there was a pipe is written into it', async () => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    input.write('early')
+    input.end()
+    input.take(write)
+    expect(await readAll(read)).toBe('early')
+  })
+
+  test.each([
+    ['in units', 'x'.repeat(4097)],
+    ['in bytes', 'é'.repeat(2049)],
+  ])('of more than a pipe always takes is a stream, %s', async (_, piece) => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    input.take(write)
+    input.write(piece)
+    input.end()
+    expect(await readAll(read)).toBe(piece)
+  })
+
+  test('goes out when the agent runs, in order', async () => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    input.take(write)
+    expect([input.write('one '), input.write('two ')]).toEqual([4, 8])
+    input.open()
+    input.write('three')
+    input.end()
+    expect(await readAll(read)).toBe('one two three')
+  })
+
+  test('that is given up closes its pipe', async () => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    input.write('never read')
+    input.take(write)
+    input.destroy()
+    expect(await readAll(read)).toBe('')
+    expect(input.write('more')).toBe(0)
+  })
+})
+
+describe('input through a stream', () => {
+  test('has what was written before, and nothing after its end', async () => {
+    const stream = new PassThrough()
+    const input = new AgentInput()
+    input.write('one ')
+    input.attach(stream)
+    input.write('two')
+    input.end()
+    expect(input.write('three')).toBe(0)
+    expect(await text(stream)).toBe('one two')
+  })
+
+  test('says how much of it waits', () => {
+    const stream = new PassThrough({ highWaterMark: 1 })
+    const input = new AgentInput()
+    input.attach(stream)
+    input.write('xx')
+    expect(input.write('yyy')).toBe(5)
+  })
+
+  test('writes nothing to a stream that is gone', () => {
+    const stream = new PassThrough()
+    const input = new AgentInput()
+    input.attach(stream)
+    stream.destroy()
+    expect(input.write('x')).toBe(0)
+  })
+})
