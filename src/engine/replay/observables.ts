@@ -61,8 +61,8 @@ export interface Reading extends Listener {
 }
 
 /**
- * The frames that a client reads for one turn. Events go to the last exchange that its request opened. The front link has the
- * host that it has in a gateway: a `FrontHost`.
+ * The frames that a client reads for one turn: `FrontHost.encode`, as in a gateway. Events go to the last exchange that
+ * its request opened.
  */
 export function encode$(dialect: FrontDialect, events: Observable<TurnEvent>, of: Reading): Observable<Frame> {
   return new Observable((subscriber) => {
