@@ -1,5 +1,12 @@
 import type { Call, Frame } from '../contract/index.ts'
-import { acceptedTurn, dropped, type Exchange, RecordedAgent, RecordedClient } from '../engine/replay/index.ts'
+import {
+  type AgentListener,
+  acceptedTurn,
+  dropped,
+  type Exchange,
+  RecordedAgent,
+  RecordedClient,
+} from '../engine/replay/index.ts'
 import type { Command, Id, LinkEvent, Loss, TurnEvent, TurnStart } from '../model/index.ts'
 import { AskIds } from './ask-ids.ts'
 import { callContext } from './front-context.ts'
@@ -31,15 +38,17 @@ export class MirrorLoop implements TurnTarget {
     this.#party = party
     this.#sent = sent
     this.#read = read
-    this.#agent = new RecordedAgent(backOf(party), backContext(party, undefined), {
+    const listener: AgentListener = {
       // The back half reads what its front half wrote: only the ids of its asks matter.
       event: (event) => this.#asks.read(event),
       loss: (loss, direction) => {
         if (direction === 'request') sent.loss(loss)
       },
-      call: (call) => this.#opened(call),
+    }
+    this.#agent = new RecordedAgent(backOf(party), backContext(party, undefined), listener, {
+      open: (call) => this.#opened(call),
       send: (frame) => this.#ask(frame),
-      endInput: () => this.#client?.end(),
+      end: () => this.#client?.end(),
     })
   }
 

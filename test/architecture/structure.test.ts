@@ -23,7 +23,7 @@ const LIMITS = {
 
 /** The wings of the engine in which a class has as few fields, made of as few parts, as one idea needs. */
 const SMALL = {
-  wings: ['agent', 'client', 'turn', 'session', 'record', 'dispatch', 'engine.ts'],
+  wings: ['agent', 'client', 'replay', 'turn', 'session', 'record', 'dispatch', 'engine.ts'],
   classFields: 12,
   parts: 6,
 } as const

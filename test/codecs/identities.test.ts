@@ -168,8 +168,8 @@ function hear(codec: AnyCodec, frames: readonly Frame[], named = Object.keys(cod
     {
       event: (event) => heard.events.push(event),
       loss: (loss) => heard.losses.push(loss),
-      send: (frame) => heard.sent.push(typeof frame === 'string' ? frame : frame.data),
     },
+    { send: (frame) => heard.sent.push(typeof frame === 'string' ? frame : frame.data) },
   )
   heard.agent.open()
   const input = [{ type: 'text', text: 'hi' }] as const

@@ -8,7 +8,7 @@ import {
   type Dialect,
   type FrontContext,
 } from '../../src/contract/index.ts'
-import { RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
+import { type AgentListener, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
 import { namedDialects } from '../../src/matrix/index.ts'
 import { type AgentEvent, type Command, ITEMS, type Item, type Loss, type TurnStart } from '../../src/model/index.ts'
 import { optionsOf } from '../kit/mirror.ts'
@@ -110,15 +110,17 @@ class Talk {
   constructor(dialect: Dialect, options: unknown) {
     const process = { command: 'agent', args: [], env: {}, cwd: '/' }
     const context: BackContext<unknown> = { options, agent: 'agent', env: {}, folder: '/', process }
-    this.agent = new RecordedAgent(asBack(dialect), context, {
+    const listener: AgentListener = {
       event() {},
       link: (event) => {
         if (event.type === 'command-reply') this.replies.push(event)
       },
       loss: (loss) => this.losses.push(loss),
-      call: (call) => this.#open(dialect, call),
+    }
+    this.agent = new RecordedAgent(asBack(dialect), context, listener, {
+      open: (call) => this.#open(dialect, call),
       send: (frame) => this.#client?.decode(frame),
-      endInput: () => this.#client?.end(),
+      end: () => this.#client?.end(),
     })
     this.agent.open()
   }

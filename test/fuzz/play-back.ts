@@ -9,7 +9,7 @@ import {
   type Frame,
   type Framing,
 } from '../../src/contract/index.ts'
-import { RecordedAgent } from '../../src/engine/replay/observables.ts'
+import { type AgentListener, RecordedAgent } from '../../src/engine/replay/observables.ts'
 import type { AgentEvent, Command, Id } from '../../src/model/index.ts'
 import { isRecord } from '../../src/model/index.ts'
 import { must, soundEvent, soundFrame, soundNames, TurnJudge } from './checks.ts'
@@ -59,7 +59,7 @@ export class AgentStage implements Stage {
       ...context,
       options: (checked as { value: unknown }).value,
     }
-    this.#agent = new RecordedAgent(asBack(this.#dialect), whole, {
+    const listener: AgentListener = {
       event: (event) =>
         this.#keeping(() => {
           soundEvent(event)
@@ -79,7 +79,9 @@ export class AgentStage implements Stage {
         this.#faulted = true
         this.#note('fault', fault)
       },
-      call: (call) => {
+    }
+    this.#agent = new RecordedAgent(asBack(this.#dialect), whole, listener, {
+      open: (call) => {
         this.#isHttp = call.kind === 'http'
         if (call.kind === 'http') this.#framing = call.answer
         this.#note('call', call)

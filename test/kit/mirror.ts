@@ -9,7 +9,12 @@ import {
   type Frame,
   type FrontContext,
 } from '../../src/contract/index.ts'
-import { type Exchange, RecordedAgent, RecordedClient } from '../../src/engine/replay/observables.ts'
+import {
+  type AgentListener,
+  type Exchange,
+  RecordedAgent,
+  RecordedClient,
+} from '../../src/engine/replay/observables.ts'
 import type { AgentEvent, Command, Loss, TurnEvent, TurnStart } from '../../src/model/index.ts'
 
 /** The messages on both sides of a mirror. */
@@ -51,13 +56,15 @@ export class Mirror {
       folder: '/agents',
       process,
     }
-    this.agent = new RecordedAgent(asBack(dialect), context, {
+    const listener: AgentListener = {
       event: (event) => ear.event(event),
       link: (event) => ear.event(event),
       loss: (loss, direction) => {
         if (direction === 'request') ear.asked?.(loss)
       },
-      call: (call) => {
+    }
+    this.agent = new RecordedAgent(asBack(dialect), context, listener, {
+      open: (call) => {
         ear.wrote?.(call)
         this.#open(call)
       },
@@ -65,7 +72,7 @@ export class Mirror {
         ear.wrote?.(frame)
         this.client?.decode(frame)
       },
-      endInput: () => this.client?.end(),
+      end: () => this.client?.end(),
     })
   }
 

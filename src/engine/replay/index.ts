@@ -1,4 +1,5 @@
 export {
+  type AgentListener,
   acceptedTurn,
   decode$,
   dropped,

@@ -1,8 +1,9 @@
 import { Observable } from 'rxjs'
 import type { BackContext, BackDialect, CallEnd, Frame, FrontContext, FrontDialect } from '../../contract/index.ts'
 import type { Command, Fault, Loss, TurnEvent, TurnStart } from '../../model/index.ts'
-import { type BackCalls, BackHost } from '../agent/index.ts'
+import { BackHost } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
+import { NO_CALLS } from './recorded-agent.ts'
 import { RecordedClient } from './recorded-client.ts'
 
 export { dropped } from '../carry/index.ts'
@@ -10,9 +11,6 @@ export { type Exchange, frontsOf, type Started, stdioContext, takenBy } from '..
 export { acceptedTurn } from '../events/index.ts'
 export { type AgentListener, RecordedAgent } from './recorded-agent.ts'
 export { type ClientListener, RecordedClient } from './recorded-client.ts'
-
-/** The calls of an agent whose output is given. */
-const NO_CALLS: BackCalls = { open() {}, send() {}, end() {} }
 
 /** Hears what did not survive, and what could not be read. */
 export interface Listener {

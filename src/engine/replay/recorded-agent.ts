@@ -1,4 +1,4 @@
-import type { BackContext, BackDialect, Call, CallEnd, CallHead, Frame } from '../../contract/index.ts'
+import type { BackContext, BackDialect, CallEnd, CallHead, Frame } from '../../contract/index.ts'
 import type {
   Command,
   Fault,
@@ -10,7 +10,7 @@ import type {
   TurnEvent,
   TurnStart,
 } from '../../model/index.ts'
-import { BackHost } from '../agent/index.ts'
+import { type BackCalls, BackHost } from '../agent/index.ts'
 
 /** Listener for an agent whose frames are given. All calls are synchronous. */
 export interface AgentListener {
@@ -20,31 +20,35 @@ export interface AgentListener {
   loss?(loss: Loss, direction: LossDirection): void
   /** The wire is broken; the turn that runs fails with it. */
   fault?(fault: Fault): void
-  /** The link starts a process or an HTTP call. */
-  call?(call: Call): void
-  send?(frame: Frame): void
-  /** The link ends the input of its call. */
-  endInput?(): void
 }
+
+/** The calls of an agent of which only the output is given. */
+export const NO_CALLS: BackCalls = { open() {}, send() {}, end() {} }
 
 /** An agent without a process: a codec's back link that is given the frames which the agent wrote. */
 export class RecordedAgent<O = unknown> {
   readonly #listener: AgentListener
   readonly #host: BackHost<O>
 
-  constructor(dialect: BackDialect<O>, context: BackContext<O>, listener: AgentListener) {
+  /** `calls` hears what its link starts and writes. */
+  constructor(
+    dialect: BackDialect<O>,
+    context: BackContext<O>,
+    listener: AgentListener,
+    calls: Partial<BackCalls> = NO_CALLS,
+  ) {
     this.#listener = listener
-    const calls = {
-      open: (call: Call) => listener.call?.(call),
-      send: (frame: Frame) => listener.send?.(frame),
-      end: () => listener.endInput?.(),
-    }
-    this.#host = new BackHost(dialect, context, calls, {
-      link: (event) => listener.link?.(event),
-      loss: (loss, direction) => listener.loss?.(loss, direction),
-      fault: (fault) => listener.fault?.(fault),
-      idle() {},
-    })
+    this.#host = new BackHost(
+      dialect,
+      context,
+      { ...NO_CALLS, ...calls },
+      {
+        link: (event) => listener.link?.(event),
+        loss: (loss, direction) => listener.loss?.(loss, direction),
+        fault: (fault) => listener.fault?.(fault),
+        idle() {},
+      },
+    )
   }
 
   /** The turn that runs. */
