@@ -1,4 +1,4 @@
-import type { Id, JsonText, Message, SidedLoss, TurnTimings, Usage } from '../model/index.ts'
+import type { Id, Message, SidedLoss, TurnTimings, Usage } from '../model/index.ts'
 
 /** A value or a promise of it: embedded drivers answer synchronously, remote ones do not. */
 export type Awaitable<T> = T | Promise<T>
@@ -33,13 +33,12 @@ export interface SessionRecord extends SessionKey {
   bound?: string
   createdAt: number
   usedAt: number
-  usage?: Usage
   /** The time of its last reset: it was cleared, or a session with the same key was deleted. Absent: never. */
   epoch?: number
   settings?: SessionSettings
   /** Its agent knows it under the name that an older version sent, not under the name that is sent now. */
   renamed?: true
-  /** The last turn that began in it: absent when none is recorded. */
+  /** The last turn that runs in it, else the last one that has ended: absent when none is recorded. */
   last?: LastTurn
 }
 
@@ -84,18 +83,27 @@ export interface TurnRecord extends LeaseRef {
   outcome?: 'completed' | 'failed' | 'cancelled'
   /** The `ErrorCode` of a failed turn. */
   code?: string
-  /** True once an answer was written to a client to its end. */
+  /** True once it is known that a client has its whole answer: see `markDelivered`. */
   delivered: boolean
   /** The losses between its first client and its agent, each with its side. */
   losses?: readonly SidedLoss[]
   measures?: TurnMeasures
 }
 
-/** One canonical event of a turn, as JSON. `seq` counts from 1. */
-export interface JournalEntry {
+/** Consecutive events of one turn. `seq` is the number of the first one; numbers count from 1. */
+export interface EventBlock {
   turn: Id
   seq: number
-  json: JsonText
+  /** The events as text, of which a store knows nothing. */
+  lines: string
+}
+
+/** What the end of a turn brings into the record besides itself. */
+export interface TurnAdditions {
+  /** The events that were not written before. */
+  events?: EventBlock
+  /** The messages that it adds to the session's transcript. */
+  messages?: readonly Message[]
 }
 
 /** The result of claiming an idempotency key: it is new, or a turn holds it. */
@@ -134,23 +142,28 @@ export interface Store {
    * it has that already. Gives the epoch, or undefined when there is no such session.
    */
   clearSession(id: Id, now: number): Awaitable<number | undefined>
-  /** Adds a turn's usage to the session's. */
-  addUsage(id: Id, usage: Usage): Awaitable<void>
+  /** The session was used again at this time. */
+  touchSession(id: Id, now: number): Awaitable<void>
+  /** The sum of the usage of all turns that the session has had; undefined when none has told any. */
+  usageOf(id: Id): Awaitable<Usage | undefined>
   /**
    * Deletes the session, its transcript, its turns and their events. Only a digest of its key stays, for `openSession`.
    */
   deleteSession(id: Id): Awaitable<void>
 
-  appendMessages(session: Id, messages: readonly Message[]): Awaitable<void>
-  /** The transcript, oldest first. */
+  /** Adds a message that no turn brings to the transcript, after those of the turns that have ended. */
+  appendMessage(session: Id, message: Message): Awaitable<void>
+  /** The transcript: the messages of the session's turns in the order in which the turns ended, and those between them. */
   readMessages(session: Id): Awaitable<Message[]>
 
+  /** Records a turn as running. One that is recorded already is assigned to the agent and session that are given now. */
   beginTurn(turn: TurnRecord): Awaitable<void>
-  /** Assigns a running turn to another agent. */
-  moveTurn(turn: Id, session: Id, agent: string): Awaitable<void>
-  /** Ends a turn. The first end counts: a turn that has one keeps it, and gets no more events. */
-  endTurn(turn: Id, end: Pick<TurnRecord, 'endedAt' | 'outcome' | 'code' | 'losses' | 'measures'>): Awaitable<void>
-  /** Records that a client was sent a complete answer of the turn. */
+  /**
+   * Records an ended turn with all that its end brings, atomically, whether or not it was recorded as running. The first
+   * end counts: a turn that has one keeps it, and gets no more events.
+   */
+  endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<void>
+  /** Records that a client was sent a complete answer of an ended turn. */
   markDelivered(turn: Id): Awaitable<void>
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
   /** The newest first, at most `limit`. */
@@ -173,13 +186,15 @@ export interface Store {
    * process is not given up because the machine slept, or its clock was set, as long as it renews soon after that.
    */
   lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Awaitable<boolean>
+  /** True when another owner has a lease at `now`. */
+  hasOtherLease(owner: string, now: number): Awaitable<boolean>
   /** Gives up a lease. */
   dropLease(lease: LeaseRef): Awaitable<void>
 
-  /** Appends events. Those of one turn come in order, each number once. */
-  appendEvents(entries: readonly JournalEntry[]): Awaitable<void>
-  /** The events after `after`, in order. */
-  readEvents(turn: Id, after: number): Awaitable<JournalEntry[]>
+  /** Appends events of turns that are recorded as running. Of two blocks with one number the first is kept. */
+  appendEvents(blocks: readonly EventBlock[]): Awaitable<void>
+  /** The blocks that may hold events after number `after`, in order. */
+  readEvents(turn: Id, after: number): Awaitable<EventBlock[]>
 
   /**
    * Claims a key for a turn, atomically. A claim expires `ttlMs` after it was made; an expired claim counts as none.
@@ -193,7 +208,10 @@ export interface Store {
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
   release(key: string): Awaitable<void>
 
-  /** Deletes turns, events, claims and leases that ended before `before`. */
-  prune(before: number): Awaitable<void>
+  /**
+   * Deletes claims and leases that expired and at most `limit` turns that ended before `before`, with their events; transcripts and
+   * usage of their sessions stay. Gives the number of deleted turns.
+   */
+  prune(before: number, limit: number): Awaitable<number>
   close(): Awaitable<void>
 }

@@ -36,7 +36,7 @@ export class Engine {
     const elsewhere = new Elsewhere(store, lease, now)
     const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, hooks)
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
-    const outbox = new Outbox(() => store.commit(), watch.failed.bind(watch), unsent)
+    const outbox = new Outbox(() => recorder.commit(), watch.failed.bind(watch), unsent)
     const base = { store, log, settings, now }
     const record = { recorder, watch }
     const takers = commandTakers(base, record, { turns, watches, sessions, replies, breakers })

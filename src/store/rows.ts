@@ -1,5 +1,5 @@
-import type { SQLOutputValue } from 'node:sqlite'
-import type { LastTurn, SessionRecord, TurnRecord } from '../contract/index.ts'
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { LastTurn, SessionRecord, TurnAdditions, TurnMeasures, TurnRecord } from '../contract/index.ts'
 import type { Id, Loss, SidedLoss } from '../model/index.ts'
 import { fromColumn } from './key-text.ts'
 
@@ -17,7 +17,6 @@ export function sessionRecord(row: Row): SessionRecord {
     ...optional('bound', row['bound']),
     createdAt: row['created_at'] as number,
     usedAt: row['used_at'] as number,
-    ...parsed('usage', row['usage']),
     ...(row['epoch'] !== 0 && { epoch: row['epoch'] as number }),
     ...parsed('settings', row['settings']),
     ...(row['renamed'] === 1 && { renamed: true as const }),
@@ -31,7 +30,7 @@ function lastTurn(json: SQLOutputValue | undefined): { last?: LastTurn } {
   return { last: { turn, owner, ended: ended === 1 } }
 }
 
-/** The record of a row of `turns`; NULL columns are left out. */
+/** The record of a row of `running` or `turns`; NULL columns are left out. */
 export function turnRecord(row: Row): TurnRecord {
   return {
     turn: row['turn'] as string,
@@ -47,7 +46,7 @@ export function turnRecord(row: Row): TurnRecord {
     ...optional('outcome', row['outcome']),
     ...optional('code', row['code']),
     delivered: row['delivered'] === 1,
-    ...parsed('measures', row['measures']),
+    ...measures(row),
     ...sidedLosses(row),
   }
 }
@@ -62,6 +61,41 @@ function sidedLosses({ losses, measures }: Row): Pick<TurnRecord, 'losses'> {
   const all = JSON.parse(losses) as (Loss & Partial<SidedLoss>)[]
   const ofAgent = all.length - toClient.length
   return { losses: all.map((loss, at) => ({ ...loss, side: loss.side ?? (at < ofAgent ? 'agent' : 'client') })) }
+}
+
+/** The parameters of `endTurn` for a record and what its end brings. */
+export function turnRow(record: TurnRecord, { events, messages = [] }: TurnAdditions): SQLInputValue[] {
+  const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
+  const { endedAt = startedAt, outcome = 'failed', code = null, delivered, losses = [], measures } = record
+  const { usage, ...measured } = measures ?? {}
+  return [
+    endedAt,
+    turn,
+    tenant,
+    agent,
+    front,
+    owner,
+    epoch,
+    request,
+    startedAt,
+    endedAt,
+    outcome,
+    code,
+    Number(delivered),
+    losses.length === 0 ? null : JSON.stringify(losses),
+    measures ? JSON.stringify(measured) : null,
+    usage ? JSON.stringify(usage) : null,
+    events?.seq ?? null,
+    messages.length === 0 ? null : JSON.stringify(messages),
+    events?.lines ?? null,
+    session,
+  ]
+}
+
+/** The usage has a column of its own, except in rows of earlier versions. */
+function measures({ measures, usage }: Row): Pick<TurnRecord, 'measures'> {
+  if (typeof measures !== 'string') return {}
+  return { measures: { ...(JSON.parse(measures) as TurnMeasures), ...parsed('usage', usage) } }
 }
 
 function optional(key: string, value: SQLOutputValue | undefined): Record<string, SQLOutputValue> {

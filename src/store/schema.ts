@@ -91,9 +91,62 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   ALTER TABLE turns ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
   `,
+  // A turn has one row: in `running`, if it is recorded before its end, then in `turns`. That row has what it adds to its
+  // session, and its last events. Large columns come last, because SQLite reads a row from its beginning.
   `
-  DROP INDEX turns_by_session;
-  CREATE INDEX turns_by_session ON turns (session, started_at);
+  CREATE TABLE running (
+    turn TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    front TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    request TEXT,
+    started_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX running_by_session ON running (session);
+  INSERT INTO running
+    SELECT turn, session, tenant, agent, front, owner, epoch, request, started_at FROM turns WHERE outcome IS NULL;
+
+  CREATE TABLE ended (
+    position INTEGER PRIMARY KEY,
+    turn TEXT NOT NULL,
+    session TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    front TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    request TEXT,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    code TEXT,
+    delivered INTEGER NOT NULL,
+    losses TEXT,
+    measures TEXT,
+    usage TEXT,
+    seq INTEGER,
+    messages TEXT,
+    events TEXT
+  );
+  INSERT INTO ended (
+      turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code, delivered, losses,
+      measures
+    )
+    SELECT turn, session, tenant, agent, front, owner, epoch, request, started_at, coalesce(ended_at, started_at),
+      outcome, code, delivered, losses, measures
+    FROM turns WHERE outcome IS NOT NULL ORDER BY ended_at, turn;
+  DROP TABLE turns;
+  ALTER TABLE ended RENAME TO turns;
+  CREATE UNIQUE INDEX turns_by_id ON turns (turn);
+  CREATE INDEX turns_by_session ON turns (session);
+  CREATE INDEX turns_by_start ON turns (tenant, started_at);
+
+  ALTER TABLE messages ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX messages_by_session;
+  CREATE INDEX messages_by_session ON messages (session, place);
   `,
 ]
 

@@ -2,21 +2,22 @@ import type { DatabaseSync } from 'node:sqlite'
 import type {
   Awaitable,
   Claim,
-  JournalEntry,
+  EventBlock,
   LeaseRef,
   SessionKey,
   SessionRecord,
   SessionSettings,
   Store,
+  TurnAdditions,
   TurnRecord,
 } from '../contract/index.ts'
 import { addUsage, type Id, type Message, sha256, type Usage } from '../model/index.ts'
-import { type Block, blocksOf, eventsOf } from './blocks.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
 import { toColumn } from './key-text.ts'
+import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
-import { type Row, sessionRecord, turnRecord } from './rows.ts'
+import { type Row, sessionRecord, turnRecord, turnRow } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
 import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
@@ -124,7 +125,7 @@ class SqliteStore implements Store {
   }
 
   isUsed(id: Id): Awaitable<boolean> {
-    return this.#do(() => this.#sql.isUsed.get(id, id)?.['used'] === 1)
+    return this.#do(() => this.#sql.isUsed.get(id, id, id)?.['used'] === 1)
   }
 
   listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]> {
@@ -142,15 +143,19 @@ class SqliteStore implements Store {
   clearSession(id: Id, now: number): Awaitable<number | undefined> {
     return this.#atomically(() => {
       this.#sql.clearMessages.run(id)
+      this.#sql.clearMessagesOfTurns.run(id)
       return this.#beginEpoch(id, now)
     })
   }
 
-  addUsage(id: Id, usage: Usage): Awaitable<void> {
-    return this.#write(() => {
-      const known = this.#sql.readUsage.get(id)?.['usage'] as string | null | undefined
-      const sum = addUsage(known ? (JSON.parse(known) as Usage) : {}, usage)
-      this.#sql.writeUsage.run(JSON.stringify(sum), id)
+  touchSession(id: Id, now: number): Awaitable<void> {
+    return this.#write(() => void this.#sql.touchSession.run(now, id))
+  }
+
+  usageOf(id: Id): Awaitable<Usage | undefined> {
+    return this.#do(() => {
+      const usages = this.#sql.readUsage.all(id, id).map((row) => JSON.parse(row['usage'] as string) as Usage)
+      return usages.length === 0 ? undefined : usages.reduce(addUsage)
     })
   }
 
@@ -159,44 +164,37 @@ class SqliteStore implements Store {
       const known = this.#sql.readSession.get(id)
       if (!known) return
       this.#sql.forget.run(digestOf(sessionRecord(known)))
+      this.#sql.deleteEventsOfSession.run(id, id)
+      this.#sql.deleteTurnsOfSession.run(id)
+      this.#sql.deleteRunningOfSession.run(id)
+      this.#sql.clearMessages.run(id)
       this.#sql.deleteSession.run(id)
     })
   }
 
-  appendMessages(session: Id, messages: readonly Message[]): Awaitable<void> {
-    return this.#atomically(() => {
-      for (const message of messages) this.#sql.appendMessage.run(JSON.stringify(message), session)
-    })
+  appendMessage(session: Id, message: Message): Awaitable<void> {
+    return this.#write(() => void this.#sql.appendMessage.run(JSON.stringify(message), session))
   }
 
   readMessages(session: Id): Awaitable<Message[]> {
     return this.#do(() =>
-      this.#sql.readMessages.all(session).map((row) => JSON.parse(row['json'] as string) as Message),
+      this.#sql.readMessages.all(session, session).flatMap((row) => JSON.parse(row['json'] as string) as Message),
     )
-  }
-
-  clearMessages(session: Id): Awaitable<void> {
-    return this.#write(() => void this.#sql.clearMessages.run(session))
   }
 
   beginTurn(record: TurnRecord): Awaitable<void> {
-    const { turn, session, tenant, agent, front, owner, epoch, startedAt, delivered } = record
-    const { request = null, endedAt = null, outcome = null, code = null } = record
-    const end = [endedAt, outcome, code, Number(delivered)] as const
+    const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
     return this.#write(
-      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, ...end, session),
+      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, session),
     )
   }
 
-  moveTurn(turn: Id, session: Id, agent: string): Awaitable<void> {
-    return this.#write(() => void this.#sql.moveTurn.run(session, agent, turn))
-  }
-
-  endTurn(turn: Id, end: Parameters<Store['endTurn']>[1]): Awaitable<void> {
-    const { endedAt = null, outcome = null, code = null, losses = [], measures } = end
-    const lost = losses.length === 0 ? null : JSON.stringify(losses)
-    const measured = measures ? JSON.stringify(measures) : null
-    return this.#write(() => void this.#sql.endTurn.run(endedAt, outcome, code, lost, measured, turn))
+  endTurn(record: TurnRecord, additions: TurnAdditions = {}): Awaitable<void> {
+    const row = turnRow(record, additions)
+    return this.#write(() => {
+      this.#sql.endTurn.run(...row)
+      this.#sql.stopTurn.run(record.turn)
+    })
   }
 
   markDelivered(turn: Id): Awaitable<void> {
@@ -205,13 +203,17 @@ class SqliteStore implements Store {
 
   readTurn(turn: Id): Awaitable<TurnRecord | undefined> {
     return this.#do(() => {
-      const row = this.#sql.readTurn.get(turn)
+      const row = this.#sql.readEnded.get(turn) ?? this.#sql.readRunning.get(turn)
       return row && turnRecord(row)
     })
   }
 
   listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]> {
-    return this.#do(() => this.#sql.listTurns.all(tenant, limit).map(turnRecord))
+    return this.#do(() => {
+      const turns = [...this.#sql.listRunning.all(tenant), ...this.#sql.listEnded.all(tenant, limit)].map(turnRecord)
+      turns.sort((one, other) => other.startedAt - one.startedAt || (one.turn < other.turn ? 1 : -1))
+      return turns.slice(0, limit)
+    })
   }
 
   unfinishedTurns(session?: Id): Awaitable<TurnRecord[]> {
@@ -244,35 +246,27 @@ class SqliteStore implements Store {
     })
   }
 
+  hasOtherLease(owner: string, now: number): Awaitable<boolean> {
+    return this.#do(() => this.#sql.otherLease.get(owner, now) !== undefined)
+  }
+
   dropLease({ owner, epoch }: LeaseRef): Awaitable<void> {
     return this.#write(() => void this.#sql.dropLease.run(owner, epoch))
   }
 
-  appendEvents(entries: readonly JournalEntry[]): Awaitable<void> {
-    const blocks = blocksOf(entries)
+  appendEvents(blocks: readonly EventBlock[]): Awaitable<void> {
     const append = (): void => {
-      for (const block of blocks) this.#appendBlock(block)
+      for (const { turn, seq, lines } of blocks) this.#sql.appendBlock.run(seq, lines, turn)
     }
     return blocks.length > 1 ? this.#atomically(append) : this.#write(append)
   }
 
-  /**
-   * When a row with its number exists (another process ended the turn), the other events of the block are added one by
-   * one.
-   */
-  #appendBlock({ turn, seq, lines }: Block): void {
-    if (this.#sql.appendBlock.run(seq, lines, turn).changes > 0) return
-    for (const entry of eventsOf([{ turn, seq, lines }], seq - 1)) {
-      this.#sql.appendBlock.run(entry.seq, entry.json, turn)
-    }
-  }
-
-  readEvents(turn: Id, after: number): Awaitable<JournalEntry[]> {
-    return this.#do(() => {
-      const rows = this.#sql.readBlocks.all(turn, turn, after + 1)
-      const blocks = rows.map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string }))
-      return eventsOf(blocks, after)
-    })
+  readEvents(turn: Id, after: number): Awaitable<EventBlock[]> {
+    return this.#do(() =>
+      this.#sql.readBlocks
+        .all(turn, turn, after + 1, turn)
+        .map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string })),
+    )
   }
 
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim> {
@@ -295,11 +289,11 @@ class SqliteStore implements Store {
     return this.#write(() => void this.#sql.releaseClaim.run(key))
   }
 
-  prune(before: number): Awaitable<void> {
+  prune(before: number, limit: number): Awaitable<number> {
     return this.#atomically(() => {
-      this.#sql.pruneTurns.run(before)
       this.#sql.pruneClaims.run(before)
       this.#sql.pruneLeases.run(before)
+      return pruneTurns(this.#sql, before, limit)
     })
   }
 

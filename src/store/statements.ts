@@ -1,10 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** The columns of a session, and its last turn. */
-const SESSION = `*, (
-  SELECT json_array(turn, owner, outcome IS NOT NULL) FROM turns WHERE session = sessions.id
-  ORDER BY started_at DESC, turn DESC LIMIT 1
+const SESSION = `*, coalesce(
+  (SELECT json_array(turn, owner, 0) FROM running WHERE session = sessions.id ORDER BY started_at DESC, turn DESC LIMIT 1),
+  (SELECT json_array(turn, owner, 1) FROM turns WHERE session = sessions.id ORDER BY position DESC LIMIT 1)
 ) AS last`
+
+/** The columns of an ended turn's record. */
+const ENDED = `turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code, delivered,
+  losses, measures, usage`
 
 /**
  * All statements of the store. Writes for a session or turn that no longer exists change nothing. Parameters are plain
@@ -28,38 +32,70 @@ const SQL = {
       SELECT 1 FROM turns WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = turns.session)
       AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
     ) OR EXISTS (
+      SELECT 1 FROM running WHERE session = ? AND started_at >= (SELECT epoch FROM sessions WHERE id = running.session)
+    ) OR EXISTS (
       SELECT 1 FROM messages WHERE session = ? AND json_extract(json, '$.role') <> 'user'
     ) AS used`,
   listSessions: `SELECT ${SESSION} FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?`,
   bindSession: 'UPDATE sessions SET bound = ?, renamed = 0 WHERE id = ?',
   setSession: "UPDATE sessions SET settings = json_patch(coalesce(settings, '{}'), ?) WHERE id = ?",
   beginEpoch: 'UPDATE sessions SET epoch = max(?, epoch + 1), bound = NULL, renamed = 0 WHERE id = ? RETURNING epoch',
-  readUsage: 'SELECT usage FROM sessions WHERE id = ?',
+  touchSession: 'UPDATE sessions SET used_at = max(used_at, ?) WHERE id = ?',
+  // What the session had of turns that are deleted, then that of each turn.
+  readUsage: `
+    SELECT usage FROM sessions WHERE id = ? AND usage IS NOT NULL
+    UNION ALL SELECT usage FROM turns WHERE session = ? AND usage IS NOT NULL`,
   writeUsage: 'UPDATE sessions SET usage = ? WHERE id = ?',
+  deleteEventsOfSession: `
+    DELETE FROM events
+    WHERE turn IN (SELECT turn FROM turns WHERE session = ? UNION ALL SELECT turn FROM running WHERE session = ?)`,
+  deleteTurnsOfSession: 'DELETE FROM turns WHERE session = ?',
+  deleteRunningOfSession: 'DELETE FROM running WHERE session = ?',
   deleteSession: 'DELETE FROM sessions WHERE id = ?',
   forget: 'INSERT INTO forgotten (key) VALUES (?) ON CONFLICT DO NOTHING',
   isForgotten: 'SELECT 1 FROM forgotten WHERE key = ?',
   hasForgotten: 'SELECT EXISTS (SELECT 1 FROM forgotten) AS any',
 
-  appendMessage: 'INSERT INTO messages (session, json) SELECT id, ? FROM sessions WHERE id = ?',
-  readMessages: 'SELECT json FROM messages WHERE session = ? ORDER BY position',
+  // The messages of a turn have twice its position as their place, those between two turns the odd number after it.
+  appendMessage: `
+    INSERT INTO messages (session, json, place)
+    SELECT id, ?, max(
+      2 * coalesce((SELECT max(position) FROM turns WHERE session = id), 0),
+      coalesce((SELECT max(place) FROM messages WHERE session = id), 0)
+    ) | 1 FROM sessions WHERE id = ?`,
+  keepMessage: 'INSERT INTO messages (session, json, place) VALUES (?, ?, ?)',
+  readMessages: `
+    SELECT json, place, position FROM messages WHERE session = ?
+    UNION ALL SELECT messages, 2 * position, 0 FROM turns WHERE session = ? AND messages IS NOT NULL
+    ORDER BY place, position`,
   clearMessages: 'DELETE FROM messages WHERE session = ?',
+  clearMessagesOfTurns: 'UPDATE turns SET messages = NULL WHERE session = ? AND messages IS NOT NULL',
 
   beginTurn: `
+    INSERT INTO running (turn, session, tenant, agent, front, owner, epoch, request, started_at)
+    SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+    ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent`,
+  // A position is the time of the end, or the next number: what is deleted was before it.
+  endTurn: `
     INSERT INTO turns (
-      turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code, delivered
-    ) SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
-  moveTurn: 'UPDATE turns SET session = ?, agent = ? WHERE turn = ?',
-  endTurn:
-    'UPDATE turns SET ended_at = ?, outcome = ?, code = ?, losses = ?, measures = ? WHERE turn = ? AND outcome IS NULL',
+      position, turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
+      delivered, losses, measures, usage, seq, messages, events
+    )
+    SELECT max(?, coalesce((SELECT max(position) FROM turns), 0) + 1), ?, id, ?, ?, ?, ?, ?, ?,
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    FROM sessions WHERE id = ?
+    ON CONFLICT (turn) DO NOTHING`,
+  stopTurn: 'DELETE FROM running WHERE turn = ?',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
-  readTurn: 'SELECT * FROM turns WHERE turn = ?',
-  listTurns: 'SELECT * FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?',
-  unfinishedTurns: 'SELECT * FROM turns WHERE outcome IS NULL ORDER BY started_at, turn',
-  unfinishedOf: 'SELECT * FROM turns WHERE session = ? AND outcome IS NULL ORDER BY started_at, turn',
+  readEnded: `SELECT ${ENDED} FROM turns WHERE turn = ?`,
+  readRunning: 'SELECT * FROM running WHERE turn = ?',
+  listEnded: `SELECT ${ENDED} FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?`,
+  listRunning: 'SELECT * FROM running WHERE tenant = ?',
+  unfinishedTurns: 'SELECT * FROM running ORDER BY started_at, turn',
+  unfinishedOf: 'SELECT * FROM running WHERE session = ? ORDER BY started_at, turn',
   lostTurns: `
-    SELECT turns.* FROM turns LEFT JOIN leases ON leases.owner = turns.owner AND leases.epoch = turns.epoch
-    WHERE outcome IS NULL AND coalesce(expires_at, 0) <= ? ORDER BY started_at, turn`,
+    SELECT running.* FROM running LEFT JOIN leases USING (owner, epoch)
+    WHERE coalesce(expires_at, 0) <= ? ORDER BY started_at, turn`,
 
   takeLease: `
     INSERT INTO leases (owner, epoch, expires_at) VALUES (?, ?, ?)
@@ -71,16 +107,16 @@ const SQL = {
   callLease:
     'UPDATE leases SET expires_at = ?, last_call = 1 WHERE owner = ? AND epoch = ? AND last_call = 0 AND expires_at <= ?',
   lapseLease: 'DELETE FROM leases WHERE owner = ? AND epoch = ? AND last_call = 1 AND expires_at <= ?',
+  otherLease: 'SELECT 1 FROM leases WHERE owner <> ? AND expires_at > ? LIMIT 1',
   dropLease: 'DELETE FROM leases WHERE owner = ? AND epoch = ?',
 
-  // A turn that has its end gets no more events.
-  appendBlock: `
-    INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM turns WHERE turn = ? AND outcome IS NULL
-    ON CONFLICT DO NOTHING`,
+  appendBlock:
+    'INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM running WHERE turn = ? ON CONFLICT DO NOTHING',
   // The block that may contain the first wanted event, and all later ones.
   readBlocks: `
     SELECT seq, json FROM events
-    WHERE turn = ? AND seq >= coalesce((SELECT max(seq) FROM events WHERE turn = ? AND seq <= ?), 0) ORDER BY seq`,
+    WHERE turn = ? AND seq >= coalesce((SELECT max(seq) FROM events WHERE turn = ? AND seq <= ?), 0)
+    UNION ALL SELECT seq, events FROM turns WHERE turn = ? AND events IS NOT NULL ORDER BY seq`,
 
   // With the condition on the update a held key gives no row. One statement, so that no other process comes between.
   claim: `
@@ -104,7 +140,18 @@ const SQL = {
     INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES ('probe', '', ?, 0, 0)
     ON CONFLICT (key) DO UPDATE SET body = excluded.body`,
 
-  pruneTurns: 'DELETE FROM turns WHERE ended_at < ?',
+  // By tenant, because the index is: no tenant has many turns that began before a time and ended after it.
+  oldTurns: `
+    WITH RECURSIVE tenants (tenant) AS (
+      SELECT min(tenant) FROM turns
+      UNION ALL SELECT (SELECT min(turns.tenant) FROM turns WHERE turns.tenant > tenants.tenant) FROM tenants
+      WHERE tenants.tenant IS NOT NULL
+    )
+    SELECT position, turn, session, usage, messages FROM tenants CROSS JOIN turns USING (tenant)
+    WHERE started_at < ? AND ended_at < ? LIMIT ?`,
+  deleteEvents: 'DELETE FROM events WHERE turn = ?',
+  deleteTurn: 'DELETE FROM turns WHERE position = ?',
+  readFolded: 'SELECT usage FROM sessions WHERE id = ?',
   pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',
   pruneLeases: 'DELETE FROM leases WHERE expires_at < ?',
 } as const

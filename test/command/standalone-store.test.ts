@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { CLIENTS, runTurnpike } from '../kit/clients.ts'
 import { AGENTS } from '../kit/gateway.ts'
+import { unend } from '../kit/journal.ts'
 import { hasOpen, pidsOf, until } from '../kit/processes.ts'
 
 test('stand-ins that run alone end what others have left, and delete what is too old', async () => {
@@ -23,10 +24,9 @@ test('stand-ins that run alone end what others have left, and delete what is too
   }
   expect([await run('old'), await run('left')]).toEqual([true, true])
   const db = new DatabaseSync(join(folder, 't.db'))
-  db.exec("UPDATE turns SET ended_at = ended_at - 7200000 WHERE request = 'old'")
+  db.exec("UPDATE turns SET started_at = started_at - 7200000, ended_at = ended_at - 7200000 WHERE request = 'old'")
   // As of one whose process was killed.
-  db.exec("UPDATE turns SET ended_at = NULL, outcome = NULL WHERE request = 'left'")
-  db.exec("DELETE FROM events WHERE turn IN (SELECT turn FROM turns WHERE request = 'left')")
+  unend(db, db.prepare("SELECT turn FROM turns WHERE request = 'left'").get()!['turn'] as string, 'gone')
   expect(await run('new')).toBe(true)
   const turns = db.prepare('SELECT request, outcome, code FROM turns ORDER BY started_at').all()
   db.close()

@@ -10,13 +10,25 @@ import type { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
 import type { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Sessions } from '../../src/engine/session/sessions.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { Command, Question } from '../../src/model/index.ts'
+import type { Command, Question, TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving } from '../kit/plain.ts'
 
 const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
 const key = (session = 's', tenant = LOCAL_TENANT) => ({ tenant, agent: 'plain', session, conversation: '' })
+
+const TURN: TurnRecord = {
+  turn: 't',
+  session: 'kept',
+  tenant: LOCAL_TENANT,
+  agent: 'plain',
+  front: 'zot',
+  owner: 'o',
+  epoch: 1,
+  startedAt: 4,
+  delivered: false,
+}
 
 let store: Store
 let sessions: Sessions
@@ -82,8 +94,8 @@ describe('what the gateway knows itself', () => {
     expect(await asked(query('state'))).toEqual({ agent: 'plain', session: 's', busy: false, messageCount: 0 })
     await store.openSession(key(), 'kept', 3)
     const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }] } as const
-    await store.appendMessages('kept', [message])
-    await store.addUsage('kept', { input: 2 })
+    const measures = { back: 'plain', timings: {}, usage: { input: 2 } }
+    await store.endTurn({ ...TURN, endedAt: 4, outcome: 'completed', measures }, { messages: [message] })
     expect(await asked(query('messages'))).toEqual({ messages: [message] })
     expect(await asked(query('state'))).toMatchObject({ messageCount: 1, usage: { input: 2 } })
     const info = { id: 'kept', agent: 'plain', session: 's', conversation: '', createdAt: 3, usedAt: 3, busy: false }
@@ -101,7 +113,7 @@ describe('what the gateway knows itself', () => {
     await store.beginTurn({ ...about, turn: 'theirs', startedAt: 4, delivered: false })
     expect(await asked(query('sessions'))).toMatchObject({ sessions: [{ id: 'kept', busy: true }] })
     expect(await asked({ exchange: 'x', ...command })).toBe('session-busy')
-    await store.endTurn('theirs', { endedAt: 6, outcome: 'completed' })
+    await store.endTurn({ ...(await store.readTurn('theirs'))!, endedAt: 6, outcome: 'completed' })
     expect(await asked(query('sessions'))).toMatchObject({ sessions: [{ id: 'kept', busy: false }] })
     expect(await asked({ exchange: 'x', ...command })).toBe('done')
   })
@@ -112,21 +124,10 @@ describe('what the gateway knows itself', () => {
       ['other', 'theirs'],
     ] as const) {
       await store.openSession(key('s', tenant), tenant, 3)
-      const record: TurnRecord = {
-        turn,
-        session: tenant,
-        tenant,
-        agent: 'plain',
-        front: 'zot',
-        owner: 'o',
-        epoch: 1,
-        startedAt: 4,
-        delivered: false,
-      }
-      await store.beginTurn(record)
+      const record = { ...TURN, turn, session: tenant, tenant }
       const end = JSON.stringify({ type: 'turn-end', turn, outcome: 'completed', stop: 'end' })
-      await store.appendEvents([{ turn, seq: 1, json: end }])
-      await store.endTurn(turn, { endedAt: 6, outcome: 'completed' })
+      const events = { turn, seq: 1, lines: end }
+      await store.endTurn({ ...record, endedAt: 6, outcome: 'completed' }, { events })
     }
     const info = {
       turn: 'mine',
@@ -166,7 +167,7 @@ describe('what the gateway knows itself', () => {
 describe('a session', () => {
   test('is cleared, deleted and closed by the gateway where its agent has no word for that', async () => {
     await store.openSession(key(), 'kept', 3)
-    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    await store.appendMessage('kept', { role: 'user', parts: [] })
     expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } })).toBe('done')
     expect([await store.readMessages('kept'), (await store.readSession('kept'))?.epoch]).toEqual([[], 7])
     expect(await asked({ exchange: 'x', type: 'session-close', session: { id: 's' } })).toBe('done')
@@ -233,7 +234,7 @@ describe('a command to a session whose agent lives', () => {
 
   test('is the agent’s, and the record follows', async () => {
     const agent = await lived(replied({}))
-    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    await store.appendMessage('kept', { role: 'user', parts: [] })
     expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } }, agent)).toBe('done')
     expect(await store.readMessages('kept')).toEqual([])
     expect(await asked({ exchange: 'x', type: 'config-set', mode: 'plan', session: { id: 's' } }, agent)).toBe('done')
@@ -245,7 +246,7 @@ describe('a command to a session whose agent lives', () => {
 
   test('that the agent refuses changes nothing', async () => {
     const agent = await lived(replied({ fault: { code: 'session-busy', message: 'no', retryable: true } }))
-    await store.appendMessages('kept', [{ role: 'user', parts: [] }])
+    await store.appendMessage('kept', { role: 'user', parts: [] })
     expect(await asked({ exchange: 'x', type: 'session-clear', session: { id: 's' } }, agent)).toBe('session-busy')
     expect(await store.readMessages('kept')).toHaveLength(1)
   })
@@ -268,9 +269,9 @@ describe('a command about a turn', () => {
   /** A live turn, and the commands that mean it. */
   function commanded() {
     const { turn }: { turn: Turn } = plainTurn({
-      recorder: { events: async () => [{ turn: 't', seq: 1, json: accepted }] },
+      recorder: { events: async () => [{ seq: 1, event: accepted }] },
     })
-    const accepted = JSON.stringify({ type: 'turn-accepted', turn: 't', how: 'new', session: 's' })
+    const accepted: TurnEvent = { type: 'turn-accepted', turn: 't', how: 'new', session: 's' }
     turn.accept()
     turns.add(turn)
     const client = {

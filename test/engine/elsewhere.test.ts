@@ -28,7 +28,8 @@ afterEach(async () => {
 /** A turn of another process, or of this one, that begins at a time. */
 async function begun(turn: string, startedAt: number, more: Partial<TurnRecord> = {}): Promise<void> {
   const about = { session: 'kept', tenant: 'local', agent: 'plain', front: 'plain', delivered: false }
-  await store.beginTurn({ ...about, turn, startedAt, owner: 'other', epoch: 1000, ...more })
+  const record = { ...about, turn, startedAt, owner: 'other', epoch: 1000, ...more }
+  await (record.outcome ? store.endTurn(record) : store.beginTurn(record))
 }
 
 /** The turn `m` of this process, that begins at 20. */
@@ -76,7 +77,7 @@ describe('a turn in a session that another process has', () => {
     await vi.waitFor(() => expect(looks.mock.calls.length).toBeGreaterThan(1))
     expect(done).toBe(false)
     await store.bindSession('kept', 'its id')
-    await store.endTurn(turn, { endedAt: 30, outcome: 'completed' })
+    await store.endTurn({ ...(await store.readTurn(turn))!, endedAt: 30, outcome: 'completed' })
     expect(await back).toMatchObject({ record: { id: 'kept', bound: 'its id' }, used: true })
   })
 

@@ -17,8 +17,8 @@ async function waiting(route: Partial<Route> = {}) {
   const logged: string[] = []
   const log = notingLog((message) => void logged.push(message))
   const parts = engineParts(store, settingsOf([a!, b!]), { log })
-  const { opener, watch, recorder, turns, breakers, sessions } = parts
-  const failover = new Failover({ store, watch, opener, log, now: () => 9 })
+  const { opener, recorder, turns, breakers, sessions } = parts
+  const failover = new Failover({ recorder, opener, log, now: () => 9 })
   const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
   const session = sessions.open(await opener.record(key, 1), a!, false)
   const { promise: over, resolve } = Promise.withResolvers<void>()
@@ -27,7 +27,7 @@ async function waiting(route: Partial<Route> = {}) {
   host.ended = () => resolve()
   turns.add(turn)
   session.enqueue(turn)
-  await recorder.begin(turn, { session: session.record.id, tenant: 'local', front: 'plain', at: 1 })
+  await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: true })
   turn.agent = b!
   const close = async (): Promise<void> => {
     await recorder.flush()
@@ -78,15 +78,13 @@ describe('a turn whose agent could not be used', () => {
   })
 
   test('ends when it cannot be moved', async () => {
-    const { failover, turn, over, close, logged, live } = await waiting()
-    store.moveTurn = () => {
-      throw new Error('full')
-    }
+    const { failover, turn, over, close, logged, live, opener } = await waiting()
+    opener.openInstead = () => Promise.reject(new Error('full'))
     failover.move(turn)
     await over
     expect(turn.view.end?.fault?.code).toBe('internal')
     expect(logged).toContain('a turn could not be given to another agent')
-    expect([...live.values()].map(({ busy }) => busy)).toEqual([false, false])
+    expect([...live.values()].map(({ busy }) => busy)).toEqual([false])
     await close()
   })
 })

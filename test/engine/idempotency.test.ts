@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Store, TurnRecord } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
+import { numbered } from '../../src/engine/events/recorded.ts'
 import { Idempotency, type Keyed, type Verdict } from '../../src/engine/record/idempotency.ts'
 import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
 import { recoverTurns } from '../../src/engine/record/recovery.ts'
@@ -46,7 +47,8 @@ describe('a request with a key', () => {
     return turn
   }
   const ended = async (turn: string, outcome: TurnRecord['outcome'], code?: string): Promise<void> => {
-    await store.endTurn(turn, { endedAt: now, outcome: outcome!, ...(code !== undefined && { code }) })
+    const record = (await store.readTurn(turn))!
+    await store.endTurn({ ...record, endedAt: now, outcome: outcome!, ...(code !== undefined && { code }) })
   }
 
   test.each<[string, Once['replay'], TurnRecord['outcome'], string | undefined, boolean, boolean]>([
@@ -113,7 +115,7 @@ describe('a request with a key', () => {
   test('runs when another process has ended the first one, whose process is gone, and has asked for it again', async () => {
     const turn = await begun(UNDELIVERED, GONE)
     expect(await recoverTurns(store, now)).toBe(1)
-    const said = (await store.readEvents(turn, 0)).map(({ json }) => JSON.parse(json))
+    const said = numbered(await store.readEvents(turn, 0), 0).map(({ event }) => event)
     expect(said).toMatchObject([{ type: 'turn-end', fault: LOST }])
     expect(await claim(asked(UNDELIVERED))).toEqual({ do: 'run' })
   })

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/contract/index.ts'
-import { foldUpTo, reissue } from '../../src/engine/events/recorded.ts'
+import { foldUpTo, type Numbered, numbered, reissue } from '../../src/engine/events/recorded.ts'
 import { acceptedTurn } from '../../src/engine/events/turn-events.ts'
 import { LiveView, viewOf } from '../../src/engine/events/view.ts'
 import type { TurnEvent } from '../../src/model/index.ts'
 
-const entry = (seq: number, event: TurnEvent): JournalEntry => ({ seq, json: JSON.stringify(event) }) as JournalEntry
+const entry = (seq: number, event: TurnEvent): Numbered => ({ seq, event })
 const text: TurnEvent = { type: 'text-delta', turn: 't', message: 'm', text: 'x' }
 
 test('a recorded acceptance is shown under the request of the exchange that it is shown to', () => {
@@ -20,6 +19,28 @@ test('a recorded acceptance is shown under the request of the exchange that it i
 
 test('any other recorded event is shown as it was', () => {
   expect(reissue(entry(7, text), 'replayed', 'r')).toEqual({ seq: 7, event: text })
+})
+
+test('law: blocks give every event after a number once, with its number, whatever was written twice', () => {
+  const cuts = fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 4 })
+  fc.assert(
+    fc.property(fc.array(fc.string(), { maxLength: 10 }), cuts, fc.nat(12), (pieces, again, after) => {
+      const all = pieces.map((piece, at) => entry(at + 1, { ...text, text: piece } as TurnEvent))
+      const block = (from: number, to: number) => ({
+        turn: 't',
+        seq: from + 1,
+        lines: all
+          .slice(from, to)
+          .map(({ event }) => JSON.stringify(event))
+          .join('\n'),
+      })
+      const middle = all.length >> 1
+      const ranges = [[0, middle], [middle, all.length], ...again] as [number, number][]
+      const blocks = ranges.filter(([from, to]) => from < Math.min(to, all.length)).map(([from, to]) => block(from, to))
+      blocks.sort((one, other) => one.seq - other.seq)
+      expect(numbered(blocks, after)).toEqual(all.slice(after))
+    }),
+  )
 })
 
 test('law: a fold up to an event is the fold of the events up to it', () => {

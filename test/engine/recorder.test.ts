@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Route, Store } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
+import { numbered } from '../../src/engine/events/recorded.ts'
+import type { Lease } from '../../src/engine/record/lease.ts'
 import { showPast } from '../../src/engine/record/past.ts'
+import type { Recorder } from '../../src/engine/record/recorder.ts'
 import { needsRecord } from '../../src/engine/record/store-watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
@@ -39,32 +42,32 @@ afterEach(async () => {
 function recording() {
   const logged: string[] = []
   const note = (message: string): void => void logged.push(message)
-  const { turns, recorder, watch } = engineParts(store, settingsOf([]), { log: notingLog(note) })
+  const { turns, recorder, watch, lease } = engineParts(store, settingsOf([]), { log: notingLog(note) })
   const begin = async (
     command: Command & TurnStart = start(),
     route: Partial<Route> = {},
+    promised = true,
   ): Promise<{ turn: Turn; host: PlainHost; say: (...events: TurnEvent[]) => void }> => {
     const { turn, host } = plainTurn({ command, route, peers: { recorder, turns } })
     turns.add(turn)
     watch.began(turn, command.once !== undefined)
-    await recorder.begin(turn, { session: 'kept', tenant: 'local', front: 'plain', at: 5 }).then(
-      () => watch.begun(turn),
-      (error: unknown) => watch.failed(error),
-    )
+    await recorder.begin(turn, { tenant: 'local', front: 'plain', promised })
     const say = (...events: TurnEvent[]): void => {
       for (const event of events) turn.take(event)
     }
     return { turn, host, say }
   }
   const events = async (turn = 't'): Promise<TurnEvent[]> =>
-    (await store.readEvents(turn, 0)).map(({ json }) => JSON.parse(json) as TurnEvent)
-  return { recorder, watch, begin, events, logged }
+    numbered(await store.readEvents(turn, 0), 0).map(({ event }) => event)
+  return { recorder, watch, lease, begin, events, logged }
 }
 
 const MESSAGE: TurnEvent[] = [
   { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
   { type: 'text-delta', turn: 't', message: 'm', text: 'hello' },
 ]
+const DELTA = { type: 'text-delta', turn: 't', message: 'm' } as const
+const PARKED: TurnEvent = { type: 'turn-parked', turn: 't', continuation: 't.1', asks: [], deadline: 1 }
 const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
 const USAGE: TurnEvent = { type: 'usage', turn: 't', scope: 'turn', usage: { input: 3 } }
 
@@ -81,7 +84,7 @@ describe('the record of a turn', () => {
       ['user', [{ type: 'text', text: 'hi' }]],
       ['assistant', [{ type: 'text', text: 'hello' }]],
     ])
-    expect((await store.readSession('kept'))?.usage).toEqual({ input: 3 })
+    expect(await store.usageOf('kept')).toEqual({ input: 3 })
   })
 
   test.each<[string, Partial<TurnStart>, Partial<Route>]>([
@@ -91,12 +94,115 @@ describe('the record of a turn', () => {
     const { recorder, begin, events } = recording()
     const { turn, say } = await begin(start(more), route)
     say(...MESSAGE)
-    expect((await recorder.events(turn)).map(({ json }) => JSON.parse(json))).toEqual(MESSAGE)
+    expect((await recorder.events(turn)).map(({ event }) => event)).toEqual(MESSAGE)
     say(END)
     await recorder.flush()
     expect(JSON.stringify([await events(), await recorder.events(turn)])).not.toContain('hello')
     expect(await store.readMessages('kept')).toEqual([])
     expect((await store.readTurn('t'))?.measures).toMatchObject({ shape: true })
+  })
+
+  /** The states of the turns in the record, and how many events each has. */
+  const recorded = async () => {
+    const turns = await store.listTurns('local', 9)
+    const count = async (turn: string) => numbered(await store.readEvents(turn, 0), 0).length
+    return Promise.all(turns.map(async ({ turn, outcome = 'running' }) => [turn, outcome, await count(turn)]))
+  }
+
+  test('is one row with its end, when nothing is promised of it and it ends soon', async () => {
+    const { begin, lease } = recording()
+    await lease.serve('gateway')
+    const { say } = await begin(start(), {}, false)
+    say(...MESSAGE)
+    await vi.advanceTimersByTimeAsync(199)
+    expect(await recorded()).toEqual([])
+    say(END)
+    expect(await recorded()).toEqual([['t', 'completed', 3]])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([await store.unfinishedTurns(), await recorded()]).toEqual([[], [['t', 'completed', 3]]])
+  })
+
+  test('has its beginning and its events when nothing is promised of it and it runs for longer', async () => {
+    const { begin, events, lease } = recording()
+    await lease.serve('gateway')
+    const { say } = await begin(start(), {}, false)
+    say(...MESSAGE)
+    await vi.advanceTimersByTimeAsync(200)
+    expect(await recorded()).toEqual([['t', 'running', 2]])
+    say(USAGE)
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await recorded()).toEqual([['t', 'running', 3]])
+    say(END)
+    expect(await recorded()).toEqual([['t', 'completed', 4]])
+    expect(await events()).toEqual([...MESSAGE, USAGE, END])
+  })
+
+  test('has its events after 50 ms at the latest when it was promised', async () => {
+    const { begin } = recording()
+    const { say } = await begin()
+    expect(await recorded()).toEqual([['t', 'running', 0]])
+    say(...MESSAGE)
+    await vi.advanceTimersByTimeAsync(50)
+    expect(await recorded()).toEqual([['t', 'running', 2]])
+  })
+
+  test.each<[string, (recorder: Recorder, turn: Turn) => Promise<unknown>]>([
+    ['somebody joins it', (recorder, turn) => recorder.events(turn)],
+    ['somebody asks for the turns', (recorder) => recorder.flush()],
+    ['it is parked', async (_recorder, turn) => turn.take(PARKED)],
+    ['much waits to be written', async (_recorder, turn) => turn.take({ ...DELTA, text: 'x'.repeat(1_048_576) })],
+  ])('has its beginning as soon as %s', async (_what, happens) => {
+    const { recorder, begin, lease } = recording()
+    await lease.serve('gateway')
+    const { turn, say } = await begin(start(), {}, false)
+    say(...MESSAGE)
+    await happens(recorder, turn)
+    await recorder.commit()
+    expect(await recorded()).toEqual([['t', 'running', turn.view.seq]])
+  })
+
+  test.each<[string, (lease: Lease) => Promise<unknown>]>([
+    ['this process ends with its client', async () => {}],
+    ['another process uses the store', (lease) => lease.serve('gateway').then(() => store.takeLease('other', 1, 1000))],
+  ])('has its beginning at once when %s', async (_what, happens) => {
+    const { begin, lease } = recording()
+    await happens(lease)
+    await begin(start(), {}, false)
+    expect(await recorded()).toEqual([['t', 'running', 0]])
+  })
+
+  test('does not wait for its beginning when nobody has used the store for long', async () => {
+    const { begin, lease } = recording()
+    await lease.serve('gateway')
+    await store.takeLease('gone', 1, 9)
+    await begin(start(), {}, false)
+    expect(await recorded()).toEqual([])
+  })
+
+  test('has the session and the agent that took it in the end', async () => {
+    await store.openSession({ tenant: 'local', agent: 'other', session: 's', conversation: '' }, 'next', 1)
+    const { recorder, begin, lease } = recording()
+    await lease.serve('gateway')
+    for (const promised of [true, false]) {
+      const { turn, say } = await begin(start({ turn: `t-${promised}` }), {}, promised)
+      turn.agent = { ...turn.agent, name: 'other' }
+      await recorder.move(turn, 'next')
+      const moved = { agent: 'other', session: 'next' }
+      if (promised) expect(await store.unfinishedTurns()).toMatchObject([moved])
+      say({ ...END, turn: turn.id })
+      expect(await store.readTurn(turn.id)).toMatchObject({ ...moved, outcome: 'completed' })
+      expect(await store.unfinishedTurns()).toEqual([])
+    }
+  })
+
+  test('has what an agent said between turns after them', async () => {
+    const { recorder, begin } = recording()
+    const { say } = await begin(start(), {}, false)
+    say(...MESSAGE, END)
+    recorder.unasked('kept', 'by the way', 7)
+    const messages = await store.readMessages('kept')
+    expect(messages.at(-1)).toEqual({ role: 'assistant', parts: [{ type: 'text', text: 'by the way' }], at: 7 })
+    expect(messages).toHaveLength(3)
   })
 
   test('says a moment later that its client has it', async () => {
@@ -232,7 +338,7 @@ describe('a recorded turn', () => {
     turn.audience.first.lost(ext)
     const { host, exchange, done } = show(0)
     // Another process has written the end of the turn to the journal, and not yet to its record.
-    await store.appendEvents([{ turn: 't', seq: turn.view.seq + 1, json: JSON.stringify(END) }])
+    await store.appendEvents([{ turn: 't', seq: turn.view.seq + 1, lines: JSON.stringify(END) }])
     await vi.advanceTimersByTimeAsync(100)
     expect(host.types).toEqual(['turn-accepted'])
     take(END)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { LeaseRef, Store } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
+import { numbered } from '../../src/engine/events/recorded.ts'
 import { LAST_CALL_MS } from '../../src/engine/record/lease.ts'
 import { readTurn, recoverTurns, UNRECORDED } from '../../src/engine/record/recovery.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -36,15 +37,15 @@ test('turns whose process is gone get an honest ending, others are left alone', 
     { ...of, type: 'usage', scope: 'turn', usage: { input: 1 } },
     { ...of, type: 'tool-start', tool: 'c1', name: 'ls', executor: 'agent' },
   ]
-  await store.appendEvents(said.map((event, at) => ({ turn: 'lost', seq: at + 1, json: JSON.stringify(event) })))
+  await store.appendEvents([{ turn: 'lost', seq: 1, lines: said.map((event) => JSON.stringify(event)).join('\n') }])
 
   expect(await recoverTurns(store, 99)).toBe(2)
 
   const ended = { outcome: 'failed', code: 'internal', endedAt: 99 }
   expect(await store.readTurn('lost')).toMatchObject(ended)
   expect(await store.readTurn('before')).toMatchObject(ended)
-  const events = await store.readEvents('lost', 0)
-  expect(events.slice(said.length).map(({ seq, json }) => [seq, JSON.parse(json)])).toEqual([
+  const events = numbered(await store.readEvents('lost', 0), 0)
+  expect(events.slice(said.length).map(({ seq, event }) => [seq, event])).toEqual([
     [UNRECORDED + 9, { ...of, type: 'tool-end', tool: 'c1', status: 'error', parts: [] }],
     [UNRECORDED + 10, { ...of, type: 'message-end', message: 'm1' }],
     [UNRECORDED + 11, { ...of, type: 'step-end', step: 1, stop: 'error' }],
@@ -79,8 +80,8 @@ test('whoever reads a turn whose process is gone ends it, and what its process w
   expect(await readTurn(store, 't', 50)).not.toHaveProperty('outcome')
   const lost = { outcome: 'failed', code: LOST.code, endedAt: 50 + LAST_CALL_MS }
   expect(await readTurn(store, 't', 50 + LAST_CALL_MS)).toMatchObject(lost)
-  await store.appendEvents([{ turn: 't', seq: 1, json: '{}' }])
-  await store.endTurn('t', { endedAt: 99, outcome: 'completed' })
+  await store.appendEvents([{ turn: 't', seq: 1, lines: '{}' }])
+  await store.endTurn({ ...(await store.readTurn('t'))!, endedAt: 99, outcome: 'completed' })
   expect(await readTurn(store, 't', 99)).toMatchObject(lost)
   expect((await store.readEvents('t', 0)).map(({ seq }) => seq)).toEqual([UNRECORDED])
   expect(await readTurn(store, 'none', 99)).toBeUndefined()

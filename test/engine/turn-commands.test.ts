@@ -36,7 +36,7 @@ async function parked(...questions: string[]) {
   const { turn, host } = plainTurn({ answer, session: { record }, peers: { recorder, turns } })
   turns.add(turn)
   watch.began(turn, false)
-  await recorder.begin(turn, { session: record.id, tenant: 'local', front: 'plain', at: 1 })
+  await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: true })
   turn.accept()
   turn.link = {
     send: (command: Command) => void sent.push(command),

@@ -200,7 +200,7 @@ test('old turns are deleted when both clocks say that they are old', async () =>
     ['old', 2 * HOUR],
     ['new', 0],
   ] as const) {
-    await store.beginTurn({ turn, ...about, endedAt: now - ago, outcome: 'completed' })
+    await store.endTurn({ turn, ...about, endedAt: now - ago, outcome: 'completed' })
   }
   const kept = async (): Promise<string[]> => (await store.listTurns('local', 10)).map(({ turn }) => turn)
   now += 24 * HOUR

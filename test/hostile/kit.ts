@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ErrorCode } from '../../src/model/index.ts'
 import type { ClientName } from '../kit/clients.ts'
-import { recordedEvents } from '../kit/journal.ts'
+import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
 
 const AGENT = join(import.meta.dirname, 'agent.mjs')
@@ -97,7 +97,8 @@ function kept(file: string, where: string, ...values: string[]): KeptTurn[] {
   try {
     const rows = db
       .prepare(
-        `SELECT turn, outcome, code FROM turns JOIN sessions ON sessions.id = turns.session ${where} ORDER BY started_at`,
+        `SELECT turn, outcome, code FROM ${TURNS} AS turns JOIN sessions ON sessions.id = turns.session ${where}
+         ORDER BY started_at`,
       )
       .all(...values)
     return rows.map((row) => {

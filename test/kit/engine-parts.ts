@@ -43,7 +43,7 @@ export function engineParts(
   const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, silentHooks)
   const memory = { turns, sessions, watches, replies, breakers }
   const takers = commandTakers({ store, log, settings: { current }, now }, { recorder, watch }, memory)
-  const opener = new SessionOpener(store, watch, sessions)
+  const opener = new SessionOpener(store, { recorder, watch }, sessions)
   return { ...takers, ...memory, live, lease, watch, recorder, opener }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
-import { recordedEvents } from '../kit/journal.ts'
+import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
@@ -40,7 +40,7 @@ routes: [{ when: { session: "shape-*" }, agent: helper, journal: shape }]
   /** Event types of the session's turn, and whether the database file or its log holds what was said. */
   const kept = async (session: string): Promise<{ types: string[]; leaks: boolean; outcome: unknown }> => {
     const db = new DatabaseSync(join(gateway.folder, 'turnpike.db'))
-    const row = () => db.prepare('SELECT turn, outcome FROM turns WHERE request = ?').get(session)
+    const row = () => db.prepare(`SELECT turn, outcome FROM ${TURNS} WHERE request = ?`).get(session)
     await until(() => row()?.['outcome'] !== null)
     const { turn, outcome } = row()!
     const events = recordedEvents(db, turn as string)

@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { silentHooks } from '../../src/contract/index.ts'
 import { StandInClient } from '../hostile/stand-in.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { unend } from '../kit/journal.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const KIT = new URL('../kit/agents', import.meta.url).pathname
@@ -309,18 +308,15 @@ routes:
   })
 
   describe('the duplicate of a turn that another process runs', () => {
-    /** A turn that has ended here, as one that the process `pid` runs. */
-    const elsewhere = async (session: string, key: string, pid: number): Promise<string> => {
+    /** A turn that has ended here, as one that another process runs, whose lease does not end. */
+    const elsewhere = async (session: string, key: string): Promise<string> => {
       const { turn: id } = await turn(session, [[START, say('one'), CLOSE, END]], { key })
       await until(() => running(session) === undefined)
       const db = new DatabaseSync(`${gateway.folder}/turnpike.db`)
       const ended = () => db.prepare('SELECT outcome FROM turns WHERE turn = ?').get(id)?.['outcome']
       await until(() => ended() === 'completed')
-      db.prepare('UPDATE turns SET outcome = NULL, ended_at = NULL, owner = ? WHERE turn = ?').run(
-        `${hostname()}:${pid}`,
-        id,
-      )
-      db.prepare('DELETE FROM events WHERE turn = ?').run(id)
+      db.exec("INSERT OR IGNORE INTO leases (owner, epoch, expires_at) VALUES ('another', 0, 9e15)")
+      unend(db, id, 'another')
       db.close()
       return id
     }
@@ -338,8 +334,7 @@ routes:
       ['waits for its end', 'elsewhere-1', {}],
       ['is shown what is recorded of it', 'elsewhere-2', { totalMs: 1 }],
     ])('ends at once when its client is told to stop, while it %s', async (_what, session, options) => {
-      const holder = spawn('sleep', ['1024'])
-      await elsewhere(session, 'k1', holder.pid!)
+      await elsewhere(session, 'k1')
       const client = new StandInClient(gateway.url, 'native', 'staged', { text: '[[]]', session: `${session}-own` })
       await until(() => running(`${session}-own`) !== undefined)
       client.cancel()
@@ -351,7 +346,6 @@ routes:
       client.signal()
       expect(await client.ended).toBe(143)
       expect(client.read).toContain('The turn was cancelled.')
-      holder.kill()
     })
   })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Held, type Served, serve } from '../hostile/served.ts'
 import { AGENTS } from '../kit/gateway.ts'
+import { TURNS } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 
 const LANES = 16
@@ -101,7 +102,7 @@ async function settled(gateway: Served, file: string, level?: Holding): Promise<
 
 function outcomes(gateway: Served): Record<string, number> {
   const db = new DatabaseSync(join(gateway.folder, 'turnpike.db'), { readOnly: true, timeout: 10_000 })
-  const rows = db.prepare('SELECT outcome, count(*) AS turns FROM turns GROUP BY outcome').all()
+  const rows = db.prepare(`SELECT outcome, count(*) AS turns FROM ${TURNS} GROUP BY outcome`).all()
   db.close()
   return Object.fromEntries(rows.map(({ outcome, turns }) => [String(outcome ?? 'none'), Number(turns)]))
 }

@@ -18,6 +18,7 @@ export const TURN: TurnRecord = {
 }
 
 const message = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }], at: 7 })
+const answer = (text: string): Message => ({ ...message(text), role: 'assistant' })
 
 /** Any well-formed text, with NUL, quotes, astral characters. */
 const text = fc.string({ unit: 'binary', maxLength: 20 })
@@ -59,27 +60,43 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.isUsed('S1')).toBe(false)
         await store.beginTurn(TURN)
         expect(await store.isUsed('S1')).toBe(true)
-        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'overloaded' })
+        await store.endTurn({ ...TURN, endedAt: 200, outcome: 'failed', code: 'overloaded' })
         expect(await store.isUsed('S1')).toBe(false)
         const end = { endedAt: 200, outcome: 'failed' } as const
         for (const code of ['agent-unavailable', 'session-busy', 'session-not-found']) {
-          await store.beginTurn({ ...TURN, ...end, turn: code, code })
+          await store.endTurn({ ...TURN, ...end, turn: code, code })
           expect(await store.isUsed('S1')).toBe(false)
         }
-        await store.beginTurn({ ...TURN, ...end, turn: 'tried', code: 'timeout' })
+        await store.endTurn({ ...TURN, ...end, turn: 'tried', code: 'timeout' })
         expect(await store.isUsed('S1')).toBe(true)
-        await store.prune(300)
-        await store.appendMessages('S1', [message('asked')])
+        await store.prune(300, 99)
+        await store.appendMessage('S1', message('asked'))
         expect(await store.isUsed('S1')).toBe(false)
-        await store.appendMessages('S1', [{ ...message('answered'), role: 'assistant' }])
+        await store.appendMessage('S1', answer('answered'))
         expect(await store.isUsed('S1')).toBe(true)
       })
 
-      it('adds up the usage of its turns; what no turn told stays unknown', async () => {
+      it('adds up the usage of its turns, also of deleted ones; what no turn told stays unknown', async () => {
         await store.openSession(KEY, 'S1', 1)
-        await store.addUsage('S1', { input: 3, output: 1 })
-        await store.addUsage('S1', { input: 2, costUsd: 0.5 })
-        expect((await store.readSession('S1'))?.usage).toEqual({ input: 5, output: 1, costUsd: 0.5 })
+        expect(await store.usageOf('S1')).toBeUndefined()
+        const usages = [{ input: 3, output: 1 }, undefined, { input: 2, costUsd: 0.5 }]
+        for (const [at, usage] of usages.entries()) {
+          const measures = { back: 'zot', timings: {}, ...(usage && { usage }) }
+          await store.endTurn({ ...TURN, turn: `t${at}`, endedAt: 100 + at, outcome: 'completed', measures })
+        }
+        const sum = { input: 5, output: 1, costUsd: 0.5 }
+        for (const before of [100, 101, 102, 103, 104]) {
+          await store.prune(before, 99)
+          expect(await store.usageOf('S1')).toEqual(sum)
+        }
+      })
+
+      it('keeps the latest time of use', async () => {
+        await store.openSession(KEY, 'S1', 10)
+        await store.touchSession('S1', 30)
+        await store.touchSession('S1', 20)
+        expect((await store.readSession('S1'))?.usedAt).toBe(30)
+        await store.touchSession('S9', 30)
       })
 
       it('never turns the time of use back', async () => {
@@ -131,17 +148,23 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('deletes a session with its transcript, turns and events, and nothing else', async () => {
         for (const id of ['S1', 'S2']) {
           await store.openSession({ ...KEY, session: id }, id, 1)
-          await store.appendMessages(id, [message(id)])
+          await store.appendMessage(id, message(id))
           await store.beginTurn({ ...TURN, turn: `t-${id}`, session: id })
-          await store.appendEvents([{ turn: `t-${id}`, seq: 1, json: '{}' }])
+          await store.appendEvents([{ turn: `t-${id}`, seq: 1, lines: '{}' }])
+          const ended = { ...TURN, turn: `e-${id}`, session: id, endedAt: 101, outcome: 'completed' } as const
+          await store.endTurn(ended, { messages: [answer(id)], events: { turn: `e-${id}`, seq: 1, lines: '{}' } })
         }
         await store.deleteSession('S1')
         expect(await store.readSession('S1')).toBeUndefined()
         expect(await store.readMessages('S1')).toEqual([])
-        expect(await store.readTurn('t-S1')).toBeUndefined()
-        expect(await store.readEvents('t-S1', 0)).toEqual([])
-        expect(await store.readMessages('S2')).toEqual([message('S2')])
-        expect(await store.readEvents('t-S2', 0)).toEqual([{ turn: 't-S2', seq: 1, json: '{}' }])
+        for (const turn of ['t-S1', 'e-S1']) {
+          expect(await store.readTurn(turn)).toBeUndefined()
+          expect(await store.readEvents(turn, 0)).toEqual([])
+        }
+        expect(await store.readMessages('S2')).toEqual([message('S2'), answer('S2')])
+        for (const turn of ['t-S2', 'e-S2']) {
+          expect(await store.readEvents(turn, 0)).toEqual([{ turn, seq: 1, lines: '{}' }])
+        }
         const again = { ...KEY, session: 'S1', id: 'S3', createdAt: 5, usedAt: 5, epoch: 5 }
         expect(await store.openSession({ ...KEY, session: 'S1' }, 'S3', 5)).toEqual(again)
         expect(await store.readSession('S3')).toEqual(again)
@@ -182,11 +205,36 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.openSession(KEY, 'S1', 1)
       })
 
-      it('gives the messages back in the order they came, over several appends', async () => {
-        await store.appendMessages('S1', [message('one'), message('two')])
-        await store.appendMessages('S1', [])
-        await store.appendMessages('S1', [message('three')])
-        expect(await store.readMessages('S1')).toEqual([message('one'), message('two'), message('three')])
+      /** A turn of the session that ends with this answer. */
+      const ends = (turn: string, messages: Message[] = [message(turn), answer(turn)], at = 200): Awaitable<void> =>
+        store.endTurn({ ...TURN, turn, endedAt: at, outcome: 'completed' }, { messages })
+
+      it('has the messages of turns in the order of their ends, and those between turns where they came', async () => {
+        await store.appendMessage('S1', answer('first'))
+        await store.beginTurn({ ...TURN, turn: 'waits' })
+        await store.beginTurn({ ...TURN, turn: 'runs' })
+        await ends('runs')
+        await store.appendMessage('S1', answer('between'))
+        await store.appendMessage('S1', answer('and'))
+        await ends('waits')
+        await ends('silent', [])
+        await store.appendMessage('S1', answer('last'))
+        const expected = [
+          answer('first'),
+          ...[message('runs'), answer('runs')],
+          ...[answer('between'), answer('and')],
+          ...[message('waits'), answer('waits')],
+          answer('last'),
+        ]
+        expect(await store.readMessages('S1')).toEqual(expected)
+        // It is the same when the turns are deleted, one after the other.
+        for (let left = 3; left > 0; left--) {
+          expect(await store.prune(300, 1)).toBe(1)
+          expect(await store.readMessages('S1')).toEqual(expected)
+        }
+        expect(await store.prune(300, 1)).toBe(0)
+        await ends('new', undefined, 300)
+        expect(await store.readMessages('S1')).toEqual([...expected, message('new'), answer('new')])
       })
 
       it('keeps every part as it was, raw arguments included', async () => {
@@ -197,17 +245,22 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
             { type: 'text', text: '\u0000\u2028"\\ 🜂' },
           ],
         }
-        await store.appendMessages('S1', [whole])
-        expect(await store.readMessages('S1')).toEqual([whole])
+        await store.appendMessage('S1', whole)
+        await ends('t1', [whole])
+        expect(await store.readMessages('S1')).toEqual([whole, whole])
+        await store.prune(300, 1)
+        expect(await store.readMessages('S1')).toEqual([whole, whole])
       })
 
       it('clears the transcript and the id of the agent, and keeps the session with an epoch that is a new one each time', async () => {
-        await store.appendMessages('S1', [message('one')])
+        await store.appendMessage('S1', message('one'))
+        await ends('t1')
         await store.bindSession('S1', 'agent-7')
         expect(await store.clearSession('S1', 5)).toBe(5)
         expect(await store.readMessages('S1')).toEqual([])
-        expect(await store.readSession('S1')).toEqual({ ...KEY, id: 'S1', createdAt: 1, usedAt: 1, epoch: 5 })
-        await store.appendMessages('S1', [message('two')])
+        const last = { turn: 't1', owner: TURN.owner, ended: true }
+        expect(await store.readSession('S1')).toEqual({ ...KEY, id: 'S1', createdAt: 1, usedAt: 1, epoch: 5, last })
+        await store.appendMessage('S1', message('two'))
         expect(await store.readMessages('S1')).toEqual([message('two')])
         expect(await store.clearSession('S1', 5)).toBe(6)
         expect((await store.openSession(KEY, 'S2', 7)).epoch).toBe(6)
@@ -215,8 +268,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
 
       it('knows a cleared session for one that no agent has taken part in', async () => {
-        await store.beginTurn({ ...TURN, startedAt: 4 })
-        await store.endTurn('t1', { endedAt: 4, outcome: 'completed' })
+        await store.endTurn({ ...TURN, startedAt: 4, endedAt: 4, outcome: 'completed' })
         expect(await store.isUsed('S1')).toBe(true)
         await store.clearSession('S1', 5)
         expect(await store.isUsed('S1')).toBe(false)
@@ -231,9 +283,10 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
 
       it('keeps a turn from its beginning to its end', async () => {
-        await store.beginTurn({ ...TURN, request: 'r-9' })
-        expect(await store.readTurn('t1')).toEqual({ ...TURN, request: 'r-9' })
-        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'timeout' })
+        const begun = { ...TURN, request: 'r-9' }
+        await store.beginTurn(begun)
+        expect(await store.readTurn('t1')).toEqual(begun)
+        await store.endTurn({ ...begun, endedAt: 200, outcome: 'failed', code: 'timeout' })
         await store.markDelivered('t1')
         expect(await store.readTurn('t1')).toEqual({
           ...TURN,
@@ -248,7 +301,8 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('keeps what a turn lost, and which agent took it in the end', async () => {
         await store.openSession({ ...KEY, agent: 'helper' }, 'S2', 1)
         await store.beginTurn(TURN)
-        await store.moveTurn('t1', 'S2', 'helper')
+        await store.beginTurn({ ...TURN, session: 'S2', agent: 'helper' })
+        expect(await store.readTurn('t1')).toEqual({ ...TURN, session: 'S2', agent: 'helper' })
         const losses = [{ kind: 'dropped', item: 'part.image', why: 'no-place', count: 2, side: 'client' }] as const
         const measures = {
           back: 'zot',
@@ -256,8 +310,17 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
           timings: { queue: 1, firstEvent: 20 },
           usage: { input: 3 },
         }
-        await store.endTurn('t1', { endedAt: 9, outcome: 'completed', losses, measures })
-        expect(await store.readTurn('t1')).toMatchObject({ session: 'S2', agent: 'helper', losses, measures })
+        const ended = {
+          ...TURN,
+          session: 'S2',
+          agent: 'helper',
+          endedAt: 9,
+          outcome: 'completed',
+          losses,
+          measures,
+        } as const
+        await store.endTurn(ended)
+        expect(await store.readTurn('t1')).toEqual(ended)
       })
 
       it('lists the turns of one tenant, the newest first, up to the limit', async () => {
@@ -268,15 +331,20 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         ] as const) {
           await store.beginTurn({ ...TURN, turn, startedAt })
         }
-        expect((await store.listTurns('acme', 2)).map(({ turn }) => turn)).toEqual(['b', 'c'])
+        await store.endTurn({ ...TURN, turn: 'b', startedAt: 3, endedAt: 4, outcome: 'completed' })
+        await store.endTurn({ ...TURN, turn: 'd', startedAt: 3, endedAt: 4, outcome: 'completed' })
+        expect((await store.listTurns('acme', 3)).map(({ turn }) => turn)).toEqual(['d', 'b', 'c'])
+        expect((await store.listTurns('acme', 9)).map(({ turn }) => turn)).toEqual(['d', 'b', 'c', 'a'])
         expect(await store.listTurns('other', 2)).toEqual([])
       })
 
-      it('keeps that an answer was delivered before the end was written', async () => {
-        await store.beginTurn(TURN)
-        await store.markDelivered('t1')
-        await store.endTurn('t1', { endedAt: 200, outcome: 'completed' })
-        expect(await store.readTurn('t1')).toEqual({ ...TURN, endedAt: 200, outcome: 'completed', delivered: true })
+      it('keeps a turn whole that was never recorded as running', async () => {
+        const ended = { ...TURN, endedAt: 200, outcome: 'completed' } as const
+        await store.endTurn(ended, { events: { turn: 't1', seq: 1, lines: '1\n2' }, messages: [message('one')] })
+        expect(await store.readTurn('t1')).toEqual(ended)
+        expect(await store.readEvents('t1', 0)).toEqual([{ turn: 't1', seq: 1, lines: '1\n2' }])
+        expect(await store.readMessages('S1')).toEqual([message('one')])
+        expect(await store.unfinishedTurns()).toEqual([])
       })
 
       it('tells of a session its last turn, and which process has it', async () => {
@@ -287,8 +355,10 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.beginTurn({ ...TURN, turn: 'a', owner: 'two', startedAt: 2 })
         await store.beginTurn({ ...TURN, turn: 'c', session: 'S2', startedAt: 9 })
         expect(await last()).toEqual({ turn: 'b', owner: 'one', ended: false })
-        await store.endTurn('b', { endedAt: 4, outcome: 'completed' })
-        expect(await last()).toEqual({ turn: 'b', owner: 'one', ended: true })
+        await store.endTurn({ ...TURN, turn: 'b', owner: 'one', startedAt: 3, endedAt: 4, outcome: 'completed' })
+        expect(await last()).toEqual({ turn: 'a', owner: 'two', ended: false })
+        await store.endTurn({ ...TURN, turn: 'a', owner: 'two', startedAt: 2, endedAt: 5, outcome: 'completed' })
+        expect(await last()).toEqual({ turn: 'a', owner: 'two', ended: true })
         await store.beginTurn({ ...TURN, turn: 'c2', owner: 'two', startedAt: 3 })
         const newest = { turn: 'c2', owner: 'two', ended: false }
         expect((await store.openSession(KEY, 'S3', 5)).last).toEqual(newest)
@@ -302,7 +372,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.beginTurn({ ...TURN, turn: 'old', startedAt: 2 })
         await store.beginTurn({ ...TURN, turn: 'other', session: 'S2' })
         await store.beginTurn({ ...TURN, turn: 'ended' })
-        await store.endTurn('ended', { endedAt: 4, outcome: 'completed' })
+        await store.endTurn({ ...TURN, turn: 'ended', endedAt: 4, outcome: 'completed' })
         expect((await store.unfinishedTurns('S1')).map(({ turn }) => turn)).toEqual(['old', 'new'])
         expect((await store.unfinishedTurns('S2')).map(({ turn }) => turn)).toEqual(['other'])
         expect(await store.unfinishedTurns('S3')).toEqual([])
@@ -312,7 +382,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.beginTurn({ ...TURN, turn: 'new', startedAt: 3 })
         await store.beginTurn({ ...TURN, turn: 'old', startedAt: 1 })
         await store.beginTurn({ ...TURN, turn: 'done', startedAt: 2 })
-        await store.endTurn('done', { endedAt: 4, outcome: 'cancelled' })
+        await store.endTurn({ ...TURN, turn: 'done', endedAt: 4, outcome: 'cancelled' })
         expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['old', 'new'])
       })
 
@@ -327,48 +397,55 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.beginTurn(TURN)
       })
 
-      it('gives the events behind a position, in order, whatever the order they came in', async () => {
-        const entries = [3, 1, 2].map((seq) => ({ turn: 't1', seq, json: `{"n":${seq}.0}` }))
-        await store.appendEvents(entries)
-        expect(await store.readEvents('t1', 1)).toEqual([entries[2], entries[0]])
-        expect(await store.readEvents('t1', 3)).toEqual([])
-        expect((await store.readEvents('t1', 0)).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      const block = (turn: string, seq: number, ...events: string[]) => ({ turn, seq, lines: events.join('\n') })
+
+      it('gives the blocks that may hold the events after a number, in order, with the one that came with the end', async () => {
+        const blocks = [block('t1', 1, '1.0'), block('t1', 2, '2.0', '3.0'), block('t1', 4, '4.0', '5.0')]
+        const last = block('t1', 6, '6.0')
+        await store.appendEvents([blocks[1]!, blocks[0]!])
+        await store.appendEvents([blocks[2]!])
+        expect(await store.readEvents('t1', 0)).toEqual(blocks)
+        await store.endTurn({ ...TURN, endedAt: 200, outcome: 'completed' }, { events: last })
+        const all = [...blocks, last]
+        expect(await store.readEvents('t1', 0)).toEqual(all)
+        expect(await store.readEvents('t1', 1)).toEqual(all.slice(1))
+        expect(await store.readEvents('t1', 2)).toEqual(all.slice(1))
+        expect(await store.readEvents('t1', 3)).toEqual(all.slice(2))
+        expect(await store.readEvents('t2', 0)).toEqual([])
       })
 
       it('takes nothing more of a turn that has its end', async () => {
-        await store.appendEvents([{ turn: 't1', seq: 1, json: '"a"' }])
-        await store.endTurn('t1', { endedAt: 200, outcome: 'failed', code: 'internal' })
-        await store.appendEvents([{ turn: 't1', seq: 2, json: '"late"' }])
-        await store.endTurn('t1', { endedAt: 300, outcome: 'completed' })
-        expect(await store.readEvents('t1', 0)).toEqual([{ turn: 't1', seq: 1, json: '"a"' }])
+        await store.appendEvents([block('t1', 1, '"a"')])
+        await store.endTurn({ ...TURN, endedAt: 200, outcome: 'failed', code: 'internal' })
+        await store.appendEvents([block('t1', 2, '"late"')])
+        const late = { events: block('t1', 2, '"late"'), messages: [message('late')] }
+        await store.endTurn({ ...TURN, endedAt: 300, outcome: 'completed' }, late)
+        expect(await store.readEvents('t1', 0)).toEqual([block('t1', 1, '"a"')])
+        expect(await store.readMessages('S1')).toEqual([])
         expect(await store.readTurn('t1')).toMatchObject({ endedAt: 200, outcome: 'failed', code: 'internal' })
+        expect(await store.unfinishedTurns()).toEqual([])
       })
 
-      it('keeps an event that is written twice as it was first', async () => {
-        await store.appendEvents([{ turn: 't1', seq: 1, json: '1' }])
-        await store.appendEvents([
-          { turn: 't1', seq: 1, json: '"again"' },
-          { turn: 't1', seq: 2, json: '2' },
-        ])
-        expect((await store.readEvents('t1', 0)).map(({ json }) => json)).toEqual(['1', '2'])
+      it('keeps a block that is written twice as it was first', async () => {
+        await store.appendEvents([block('t1', 1, '1')])
+        await store.appendEvents([block('t1', 1, '"again"'), block('t1', 2, '2')])
+        expect(await store.readEvents('t1', 0)).toEqual([block('t1', 1, '1'), block('t1', 2, '2')])
       })
 
-      it('takes a batch for several turns and keeps them apart', async () => {
+      it('takes a batch for several turns, keeps them apart, and leaves out those that there are not', async () => {
         await store.beginTurn({ ...TURN, turn: 't2' })
-        await store.appendEvents([
-          { turn: 't1', seq: 1, json: '"a"' },
-          { turn: 't2', seq: 1, json: '"b"' },
-        ])
-        expect(await store.readEvents('t1', 0)).toEqual([{ turn: 't1', seq: 1, json: '"a"' }])
-        expect(await store.readEvents('t2', 0)).toEqual([{ turn: 't2', seq: 1, json: '"b"' }])
+        await store.appendEvents([block('t1', 1, '"a"'), block('gone', 1, '"x"'), block('t2', 1, '"b"')])
+        expect(await store.readEvents('t1', 0)).toEqual([block('t1', 1, '"a"')])
+        expect(await store.readEvents('t2', 0)).toEqual([block('t2', 1, '"b"')])
+        expect(await store.readEvents('gone', 0)).toEqual([])
       })
 
-      it('keeps the text of an event exactly', async () => {
+      it('keeps the text of events exactly', async () => {
         let seq = 0
         await fc.assert(
-          fc.asyncProperty(fc.json(), async (json) => {
-            await store.appendEvents([{ turn: 't1', seq: ++seq, json }])
-            expect(await store.readEvents('t1', seq - 1)).toEqual([{ turn: 't1', seq, json }])
+          fc.asyncProperty(fc.json(), async (lines) => {
+            await store.appendEvents([{ turn: 't1', seq: ++seq, lines }])
+            expect(await store.readEvents('t1', seq - 1)).toEqual([{ turn: 't1', seq, lines }].slice(-1))
           }),
           { numRuns: 50 },
         )
@@ -378,10 +455,10 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
     describe('writes about what was deleted meanwhile', () => {
       it('change nothing and do not fail', async () => {
         await store.beginTurn(TURN)
-        await store.endTurn('t1', { endedAt: 2, outcome: 'completed' })
+        await store.endTurn({ ...TURN, endedAt: 2, outcome: 'completed' })
         await store.markDelivered('t1')
-        await store.appendEvents([{ turn: 't1', seq: 1, json: '{}' }])
-        await store.appendMessages('S1', [message('lost')])
+        await store.appendEvents([{ turn: 't1', seq: 1, lines: '{}' }])
+        await store.appendMessage('S1', message('lost'))
         await store.bindSession('S1', 'x')
         await store.setSession('S1', { mode: 'plan' })
         await store.clearSession('S1', 2)
@@ -485,6 +562,17 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.lapseLease({ ...LEASE, epoch: 200 }, 1, 30)).toBe(false)
       })
 
+      it('tell an owner whether others have one, which has not expired', async () => {
+        expect(await store.hasOtherLease('gateway', 1)).toBe(false)
+        await store.takeLease('gateway', 100, 150)
+        expect(await store.hasOtherLease('gateway', 120)).toBe(false)
+        await store.takeLease('other', 100, 150)
+        expect([await store.hasOtherLease('gateway', 149), await store.hasOtherLease('gateway', 150)]).toEqual([
+          true,
+          false,
+        ])
+      })
+
       it('say which turns are lost: unfinished ones whose lease is over or has expired', async () => {
         await store.openSession(KEY, 'S1', 1)
         await store.takeLease('gateway', 100, 150)
@@ -498,7 +586,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         ] as const) {
           await store.beginTurn({ ...TURN, turn, owner, epoch })
         }
-        await store.endTurn('ended', { endedAt: 120, outcome: 'completed' })
+        await store.endTurn({ ...TURN, turn: 'ended', endedAt: 120, outcome: 'completed' })
         const lost = async (now: number): Promise<string[]> => (await store.lostTurns(now)).map(({ turn }) => turn)
         expect(await lost(149)).toEqual(['alone', 'before'])
         expect(await lost(150)).toEqual(['alone', 'before', 'here'])
@@ -509,7 +597,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       it('are pruned when they expired before the time', async () => {
         await store.takeLease('gone', 100, 150)
         await store.takeLease('valid', 100, 250)
-        await store.prune(200)
+        await store.prune(200, 1)
         expect(await store.renewLease({ owner: 'gone', epoch: 100 }, 300)).toBe(false)
         expect(await store.renewLease({ owner: 'valid', epoch: 100 }, 300)).toBe(true)
       })
@@ -520,11 +608,13 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.openSession(KEY, 'S1', 1)
         for (const turn of ['early', 'late', 'running']) {
           await store.beginTurn({ ...TURN, turn, startedAt: 1 })
-          await store.appendEvents([{ turn, seq: 1, json: '{}' }])
+          await store.appendEvents([{ turn, seq: 1, lines: '{}' }])
         }
-        await store.endTurn('early', { endedAt: 99, outcome: 'completed' })
-        await store.endTurn('late', { endedAt: 100, outcome: 'completed' })
-        await store.prune(100)
+        const ended = { ...TURN, startedAt: 1, outcome: 'completed' } as const
+        const events = { turn: 'early', seq: 2, lines: '{}' }
+        await store.endTurn({ ...ended, turn: 'early', endedAt: 99 }, { events })
+        await store.endTurn({ ...ended, turn: 'late', endedAt: 100 })
+        expect(await store.prune(100, 99)).toBe(1)
         expect(await store.readTurn('early')).toBeUndefined()
         expect(await store.readEvents('early', 0)).toEqual([])
         expect((await store.readTurn('late'))?.endedAt).toBe(100)
@@ -532,10 +622,30 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect((await store.readSession('S1'))?.id).toBe('S1')
       })
 
+      it('deletes the turns of every tenant, no more at a time than it is told', async () => {
+        for (const tenant of ['acme', 'b', 'c']) {
+          await store.openSession({ ...KEY, tenant }, tenant, 1)
+          for (const turn of ['x', 'y']) {
+            await store.endTurn({
+              ...TURN,
+              turn: tenant + turn,
+              tenant,
+              session: tenant,
+              endedAt: 101,
+              outcome: 'failed',
+            })
+          }
+        }
+        await store.endTurn({ ...TURN, turn: 'later', session: 'b', tenant: 'b', endedAt: 500, outcome: 'failed' })
+        expect([await store.prune(300, 4), await store.prune(300, 4), await store.prune(300, 4)]).toEqual([4, 2, 0])
+        const left = await Promise.all(['acme', 'b', 'c'].map((tenant) => store.listTurns(tenant, 9)))
+        expect(left.flat().map(({ turn }) => turn)).toEqual(['later'])
+      })
+
       it('deletes claims that expired before the time, and no valid one', async () => {
         await store.claim('gone', 't1', 'd', 0, 50)
         await store.claim('valid', 't2', 'd', 0, 200)
-        await store.prune(100)
+        await store.prune(100, 99)
         // At a time before its expiry only a deleted claim can be made anew.
         expect(await store.claim('gone', 't3', 'd', 10, 50)).toEqual({ state: 'new' })
         expect(await store.claim('valid', 't3', 'd', 10, 50)).toEqual({ state: 'held', turn: 't2', body: 'd' })
@@ -546,7 +656,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       await store.probe()
       await store.probe()
       expect(await store.unfinishedTurns()).toEqual([])
-      await store.prune(1)
+      await store.prune(1, 99)
     })
 
     it('can be closed twice', async () => {

@@ -34,22 +34,23 @@ type Reads =
   | 'close'
   | 'commit'
   | 'findSession'
+  | 'hasOtherLease'
   | 'isUsed'
   | 'lostTurns'
   | `list${string}`
   | `read${string}`
   | 'unfinishedTurns'
+  | 'usageOf'
 
 /** Everything that writes, in an order that has something to write each time. */
 const WRITES = {
   openSession: (store) => store.openSession(KEY, 'S', 1),
   bindSession: (store) => store.bindSession('S', 'bound'),
   beginTurn: (store) => store.beginTurn(TURN),
-  moveTurn: (store) => store.moveTurn('T', 'S', 'b'),
-  appendEvents: (store) => store.appendEvents([{ turn: 'T', seq: 1, json: '1' }]),
-  appendMessages: (store) => store.appendMessages('S', [{ role: 'user', parts: [], at: 1 }]),
-  addUsage: (store) => store.addUsage('S', { input: 1 }),
-  endTurn: (store) => store.endTurn('T', { endedAt: 2, outcome: 'completed' }),
+  appendEvents: (store) => store.appendEvents([{ turn: 'T', seq: 1, lines: '1' }]),
+  appendMessage: (store) => store.appendMessage('S', { role: 'user', parts: [], at: 1 }),
+  touchSession: (store) => store.touchSession('S', 2),
+  endTurn: (store) => store.endTurn({ ...TURN, endedAt: 2, outcome: 'completed' }),
   markDelivered: (store) => store.markDelivered('T'),
   clearSession: (store) => store.clearSession('S', 2),
   setSession: (store) => store.setSession('S', { mode: 'plan' }),
@@ -61,7 +62,7 @@ const WRITES = {
   lapseLease: (store) => store.lapseLease(TURN, 9, 1),
   dropLease: (store) => store.dropLease(TURN),
   probe: (store) => store.probe(),
-  prune: (store) => store.prune(1),
+  prune: (store) => store.prune(1, 1),
   deleteSession: (store) => store.deleteSession('S'),
 } satisfies Record<Exclude<keyof Store, Reads>, (store: Store) => Awaitable<unknown>>
 

@@ -159,9 +159,10 @@ export class ClientLink {
   }
 
   /** The client holds what the exchange was to bring once it has read all of it: that counts for duplicates. */
-  #ended({ turn, past, follows }: Exchange): void {
+  #ended(exchange: Exchange): void {
+    const { turn, past, follows } = exchange
     if (!this.gone && !follows) {
-      if (turn) this.#output.whenFlushed(() => turn.delivered())
+      if (turn) this.#output.whenFlushed(() => turn.delivered(exchange))
       else if (past) this.#output.whenFlushed(() => this.#peers.listener.delivered(past.turn))
     }
     this.#maybeFinish()

@@ -53,8 +53,8 @@ export interface ExchangeTurn {
   leave(exchange: Exchange): void
   /** A client stopped keeping up, or has caught up. */
   valve(): void
-  /** A client holds the whole answer. */
-  delivered(): void
+  /** A client holds the whole answer of this exchange. */
+  delivered(exchange: Exchange): void
   /** The input of a client has ended: it can answer no question any more. */
   onInputClosed(): void
 }

@@ -1,7 +1,6 @@
-import type { Store } from '../../contract/index.ts'
 import { fault } from '../../model/index.ts'
 import type { EngineLog } from '../common/index.ts'
-import type { StoreWatch } from '../record/index.ts'
+import type { Recorder } from '../record/index.ts'
 import type { LiveSession } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import { mayWait } from './placement.ts'
@@ -9,8 +8,7 @@ import type { SessionOpener } from './session-opener.ts'
 
 /** The parts of the gateway that failover works with. */
 export interface FailoverPeers {
-  store: Store
-  watch: StoreWatch
+  recorder: Recorder
   opener: SessionOpener
   log: EngineLog
   /** Milliseconds since the epoch. */
@@ -36,12 +34,12 @@ export class Failover {
   }
 
   async #move(turn: Turn): Promise<void> {
-    const { store, watch, opener, now } = this.#peers
+    const { recorder, opener, now } = this.#peers
     const { agent, session: from } = turn
     const { tenant, session, conversation, settings } = from.record
     const to = await opener.openInstead({ tenant, agent: agent.name, session, conversation }, agent, now(), settings)
     try {
-      if (watch.keeps(turn)) await store.moveTurn(turn.id, to.record.id, agent.name)
+      await recorder.move(turn, to.record.id)
       if (!turn.ended) this.#enqueue(turn, to)
     } finally {
       to.restWhenIdle()

@@ -19,8 +19,8 @@ import {
   type TurnsReply,
 } from '../../model/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
-import { foldUpTo, viewOf } from '../events/index.ts'
-import type { LiveSession, LiveSessions, LiveTurns, Sessions } from '../session/index.ts'
+import { foldUpTo, numbered, viewOf } from '../events/index.ts'
+import type { LiveSession, LiveTurns, Sessions } from '../session/index.ts'
 import { turnInfo } from '../turn/index.ts'
 import { mayUse } from './router.ts'
 
@@ -108,14 +108,14 @@ async function state(known: Known, subject: QuerySubject): Promise<StateReply> {
   const { agent, session, live, record } = subject
   const model = modelOf(known, subject)
   const messages = record === undefined ? [] : await store.readMessages(record)
-  const kept = record === undefined ? undefined : await store.readSession(record)
+  const usage = record === undefined ? undefined : await store.usageOf(record)
   return {
     agent: agent.name,
     session,
     busy: live?.busy ?? false,
     messageCount: messages.length,
     ...(model !== undefined && { model }),
-    ...(kept?.usage && { usage: kept.usage }),
+    ...(usage && { usage }),
   }
 }
 
@@ -124,19 +124,20 @@ function argument({ args }: CommandOf<'query'>, name: string): string {
   return isRecord(given) ? String(given[name]) : ''
 }
 
-async function sessions({ store, sessions: { live } }: Known, tenant: string): Promise<SessionsReply> {
-  const records = await store.listSessions(tenant, LIST_LIMIT)
-  return { sessions: records.map((record) => sessionInfo(record, live)) }
+async function sessions(known: Known, tenant: string): Promise<SessionsReply> {
+  const records = await known.store.listSessions(tenant, LIST_LIMIT)
+  return { sessions: await Promise.all(records.map((record) => sessionInfo(known, record))) }
 }
 
-async function session({ store, sessions: { live } }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+async function session(known: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+  const { store } = known
   const record = await store.readSession(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
   const messages = await store.readMessages(id)
-  return replyData({ ...sessionInfo(record, live), messages } satisfies SessionReply)
+  return replyData({ ...(await sessionInfo(known, record)), messages } satisfies SessionReply)
 }
 
-function sessionInfo(record: SessionRecord, live: LiveSessions): SessionInfo {
+async function sessionInfo({ store, sessions: { live } }: Known, record: SessionRecord): Promise<SessionInfo> {
   const {
     tenant: _tenant,
     bound: _bound,
@@ -146,7 +147,8 @@ function sessionInfo(record: SessionRecord, live: LiveSessions): SessionInfo {
     last,
     ...info
   } = record
-  return { ...info, busy: live.get(record.id)?.busy === true || last?.ended === false }
+  const usage = await store.usageOf(record.id)
+  return { ...info, ...(usage && { usage }), busy: live.get(record.id)?.busy === true || last?.ended === false }
 }
 
 async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {
@@ -161,7 +163,7 @@ async function turn({ store, turns: live }: Known, tenant: string, id: string): 
   const record = await store.readTurn(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
   const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(id))
-  const view = live.get(id)?.view ?? foldUpTo(viewOf(info, []), await store.readEvents(id, 0), Infinity)
+  const view = live.get(id)?.view ?? foldUpTo(viewOf(info, []), numbered(await store.readEvents(id, 0), 0), Infinity)
   return replyData({
     ...info,
     seq: view.seq,

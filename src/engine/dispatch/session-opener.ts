@@ -1,16 +1,18 @@
 import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
-import type { StoreWatch } from '../record/index.ts'
+import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
 
 /** Opens sessions for turns: their records, then the sessions in memory. */
 export class SessionOpener {
   readonly #store: Store
+  readonly #recorder: Recorder
   readonly #watch: StoreWatch
   readonly #sessions: Sessions
 
-  constructor(store: Store, watch: StoreWatch, sessions: Sessions) {
+  constructor(store: Store, { recorder, watch }: { recorder: Recorder; watch: StoreWatch }, sessions: Sessions) {
     this.#store = store
+    this.#recorder = recorder
     this.#watch = watch
     this.#sessions = sessions
   }
@@ -19,11 +21,20 @@ export class SessionOpener {
   record(key: SessionKey, at: number): Awaitable<SessionRecord> {
     if (!this.#watch.writable) return this.#unwritten(key, at)
     try {
-      const record = this.#store.openSession(key, newId(), at)
+      const known = this.#store.findSession(key)
+      const record =
+        known instanceof Promise ? known.then((found) => this.#use(found, key, at)) : this.#use(known, key, at)
       return record instanceof Promise ? record.catch((error: unknown) => this.#failed(error, key, at)) : record
     } catch (error) {
       return this.#failed(error, key, at)
     }
+  }
+
+  /** A known session is used again; another one is created. */
+  #use(known: SessionRecord | undefined, key: SessionKey, at: number): Awaitable<SessionRecord> {
+    if (!known) return this.#store.openSession(key, newId(), at)
+    this.#recorder.touch(known.id, at)
+    return known
   }
 
   #failed(error: unknown, key: SessionKey, at: number): Promise<SessionRecord> {

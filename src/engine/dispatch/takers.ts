@@ -43,8 +43,8 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   const { turns, sessions, watches, breakers } = memory
   const host = { store, now }
   const idempotency = new Idempotency(store, now, turns)
-  const opener = new SessionOpener(store, watch, sessions)
-  const failover = new Failover({ store, watch, opener, log, now })
+  const opener = new SessionOpener(store, record, sessions)
+  const failover = new Failover({ recorder, opener, log, now })
   const steps = {
     placement: new Placement(opener, breakers, turns, settings),
     starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),

@@ -1,14 +1,7 @@
 import type { Store } from '../../contract/index.ts'
-import {
-  type Command,
-  type CommandOf,
-  type Fault,
-  fault,
-  type Id,
-  type Target,
-  type TurnEvent,
-} from '../../model/index.ts'
+import { type Command, type CommandOf, type Fault, fault, type Id, type Target } from '../../model/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
+import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { AskAnswered, Turn } from '../turn/index.ts'
@@ -104,8 +97,7 @@ export class TurnCommands {
   async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
     const turn = continuation.slice(0, continuation.lastIndexOf('.'))
     await this.#recorder.flush()
-    const entries = await this.#store.readEvents(turn, 0)
-    const events = entries.map(({ seq, json }) => ({ seq, event: JSON.parse(json) as TurnEvent }))
+    const events = numbered(await this.#store.readEvents(turn, 0), 0)
     for (const { seq, event } of events) {
       if (event.type !== 'turn-parked' || event.continuation !== continuation) continue
       const settled = events.flatMap(({ seq: at, event: later }) =>

@@ -61,13 +61,9 @@ export class TurnStarter {
   async #record(turn: Turn, { client, command, exchange }: Entry): Promise<void> {
     const { recorder, watch } = this.#peers
     const { access, front } = client.options
-    const about = { session: turn.session.record.id, tenant: access.tenant, front: front.name, at: turn.view.startedAt }
-    watch.began(turn, needsRecord(command, exchange))
-    try {
-      await recorder.begin(turn, about)
-      watch.begun(turn)
-    } catch (error) {
-      watch.failed(error)
-    }
+    const promised = needsRecord(command, exchange)
+    watch.began(turn, promised)
+    const shown = exchange.answer.form !== 'whole'
+    await recorder.begin(turn, { tenant: access.tenant, front: front.name, promised: promised || shown })
   }
 }

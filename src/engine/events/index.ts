@@ -1,5 +1,5 @@
 export { closingsOf, turnLaws } from './laws.ts'
-export { foldUpTo, type Numbered, reissue } from './recorded.ts'
+export { foldUpTo, type Numbered, numbered, reissue } from './recorded.ts'
 export { shapeOf } from './shape.ts'
 export { acceptedTurn, cancelledTurn, failedTurn, redacted } from './turn-events.ts'
 export { LiveView, viewOf } from './view.ts'

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../contract/index.ts'
+import type { EventBlock } from '../../contract/index.ts'
 import type { TurnEvent } from '../../model/index.ts'
 import { acceptedTurn } from './turn-events.ts'
 import type { LiveView } from './view.ts'
@@ -9,17 +9,34 @@ export interface Numbered {
   event: TurnEvent
 }
 
+/** The events after number `after` in the blocks of a turn, which come in order. A number that comes again is skipped. */
+export function numbered(blocks: readonly EventBlock[], after: number): Numbered[] {
+  const events: Numbered[] = []
+  let last = after
+  for (const { seq: first, lines } of blocks) {
+    let seq = first
+    for (const line of lines.split('\n')) {
+      if (seq > last) {
+        events.push({ seq, event: JSON.parse(line) as TurnEvent })
+        last = seq
+      }
+      seq += 1
+    }
+  }
+  return events
+}
+
 /** A recorded event as it is shown to a further exchange: accepted under that exchange's own request. */
-export function reissue(entry: JournalEntry, how: 'joined' | 'replayed', request: string | undefined): Numbered {
-  const event = JSON.parse(entry.json) as TurnEvent
-  const told = event.type === 'turn-accepted' ? acceptedTurn(event.turn, how, event.session, request) : event
-  return { seq: entry.seq, event: told }
+export function reissue(entry: Numbered, how: 'joined' | 'replayed', request: string | undefined): Numbered {
+  const { seq, event } = entry
+  if (event.type !== 'turn-accepted') return entry
+  return { seq, event: acceptedTurn(event.turn, how, event.session, request) }
 }
 
 /** The view of a recorded turn up to event number `last`, taken into `view`. */
-export function foldUpTo(view: LiveView, entries: readonly JournalEntry[], last: number): LiveView {
-  for (const { seq, json } of entries) {
-    if (seq <= last) view.apply(JSON.parse(json) as TurnEvent, view.startedAt, seq)
+export function foldUpTo(view: LiveView, entries: readonly Numbered[], last: number): LiveView {
+  for (const { seq, event } of entries) {
+    if (seq <= last) view.apply(event, view.startedAt, seq)
   }
   return view
 }

@@ -1,14 +1,7 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import {
-  type Command,
-  type ErrorCode,
-  type Id,
-  isRetryable,
-  type Once,
-  type TurnEvent,
-  type TurnStart,
-} from '../../model/index.ts'
+import { type Command, type ErrorCode, type Id, isRetryable, type Once, type TurnStart } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
+import { numbered } from '../events/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -122,8 +115,7 @@ export class Idempotency {
     if (outcome === 'completed') return !delivered
     // A client that cancelled, or that was told to try again, wants it to run.
     if (outcome !== 'failed' || code === undefined || isRetryable(code as ErrorCode)) return false
-    const end = (await this.#store.readEvents(turn, 0)).at(-1)
-    const said = end && (JSON.parse(end.json) as TurnEvent)
+    const said = numbered(await this.#store.readEvents(turn, 0), 0).at(-1)?.event
     return !(said?.type === 'turn-end' && said.fault?.retryable)
   }
 

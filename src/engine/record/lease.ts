@@ -65,6 +65,15 @@ export class Lease {
     return this.#held
   }
 
+  /**
+   * True while this process serves, and no other one has a lease: nobody else looks for turns that it has not recorded.
+   */
+  alone(): Awaitable<boolean> {
+    if (!this.#serves || !this.#held) return false
+    const shared = this.#store.hasOtherLease(this.#owner, this.#now())
+    return shared instanceof Promise ? shared.then((so) => !so) : !shared
+  }
+
   /** True when this process has the lease of a turn. */
   covers({ owner, epoch }: LeaseRef): boolean {
     return this.#held?.owner === owner && this.#held.epoch === epoch

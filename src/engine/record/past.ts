@@ -1,7 +1,7 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
 import { fault, type Id, type SidedLoss } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { cancelledTurn, foldUpTo, LiveView, reissue } from '../events/index.ts'
+import { cancelledTurn, foldUpTo, LiveView, numbered, reissue } from '../events/index.ts'
 import { readTurn } from './recovery.ts'
 
 /** The interval at which the record of a turn that another process runs is read, in milliseconds. */
@@ -42,13 +42,13 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   const newView = (): LiveView =>
     new LiveView({ turn: record.turn, session: of.session, agent: record.agent, at: record.startedAt })
   const view = newView()
-  if (of.after > 0) view.continue(foldUpTo(newView(), await store.readEvents(record.turn, 0), of.after))
+  if (of.after > 0) view.continue(foldUpTo(newView(), numbered(await store.readEvents(record.turn, 0), 0), of.after))
   for (let after = of.after; ; ) {
     const { over, shape, endedAt, losses } = await stateOf(store, record.turn, now())
     if (losses) past.losses = losses
     // Without what was said it would be an empty success.
     if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
-    const entries = await store.readEvents(record.turn, after)
+    const entries = numbered(await store.readEvents(record.turn, after), after)
     for (const entry of entries) {
       const { seq, event } = reissue(entry, 'replayed', of.request)
       // The losses that its answer names are recorded with its end, after its events.

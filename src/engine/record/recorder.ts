@@ -1,57 +1,77 @@
-import type { JournalEntry, SessionRecord, Store } from '../../contract/index.ts'
-import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
-import { shapeOf } from '../events/index.ts'
+import type { Awaitable, EventBlock, SessionRecord, Store } from '../../contract/index.ts'
+import type { Id, Message, TurnEvent } from '../../model/index.ts'
+import { elapsed } from '../common/index.ts'
+import { type Numbered, numbered } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
-import { keepsContent, type Turn, type TurnRecorder } from '../turn/index.ts'
-import { Journal } from './journal.ts'
+import type { Turn, TurnRecorder } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
+import { Marks } from './marks.ts'
 import type { StoreWatch } from './store-watch.ts'
+import { addEvent, endOf, movePage, newPage, runUnder, type TurnPage, takeEvents } from './turn-page.ts'
+import { WriteQueue } from './write-queue.ts'
 
-/** The time until a delivered answer is marked, in milliseconds. */
-const MARK_MS = 50
+/** The interval at which what waits is written, in milliseconds, and the UTF-16 units of events that may wait. */
+const INTERVAL_MS = 50
+const WAITING_UNITS = 1_048_576
 
-/** Keeps what the store knows of turns true: their events, their ends, their sessions' transcripts. */
+/** The age, in milliseconds, from which a turn that promises its client nothing before its end is recorded as running. */
+const BEGIN_MS = 200
+
+/** What the record of a turn begins with. */
+export interface TurnBeginning {
+  tenant: string
+  front: string
+  /** Its client relies on the record, or sees something of the turn before its end. */
+  promised: boolean
+}
+
+/**
+ * Keeps what the store knows of turns true. The end of a turn is one write, with all that it adds, before its client gets
+ * it. The beginning and the events of a turn are written before that only when somebody may rely on them, and of a turn
+ * that runs for longer.
+ */
 export class Recorder implements TurnRecorder, SessionRecorder {
   readonly #store: Store
-  readonly #journal: Journal
   readonly #watch: StoreWatch
   readonly #lease: Lease
-  readonly #pending = new Set<Promise<void>>()
-  readonly #delivered: Id[] = []
-  #marking: NodeJS.Timeout | undefined
-  /** The events of running turns whose content is not kept: for those who join them. */
-  readonly #unkept = new Map<Turn, JournalEntry[]>()
+  readonly #writes: WriteQueue
+  readonly #marks: Marks
+  /** The pages of running turns, by the turns' ids; not a `Map`, see `LiveTurns`. */
+  readonly #pages: Record<Id, TurnPage> = Object.create(null)
+  /** Pages with something to write. */
+  #waiting: TurnPage[] = []
+  #units = 0
+  #timer: NodeJS.Timeout | undefined
 
   /** `watch` hears of what could not be written. Turns are recorded under the `lease`. */
   constructor(store: Store, watch: StoreWatch, lease: Lease) {
     this.#store = store
     this.#lease = lease
     this.#watch = watch
-    this.#journal = new Journal(store, (error) => watch.failed(error))
+    this.#writes = new WriteQueue((error) => watch.failed(error))
+    this.#marks = new Marks(store, watch, this.#writes)
   }
 
-  /** False when the ends of turns do not count, because others have given up this process and may have ended them. */
-  confirm(): boolean {
-    return this.#lease.confirm()
-  }
-
-  /** A turn begins; when this resolves it survives a crash as an unfinished one, unless nothing can be written now. */
-  async begin(turn: Turn, about: { session: string; tenant: string; front: string; at: number }): Promise<void> {
+  /** A turn begins. Resolves when everything that is promised of it survives a crash, unless nothing can be written. */
+  async begin(turn: Turn, { tenant, front, promised }: TurnBeginning): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
-    const { owner, epoch } = await this.#lease.hold()
-    await this.#store.beginTurn({
+    const page = newPage(turn, {
       turn: turn.id,
-      session: about.session,
-      tenant: about.tenant,
+      session: turn.session.record.id,
+      tenant,
       agent: turn.agent.name,
-      front: about.front,
-      owner,
-      epoch,
-      startedAt: about.at,
+      front,
+      owner: this.#lease.owner,
+      // That of its lease, when it is recorded as running.
+      epoch: 0,
+      startedAt: turn.view.startedAt,
       delivered: false,
       ...(request !== undefined && { request }),
     })
+    this.#pages[turn.id] = page
+    if (!promised && (await this.#isAlone())) this.#wait(page)
+    else if (await this.#begin(page)) this.#watch.begun(turn)
   }
 
   /** True while the record of the turn is complete. */
@@ -59,39 +79,47 @@ export class Recorder implements TurnRecorder, SessionRecorder {
     return this.#watch.keeps(turn)
   }
 
-  event(turn: Turn, event: TurnEvent): void {
-    if (!this.#watch.keeps(turn)) return
-    const { seq } = turn.view
-    if (keepsContent(turn)) {
-      this.#journal.append(turn.id, seq, event)
-      return
-    }
-    this.#journal.append(turn.id, seq, shapeOf(event))
-    const unkept = this.#unkept.get(turn) ?? []
-    unkept.push({ turn: turn.id, seq, json: JSON.stringify(event) })
-    this.#unkept.set(turn, unkept)
+  /** False when the ends of turns do not count, because others have given up this process and may have ended them. */
+  confirm(): boolean {
+    return this.#lease.confirm()
   }
 
-  /** A turn ended: its events are written, then its end, so that a recorded end always has its events. */
+  /** Another agent takes a turn, in another session. */
+  async move(turn: Turn, session: Id): Promise<void> {
+    const page = this.#pageOf(turn)
+    if (page) movePage(page, session)
+    if (page?.begun) await this.#begin(page)
+  }
+
+  /** An event was taken into the turn's view. */
+  event(turn: Turn, event: TurnEvent): void {
+    const page = this.#pageOf(turn)
+    if (!page) return
+    this.#units += addEvent(page, event)
+    // The answer to a client: the record has it first. That of an end comes with `end`.
+    if (event.type === 'turn-parked') this.#write([page])
+    else if (this.#units > WAITING_UNITS) this.#writeWaiting(() => true)
+    else if (!page.waits) this.#wait(page)
+  }
+
+  /** A turn has its end. */
   end(turn: Turn): void {
-    this.#unkept.delete(turn)
-    this.#keep(this.#end(turn, turn.session.record.id))
+    const page = this.#pages[turn.id]
+    delete this.#pages[turn.id]
+    this.#units -= page?.lines.length ?? 0
+    const ended = page && this.#watch.keeps(turn) ? endOf(page) : undefined
+    void this.#writes.write(() => (ended ? this.#store.endTurn(...ended) : this.#watch.ended(turn)))
   }
 
   /** Adds text that an agent said between two turns to the session, after the turns that have ended. */
   unasked(session: Id, text: string, at: number): void {
-    const before = [...this.#pending]
-    const append = async (): Promise<void> => {
-      await Promise.all(before)
-      if (!this.#watch.writable) return
-      await this.#store.appendMessages(session, [{ role: 'assistant', parts: [{ type: 'text', text }], at }])
-    }
-    this.#keep(append())
+    const message = { role: 'assistant', parts: [{ type: 'text', text }], at } as const
+    void this.#writes.write(() => (this.#watch.writable ? this.#store.appendMessage(session, message) : undefined))
   }
 
   /** Stores the agent's own id of a session. */
   bind({ id, bound }: SessionRecord): void {
-    if (this.#watch.writable) this.#keep(this.#bind(id, bound))
+    if (this.#watch.writable) void this.#writes.write(() => this.#store.bindSession(id, bound))
   }
 
   /** The messages of a session so far. */
@@ -100,80 +128,113 @@ export class Recorder implements TurnRecorder, SessionRecorder {
     return this.#store.readMessages(session)
   }
 
+  /** A session is used. Its record says so a little later. */
+  touch(session: Id, at: number): void {
+    this.#marks.used(session, at)
+    this.#schedule()
+  }
+
   /** A client holds the whole answer. Marked a little later: a crash until then has it given once more, not lost. */
   delivered(turn: Id): void {
-    this.#delivered.push(turn)
-    this.#marking ??= setTimeout(() => this.markDelivered(), MARK_MS)
+    this.#marks.delivered(turn)
+    this.#schedule()
   }
 
   /** Marks at once what clients hold. */
   markDelivered(): void {
-    clearTimeout(this.#marking)
-    this.#marking = undefined
-    if (this.#delivered.length === 0) return
-    if (!this.#watch.writable) this.#delivered.length = 0
-    else this.#keep(this.#mark(this.#delivered.splice(0)))
+    this.#marks.writeDelivered()
   }
 
   /** Every event so far, in order. */
-  async events(turn: Turn): Promise<readonly JournalEntry[]> {
-    const unkept = this.#unkept.get(turn)
-    if (unkept) return [...unkept]
-    await this.#journal.flush()
-    return this.#store.readEvents(turn.id, 0)
+  async events(turn: Turn): Promise<readonly Numbered[]> {
+    const page = this.#pageOf(turn)
+    if (page?.unkept) return [...page.unkept]
+    if (page) this.#write([page])
+    await this.#writes.settled()
+    return numbered(await this.#store.readEvents(turn.id, 0), 0)
   }
 
   /** Resolves when everything said so far is in the store. */
   async flush(): Promise<void> {
-    this.markDelivered()
-    await this.#journal.flush()
-    await Promise.all(this.#pending)
-    await this.#store.commit()
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writeWaiting(() => true)
+    this.#marks.writeDelivered()
+    this.#marks.writeUsed()
+    await this.commit()
   }
 
-  /** When one cannot be marked the others are not tried: each would wait as long for a store that is locked. */
-  async #mark(turns: readonly Id[]): Promise<void> {
-    for (const turn of turns) await this.#store.markDelivered(turn)
+  /** Makes everything written so far durable. */
+  commit(): Awaitable<void> {
+    if (!this.#writes.busy) return this.#store.commit()
+    return this.#writes.settled().then(() => this.#store.commit())
   }
 
-  async #bind(session: Id, bound: string | undefined): Promise<void> {
-    await this.#store.bindSession(session, bound)
+  /** The page of a turn whose record is complete so far. */
+  #pageOf(turn: Turn): TurnPage | undefined {
+    return this.#watch.keeps(turn) ? this.#pages[turn.id] : undefined
   }
 
-  #keep(work: Promise<void>): void {
-    const kept = work.catch((error) => this.#watch.failed(error)).finally(() => this.#pending.delete(kept))
-    this.#pending.add(kept)
+  /** True when no other process looks for what is not recorded yet. */
+  async #isAlone(): Promise<boolean> {
+    try {
+      return await this.#lease.alone()
+    } catch (error) {
+      this.#watch.failed(error)
+      return true
+    }
   }
 
-  async #end(turn: Turn, session: string): Promise<void> {
-    await this.#journal.flush()
-    if (!this.#watch.keeps(turn)) return this.#watch.ended(turn)
-    if (keepsContent(turn)) await this.#store.appendMessages(session, transcriptOf(turn))
-    const { end, usage } = turn.view
-    if (usage) await this.#store.addUsage(session, usage)
-    await this.#store.endTurn(turn.id, {
-      endedAt: turn.view.at,
-      outcome: end!.outcome,
-      ...(end!.fault && { code: end!.fault.code }),
-      losses: turn.recordedLosses,
-      measures: {
-        ...turn.scope.measures,
-        ...(!keepsContent(turn) && { shape: true }),
-      },
+  #begin(page: TurnPage): Awaitable<boolean> {
+    page.begun = true
+    return this.#writes.write(() => {
+      const lease = this.#lease.hold()
+      if (!(lease instanceof Promise)) return this.#store.beginTurn(runUnder(page, lease))
+      return lease.then((taken) => this.#store.beginTurn(runUnder(page, taken)))
     })
   }
-}
 
-/** The messages that a turn adds to its session's transcript: the prompt, and those of the agent, as far as they came. */
-function transcriptOf(turn: Turn): Message[] {
-  const { view, command } = turn
-  const messages: Message[] = []
-  if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
-  for (const message of view.messages) {
-    // The agent's own echo of the prompt is the prompt.
-    if (message.lane !== undefined || message.role === 'user') continue
-    const parts: readonly Part[] = message.parts ?? (message.text === '' ? [] : [{ type: 'text', text: message.text }])
-    if (parts.length > 0) messages.push({ role: message.role, parts, at: view.at })
+  #wait(page: TurnPage): void {
+    page.waits = true
+    this.#waiting.push(page)
+    this.#schedule()
   }
-  return messages
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#writeDue(), INTERVAL_MS)
+  }
+
+  #writeDue(): void {
+    this.#timer = undefined
+    this.#writeWaiting((page) => page.begun || elapsed() - page.since >= BEGIN_MS)
+    this.#marks.writeDue()
+    if (this.#waiting.length > 0 || this.#marks.waiting) this.#schedule()
+  }
+
+  /** Writes what waits of the turns that `due` is true for; the others that still run go on waiting. */
+  #writeWaiting(due: (page: TurnPage) => boolean): void {
+    const pages: TurnPage[] = []
+    const others: TurnPage[] = []
+    for (const page of this.#waiting) {
+      if (this.#pages[page.turn.id] !== page) continue
+      page.waits = !due(page)
+      if (page.waits) others.push(page)
+      else pages.push(page)
+    }
+    this.#waiting = others
+    this.#write(pages)
+  }
+
+  /** Writes what waits of these turns, and their beginnings. */
+  #write(pages: readonly TurnPage[]): void {
+    const blocks: EventBlock[] = []
+    for (const page of pages) {
+      this.#units -= page.lines.length
+      const block = takeEvents(page)
+      if (!this.#watch.keeps(page.turn)) continue
+      if (!page.begun) void this.#begin(page)
+      if (block) blocks.push(block)
+    }
+    if (blocks.length > 0) void this.#writes.write(() => this.#store.appendEvents(blocks))
+  }
 }

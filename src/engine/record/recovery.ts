@@ -1,7 +1,7 @@
 import type { Store, TurnRecord } from '../../contract/index.ts'
-import type { Fault, Id, TurnEnd, TurnEvent } from '../../model/index.ts'
+import type { Fault, Id, TurnEnd } from '../../model/index.ts'
 import { LOST } from '../common/index.ts'
-import { closingsOf } from '../events/index.ts'
+import { closingsOf, numbered } from '../events/index.ts'
 import { LAST_CALL_MS } from './lease.ts'
 
 /**
@@ -32,17 +32,21 @@ export async function readTurn(store: Store, turn: Id, now: number): Promise<Tur
 /** Ends an unfinished turn whose process is gone; true when it did. */
 export async function endIfLost(store: Store, record: TurnRecord, now: number): Promise<boolean> {
   if (record.outcome !== undefined || !(await store.lapseLease(record, now, LAST_CALL_MS))) return false
-  await endLostTurn(store, record.turn, now, LOST)
+  await endLostTurn(store, record, now, LOST)
   return true
 }
 
-/** Ends one turn that nobody runs any more, in its journal and in its record; one whose end was written keeps it. */
-export async function endLostTurn(store: Store, turn: Id, now: number, why: Fault): Promise<void> {
-  const entries = await store.readEvents(turn, 0)
-  const said = entries.map(({ json }) => JSON.parse(json) as TurnEvent)
+/** Ends one recorded turn that nobody runs any more, with its groups closed; one whose end was written keeps it. */
+export async function endLostTurn(store: Store, record: TurnRecord, now: number, why: Fault): Promise<void> {
+  const { turn } = record
+  const entries = numbered(await store.readEvents(turn, 0), 0)
+  const said = entries.map(({ event }) => event)
   const closings = said.at(-1)?.type === 'turn-end' ? [] : closingsOf(turn, said, why)
-  const first = (entries.at(-1)?.seq ?? 0) + UNRECORDED
-  await store.appendEvents(closings.map((event, at) => ({ turn, seq: first + at, json: JSON.stringify(event) })))
-  const end = (closings.at(-1) ?? said.at(-1)) as TurnEnd
-  await store.endTurn(turn, { endedAt: now, outcome: end.outcome, ...(end.fault && { code: end.fault.code }) })
+  const seq = (entries.at(-1)?.seq ?? 0) + UNRECORDED
+  const { outcome, fault: found } = (closings.at(-1) ?? said.at(-1)) as TurnEnd
+  const lines = closings.map((event) => JSON.stringify(event)).join('\n')
+  await store.endTurn(
+    { ...record, endedAt: now, outcome, ...(found && { code: found.code }) },
+    closings.length === 0 ? {} : { events: { turn, seq, lines } },
+  )
 }

@@ -94,7 +94,10 @@ export class StoreWatch {
   /** A turn whose record is incomplete has its end: what is there of it says so. */
   async ended(turn: Turn): Promise<void> {
     this.#lost.delete(turn)
-    if (this.writable) await endLostTurn(this.#parts.store, turn.id, this.#parts.now(), INCOMPLETE)
+    if (!this.writable) return
+    const { store, now } = this.#parts
+    const record = await store.readTurn(turn.id)
+    if (record && !record.outcome) await endLostTurn(store, record, now(), INCOMPLETE)
   }
 
   close(): void {
@@ -136,7 +139,7 @@ export class StoreWatch {
     }
     const unfinished = await store.unfinishedTurns()
     const left = unfinished.filter((record) => lease.covers(record) && !turns.get(record.turn))
-    for (const { turn } of left) await endLostTurn(store, turn, now(), INCOMPLETE)
+    for (const record of left) await endLostTurn(store, record, now(), INCOMPLETE)
   }
 }
 

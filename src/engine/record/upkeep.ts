@@ -8,6 +8,9 @@ import { recoverTurns } from './recovery.ts'
 /** The interval at which turns older than the retention are deleted, in milliseconds. */
 const PRUNE_MS = 3_600_000
 
+/** The number of turns that are deleted in one piece of work: running turns wait for no longer than that takes. */
+const PRUNED = 100
+
 /** Dependencies of upkeep. */
 export interface UpkeepParts {
   store: Store
@@ -57,7 +60,8 @@ export class Upkeep {
   async prune(): Promise<void> {
     const { store, log, now, settings } = this.#parts
     try {
-      await store.prune(Math.min(now(), this.#steady()) - settings.current.retention)
+      const before = Math.min(now(), this.#steady()) - settings.current.retention
+      while ((await store.prune(before, PRUNED)) === PRUNED) await new Promise((resolve) => setImmediate(resolve))
     } catch (error) {
       log.error('old turns could not be deleted', { error: String(error) })
     }

@@ -1,4 +1,4 @@
-import type { JournalEntry, Limits, Route, SessionRecord } from '../../contract/index.ts'
+import type { Limits, Route, SessionRecord } from '../../contract/index.ts'
 import {
   type Command,
   type Fault,
@@ -11,7 +11,7 @@ import {
 import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { type AgentSettings, type EngineLog, LOST, limitsOf } from '../common/index.ts'
-import { failedTurn, LiveView } from '../events/index.ts'
+import { failedTurn, LiveView, type Numbered } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
 import type { TurnClock } from './turn-clock.ts'
@@ -26,7 +26,7 @@ export interface TurnRecorder {
   /** True while the record of the turn is complete. */
   keeps(turn: TurnState): boolean
   /** Every event so far, in order. */
-  events(turn: TurnState): Promise<readonly JournalEntry[]>
+  events(turn: TurnState): Promise<readonly Numbered[]>
   /** The turn has its end, and every exchange got it. */
   end(turn: TurnState): void
   /** A client holds the whole answer. */

@@ -162,9 +162,10 @@ export class Turn extends TurnState {
     return answered
   }
 
-  /** A client holds the whole answer. */
-  delivered(): void {
-    if (this.ended) this.peers.recorder.delivered(this.id)
+  /** A client holds the whole answer. Only those who send a request again under its key are told from it. */
+  delivered({ command }: Exchange): void {
+    const keyed = this.command.once ?? (command.type === 'turn-start' && command.once)
+    if (this.ended && keyed) this.peers.recorder.delivered(this.id)
   }
 
   /** A further exchange is about it. */

@@ -16,7 +16,7 @@ await store.beginTurn({
   delivered: false,
 })
 for (let seq = 0; ; seq += 10) {
-  await store.appendEvents(Array.from({ length: 10 }, (_, n) => ({ turn: 'T', seq: seq + n + 1, json: '{"n":1}' })))
+  await store.appendEvents(Array.from({ length: 10 }, (_, n) => ({ turn: 'T', seq: seq + n + 1, lines: '{"n":1}' })))
   await store.commit()
   writeSync(1, `${seq + 10}\n`)
 }

@@ -1,0 +1,88 @@
+import type { EventBlock, LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
+import type { Message, Part, TurnEvent } from '../../model/index.ts'
+import { elapsed } from '../common/index.ts'
+import { type Numbered, shapeOf } from '../events/index.ts'
+import { keepsContent, type Turn } from '../turn/index.ts'
+
+/** The record of a running turn, as far as it is not in the store yet. */
+export interface TurnPage {
+  readonly turn: Turn
+  /** When it began, as `elapsed` counts. */
+  readonly since: number
+  /** All events, for those who join it, when the record has their shape alone. */
+  readonly unkept: Numbered[] | undefined
+  /** The record of the turn as a running one. */
+  record: TurnRecord
+  /** The text of the events that wait, and the number of the first one. */
+  lines: string
+  seq: number
+  /** It is in the store. */
+  begun: boolean
+  /** It is in the list of pages that have something to write. */
+  waits: boolean
+}
+
+/** The page of a turn that begins. */
+export function newPage(turn: Turn, record: TurnRecord): TurnPage {
+  const unkept = keepsContent(turn) ? undefined : []
+  return { turn, since: elapsed(), unkept, record, lines: '', seq: 0, begun: false, waits: false }
+}
+
+/** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */
+export function addEvent(page: TurnPage, event: TurnEvent): number {
+  const { unkept, lines, turn } = page
+  const { seq } = turn.view
+  unkept?.push({ seq, event })
+  const line = JSON.stringify(unkept ? shapeOf(event) : event)
+  if (lines === '') page.seq = seq
+  page.lines = lines === '' ? line : `${lines}\n${line}`
+  return page.lines.length - lines.length
+}
+
+/** Takes the events that wait. */
+export function takeEvents(page: TurnPage): EventBlock | undefined {
+  const { turn, seq, lines } = page
+  if (lines === '') return undefined
+  page.lines = ''
+  return { turn: turn.id, seq, lines }
+}
+
+/** Puts the turn under a lease. Gives its record. */
+export function runUnder(page: TurnPage, lease: LeaseRef): TurnRecord {
+  page.record = { ...page.record, ...lease }
+  return page.record
+}
+
+/** Another agent takes the turn, in another session. */
+export function movePage(page: TurnPage, session: string): void {
+  page.record = { ...page.record, session, agent: page.turn.agent.name }
+}
+
+/** The record of the turn with its end, and what that brings. */
+export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
+  const { view, scope, recordedLosses } = page.turn
+  const { outcome, fault } = view.end!
+  const record: TurnRecord = {
+    ...page.record,
+    endedAt: view.at,
+    outcome,
+    ...(fault && { code: fault.code }),
+    losses: recordedLosses,
+    measures: { ...scope.measures, ...(page.unkept && { shape: true }) },
+  }
+  const events = takeEvents(page)
+  return [record, { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn) }) }]
+}
+
+/** The messages that a turn adds to its session's transcript: the prompt, and those of the agent, as far as they came. */
+function transcriptOf({ view, command }: Turn): Message[] {
+  const messages: Message[] = []
+  if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
+  for (const message of view.messages) {
+    // The agent's own echo of the prompt is the prompt.
+    if (message.lane !== undefined || message.role === 'user') continue
+    const parts: readonly Part[] = message.parts ?? (message.text === '' ? [] : [{ type: 'text', text: message.text }])
+    if (parts.length > 0) messages.push({ role: message.role, parts, at: view.at })
+  }
+  return messages
+}

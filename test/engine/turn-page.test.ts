@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { Route } from '../../src/contract/index.ts'
+import { addEvent, endOf, newPage, runUnder, type TurnPage, takeEvents } from '../../src/engine/record/turn-page.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { plainTurn, start } from '../kit/plain.ts'
+
+const ABOUT = { turn: 't', session: 'S', tenant: 'local', agent: 'plain', front: 'f', startedAt: 1, delivered: false }
+const RECORD = { ...ABOUT, owner: 'here', epoch: 0 }
+const LEASE = { owner: 'this', epoch: 3 }
+const MESSAGE: TurnEvent[] = [
+  { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
+  { type: 'text-delta', turn: 't', message: 'm', text: 'hello' },
+]
+const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
+
+/** A turn with a page that takes its events. */
+function paged(command: Partial<TurnStart> = {}, route: Partial<Route> = {}): { page: TurnPage; turn: Turn } {
+  const recorder = { event: (_turn: unknown, event: TurnEvent) => void addEvent(page, event) }
+  const { turn }: { turn: Turn } = plainTurn({ command: start(command), route, recorder })
+  const page: TurnPage = newPage(turn, RECORD)
+  return { page, turn }
+}
+const lines = (...events: TurnEvent[]): string => events.map((event) => JSON.stringify(event)).join('\n')
+
+test('events are taken together, with the number of the first one, and once', () => {
+  const { page, turn } = paged()
+  expect(takeEvents(page)).toBeUndefined()
+  for (const event of MESSAGE) turn.take(event)
+  expect(page.lines.length).toBe(lines(...MESSAGE).length)
+  expect(takeEvents(page)).toEqual({ turn: 't', seq: 1, lines: lines(...MESSAGE) })
+  expect([page.lines.length, takeEvents(page)]).toEqual([0, undefined])
+  turn.take(END)
+  expect(takeEvents(page)).toEqual({ turn: 't', seq: 3, lines: lines(END) })
+})
+
+test('an end is the whole record of a turn, with what it adds', () => {
+  const { page, turn } = paged()
+  for (const event of [...MESSAGE, END]) turn.take(event)
+  const [record, additions] = endOf(page)
+  expect(record).toMatchObject({
+    ...RECORD,
+    outcome: 'completed',
+    endedAt: turn.view.at,
+    losses: [],
+  })
+  expect(record.measures).not.toHaveProperty('shape')
+  expect(additions).toEqual({
+    events: { turn: 't', seq: 1, lines: lines(...MESSAGE, END) },
+    messages: [
+      { role: 'user', parts: [{ type: 'text', text: 'hi' }], at: turn.view.startedAt },
+      { role: 'assistant', parts: [{ type: 'text', text: 'hello' }], at: turn.view.at },
+    ],
+  })
+})
+
+test('an end has the lease under which its turn was recorded as running, and the code of its fault', () => {
+  const { page, turn } = paged()
+  expect(runUnder(page, LEASE)).toEqual({ ...RECORD, ...LEASE })
+  const fault = { code: 'timeout', message: 'late', retryable: true } as const
+  turn.take({ ...END, outcome: 'failed', fault })
+  expect(endOf(page)[0]).toMatchObject({ ...LEASE, outcome: 'failed', code: 'timeout' })
+})
+
+test('a transcript has no lanes, no echo of the prompt and no empty message, and no prompt of another task', () => {
+  const { page, turn } = paged({ task: 'compact' })
+  const message = (id: string, more: object, text?: string): void => {
+    turn.take({ type: 'message-start', turn: 't', message: id, role: 'assistant', ...more })
+    if (text !== undefined) turn.take({ type: 'text-delta', turn: 't', message: id, text })
+    turn.take({ type: 'message-end', turn: 't', message: id })
+  }
+  message('echo', { role: 'user' }, 'hi')
+  message('aside', { lane: 'sub' }, 'thinking')
+  message('empty', {})
+  message('said', {}, 'done')
+  turn.take(END)
+  expect(endOf(page)[1].messages?.map(({ role, parts }) => [role, parts])).toEqual([
+    ['assistant', [{ type: 'text', text: 'done' }]],
+  ])
+})
+
+test('of a secret turn there is the shape alone, and its events are kept for those who join it', () => {
+  const { page, turn } = paged({}, { journal: 'shape' })
+  for (const event of [...MESSAGE, END]) turn.take(event)
+  expect(page.unkept).toEqual([...MESSAGE, END].map((event, at) => ({ seq: at + 1, event })))
+  const [record, additions] = endOf(page)
+  expect(record.measures).toMatchObject({ shape: true })
+  expect(additions.messages).toBeUndefined()
+  expect(JSON.stringify([record, additions])).not.toContain('hello')
+})

@@ -1,0 +1,53 @@
+import { setImmediate as tick } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { prepareAll } from '../../src/store/statements.ts'
+import { TickTransaction } from '../../src/store/transaction.ts'
+
+/** A database with a table whose constraint fails at the commit and nowhere else, and its transaction. */
+function transaction() {
+  const db = openDatabase(':memory:')
+  db.exec('PRAGMA foreign_keys = ON')
+  db.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
+  db.exec('CREATE TABLE children (id INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)')
+  const failures: unknown[] = []
+  const it = new TickTransaction(db, prepareAll(db), (error) => failures.push(String(error)))
+  const insert = (table: 'parents' | 'children', id: number): void =>
+    it.write(() => void db.prepare(`INSERT INTO ${table} VALUES (?)`).run(id))
+  return { db, it, failures, insert, rows: () => db.prepare('SELECT id FROM parents').all() }
+}
+
+test('a commit at the end of a tick that fails undoes what was written in it, is told, and later writes are kept', async () => {
+  const { failures, insert, rows } = transaction()
+  insert('parents', 1)
+  insert('children', 7)
+  await tick()
+  expect(failures).toEqual(['Error: FOREIGN KEY constraint failed'])
+  expect(rows()).toEqual([])
+  insert('parents', 2)
+  await tick()
+  expect(rows()).toEqual([{ id: 2 }])
+  expect(failures).toHaveLength(1)
+})
+
+test('a commit that is asked for throws when it fails, and there is nothing more to commit', async () => {
+  const { it, failures, insert, rows, db } = transaction()
+  insert('parents', 1)
+  insert('children', 7)
+  expect(() => it.commit()).toThrow('FOREIGN KEY constraint failed')
+  it.commit()
+  await tick()
+  expect([failures, rows(), db.isTransaction]).toEqual([[], [], false])
+})
+
+test('of work that throws nothing is kept, and the rest of its tick is', async () => {
+  const { it, insert, rows } = transaction()
+  insert('parents', 1)
+  const work = (): void => {
+    insert('parents', 2)
+    throw new Error('half')
+  }
+  expect(() => it.atomically(work)).toThrow('half')
+  await tick()
+  expect(rows()).toEqual([{ id: 1 }])
+})
