@@ -1,6 +1,7 @@
+import { ownOptions } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import { errors } from './errors.ts'
-import { type AgentProcOptions, optionKeys, optionsSchema } from './options.ts'
+import { type AgentProcOptions, optionsSchema } from './options.ts'
 import { profile } from './profile.ts'
 import { v01 } from './v01/index.ts'
 import { v03 } from './v03/index.ts'
@@ -14,5 +15,5 @@ export const codec: Codec<AgentProcOptions> = {
   profile,
   endpoints: [{ method: 'POST', path: '/v1/agentproc', input: 'body', dialect: '0.4' }],
   silent: true,
-  options: { schema: optionsSchema, keys: optionKeys },
+  options: ownOptions(optionsSchema),
 }

@@ -33,6 +33,3 @@ export const optionsSchema = v.object({
 
 /** The validated settings of an AgentProc agent. */
 export type AgentProcOptions = v.InferOutput<typeof optionsSchema>
-
-/** The keys of `optionsSchema`, for hints on misspelt ones. */
-export const optionKeys: readonly string[] = Object.keys(optionsSchema.entries)

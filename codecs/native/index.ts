@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { errorTable } from '../../src/codec-kit/index.ts'
+import { errorTable, ownOptions } from '../../src/codec-kit/index.ts'
 import type { Codec, Endpoint } from '../../src/contract/index.ts'
 import { NativeBack } from './back.ts'
 import { backCapabilities, frontCapabilities, httpCapabilities, resourceCapabilities } from './capabilities.ts'
@@ -53,7 +53,7 @@ export const codec: Codec<Options> = {
     ...RESOURCE_ENDPOINTS.map((endpoint) => endpointOf(endpoint)),
     { method: 'POST', path: '/v1/turns', input: 'body', dialect: 'http' },
   ],
-  options: { schema: Options, keys: [] },
+  options: ownOptions(Options),
 }
 
 /** An endpoint of what there is, from its method and path. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ownOptions } from '../../src/codec-kit/index.ts'
 
 const schema = v.object({
   streaming: v.optional(v.boolean('must be true or false.')),
@@ -13,4 +14,4 @@ const schema = v.object({
 export type Options = v.InferOutput<typeof schema>
 
 /** The options as the configuration checks them. */
-export const options = { schema, keys: ['streaming', 'tenant', 'shell_kind'] } as const
+export const options = ownOptions(schema)

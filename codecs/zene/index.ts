@@ -1,3 +1,4 @@
+import { ownOptions } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import { openBack } from './back/index.ts'
 import { backCapabilities, clawrunCapabilities, frontCapabilities } from './capabilities.ts'
@@ -28,5 +29,5 @@ export const codec: Codec<Options> = {
     { method: 'POST', path: '/v1/respond', input: 'body', dialect: 'clawrun' },
   ],
   silent: true,
-  options: { schema: optionsSchema, keys: ['mode'] },
+  options: ownOptions(optionsSchema),
 }

@@ -1,3 +1,4 @@
+import { ownOptions } from '../../src/codec-kit/index.ts'
 import { argumentOf, type Codec } from '../../src/contract/index.ts'
 import { ZotBack } from './back/index.ts'
 import { backCapabilities, frontCapabilities } from './capabilities.ts'
@@ -39,5 +40,5 @@ export const codec: Codec<Options> = {
   },
   errors,
   endpoints: [{ method: 'POST', path: '/v1/zot', input: 'ndjson' }],
-  options: { schema: Options, keys: ['token'] },
+  options: ownOptions(Options),
 }
