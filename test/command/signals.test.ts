@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS, type ClientName, clientNames, type Ran } from '../kit/clients.ts'
+import { CLIENTS, type ClientName, clientNames, clientOf, failureOf, type Ran } from '../kit/clients.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
@@ -11,17 +11,6 @@ const AGENTS = join(import.meta.dirname, '../kit/agents')
 /** The argument by which this file's agents are told from those of others. */
 const MARK = '1001'
 const MAIN = join(ROOT, 'src/cli/main.ts')
-
-/** zene answered a request that it could parse (0), OpenHarness answered with an error (1); the others end as told. */
-const EXIT_CODES: Record<ClientName, number> = {
-  zene: 0,
-  openharness: 1,
-  zot: 143,
-  native: 143,
-  agentproc: 143,
-  'agentproc@0.3': 143,
-  'agentproc@0.4': 143,
-}
 
 /** A stand-in under way: its input is open, its end is told once. */
 interface Running {
@@ -67,38 +56,16 @@ store: { kind: sqlite, path: ./turnpike.db }
     return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ ...ran, code }))) }
   }
 
-  const cancelled: Record<ClientName, (stdout: string) => unknown> = {
-    zene: (stdout) => (JSON.parse(stdout) as { error_code: string }).error_code,
-    openharness: (stdout) => (JSON.parse(stdout) as { response: { error: { code: string } } }).response.error.code,
-    zot: (stdout) =>
-      stdout
-        .trim()
-        .split('\n')
-        .slice(-1)
-        .map((line) => (JSON.parse(line) as { type: string }).type),
-    native: (stdout) => (JSON.parse(stdout.trim().split('\n').at(-1)!) as { outcome: string }).outcome,
-    agentproc: (stdout) => stdout.includes('AGENT_ERROR:'),
-    'agentproc@0.3': (stdout) => stdout.includes('"type":"error"'),
-    'agentproc@0.4': (stdout) => stdout.includes('"type":"error"'),
-  }
-  const expected: Record<ClientName, unknown> = {
-    zene: 'CANCELED',
-    openharness: 'cancelled',
-    zot: ['done'],
-    native: 'cancelled',
-    agentproc: true,
-    'agentproc@0.3': true,
-    'agentproc@0.4': true,
-  }
-
   async function stops(front: ClientName, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<void> {
     const running = start(front)
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 1)
     running.child.kill(signal)
     const ran = await running.ended
-    const code = EXIT_CODES[front]
+    const client = clientOf(front)
+    const code = client.terminated ?? 143
     expect(ran.code).toBe(signal === 'SIGINT' && code === 143 ? 130 : code)
-    expect(cancelled[front](ran.stdout)).toEqual(expected[front])
+    expect(client.failure(ran.stdout)).toBe(client.cancels ? undefined : await failureOf(front, 'cancelled'))
+    expect(client.isEnd(ran.stdout.trim().split('\n').at(-1)!, true)).toBe(true)
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 0)
   }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ErrorCode } from '../../src/model/index.ts'
-import type { ClientName } from '../kit/clients.ts'
+import { type ClientName, clientOf } from '../kit/clients.ts'
 import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
 
@@ -58,18 +58,7 @@ export function ownProcesses(): number[] {
 /** How many ends a client was told; a sound answer has one, as the last thing. */
 export function endsTold(front: ClientName, raw: string): number {
   const lines = raw.trimEnd().split('\n')
-  const isEnd: Record<ClientName, (line: string, at: number) => boolean> = {
-    openharness: (line) => 'response' in (JSON.parse(line) as object),
-    zene: (line) => 'ok' in (JSON.parse(line) as object),
-    zot: (line) => (JSON.parse(line) as { type: string }).type === 'done',
-    native: (line) => 'outcome' in (JSON.parse(line) as object) || 'fault' in (JSON.parse(line) as object),
-    // The end of a success is the end of the wire.
-    agentproc: (line, at) => line.startsWith('AGENT_ERROR:') || at === lines.length - 1,
-    'agentproc@0.3': (line, at) =>
-      at === lines.length - 1 || ['text', 'error'].includes((JSON.parse(line) as { type: string }).type),
-    'agentproc@0.4': (line) => ['result', 'error'].includes((JSON.parse(line) as { type: string }).type),
-  }
-  const ends = lines.filter((line, at) => isEnd[front](line, at))
+  const ends = lines.filter((line, at) => clientOf(front).isEnd(line, at === lines.length - 1))
   return ends.at(-1) === lines.at(-1) ? ends.length : 0
 }
 

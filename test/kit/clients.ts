@@ -1,6 +1,8 @@
 /** A client of each protocol, over HTTP and on stdio: one plain turn in, what the client would show out. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { loadCodec } from '../../codecs/index.ts'
+import type { ErrorCode } from '../../src/model/index.ts'
 import { ROOT } from './gateway.ts'
 
 /** A client's reading of an answer. `raw` is its whole input. */
@@ -30,6 +32,20 @@ interface ClientKind {
   env?: (asked: ClientRequest) => Record<string, string>
   write(asked: ClientRequest): string
   read(raw: string, asked: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'>
+  /** Its answers are whole: failures have the protocol's code and the HTTP status of it. */
+  whole?: true
+  /** The code by which an answer tells that its turn failed; `error` where the wire has no codes. */
+  failure(raw: string): string | undefined
+  /** A cancelled turn is no failure on its wire. */
+  cancels?: 'silently'
+  /** True when a request is refused in the protocol's own words, and nothing else is said. */
+  refuses(raw: string): boolean
+  /** True for a line that ends an answer. */
+  isEnd(line: string, last: boolean): boolean
+  /** The exit code of a stand-in that SIGTERM has ended; 143 when absent. */
+  terminated?: number
+  /** The tokens of the turn, in and out, where the wire has a place for them. */
+  tokens?(raw: string): unknown
 }
 
 const jsonLines = (raw: string): Record<string, unknown>[] =>
@@ -38,14 +54,34 @@ const jsonLines = (raw: string): Record<string, unknown>[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
+/** A line of any protocol. */
+interface Line {
+  type?: string
+  outcome?: string
+  fault?: { code: string; message: string }
+  usage?: Record<string, number>
+}
+
+const lastLine = (raw: string): string => raw.trim().split('\n').at(-1)!
+const typeOf = (line: string): string | undefined => (JSON.parse(line) as Line).type
+const isSentinelError = (line: string): boolean => line.startsWith('AGENT_ERROR:')
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+/** What is no turn object is answered in the older wire, which every runner of either reads as an error. */
+const typedErrors = {
+  failure: (raw: string) => (isSentinelError(lastLine(raw)) || typeOf(lastLine(raw)) === 'error' ? 'error' : undefined),
+  refuses: (raw: string) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
+}
+
 interface Directive {
   action_type: string
   payload?: { text?: string }
 }
 
 interface Envelope {
+  protocol_version: string
   response: {
     status: string
+    error?: { code: string }
     action_directives?: Directive[]
     extensions?: Record<string, { session?: string }>
   }
@@ -118,6 +154,20 @@ export const CLIENTS = {
     write: ({ text, session, id = 'r1' }) =>
       `${JSON.stringify({ type: 'turn-start', request: id, input: text, ...(session && { session: { id: session } }) })}\n`,
     read: readNative,
+    whole: true,
+    failure: (raw) => {
+      const { fault, outcome } = JSON.parse(lastLine(raw)) as Line
+      return fault?.code ?? (outcome === 'cancelled' ? outcome : undefined)
+    },
+    refuses: (raw) => {
+      const { type, fault } = JSON.parse(raw) as Line
+      return type === 'fault' && fault?.code !== '' && fault?.message !== ''
+    },
+    isEnd: (line) => 'outcome' in (JSON.parse(line) as Line) || 'fault' in (JSON.parse(line) as Line),
+    tokens: (raw) => {
+      const { usage } = JSON.parse(raw) as Line
+      return [usage?.['input'], usage?.['output']]
+    },
   },
   openharness: {
     path: '/v1/openharness',
@@ -129,6 +179,15 @@ export const CLIENTS = {
         request: { context: { ...(session && { session_id: session }), user_intent: text } },
       }),
     read: readEnvelope,
+    whole: true,
+    failure: (raw) => (JSON.parse(raw) as Envelope).response.error?.code,
+    refuses: (raw) => {
+      const { protocol_version, response } = JSON.parse(raw) as Envelope
+      return protocol_version === '1.0.0' && response.status === 'error' && response.error !== undefined
+    },
+    isEnd: (line) => 'response' in (JSON.parse(line) as object),
+    // It has answered with an error.
+    terminated: 1,
   },
   zene: {
     path: '/v1/zene',
@@ -137,6 +196,19 @@ export const CLIENTS = {
     read: (raw) => {
       const answer = JSON.parse(raw) as { ok: boolean; text: string; session_id: string }
       return { ok: answer.ok, text: answer.text, session: answer.session_id }
+    },
+    whole: true,
+    failure: (raw) => (JSON.parse(raw) as { error_code: string | null }).error_code ?? undefined,
+    refuses: (raw) => {
+      const { ok, text, error_code } = JSON.parse(raw) as { ok: boolean; text: string; error_code: string }
+      return !ok && text === '' && error_code === 'INVALID_REQUEST'
+    },
+    isEnd: (line) => 'ok' in (JSON.parse(line) as object),
+    // It has answered a request that it could parse.
+    terminated: 0,
+    tokens: (raw) => {
+      const { usage } = JSON.parse(raw) as Line
+      return [usage?.['prompt_tokens'], usage?.['completion_tokens']]
     },
   },
   zot: {
@@ -149,6 +221,22 @@ export const CLIENTS = {
       const failed = frames.some(({ type, success }) => type === 'error' || (type === 'response' && !success))
       return { ok: !failed && frames.at(-1)?.['type'] === 'done', text: deltas.join(''), session }
     },
+    failure: (raw) => {
+      const last = jsonLines(raw).slice(-2)
+      const failed = last.map(({ type }) => type).join() === 'error,done' || last.at(-1)?.['success'] === false
+      return failed ? 'error' : undefined
+    },
+    cancels: 'silently',
+    refuses: (raw) => {
+      const [first, ...rest] = jsonLines(raw)
+      return first!['success'] === false ? rest.length === 0 : rest.map(({ type }) => type).join() === 'error,done'
+    },
+    isEnd: (line) => typeOf(line) === 'done',
+    // One report for each call of the model.
+    tokens: (raw) => {
+      const reports = jsonLines(raw).filter(({ type }) => type === 'usage') as { input: number; output: number }[]
+      return [sum(reports.map(({ input }) => input)), sum(reports.map(({ output }) => output))]
+    },
   },
   agentproc: {
     path: '/v1/agentproc',
@@ -156,6 +244,10 @@ export const CLIENTS = {
     env: variables,
     write: (asked) => JSON.stringify(variables(asked)),
     read: readSentinels,
+    failure: (raw) => (isSentinelError(lastLine(raw)) ? 'error' : undefined),
+    refuses: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
+    // The end of a success is the end of the wire.
+    isEnd: (line, last) => last || isSentinelError(line),
   },
   'agentproc@0.3': {
     path: '/v1/agentproc',
@@ -170,6 +262,8 @@ export const CLIENTS = {
       const text = last?.['type'] === 'text' ? String(last['text']) : ''
       return { ok: last?.['type'] !== 'error', text, session: String(bound ?? session) }
     },
+    ...typedErrors,
+    isEnd: (line, last) => last || ['text', 'error'].includes(typeOf(line)!),
   },
   'agentproc@0.4': {
     path: '/v1/agentproc',
@@ -182,17 +276,34 @@ export const CLIENTS = {
       const bound = events.findLast(({ session_id }) => typeof session_id === 'string')?.['session_id']
       return { ok: last?.['type'] === 'result', text: String(last?.['text']), session: String(bound ?? session) }
     },
+    ...typedErrors,
+    isEnd: (line) => ['result', 'error'].includes(typeOf(line)!),
+    tokens: (raw) => {
+      const { usage } = JSON.parse(lastLine(raw)) as Line
+      return [usage?.['input_tokens'], usage?.['output_tokens']]
+    },
   },
 } satisfies Record<string, ClientKind>
 
 /** A protocol that there is a client of. */
 export type ClientName = keyof typeof CLIENTS
+/** A client by its name. */
+export function clientOf(name: ClientName): ClientKind {
+  return CLIENTS[name]
+}
+
 /** All clients, for tables. */
 export const clientNames = Object.keys(CLIENTS) as ClientName[]
 
+/** The code by which a client tells a failed turn. */
+export async function failureOf(name: ClientName, code: ErrorCode): Promise<string> {
+  if (!clientOf(name).whole) return 'error'
+  return (await loadCodec(name.split('@')[0]!))!.errors[code].code
+}
+
 /** One turn over HTTP. */
 export async function askHttp(url: string, name: ClientName, asked: ClientRequest): Promise<Shown> {
-  const client: ClientKind = CLIENTS[name]
+  const client = clientOf(name)
   const agent = asked.agent ? `/${asked.agent}` : ''
   const query = name === 'zot' && asked.session ? `?session=${asked.session}` : ''
   const response = await fetch(`${url}${client.path}${agent}${query}`, {
@@ -237,7 +348,7 @@ export function runTurnpike(args: readonly string[], input: string, env: Record<
 
 /** One turn on stdio, of the gateway that `config` (a file) describes. */
 export async function askStdio(config: string, name: ClientName, asked: ClientRequest): Promise<Shown & Ran> {
-  const client: ClientKind = CLIENTS[name]
+  const client = clientOf(name)
   const [protocol, ...own] = client.argv
   const agent = asked.agent ? ['--agent', asked.agent] : []
   const session = name === 'zot' && asked.session ? ['--session', asked.session] : []

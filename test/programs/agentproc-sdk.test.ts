@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askHttp, type ClientName, type ClientRequest, clientNames, type Shown } from '../kit/clients.ts'
+import {
+  askHttp,
+  type ClientName,
+  type ClientRequest,
+  clientNames,
+  clientOf,
+  failureOf,
+  type Shown,
+} from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { describeWith, installed } from './kit.ts'
 
 const AGENT = `{ protocol: agentproc@0.4, command: ${process.execPath}, args: [${import.meta.dirname}/agents/sdk-agent.cjs]`
-
-/** The code or text by which each client tells a failure. */
-const FAILURES: Record<ClientName, string> = {
-  openharness: '"code":"engine_failed"',
-  zene: '"error_code":"INTERNAL"',
-  zot: '"type":"error"',
-  native: '"outcome":"failed"',
-  agentproc: 'AGENT_ERROR:',
-  'agentproc@0.3': '"type":"error"',
-  'agentproc@0.4': '"type":"error"',
-}
 
 describeWith('an agent on the AgentProc SDK 0.14', [installed('agentproc/src')], () => {
   let gateway: TestGateway
@@ -47,7 +44,7 @@ describeWith('an agent on the AgentProc SDK 0.14', [installed('agentproc/src')],
     const failed = await ask(front, { text: 'fail', session: `${opened(front)}f`, id: '4' })
     expect(failed).toMatchObject({ ok: false })
     expect(failed.raw).toContain('the agent will not')
-    expect(failed.raw).toContain(FAILURES[front])
+    expect(clientOf(front).failure(failed.raw)).toBe(await failureOf(front, 'agent-crashed'))
   })
 
   test.each(clientNames)('behind %s: a crash is told without its stderr', async (front) => {

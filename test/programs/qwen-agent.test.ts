@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askHttp, type ClientName, clientNames } from '../kit/clients.ts'
+import { askHttp, clientNames, clientOf } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 import { describeWith, installed, PROVIDER } from './kit.ts'
@@ -29,35 +29,6 @@ const scripted = (text: string, ...steps: object[]): string => `${text} [[fake $
 const counted = (input: number, output: number) => ({
   usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
 })
-
-/** The tokens of the turn in an answer, on the wires that have a place for them. */
-const TOKENS: Record<ClientName, ((raw: string) => unknown) | undefined> = {
-  openharness: undefined,
-  agentproc: undefined,
-  'agentproc@0.3': undefined,
-  zene: (raw) => {
-    const { usage } = JSON.parse(raw) as { usage: Record<string, number> }
-    return [usage['prompt_tokens'], usage['completion_tokens']]
-  },
-  native: (raw) => {
-    const { usage } = JSON.parse(raw) as { usage: Record<string, number> }
-    return [usage['input'], usage['output']]
-  },
-  // One report for each call of the model.
-  zot: (raw) => {
-    const reports = linesOf(raw, 'usage') as { input: number; output: number }[]
-    return [reports.reduce((sum, { input }) => sum + input, 0), reports.reduce((sum, { output }) => sum + output, 0)]
-  },
-  'agentproc@0.4': (raw) => {
-    const [{ usage }] = linesOf(raw, 'result') as [{ usage: Record<string, number> }]
-    return [usage['input_tokens'], usage['output_tokens']]
-  },
-}
-
-function linesOf(raw: string, type: string): Record<string, unknown>[] {
-  const lines = raw.trim().split('\n')
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((line) => line['type'] === type)
-}
 
 describeWith('Qwen Code 0.24.4 as the agent', [CLI], () => {
   let folder: string
@@ -100,7 +71,7 @@ routes: [{ agent: qwen, approvals: allow }]
     const hello = scripted('Say hello.', { text: ['Hello', ' from', ' the model.'], ...counted(100, 20) })
     const first = await askHttp(gateway.url, front, { text: hello, session: opened(front), id: '1' })
     expect(first, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'Hello from the model.' })
-    expect(TOKENS[front]?.(first.raw) ?? [100, 20]).toEqual([100, 20])
+    expect(clientOf(front).tokens?.(first.raw) ?? [100, 20]).toEqual([100, 20])
 
     const file = join(folder, 'work', `${front.replace(/\W/g, '-')}.txt`)
     const call = { name: 'write_file', args: { file_path: file, content: 'as told' } }
@@ -121,7 +92,7 @@ routes: [{ agent: qwen, approvals: allow }]
     }
     expect(second, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'It is written.' })
     expect(readFileSync(file, 'utf8')).toBe('as told')
-    expect(TOKENS[front]?.(second.raw) ?? [700, 34]).toEqual([700, 34])
+    expect(clientOf(front).tokens?.(second.raw) ?? [700, 34]).toEqual([700, 34])
   })
 
   test('an error of the provider is the error of the turn', async () => {

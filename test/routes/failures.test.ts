@@ -2,8 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadCodec } from '../../codecs/index.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
-import { askHttp, CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
+import { askHttp, CLIENTS, type ClientName, clientNames, clientOf, failureOf } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
@@ -43,22 +44,6 @@ const FAILURES: Record<string, ErrorCode> = {
   'openharness-broken': 'agent-crashed',
   'openharness-silent': 'timeout',
   'openharness-cut': 'protocol-violation',
-}
-
-/** How each front says an error: its own code where it has one, else that the last thing it says is an error. */
-const TOLD: Record<ClientName, (raw: string) => unknown> = {
-  openharness: (raw) => (JSON.parse(raw) as { response: { error: { code: string } } }).response.error.code,
-  zene: (raw) => (JSON.parse(raw) as { error_code: string }).error_code,
-  native: (raw) => (JSON.parse(raw) as { fault: { code: string } }).fault.code,
-  zot: (raw) =>
-    raw
-      .trim()
-      .split('\n')
-      .slice(-2)
-      .map((line) => (JSON.parse(line) as { type: string }).type),
-  agentproc: (raw) => raw.trim().split('\n').at(-1)!.startsWith('AGENT_ERROR:'),
-  'agentproc@0.3': (raw) => (JSON.parse(raw.trim().split('\n').at(-1)!) as { type: string }).type === 'error',
-  'agentproc@0.4': (raw) => (JSON.parse(raw.trim().split('\n').at(-1)!) as { type: string }).type === 'error',
 }
 
 describe('agents that fail', () => {
@@ -107,24 +92,13 @@ ${engines}`)
 
   for (const front of clientNames) {
     test.each(Object.entries(FAILURES))(`${front} → %s is told %s`, async (agent, code) => {
-      const { codec } = (await import(
-        `../../codecs/${front.split('@')[0]}/index.ts`
-      )) as typeof import('../../codecs/zot/index.ts')
-      const { code: own, http } = codec.errors[code]
       const shown = await askHttp(gateway.url, front, { text: 'hi', session: `s-${front}-${agent}`, agent, id: 'r1' })
       expect(shown.ok).toBe(false)
-      const expected = {
-        openharness: own,
-        zene: own,
-        native: own,
-        zot: ['error', 'done'],
-        agentproc: true,
-        'agentproc@0.3': true,
-        'agentproc@0.4': true,
-      }[front]
-      expect(TOLD[front](shown.raw)).toEqual(expected)
+      const client = clientOf(front)
+      expect(client.failure(shown.raw)).toBe(await failureOf(front, code))
       // A stream that has begun keeps its 200; whole answers carry the error's status.
-      if (['openharness', 'zene', 'native'].includes(front)) expect(shown.status).toBe(http)
+      const { http } = (await loadCodec(front.split('@')[0]!))!.errors[code]
+      if (client.whole) expect(shown.status).toBe(http)
       expect(shown.raw).not.toContain('secret')
       const record = [...gateway.engine.turns].length
       expect(record).toBe(0)
@@ -168,35 +142,6 @@ const BAD_INPUTS: BadInput[] = [
   },
 ]
 
-/** True when the answer is an error in the front's own protocol and nothing else. */
-const OWN_ERROR: Record<ClientName, (raw: string) => boolean> = {
-  openharness: (raw) => {
-    const envelope = JSON.parse(raw) as { protocol_version: string; response: { status: string; error: object } }
-    return (
-      envelope.protocol_version === '1.0.0' && envelope.response.status === 'error' && 'code' in envelope.response.error
-    )
-  },
-  zene: (raw) => {
-    const { ok, text, error_code } = JSON.parse(raw) as { ok: boolean; text: string; error_code: string }
-    return !ok && text === '' && error_code === 'INVALID_REQUEST'
-  },
-  zot: (raw) => {
-    const [first, ...rest] = raw
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; success?: boolean })
-    return first!.success === false ? rest.length === 0 : rest.map(({ type }) => type).join() === 'error,done'
-  },
-  native: (raw) => {
-    const { type, fault } = JSON.parse(raw) as { type: string; fault: { code: string; message: string } }
-    return type === 'fault' && fault.code !== '' && fault.message !== ''
-  },
-  agentproc: (raw) => /^AGENT_ERROR:"[^\n]+"\n$/.test(raw),
-  // What is no turn object is answered in the older wire, which every runner of either reads as an error.
-  'agentproc@0.3': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
-  'agentproc@0.4': (raw) => /^(AGENT_ERROR:"[^\n]+"|\{"type":"error"[^\n]+\})\n$/.test(raw),
-}
-
 /** What each path allows. */
 const ALLOWED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(CLIENTS).map(({ path }) => [path, 'POST OPTIONS'])),
@@ -228,7 +173,7 @@ describe('bad input gets the own error of the front', () => {
         body: body(front),
       })
       const raw = await response.text()
-      expect({ status: response.status, own: OWN_ERROR[front](raw), raw }).toEqual({ status, own: true, raw })
+      expect({ status: response.status, own: CLIENTS[front].refuses(raw), raw }).toEqual({ status, own: true, raw })
       const next = await askHttp(gateway.url, front, { text: 'still there', session: `after-${front}`, id: 'r2' })
       expect(next.ok).toBe(true)
     })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Gate } from '../../routes/index.ts'
 import { Limiter } from '../../routes/limiter.ts'
-import { CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
+import { CLIENTS, type ClientName, clientNames, clientOf, failureOf } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
@@ -109,19 +109,7 @@ routes: [{ when: { session: "falling" }, agent: hollow, fallback: [coder, helper
     await first.text()
     const raw = await second.text()
     expect([first.status, second.status, second.headers.get('retry-after')]).toEqual([200, 429, '30'])
-    const told: Record<ClientName, () => unknown> = {
-      openharness: () => JSON.parse(raw).response.error.code,
-      zene: () => JSON.parse(raw).error_code,
-      native: () => JSON.parse(raw).fault.code,
-      zot: () => JSON.parse(raw.trim().split('\n').at(-1)!).type,
-      agentproc: () => raw.split(':')[0],
-      'agentproc@0.3': () => raw.split(':')[0],
-      'agentproc@0.4': () => raw.split(':')[0],
-    }
-    const expected = { openharness: 'overloaded', zene: 'BUSY', native: 'overloaded', zot: 'response' }
-    expect(told[front]()).toBe(
-      front.startsWith('agentproc') ? 'AGENT_ERROR' : { ...expected }[front as keyof typeof expected],
-    )
+    expect(clientOf(front).failure(raw)).toBe(await failureOf(front, 'overloaded'))
     expect(raw).toContain('too many requests')
   })
 
