@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LeaseRef, Store } from '../../src/contract/index.ts'
 import { LOST } from '../../src/engine/common/faults.ts'
@@ -212,4 +213,55 @@ test('of a name that is served is lost with the name, which another process may 
   await pass(RENEW_MS)
   expect([losses, lease.held]).toEqual([1, undefined])
   expect((await lease.hold()).owner).not.toBe('host http://127.0.0.1:1')
+})
+
+/** What happens to a process and those that look for it: time passes, the clock is set, somebody looks. */
+const happening = fc.record({
+  ms: fc.integer({ min: 0, max: 2 * EXPIRES_MS }),
+  set: fc.option(fc.integer({ min: -86_400_000, max: 86_400_000 }), { freq: 3 }),
+  looks: fc.integer({ min: 0, max: 3 }),
+})
+
+test('law: a process that runs is never given up, however often others look and the clock is set', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { maxLength: 20 }), async (happenings) => {
+      losses = 0
+      const one = newLease()
+      const held = await one.hold()
+      for (const { ms, set, looks } of happenings) {
+        await pass(ms)
+        if (set !== null) {
+          // It is set again when everybody has had the time to renew.
+          await pass(RENEW_MS)
+          now += set
+        }
+        for (let look = 0; look < looks; look += 1) {
+          await store.lapseLease(held, now, LAST_CALL_MS)
+          await pass(ms / 3)
+        }
+      }
+      expect([one.covers(held), losses, await store.renewLease(held, now)]).toEqual([true, 0, true])
+      await one.drop()
+    }),
+  )
+})
+
+test('law: a process that is gone is given up within 8 s by those who look, and before that by nobody', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3000 }), { maxLength: 30 }), async (pauses) => {
+      const owner = `gone ${now}`
+      const held = { owner, epoch: await store.takeLease(owner, now, now + EXPIRES_MS) }
+      const began = now
+      let over = false
+      for (const pause of pauses) {
+        now += pause
+        const is = await store.lapseLease(held, now, LAST_CALL_MS)
+        if (is) expect(now - began).toBeGreaterThanOrEqual(EXPIRES_MS + LAST_CALL_MS)
+        // Whoever looks all the time loses no more than a pause on each of the two steps.
+        if (now - began >= EXPIRES_MS + LAST_CALL_MS + 2 * 3000) expect(is).toBe(true)
+        expect(over && !is).toBe(false)
+        over = is
+      }
+    }),
+  )
 })
