@@ -1,13 +1,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { from } from 'rxjs'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import { asBack, type BackContext, type BackDialect } from '../../src/contract/index.ts'
+import {
+  asBack,
+  type BackContext,
+  type BackDialect,
+  type Call,
+  type Frame,
+  type Framing,
+} from '../../src/contract/index.ts'
 import { AgentLink, type LinkRun } from '../../src/engine/agent/agent-link.ts'
 import { LINGER_MS } from '../../src/engine/agent/live-call.ts'
 import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
 import { failedTurn } from '../../src/engine/events/index.ts'
+import { decode$ } from '../../src/engine/replay/observables.ts'
+import { frameDecoder } from '../../src/framing/index.ts'
 import { fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { plainAgent, plainBack, start } from '../kit/plain.ts'
 import { ScriptedBackend } from '../kit/scripted-backend.ts'
@@ -127,6 +137,33 @@ test('law: however and whenever a turn is ended, it has one end, and its agent i
     { numRuns: 400 },
   )
 })
+
+test.each([...WIRES.keys()])('a live agent and decode$ give the same events for %s', async (file) => {
+  const { dialect, context, start: more, text } = WIRES.get(file)!
+  const { backend, link, events, subscribe } = linked(dialect, context, more)
+  subscribe()
+  const { kind } = backend.call.call
+  if (kind === 'http') backend.call.head('text/plain')
+  const frames: Frame[] = []
+  const decoder = frameDecoder(framingOf(backend.call.call, dialect), 1 << 24, {
+    frame: (frame) => frames.push(frame),
+    fault() {},
+  })
+  decoder.push(text)
+  decoder.end()
+  const decoded: TurnEvent[] = []
+  decode$(dialect, from(frames), { context, start: start(more) }).subscribe((event) => decoded.push(event))
+  backend.call.say(text)
+  backend.call.end()
+  // A question that is open waits for its answer on a live link, and is over with a recording.
+  if (ends(events).length === 0) decoded.length = events.length
+  expect(events).toEqual(decoded)
+  await link.stop('closed', 0)
+})
+
+function framingOf(call: Call, { framing }: BackDialect): Framing {
+  return call.kind === 'http' ? call.answer : framing
+}
 
 describe('unsubscribing from a turn', () => {
   const context = { options: {}, agent: 'plain', env: {}, folder: '/' }

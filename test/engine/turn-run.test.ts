@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { capabilities } from '../../src/contract/index.ts'
 import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
 import { Breakers } from '../../src/engine/agent/index.ts'
 import type { AgentSession } from '../../src/engine/turn/index.ts'
-import { type Fault, fault, type TurnEvent } from '../../src/model/index.ts'
+import { type Fault, fault, ITEMS, type TurnEvent } from '../../src/model/index.ts'
 import { LIMITS, type PlainTurn, plainAgent, plainBack, plainTurn } from '../kit/plain.ts'
 import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
@@ -120,6 +121,44 @@ describe('attempts with the same agent', () => {
   })
 })
 
+describe('the mode of a session', () => {
+  const PLAN: AgentSession = { ...SESSION, settings: { mode: 'plan' } }
+  const replied = (more = {}) => ({ turn: null, type: 'command-reply', exchange: 't-mode', ...more })
+  const types = (lines: readonly string[]) => lines.map((line) => JSON.parse(line).type)
+
+  test('is set before the turn, once for a process', async () => {
+    const { host, backend, say, run, link, turn } = await running({}, PLAN)
+    expect(types(backend.call.written)).toEqual(['config-set'])
+    await say(replied())
+    expect(types(backend.call.written)).toEqual(['config-set', 'turn-start'])
+    await say({ type: 'turn-end', outcome: 'completed' })
+    await run
+    expect([ends(host), turn.link]).toEqual([['completed'], link])
+    const next = plainTurn({ agent: turn.agent })
+    void next.turn.run(link, PLAN)
+    expect(types(backend.call.written)).toEqual(['config-set', 'turn-start', 'turn-start'])
+    await say({ type: 'turn-end', outcome: 'completed' })
+  })
+
+  test('that the agent refuses refuses the turn', async () => {
+    const { host, backend, say, run } = await running({}, PLAN)
+    await say(replied({ fault: fault('invalid-request', 'unknown') }))
+    await run
+    expect([ends(host), types(backend.call.written)]).toEqual([['invalid-request'], ['config-set']])
+  })
+
+  test.each(['cancel', 'expire'] as const)('is waited for no longer after %s, and no turn begins', async (how) => {
+    const { host, backend, turn, run, say } = await running({}, PLAN)
+    if (how === 'cancel') turn.cancel()
+    vi.advanceTimersByTime(how === 'cancel' ? LIMITS.grace : LIMITS.start + 1)
+    await run
+    await say(replied())
+    expect(ends(host)).toEqual([how === 'cancel' ? 'cancelled' : 'agent-unavailable'])
+    expect(types(backend.call.written).filter((type) => type !== 'turn-cancel')).toEqual(['config-set'])
+    expect(backend.call.stops.length).toBeGreaterThan(0)
+  })
+})
+
 describe('another agent', () => {
   const others = [plainAgent('', { name: 'b' })]
 
@@ -185,6 +224,25 @@ describe('a turn that is ended from outside', () => {
     } else vi.advanceTimersByTime(ms + 1)
     await run
     expect([ends(host), backend.call.stops, vi.getTimerCount()]).toEqual([['timeout'], ['timeout'], 0])
+  })
+
+  test('by no limit of silence while its agent answers as a whole, but once that streams', async () => {
+    const backend = new ScriptedBackend()
+    const able = capabilities({ full: ITEMS.filter((item) => item !== 'text-delta') })
+    const agent = plainAgent('', { backend, dialect: plainBack({ able }), limits: { ...LIMITS, total: 1e9 } })
+    const { host, turn } = plainTurn({ agent })
+    const link = new AgentPool(agent, () => false).take(turn.scope, { idleEvent() {}, callFailed() {} }, {})!
+    const run = turn.run(link, SESSION)
+    vi.advanceTimersByTime(10 * LIMITS.firstEvent)
+    expect(ends(host)).toEqual([])
+    backend.call.head('text/event-stream')
+    vi.advanceTimersByTime(LIMITS.firstEvent - 1)
+    backend.call.say('data: {"turn":null,"type":"notice"}\n\n')
+    vi.advanceTimersByTime(LIMITS.idle - 1)
+    expect(ends(host)).toEqual([])
+    vi.advanceTimersByTime(2)
+    await run
+    expect(ends(host)).toEqual(['timeout'])
   })
 
   test('by a handler that throws fails its run, and its agent is stopped', async () => {

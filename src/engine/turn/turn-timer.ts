@@ -32,6 +32,8 @@ export class TurnTimer {
   #phaseAt: number
   #held = false
   #timer: NodeJS.Timeout | undefined
+  /** When the timer fires. */
+  #dueAt = Number.POSITIVE_INFINITY
 
   /** `expired` is called at most once. */
   constructor({ agent, limits, totalMs, signal }: TimerInit, expired: (fault: Fault) => void) {
@@ -87,14 +89,17 @@ export class TurnTimer {
     return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)
   }
 
+  /** A timer that is due earlier stays: it looks again when it fires. */
   #arm(): void {
-    clearTimeout(this.#timer)
-    if (this.#signal.aborted) return
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
+    if (this.#signal.aborted || this.#dueAt <= due) return
+    clearTimeout(this.#timer)
+    this.#dueAt = due
     this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(0, due - elapsed()), 2 ** 31 - 1))
   }
 
   #fire(): void {
+    this.#dueAt = Number.POSITIVE_INFINITY
     const now = elapsed()
     // Timers may fire a fraction of a millisecond early.
     if (now + 1 >= this.#totalAt) {
