@@ -123,8 +123,10 @@ describe('an agent of one process a turn', () => {
   })
 
   test('that is out of time has what it said read to its end', async () => {
-    const half = say({ turn: 't', type: 'text-delta', message: 'm', text: 'half' }).replace('echo', "printf '%s'")
-    const { link } = script(`${TEXT}; ${half}; read -r line; read -r never`)
+    const half = say({ turn: 't', type: 'text-delta', message: 'm', text: 'half' })
+    // One write, so that both lines come in one chunk.
+    const both = `printf '%s\\n%s' ${[TEXT, half].map((line) => line.replace('echo ', '')).join(' ')}`
+    const { link } = script(`${both}; read -r line; read -r never`)
     const late = { code: 'timeout', message: 'x', retryable: true } as const
     const events: TurnEvent[] = []
     await link.run(runOf(start())).forEach((event) => {
