@@ -36,8 +36,6 @@ export class WirePlayer implements WireReader {
   #commands: number | undefined
   /** The agent's side has ended. */
   #cut = false
-  /** The exit code of the client's program, once its front closed the wire. */
-  exitCode: number | undefined
 
   /** `known` are the agent's session names that an earlier reading of the wire found. */
   constructor(wire: Wire, how: Translation, output: Output, known: readonly Id[], off?: BrokenOff) {
@@ -63,6 +61,11 @@ export class WirePlayer implements WireReader {
   /** The agent's session names that the wire has. */
   get sessions(): readonly Id[] {
     return this.#sessions.read
+  }
+
+  /** The exit code of the client's program, once its front closed the wire. */
+  get exitCode(): number | undefined {
+    return this.#client?.exitCode
   }
 
   /** Plays the wire. True when something was open at its end that the break of the wire has ended. */
@@ -134,9 +137,6 @@ export class WirePlayer implements WireReader {
       },
       fault: (fault, direction) => {
         if (of === 'client' && direction === 'request') this.fault(fault)
-      },
-      close: (exitCode) => {
-        this.exitCode = exitCode
       },
     })
   }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { FrontLink, FrontPorts } from '../../src/contract/index.ts'
 import type { Exchange } from '../../src/engine/client/exchange.ts'
 import { FrontHost } from '../../src/engine/client/front-host.ts'
+import type { FrontWire } from '../../src/engine/client/front-wire.ts'
 import { type Command, type Fault, fault, type Loss, type TurnEvent } from '../../src/model/index.ts'
 import { ALL, ANSWER, start } from '../kit/plain.ts'
 
@@ -17,6 +18,18 @@ function hosted(link: (ports: FrontPorts) => Partial<FrontLink> = () => ({})) {
   const note = (...what: unknown[]): void => void seen.push(what)
   const exchanges: Exchange[] = []
   let ports!: FrontPorts
+  const wire: FrontWire = {
+    command(_command, exchange) {
+      if (!exchange) return
+      exchange.onLoss = ({ item }, direction) => note('loss', item, direction)
+      exchanges.push(exchange)
+    },
+    send: (frame) => note('send', frame, host.framingOf(frame)),
+    fault: (found, direction) => note('fault', found.code, direction),
+    ended: ({ id }) => note('ended', id),
+    inputEnded: (exitCode) => note('inputEnded', exitCode),
+    lost: ({ item }) => note('lost', item),
+  }
   const host: FrontHost = new FrontHost(
     {
       dialect: {
@@ -44,18 +57,7 @@ function hosted(link: (ports: FrontPorts) => Partial<FrontLink> = () => ({})) {
       warn: (text) => note('warn', text),
       statusOf: () => 418,
     },
-    {
-      command(_command, exchange) {
-        if (!exchange) return
-        exchange.onLoss = ({ item }, direction) => note('loss', item, direction)
-        exchanges.push(exchange)
-      },
-      send: (frame) => note('send', frame, host.framingOf(frame)),
-      fault: (found, direction) => note('fault', found.code, direction),
-      ended: ({ id }) => note('ended', id),
-      inputEnded: (exitCode) => note('inputEnded', exitCode),
-      lost: ({ item }) => note('lost', item),
-    },
+    wire,
   )
   const ask = (id = 'x', command: Command = start({}, id)): Exchange => {
     ports.command(command, ANSWER)

@@ -118,8 +118,9 @@ test('faults and the end of the wire are told; then nothing more is read or said
   client.decode('2')
   client.tell({ turn: null, type: 'agent-ready' })
   ports.warn('nobody reads it')
-  expect([client.closed, seen]).toEqual([
+  expect([client.closed, client.exitCode, seen]).toEqual([
     true,
+    3,
     [
       ['send', 'agent-ready', 'ndjson'],
       ['fault', 'invalid-request', 'request'],

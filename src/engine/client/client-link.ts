@@ -6,6 +6,7 @@ import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
 import type { Exchange } from './exchange.ts'
 import { FrontHost } from './front-host.ts'
+import type { FrontOpening } from './front-wire.ts'
 import type { Outbox } from './outbox.ts'
 import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 
@@ -49,45 +50,13 @@ export class ClientLink {
   gone = false
 
   constructor(peers: ClientPeers, options: ClientOptions) {
-    const { front, context, input, sink } = options
-    const { limits } = peers.settings.current
-    const scope = requestOf(peers.hooks, options)
     this.options = options
-    this.scope = scope
+    this.scope = requestOf(peers.hooks, options)
     this.id = newId()
     this.#peers = peers
-    this.#host = new FrontHost(
-      {
-        dialect: front.dialect,
-        context,
-        idPrefix: `${this.id}-`,
-        now: peers.now,
-        warn: (text) => sink.warn(text),
-        statusOf: ({ code }) => front.codec.errors[code].http,
-      },
-      {
-        command: (command, exchange) => this.#command(command, exchange),
-        send: (frame) => this.#output.send(frame),
-        fault: (found) => scope.fault(found),
-        ended: (exchange) => this.#ended(exchange),
-        inputEnded: (exitCode) => this.#onInputEnded(exitCode),
-      },
-    )
-    this.#output = new ClientOutput(this.#host, {
-      outbox: peers.outbox,
-      sink,
-      scope,
-      transport: context.transport,
-      stallLimit: limits.idle,
-      stalled: () => this.disconnect(),
-    })
-    this.#decoder = frameDecoder(input, input === 'body' ? limits.body : limits.line, {
-      frame: (frame) => {
-        clearTimeout(this.#idle)
-        this.#host.decode(frame)
-      },
-      fault: (broken) => this.#host.fault(broken, 'ends'),
-    })
+    this.#host = this.#newHost()
+    this.#output = this.#newOutput()
+    this.#decoder = this.#newDecoder()
   }
 
   /** Begins: the request that comes without a frame is issued here. */
@@ -149,6 +118,49 @@ export class ClientLink {
   /** Says something on a streamed wire, by which it shows whether its client is still there. */
   probe(): void {
     if (!this.#output.closed && (this.#output.begun || this.#host.exchanges.length > 0)) this.#host.keepAlive()
+  }
+
+  #newHost(): FrontHost {
+    const { front, context, sink } = this.options
+    const opening: FrontOpening = {
+      dialect: front.dialect,
+      context,
+      idPrefix: `${this.id}-`,
+      now: this.#peers.now,
+      warn: (text) => sink.warn(text),
+      statusOf: ({ code }) => front.codec.errors[code].http,
+    }
+    return new FrontHost(opening, {
+      command: (command, exchange) => this.#command(command, exchange),
+      send: (frame) => this.#output.send(frame),
+      fault: (found) => this.scope.fault(found),
+      ended: (exchange) => this.#ended(exchange),
+      inputEnded: (exitCode) => this.#onInputEnded(exitCode),
+    })
+  }
+
+  #newOutput(): ClientOutput {
+    const { context, sink } = this.options
+    return new ClientOutput(this.#host, {
+      outbox: this.#peers.outbox,
+      sink,
+      scope: this.scope,
+      transport: context.transport,
+      stallLimit: this.#peers.settings.current.limits.idle,
+      stalled: () => this.disconnect(),
+    })
+  }
+
+  #newDecoder(): FrameDecoder {
+    const { input } = this.options
+    const { limits } = this.#peers.settings.current
+    return frameDecoder(input, input === 'body' ? limits.body : limits.line, {
+      frame: (frame) => {
+        clearTimeout(this.#idle)
+        this.#host.decode(frame)
+      },
+      fault: (broken) => this.#host.fault(broken, 'ends'),
+    })
   }
 
   #command(command: Command, exchange: Exchange | undefined): void {

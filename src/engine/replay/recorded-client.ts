@@ -34,6 +34,8 @@ export class RecordedClient {
   readonly #at: number
   readonly #host: FrontHost
   readonly #views = new Map<Id, LiveView>()
+  /** The exit code of its program, once its front has closed the wire. */
+  exitCode: number | undefined
 
   constructor({ dialect, context, agent = 'agent', idPrefix = '', at = 0 }: RecordedWire, listener: ClientListener) {
     this.#agent = agent
@@ -49,7 +51,9 @@ export class RecordedClient {
       fault: (fault, direction) => listener.fault?.(fault, direction),
       ended: (exchange) => this.#views.delete(exchange.id),
       inputEnded: (exitCode) => {
-        if (exitCode !== undefined) listener.close?.(exitCode)
+        if (exitCode === undefined) return
+        this.exitCode = exitCode
+        listener.close?.(exitCode)
       },
       lost: (loss) => lost(loss, 'request'),
     })
