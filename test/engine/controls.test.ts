@@ -10,6 +10,7 @@ import type { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
 import type { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Sessions } from '../../src/engine/session/sessions.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { TurnRun } from '../../src/engine/turn/turn-run.ts'
 import type { Command, Question, TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
@@ -268,7 +269,7 @@ describe('a command about a turn', () => {
 
   /** A live turn, and the commands that mean it. */
   function commanded() {
-    const { turn }: { turn: Turn } = plainTurn({
+    const { turn, run: ofTurn }: { turn: Turn; run: TurnRun } = plainTurn({
       recorder: { events: async () => [{ seq: 1, event: accepted }] },
     })
     const accepted: TurnEvent = { type: 'turn-accepted', turn: 't', how: 'new', session: 's' }
@@ -291,7 +292,7 @@ describe('a command about a turn', () => {
       if (reply?.type !== 'command-reply') return faults[0]?.message
       return reply.fault?.message ?? 'done'
     }
-    return { turn, run, told }
+    return { turn, asks: ofTurn.asks, run, told }
   }
 
   const target = { turn: 't' } as const
@@ -329,12 +330,12 @@ describe('a command about a turn', () => {
   })
 
   test('answers its question', async () => {
-    const { turn, told } = commanded()
+    const { asks, told } = commanded()
     const reply = (option: string) =>
       told({ exchange: 'x', type: 'ask-reply', target, ask: 'q', reply: { kind: 'approval', option } })
     expect(await reply('ok')).toBe(GONE)
     const ask = { type: 'ask', turn: 't', ask: 'q', question: APPROVAL } as const
-    expect(turn.asks.asked(ask)).toBe(true)
+    expect(asks.asked(ask)).toBe(true)
     expect(await reply('maybe')).toBe('The question has no such option; choose one of: ok.')
     expect(await reply('ok')).toBe('done')
     expect(await reply('ok')).toBe(GONE)

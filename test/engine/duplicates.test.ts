@@ -50,11 +50,11 @@ describe('a request in the session of a parked turn', () => {
     ['ok', ['ask-settled']],
     ['why?', ['turn-parked']],
   ])('with the text "%s" gets %j', async (text, types) => {
-    const { turn } = plainTurn({ answer: { asks: 'next-request' } })
+    const { turn, run } = plainTurn({ answer: { asks: 'next-request' } })
     turn.link = { send() {}, pause() {} } as never
-    if (turn.asks.asked(ask)) turn.take(turn.asks.shown(ask))
+    if (run.asks.asked(ask)) turn.take(run.asks.shown(ask))
     await Promise.resolve()
-    expect(turn.asks.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+    expect(turn.questions?.parked?.asks.map((open) => open.ask)).toEqual(['q'])
     const command = start({ turn: 't2', input: [{ type: 'text', text: ` ${text}\n` }] })
     const { entry, host, shared } = entryFor(agent, { command, answer: { asks: 'next-request' } })
     await duplicates.askAgain(turn, entry)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { turnInfo } from '../../src/engine/turn/index.ts'
+import { join, steer } from '../../src/engine/turn/joining.ts'
 import { type Id, type Loss, mergedLosses, type SidedLoss } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, plainAgent, plainTurn, start } from '../kit/plain.ts'
 
@@ -69,10 +70,10 @@ async function played(request: readonly Loss[], steps: readonly Step[]) {
       expected.own[at]!.push(of.loss!)
     } else if (what === 'join') {
       add(newExchange(`j${exchanges.length}`))
-      await turn.join(exchanges.at(-1)!, of.after!)
+      await join(turn, exchanges.at(-1)!, of.after!)
     } else if (what === 'steer') {
       add(newExchange(`s${exchanges.length}`))
-      turn.steer(exchanges.at(-1)!, start({}, `s${exchanges.length}`))
+      steer(turn, exchanges.at(-1)!, start({}, `s${exchanges.length}`))
     } else {
       if (what === 'retry') turn.losses.clear()
       else turn.moveTo(plainAgent('', { name: 'other' }))

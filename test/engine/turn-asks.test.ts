@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AskAnswered, TurnAsks } from '../../src/engine/turn/turn-asks.ts'
+import type { AskAnswered } from '../../src/engine/turn/turn-peers.ts'
 import type { AskReply, EventOf, Question, TurnEvent } from '../../src/model/index.ts'
 import { type PlainTurn, plainTurn } from '../kit/plain.ts'
 
@@ -31,7 +31,7 @@ function asking(how: PlainTurn = {}) {
   const { turn } = parts
   const sent: unknown[] = []
   Object.assign(turn, { link: { send: (command: unknown) => sent.push(command), pause() {} } })
-  const asks = turn.asks
+  const { asks } = parts.run
   /** The agent asks: what its clients are shown is taken as a run does it. */
   const asked = (event: EventOf<'ask'>): void => {
     if (asks.asked(event)) turn.take(asks.shown(event))
@@ -202,5 +202,5 @@ test('a turn that ends settles what is open, and refuses what is asked after tha
   expect(asks.asked(ask('q2'))).toBe(false)
   await Promise.resolve()
   expect(replies()).toEqual([pick('no')])
-  expect(asks).toBeInstanceOf(TurnAsks)
+  expect(turn.losses.list).toEqual([])
 })

@@ -33,7 +33,7 @@ async function parked(...questions: string[]) {
   const key = { tenant: 'local', agent: 'plain', session: 's', conversation: '' }
   const record = await opener.record(key, 1)
   const answer = { asks: 'next-request' } as const
-  const { turn, host } = plainTurn({ answer, session: { record }, peers: { recorder, turns } })
+  const { turn, run, host } = plainTurn({ answer, session: { record }, peers: { recorder, turns } })
   turns.add(turn)
   watch.began(turn, false)
   await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: true })
@@ -45,7 +45,7 @@ async function parked(...questions: string[]) {
     abort: () => false,
   } as never
   const sent: Command[] = []
-  for (const id of questions) if (turn.asks.asked(ask(id))) turn.take(turn.asks.shown(ask(id)))
+  for (const id of questions) if (run.asks.asked(ask(id))) turn.take(run.asks.shown(ask(id)))
   await Promise.resolve()
   const shared: string[] = []
   const client = plainClient(shared)
@@ -64,7 +64,7 @@ async function parked(...questions: string[]) {
     await Promise.resolve()
     return other
   }
-  const token = { continuation: turn.parked!.continuation }
+  const token = { continuation: turn.questions!.parked!.continuation }
   return { ...parts, commands, turn, host, client, shared, sent, reply, token }
 }
 
@@ -72,7 +72,12 @@ describe('an answer with the token of a park', () => {
   test('gets the rest of the turn', async () => {
     const { reply, token, turn, sent, shared } = await parked('q')
     const host = await reply(token, pick('ok'))
-    expect([host.types, sent.length, shared, turn.parked]).toEqual([['ask-settled'], 1, ['answered'], undefined])
+    expect([host.types, sent.length, shared, turn.questions?.parked]).toEqual([
+      ['ask-settled'],
+      1,
+      ['answered'],
+      undefined,
+    ])
     turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
     expect(host.types).toEqual(['ask-settled', 'turn-end'])
   })
@@ -81,7 +86,7 @@ describe('an answer with the token of a park', () => {
     const { reply, token, turn } = await parked('q', 'q2')
     const host = await reply(token, pick('ok'), 'q2')
     expect(host.types).toEqual(['ask-settled', 'turn-parked'])
-    expect(turn.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+    expect(turn.questions?.parked?.asks.map((open) => open.ask)).toEqual(['q'])
   })
 
   test('that comes twice is told what became of the turn; another answer is refused', async () => {

@@ -3,6 +3,7 @@ import { capabilities, type Route } from '../../src/contract/index.ts'
 import { Breakers } from '../../src/engine/agent/breakers.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
+import { join, steer } from '../../src/engine/turn/joining.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import { type Command, type ErrorCode, fault, ITEMS } from '../../src/model/index.ts'
 import { ANSWER, LIMITS, PlainHost, plainAgent, plainTurn, start } from '../kit/plain.ts'
@@ -83,7 +84,7 @@ describe('the end of a turn', () => {
 function joining(turn: Turn, command: Command = start({ request: 'again' }, 'y')) {
   const host = new PlainHost()
   const exchange = new Exchange(command, ANSWER, host)
-  return { host, exchange, joined: turn.join(exchange, 0) }
+  return { host, exchange, joined: join(turn, exchange, 0) }
 }
 
 describe('a client that leaves', () => {
@@ -126,7 +127,7 @@ describe('a further client', () => {
     turn.link = { ready: true, send: (command: Command) => sent.push(command), pause() {} } as never
     const command = start({ turn: 't2', request: 'r2', input: [{ type: 'text', text: 'left' }] }, 'y')
     const host = new PlainHost()
-    turn.steer(new Exchange(command, ANSWER, host), command)
+    steer(turn, new Exchange(command, ANSWER, host), command)
     expect(sent).toMatchObject([{ type: 'turn-steer', target: { turn: 't' }, input: command.input }])
     expect(host.events).toMatchObject([{ type: 'turn-accepted', turn: 't', how: 'joined', request: 'r2' }])
   })

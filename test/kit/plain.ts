@@ -23,7 +23,8 @@ import { Exchange, type ExchangeHost } from '../../src/engine/client/exchange.ts
 import type { AgentSettings, EngineLog } from '../../src/engine/common/index.ts'
 import { Turn } from '../../src/engine/turn/turn.ts'
 import { TurnClock } from '../../src/engine/turn/turn-clock.ts'
-import type { TurnPeers, TurnRecorder, TurnSession } from '../../src/engine/turn/turn-state.ts'
+import type { TurnPeers, TurnRecorder, TurnSession } from '../../src/engine/turn/turn-peers.ts'
+import { TurnRun } from '../../src/engine/turn/turn-run.ts'
 import {
   type Command,
   type Fault,
@@ -183,9 +184,9 @@ export interface PlainTurn {
   agent?: AgentSettings
   route?: Partial<Route>
   /** What of its parts is not to be a stand-in that only notes what it is told. */
-  recorder?: Partial<TurnRecorder>
-  session?: Partial<TurnSession>
-  peers?: Partial<TurnPeers>
+  recorder?: Partial<TurnRecorder<Turn>>
+  session?: Partial<TurnSession<Turn>>
+  peers?: Partial<TurnPeers<Turn>>
   others?: readonly AgentSettings[]
   now?: () => number
   /** What the client's front could not read of its request. */
@@ -205,7 +206,13 @@ export function plainTurn({
   others = [],
   now = () => 5,
   requestLosses = [],
-}: PlainTurn = {}): { turn: Turn; host: PlainHost; exchange: Exchange; told: [what: string, about: unknown][] } {
+}: PlainTurn = {}): {
+  turn: Turn
+  run: TurnRun
+  host: PlainHost
+  exchange: Exchange
+  told: [what: string, about: unknown][]
+} {
   const told: [string, unknown][] = []
   const exchange = new Exchange(command, { ...ANSWER, ...answer }, host)
   for (const loss of requestLosses) exchange.lost(loss)
@@ -214,7 +221,7 @@ export function plainTurn({
   const inner = { ...request.turn(info), loss: (loss: Loss) => void told.push(['loss', loss]) }
   const scope = new TurnClock({ inner, info, front: 'plain', now, changed() {} })
   const note = (what: string, about?: unknown): void => void told.push([what, about])
-  const stood: TurnSession = {
+  const stood: TurnSession<Turn> = {
     record: { id: 'kept', tenant: 'local', agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 },
     abandon: () => note('abandon'),
     rebind: () => 'fresh',
@@ -222,8 +229,8 @@ export function plainTurn({
     ...session,
   }
   // A session of its own kind is taken as it is.
-  const of = 'abandon' in session ? (session as TurnSession) : stood
-  const turnPeers: TurnPeers = {
+  const of = 'abandon' in session ? (session as TurnSession<Turn>) : stood
+  const turnPeers: TurnPeers<Turn> = {
     recorder: {
       event: (_turn, event) => note('event', event.type),
       confirm: () => true,
@@ -240,7 +247,12 @@ export function plainTurn({
     ...peers,
   }
   const init = { command, agents: [agent, ...others], route: { ...ROUTE, ...route }, session: of, exchange, scope }
-  return { turn: new Turn(init, turnPeers), host, exchange, told }
+  let run: TurnRun | undefined
+  const turn = new Turn(init, turnPeers, (of) => {
+    run = new TurnRun(of, others)
+    return run
+  })
+  return { turn, run: run!, host, exchange, told }
 }
 
 /** A log that notes each message, with its fields. */

@@ -402,7 +402,7 @@ routes:
     expect(events.status).toBe(200)
     running('asked-1')!.tellAgent({ exchange: 'x', input: [] })
     await until(() => running('asked-1')!.scope.phase === 'asking')
-    expect(running('asked-1')!.asks.parked).toBeUndefined()
+    expect(running('asked-1')!.questions?.parked).toBeUndefined()
     leaving.abort()
     const { continuation, asks } = await parked
     expect(asks?.map(({ ask: id }) => id)).toEqual(['a1'])

@@ -4,7 +4,7 @@ import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
 import { type Idempotency, needsRecord, type Recorder, type StoreWatch, type Verdict } from '../record/index.ts'
 import type { LiveSessions } from '../session/index.ts'
-import type { Turn } from '../turn/index.ts'
+import { steer, type Turn } from '../turn/index.ts'
 import type { Duplicates } from './duplicates.ts'
 import { type Entry, entryOf, keyed, sessionKey } from './entry.ts'
 import type { Placement } from './placement.ts'
@@ -67,7 +67,7 @@ export class Admission {
     const judged = placement.judge(entry, place)
     if (judged.do === 'run') return starter.begin(entry, place)
     if (judged.do === 'refuse') return this.#refuse(entry, judged.why)
-    judged.turn.steer(exchange, entry.command)
+    steer(judged.turn, exchange, entry.command)
     await this.#settle(this.#record.idempotency.handOver(keyed(entry), judged.turn.id))
   }
 
@@ -101,7 +101,7 @@ export class Admission {
   #parkedIn({ id }: SessionRecord, { answer }: Exchange): Turn | undefined {
     if (answer.form === 'accepted' || answer.asks !== 'next-request') return undefined
     const running = this.#record.sessions.get(id)?.running
-    return running?.parked && running
+    return running?.questions?.parked && running
   }
 
   /** No turn begins: who sends the same again is not taken for a duplicate. */

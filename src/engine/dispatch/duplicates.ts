@@ -1,7 +1,7 @@
 import { fault, textOf } from '../../model/index.ts'
 import { cancelledTurn } from '../events/index.ts'
 import { type Idempotency, type PastHost, showPast, type Verdict } from '../record/index.ts'
-import type { Turn } from '../turn/index.ts'
+import { join, type Turn } from '../turn/index.ts'
 import { type Entry, keyed, principalOf } from './entry.ts'
 
 const CONFLICT = fault(
@@ -40,10 +40,10 @@ export class Duplicates {
    */
   async askAgain(turn: Turn, entry: Entry): Promise<void> {
     const { client, command, exchange } = entry
-    const { continuation, seq, asks } = turn.parked!
+    const { continuation, seq, asks } = turn.questions!.parked!
     client.scope.shares?.('answered', turn.scope.carrier)
     await this.#idempotency.giveUp(keyed(entry))
-    await turn.join(exchange, seq)
+    await join(turn, exchange, seq)
     if (exchange.ended) return
     const reply = { kind: 'approval', option: textOf(command.input).trim() } as const
     const [first] = asks
@@ -59,7 +59,7 @@ export class Duplicates {
 
   async #join(turn: Turn, { client, exchange }: Entry): Promise<void> {
     client.scope.shares?.('joined', turn.scope.carrier)
-    await turn.join(exchange, 0)
+    await join(turn, exchange, 0)
     exchange.settleCancel()
   }
 

@@ -4,7 +4,7 @@ import type { ClientLink, Exchange } from '../client/index.ts'
 import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
-import type { AskAnswered, Turn } from '../turn/index.ts'
+import { type AskAnswered, join, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
 
 /** For a command about a turn or a question that is over. */
@@ -62,7 +62,7 @@ export class TurnCommands {
   async #follow(client: ClientLink, target: Target, turn: Turn | undefined, exchange: Exchange): Promise<void> {
     if (turn) {
       client.scope.shares?.('followed', turn.scope.carrier)
-      return turn.join(exchange, 0)
+      return join(turn, exchange, 0)
     }
     const id = typeof target === 'object' && 'turn' in target ? target.turn : undefined
     await this.#showPast(client, id, 0, exchange)
@@ -85,7 +85,7 @@ export class TurnCommands {
     const parked = await this.#parkedAt(continuation)
     if (!parked) return exchange?.fail(UNKNOWN)
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
-    if (exchange && turn) await turn.join(exchange, parked.seq)
+    if (exchange && turn) await join(turn, exchange, parked.seq)
     if (exchange?.ended) return
     if (turn && turn.answer(command, by) !== 'gone') return
     // Nobody waits for it any longer: what has become of the turn is the answer.

@@ -1,7 +1,7 @@
 import { steadyFrom } from '../common/index.ts'
 import { needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
 import type { LiveTurns, Watches } from '../session/index.ts'
-import { Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
+import { newTurn, type Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
 import { type Entry, infoOf } from './entry.ts'
 import type { Place } from './placement.ts'
 
@@ -19,10 +19,10 @@ export interface StarterPeers {
 /** Begins turns: each is recorded, accepted, and may run when those before it in its session are done. */
 export class TurnStarter {
   readonly #peers: StarterPeers
-  readonly #ofTurns: TurnPeers
+  readonly #ofTurns: TurnPeers<Turn>
 
   /** `ofTurns` is what each turn works with. */
-  constructor(peers: StarterPeers, ofTurns: TurnPeers) {
+  constructor(peers: StarterPeers, ofTurns: TurnPeers<Turn>) {
     this.#peers = peers
     this.#ofTurns = ofTurns
   }
@@ -31,7 +31,7 @@ export class TurnStarter {
   async begin(entry: Entry, { agents, session }: Place): Promise<void> {
     const { turns, watches, watch } = this.#peers
     const { command, route, exchange } = entry
-    const turn: Turn = new Turn(
+    const turn: Turn = newTurn(
       { command, route, agents, session, exchange, scope: this.#clock(entry, agents[0]!, () => watches.changed(turn)) },
       this.#ofTurns,
     )

@@ -30,7 +30,7 @@ export interface TurnBeginning {
  * it. The beginning and the events of a turn are written before that only when somebody may rely on them, and of a turn
  * that runs for longer.
  */
-export class Recorder implements TurnRecorder, SessionRecorder {
+export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #store: Store
   readonly #watch: StoreWatch
   readonly #lease: Lease

@@ -99,7 +99,9 @@ export class AgentMemory {
   restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
     const [now, before] = this.#wentOn ? WENT_ON : ofProcess ? GONE : FORGOTTEN
     if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
-    turn.reset(before, restore === 'replay')
+    turn.scope.note('session-reset')
+    const told = restore === 'replay' ? 'the agent was told the conversation so far' : 'the agent begins anew'
+    turn.notice('warning', 'session-reset', `${before}: ${told}.`)
     return undefined
   }
 

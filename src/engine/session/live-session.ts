@@ -24,7 +24,7 @@ export interface SessionPeers {
 }
 
 /** A session while it is in memory: its turns in line, its agent's link, and what its agent knows of it. */
-export class LiveSession implements LinkOwner, TurnServer, TurnSession {
+export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   readonly memory: AgentMemory
   /** The pool for turns that come from now on: its agent may have got another configuration. */
   nextPool: AgentPool
@@ -143,7 +143,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession {
       this.#between ??= new BetweenTurns()
       this.#between.mayBeKept = this.#keepsContent
       this.#between.keep(event, { session: this.record.id, running, agent: this.pool.agent }, this.#peers)
-    } else running?.tell(event)
+    } else running?.audience.tell(event)
   }
 
   /** Logs how a call of its agent failed. */

@@ -74,7 +74,7 @@ export class LiveTurns {
     const meant = this.values().filter((turn) => {
       if (turn.session.record.tenant !== tenant) return false
       if ('turn' in target) return turn.id === target.turn
-      if ('continuation' in target) return turn.parked?.continuation === target.continuation
+      if ('continuation' in target) return turn.questions?.parked?.continuation === target.continuation
       return turn.command.request === target.request
     })
     const [only, ...others] = meant.length > 1 ? meant.filter(({ view }) => view.session === session) : meant

@@ -74,7 +74,7 @@ export class SessionLink {
       turn.fail(waiting)
       return undefined
     }
-    turn.waitsForProcess()
+    turn.timer.enter('place')
     this.#waiting = waiting
     const granted = await waiting.over
     const wanted = this.#waiting === waiting && !turn.ended

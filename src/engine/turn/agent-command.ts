@@ -3,10 +3,10 @@ import type { Command, TurnStart } from '../../model/index.ts'
 import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { SessionNames } from '../common/index.ts'
 import type { AgentSession } from './agent-session.ts'
-import type { TurnState } from './turn-state.ts'
+import type { Turn } from './turn.ts'
 
 /** The request of a turn as its agent is to get it: with the session as the agent knows it, without secrets. */
-export function commandFor(turn: TurnState, { bound, history, settings, names }: AgentSession): Command & TurnStart {
+export function commandFor(turn: Turn, { bound, history, settings, names }: AgentSession): Command & TurnStart {
   const { command, agent, route } = turn
   const report = turn.loss.bind(turn)
   const told = withoutSecret(withSession(command, settings, names), agent, route, report)

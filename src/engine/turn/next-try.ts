@@ -1,6 +1,6 @@
 import type { ErrorCode, TurnEnd } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
-import type { TurnState } from './turn-state.ts'
+import type { Turn } from './turn.ts'
 
 /** Failures that another agent may help against, as long as the client was shown nothing. */
 const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
@@ -24,7 +24,7 @@ export function retryAfter({ fault }: TurnEnd, left: readonly Retry[]): Retry | 
 /** The agent that takes over after such an end: the first of these that may be tried now. The failure counts then. */
 export function failoverAfter(
   { fault }: TurnEnd,
-  { agent, peers: { breakers, log } }: TurnState,
+  { agent, peers: { breakers, log } }: Turn,
   others: readonly AgentSettings[],
 ): AgentSettings | undefined {
   if (!fault || !FAILOVER_CODES.has(fault.code)) return undefined

@@ -1,27 +1,21 @@
 import type { Ask } from '../../model/index.ts'
 import { randomId } from '../common/index.ts'
-import type { TurnState } from './turn-state.ts'
+import type { Turn } from './turn.ts'
+import type { Park } from './turn-peers.ts'
 
 /** Random bytes of a token: nobody guesses it. */
 const TOKEN_BYTES = 18
 
-/** A turn that waits for a client's next request: by which token, since which event, with which questions. */
-export interface Park {
-  continuation: string
-  seq: number
-  asks: readonly Ask[]
-}
-
 /** The parks of a turn: while its questions can only be answered by a client's next request, it waits under a token. */
 export class Parking {
-  readonly #turn: TurnState
+  readonly #turn: Turn
   readonly #asks: ReadonlyMap<string, { ask: Ask }>
   #pending = false
   #continuation: string | undefined
   #seq = 0
 
   /** `asks` are the open questions of the turn. */
-  constructor(turn: TurnState, asks: ReadonlyMap<string, { ask: Ask }>) {
+  constructor(turn: Turn, asks: ReadonlyMap<string, { ask: Ask }>) {
     this.#turn = turn
     this.#asks = asks
   }

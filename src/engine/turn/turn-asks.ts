@@ -1,11 +1,9 @@
 import type { Ask, AskReply, CommandOf, EventOf, Id } from '../../model/index.ts'
 import { timeoutUntil } from '../common/index.ts'
 import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
-import { type Park, Parking } from './parking.ts'
-import type { OpenQuestions, TurnState } from './turn-state.ts'
-
-/** Outcome of an answer: it was taken, nothing waits for it, or it does not answer this question, which stays open. */
-export type AskAnswered = 'taken' | 'gone' | { mismatch: string }
+import { Parking } from './parking.ts'
+import type { Turn } from './turn.ts'
+import type { AskAnswered, Park, Questions } from './turn-peers.ts'
 
 /** The settlement of a question. */
 type How = 'answered' | 'timeout' | 'cancelled'
@@ -21,14 +19,13 @@ interface OpenAsk {
  * next request can bring the answer, the turn is parked until then. For a client that can neither, the route's policy
  * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
  */
-export class TurnAsks implements OpenQuestions {
-  readonly #turn: TurnState
+export class TurnAsks implements Questions {
+  readonly #turn: Turn
   readonly #open = new Map<Id, OpenAsk>()
   readonly #parking: Parking
 
-  constructor(turn: TurnState) {
+  constructor(turn: Turn) {
     this.#turn = turn
-    turn.questions = this
     this.#parking = new Parking(turn, this.#open)
   }
 
@@ -44,9 +41,9 @@ export class TurnAsks implements OpenQuestions {
 
   /** The agent asks. True when a client is to be shown the question; one that is open already is asked once. */
   asked(event: EventOf<'ask'>): boolean {
-    const { audience } = this.#turn
+    const { audience, cancelled, ended } = this.#turn
     if (this.#open.has(event.ask)) return false
-    if (this.#turn.cancelled) {
+    if (cancelled || ended) {
       queueMicrotask(() => this.#send(event.ask, policyReply(event.question, 'deny')))
       return false
     }

@@ -6,16 +6,17 @@ import { commandFor } from './agent-command.ts'
 import { setMode } from './agent-mode.ts'
 import type { AgentSession } from './agent-session.ts'
 import { failoverAfter, RETRIES, type Retry, retryAfter } from './next-try.ts'
+import { Turn } from './turn.ts'
 import { TurnAsks } from './turn-asks.ts'
-import type { TurnState } from './turn-state.ts'
+import type { Runner, TurnInit, TurnPeers } from './turn-peers.ts'
 
 /**
  * A turn on its agent's link: attempts one after the other, until one has shown something or nothing else can be tried.
  * Without an event for the client an attempt is repeated where the agent has lost the session, then the turn is given
  * to another agent where this one could not be used.
  */
-export class TurnRun {
-  readonly #turn: TurnState
+export class TurnRun implements Runner {
+  readonly #turn: Turn
   #asks: TurnAsks | undefined
   #others: readonly AgentSettings[]
   #retries = RETRIES
@@ -27,9 +28,14 @@ export class TurnRun {
   #late: Fault | undefined
 
   /** `others` are the agents that may take the turn when its own cannot, in order. */
-  constructor(turn: TurnState, others: readonly AgentSettings[]) {
+  constructor(turn: Turn, others: readonly AgentSettings[]) {
     this.#turn = turn
     this.#others = others
+  }
+
+  /** The questions of the agent, once it has asked any. */
+  get questions(): TurnAsks | undefined {
+    return this.#asks
   }
 
   /** The questions of the agent. */
@@ -206,4 +212,9 @@ export class TurnRun {
     this.#turn.link = undefined
     this.#turn.moveTo(other)
   }
+}
+
+/** A turn, with its run. */
+export function newTurn(init: TurnInit<Turn>, peers: TurnPeers<Turn>): Turn {
+  return new Turn(init, peers, (turn) => new TurnRun(turn, init.agents.slice(1)))
 }

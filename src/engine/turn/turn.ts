@@ -1,48 +1,103 @@
-import type {
-  Command,
-  CommandOf,
-  Fault,
-  Id,
-  LinkEvent,
-  Loss,
-  LossSide,
-  Part,
-  SidedLoss,
-  TurnStart,
+import type { Limits, Route } from '../../contract/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  type Id,
+  type Loss,
+  LossLedger,
+  type LossSide,
+  type Part,
+  type SidedLoss,
+  type TurnEvent,
+  type TurnStart,
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
-import { steeringLosses } from '../carry/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { UNWRITABLE } from '../common/index.ts'
-import { acceptedTurn, cancelledTurn, foldUpTo, reissue } from '../events/index.ts'
+import { type AgentSettings, LOST, limitsOf } from '../common/index.ts'
+import { acceptedTurn, cancelledTurn, failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
-import type { Park } from './parking.ts'
-import type { AskAnswered, TurnAsks } from './turn-asks.ts'
-import { TurnRun } from './turn-run.ts'
-import { type TurnInit, type TurnPeers, TurnState } from './turn-state.ts'
+import { Audience } from './audience.ts'
+import type { TurnClock } from './turn-clock.ts'
+import type { AskAnswered, Questions, Runner, TurnInit, TurnPeers, TurnSession } from './turn-peers.ts'
+import { TurnTimer } from './turn-timer.ts'
 
 /** One piece of work from acceptance to its one end, for one or more exchanges. */
-export class Turn extends TurnState {
-  readonly #run: TurnRun
+export class Turn {
+  readonly #init: TurnInit<Turn>
+  readonly #runner: Runner
+  readonly peers: TurnPeers<Turn>
+  readonly view: LiveView
+  readonly timer: TurnTimer
+  readonly audience = new Audience()
+  /** What was lost between it and its agent. What was lost between it and a client is with that client's exchange. */
+  readonly losses = new LossLedger()
+  agent: AgentSettings
+  session: TurnSession<Turn>
+  /** The link that it runs on; absent while it waits for one. */
+  link: AgentLink | undefined
+  cancelled = false
+  readonly #life = new AbortController()
 
-  constructor(init: TurnInit, peers: TurnPeers) {
-    super(init, peers, (why) => this.#run.expire(why))
-    const { exchange } = init
+  /** `runnerOf` gives the turn its run. */
+  constructor(init: TurnInit<Turn>, peers: TurnPeers<Turn>, runnerOf: (turn: Turn) => Runner) {
+    const { command, agents, session, exchange } = init
+    this.#init = init
+    this.agent = agents[0]!
+    this.session = session
+    this.peers = peers
+    this.view = this.newView(command.session?.id ?? '')
+    const { limits, signal } = this
+    const { totalMs } = command.options
+    const timed = { agent: this.agent.name, limits, totalMs, signal }
+    this.timer = new TurnTimer(timed, (why) => this.#runner.expire(why))
+    this.audience.add(exchange, this.view)
     exchange.turn = this
     // What its client's front could not read of the request was lost before there was a turn.
     for (const loss of exchange.ownLosses) this.scope.loss(loss)
     exchange.onLoss = (loss) => this.scope.loss(loss)
-    this.#run = new TurnRun(this, init.agents.slice(1))
+    this.#runner = runnerOf(this)
   }
 
-  /** The questions of its agent. */
-  get asks(): TurnAsks {
-    return this.#run.asks
+  get id(): Id {
+    return this.#init.command.turn
   }
 
-  /** The park that it is in. */
-  get parked(): Park | undefined {
-    return this.questions && this.asks.parked
+  get command(): Command & TurnStart {
+    return this.#init.command
+  }
+
+  get route(): Route {
+    return this.#init.route
+  }
+
+  /** Its observers, and its time. */
+  get scope(): TurnClock {
+    return this.#init.scope
+  }
+
+  /** Aborted when it has its end: what must not outlive it hangs on this. */
+  get signal(): AbortSignal {
+    return this.#life.signal
+  }
+
+  get ended(): boolean {
+    return this.view.end !== undefined
+  }
+
+  /** The limits of its agent, with those of its route laid over them. */
+  get limits(): Limits {
+    return limitsOf(this.agent, this.route)
+  }
+
+  /** The questions of its agent, once it has asked any. */
+  get questions(): Questions | undefined {
+    return this.#runner.questions
+  }
+
+  /** True when the running agent can be told something meanwhile. */
+  get steerable(): boolean {
+    return !this.ended && this.link?.ready === true && this.agent.dialect.back.capabilities['turn-steer'] !== 'none'
   }
 
   /** The losses that it is recorded with: those towards its agent, and towards the client that started it. */
@@ -56,16 +111,56 @@ export class Turn extends TurnState {
     this.take(acceptedTurn(this.id, 'new', this.view.session, this.command.request))
   }
 
-  /** A further exchange is shown what happened behind event number `after`, then the rest as it comes. */
-  async join(exchange: Exchange, after: number): Promise<void> {
-    if (!this.peers.recorder.keeps(this)) return exchange.fail(UNWRITABLE)
-    // An exchange that is shown all of the turn has its start time.
-    const view = this.newView(this.view.session, after === 0 ? this.view.startedAt : this.scope.now())
-    this.#take(exchange)
-    const catchUp = this.audience.addLate(exchange, view, () => this.scope.now())
-    const entries = await this.peers.recorder.events(this)
-    if (after > 0) view.continue(foldUpTo(this.newView(this.view.session), entries, after))
-    catchUp(entries.filter(({ seq }) => seq > after).map((entry) => reissue(entry, 'joined', joinedAs(exchange))))
+  /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. Its number. */
+  take(said: TurnEvent): number {
+    const isEnd = said.type === 'turn-end'
+    const event = isEnd && !this.peers.recorder.confirm() ? failedTurn(this.id, LOST) : said
+    // What is open in the turn closes first.
+    if (isEnd) this.questions?.cancel()
+    const at = this.scope.now()
+    this.view.apply(event, at)
+    this.peers.recorder.event(this, event)
+    if (isEnd) this.#life.abort(event)
+    this.audience.deliver(event, this.view, at)
+    if (isEnd) {
+      this.scope.end(this.view)
+      this.#over()
+    }
+    return this.view.seq
+  }
+
+  /** Says something to the client that the agent did not. */
+  notice(severity: 'info' | 'warning' | 'error', code: string, text: string): void {
+    if (!this.ended) this.take({ type: 'notice', turn: this.id, severity, code, text })
+  }
+
+  /** Something of the turn did not survive on its way to or from the agent. */
+  loss(loss: Loss): void {
+    this.losses.add(loss)
+    this.scope.loss(loss)
+  }
+
+  /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
+  valve(): void {
+    this.timer.hold(this.audience.clogged || this.questions?.waiting === true)
+    this.link?.pause(this.audience.clogged)
+  }
+
+  /** Another agent takes it, from the beginning. */
+  moveTo(agent: AgentSettings): void {
+    const from = this.agent.name
+    this.agent = agent
+    this.timer.moveTo(agent.name, this.limits)
+    this.losses.clear()
+    this.audience.moved(agent.name)
+    this.scope.moved({ agent: agent.name, back: agent.protocol })
+    this.notice('warning', 'fallback', `The agent "${from}" could not be used; "${agent.name}" answers.`)
+    this.peers.failover.move(this)
+  }
+
+  /** An empty fold of the turn, for an exchange that is shown it from `at` on. */
+  newView(session: string, at: number = this.scope.now()): LiveView {
+    return new LiveView({ turn: this.id, session, agent: this.agent.name, at })
   }
 
   /** Gives the running agent what a client says meanwhile; false when it cannot be told. */
@@ -75,55 +170,22 @@ export class Turn extends TurnState {
     return true
   }
 
-  /** True when the running agent can be told something meanwhile. */
-  get steerable(): boolean {
-    return !this.ended && this.link?.ready === true && this.agent.dialect.back.capabilities['turn-steer'] !== 'none'
-  }
-
-  /** A request for a turn of its own steers this one instead, and gets the rest of it. The agent is told its input alone. */
-  steer(exchange: Exchange, command: Command & TurnStart): void {
-    this.tellAgent(command)
-    for (const loss of steeringLosses(command)) exchange.lost(loss)
-    const view = this.newView(this.view.session)
-    view.continue(this.view)
-    this.#take(exchange)
-    this.audience.add(exchange, view)
-    exchange.deliver(acceptedTurn(this.id, 'joined', this.view.session, command.request), view)
-  }
-
-  /** An event without a turn, for the clients that follow this one. */
-  tell(event: LinkEvent): void {
-    this.audience.tell(event)
-  }
-
-  /** Every process of its agent is busy: it is in line for one, no longer than the limit `start`. */
-  waitsForProcess(): void {
-    this.timer.enter('place')
-  }
-
   /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
   run(link: AgentLink, session: AgentSession): Promise<void> {
     if (this.ended) return Promise.resolve()
     this.scope.queued(this.scope.now() - this.view.startedAt)
-    return this.#run.on(link, session)
+    return this.#runner.on(link, session)
   }
 
   /** Ends it with a failure from outside: no link, no place, an internal error. */
   fail(why: Fault): void {
-    this.#run.fail(why)
+    this.#runner.fail(why)
   }
 
   /** It is not to be run at all: the client is told at once, its agent is stopped behind its back, and no other takes it. */
   refuse(why: Fault): void {
-    this.#run.disableFailover()
-    this.#run.fail(why)
-  }
-
-  /** Tells the client that the agent has lost this session; `why` says how. */
-  reset(why: string, replayed: boolean): void {
-    this.scope.note('session-reset')
-    const now = replayed ? 'the agent was told the conversation so far' : 'the agent begins anew'
-    this.notice('warning', 'session-reset', `${why}: ${now}.`)
+    this.#runner.disableFailover()
+    this.#runner.fail(why)
   }
 
   /** Asks the agent to stop; after the grace its processes are killed. The end follows, also before the first event. False when it has its end. */
@@ -146,20 +208,20 @@ export class Turn extends TurnState {
     if (this.ended) return
     this.audience.remove(exchange)
     if (this.audience.deserted && !this.audience.isOutlived(exchange, this.route.onDisconnect)) this.cancel()
-    if (this.questions) this.asks.left()
+    if (this.questions) this.questions.left()
     else this.valve()
   }
 
   /** The input of a client has ended: the policy answers what nobody can answer any more. */
   onInputClosed(): void {
-    if (this.questions) this.asks.onInputClosed()
+    this.questions?.onInputClosed()
   }
 
   /** A client answers a question of the agent. `by` is who it is, for the record. */
   answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
-    const answered = this.ended ? 'gone' : this.asks.answer(command, by)
+    const answered = this.ended ? undefined : this.questions?.answer(command, by)
     this.valve()
-    return answered
+    return answered ?? 'gone'
   }
 
   /** A client holds the whole answer. Only those who send a request again under its key are told from it. */
@@ -168,14 +230,11 @@ export class Turn extends TurnState {
     if (this.ended && keyed) this.peers.recorder.delivered(this.id)
   }
 
-  /** A further exchange is about it. */
-  #take(exchange: Exchange): void {
-    exchange.turn = this
-    exchange.endsWhenJoined = this.command.once?.duplicate === 'tell'
+  #over(): void {
+    const { breakers, turns, recorder } = this.peers
+    this.session.abandon(this)
+    breakers.recordOutcome(this.agent, this.view.end!.fault)
+    turns.delete(this)
+    recorder.end(this)
   }
-}
-
-/** The client's id of the request that an exchange has joined with. */
-function joinedAs({ command }: Exchange): string | undefined {
-  return command.type === 'turn-start' ? command.request : undefined
 }
