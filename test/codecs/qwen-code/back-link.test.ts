@@ -107,6 +107,17 @@ describe('the process', () => {
     })
   })
 
+  test('has nothing to say before it has answered initialize', () => {
+    const drive = driveBack(codec)
+    drive.link.open!()
+    drive.feed(assistant([{ type: 'text', text: 'too early' }]))
+    respond(drive, 'initialize')
+    drive.start('hi')
+    drive.feed(success('late enough'))
+    expect(drive.events.map(({ type }) => type)).not.toContain('notice')
+    expect(endOf(drive.events).outcome).toBe('completed')
+  })
+
   test('may say in a result that it cannot start, and not why', () => {
     const drive = driveBack(codec)
     drive.link.open!()

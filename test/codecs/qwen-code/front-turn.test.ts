@@ -688,6 +688,30 @@ describe('what this wire has no line for is told', () => {
     expect(losses(events, '--include-partial-messages')).toEqual([])
   })
 
+  test('a call that was dropped while its arguments came is not shown', () => {
+    const tool = { tool: 'c', name: 'look', executor: 'agent' }
+    const front = shown([
+      { type: 'turn-started' },
+      { type: 'tool-start', ...tool },
+      { type: 'tool-args-delta', tool: 'c', text: '{"a' },
+      { type: 'tool-end', tool: 'c', status: 'cancelled', parts: [] },
+      { type: 'turn-end', outcome: 'cancelled', stop: 'aborted' },
+    ])
+    expect(lines(front).map(({ type }) => type)).toEqual(['result'])
+  })
+
+  test('a text that was revised replaces its pieces, or is a line of its own once they are one', () => {
+    const revised = { revised: true, parts: [text('Better')] }
+    const open = shown([start('m'), delta('m', 'One'), delta('m', ' two'), over('m', revised), end])
+    expect(lines(open).slice(0, -1)).toEqual([assistant(text('Better'))])
+    const closed = shown([start('m'), delta('m', 'One'), thought('m', 'Hm'), over('m', revised), end])
+    expect(lines(closed).slice(0, -1)).toEqual([
+      assistant(text('One')),
+      assistant({ type: 'thinking', thinking: 'Hm', signature: '' }),
+      assistant(text('Better')),
+    ])
+  })
+
   test('a call of a sub-agent of which only pieces came is written before its result, once', () => {
     const lane = 'l'
     const tool = { tool: 'c', name: 'look', executor: 'agent', lane }

@@ -372,6 +372,15 @@ describe('over HTTP', () => {
     expect(post({ headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } }).faults).toEqual([])
   })
 
+  test('an empty line keeps a connection alive, and a pipe needs none', () => {
+    const front = post()
+    front.link.keepAlive!()
+    expect(front.sent).toEqual([''])
+    const piped = driveFront(codec, { argv: STREAM })
+    piped.link.keepAlive!()
+    expect(piped.sent).toEqual([])
+  })
+
   test('a body without a message is refused', () => {
     const front = post()
     front.link.decodeEnd!('eof')

@@ -613,6 +613,26 @@ describe('commands', () => {
     }
   })
 
+  test('a piece with another id than the call of its number begins a call of its own', () => {
+    const piece = (id: string | undefined, name: string | undefined, args: string) =>
+      chunk({ tool_calls: [{ index: 0, ...(id && { id }), function: { ...(name && { name }), arguments: args } }] })
+    const events = eventsOf([
+      piece('a', 'look', '{'),
+      piece('a', undefined, '}'),
+      piece('b', 'look', '{}'),
+      piece('c', undefined, '{}'),
+      chunk({}, 'stop'),
+    ])
+    expect(events.filter((one) => /tool/.test(JSON.stringify(one)))).toEqual([
+      { type: 'tool-start', tool: 'a', name: 'look', executor: 'agent' },
+      { type: 'tool-args-delta', tool: 'a', text: '{' },
+      { type: 'tool-args-delta', tool: 'a', text: '}' },
+      { type: 'tool-start', tool: 'b', name: 'look', executor: 'agent' },
+      { type: 'tool-args-delta', tool: 'b', text: '{}' },
+      { type: 'tool-call', tool: 'b', name: 'look', args: '{}', executor: 'agent' },
+    ])
+  })
+
   test('a compaction: its result, or else its event, is the summary', () => {
     const more = { task: 'compact', input: [], request: 'p' } as const
     expect(eventsOf([result({ type: 'message', content: 'All.' })], more).at(-1)).toEqual({ ...done, summary: 'All.' })

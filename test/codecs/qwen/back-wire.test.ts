@@ -424,6 +424,20 @@ describe('while nothing runs', () => {
   })
 })
 
+describe('a turn that the agent began itself', () => {
+  test('is one notice, and its late lines are not those of the next turn', () => {
+    const drive = driveBack(codec)
+    drive.link.open!()
+    drive.events.length = 0
+    const own = { prompt_id: 'own' }
+    feed(drive, [chunk({ content: 'by myself' }, null, own), chunk({}, 'stop', own)])
+    drive.start('hi', { request: 'p' })
+    feed(drive, [chunk({ content: 'late' }, null, own), chunk({ content: 'mine' }), chunk({}, 'stop')])
+    const texts = drive.events.flatMap((one) => ('text' in one ? [one.text] : []))
+    expect(texts).toEqual(['by myself', 'mine'])
+  })
+})
+
 describe('the end of the wire', () => {
   test.each([
     [{ type: 'system', subtype: 'init' }],

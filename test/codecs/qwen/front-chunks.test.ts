@@ -164,6 +164,33 @@ describe('stream-chunk-json', () => {
     )
   })
 
+  test('what cannot be taken back, and a summary of a prompt, are losses', () => {
+    const drive = front(CHUNK_ARGS)
+    drive.feed(chat('hi'))
+    const revised = { type: 'message-end', message: 'a', revised: true, parts: [{ type: 'text', text: 'two' }] }
+    play(drive, [start('a'), delta('a', 'one'), revised, { ...completed, summary: 'All of it.' }])
+    expect(drive.losses).toEqual([
+      { kind: 'weakened', item: 'message-end', field: 'text', why: 'policy', count: 1 },
+      { kind: 'dropped', item: 'end.summary', why: 'no-place', count: 1 },
+    ])
+  })
+
+  test('the round of a call that was dropped never ends with calls', () => {
+    const tool = { tool: 'c', name: 'look', executor: 'agent' }
+    const cancelled = { type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }
+    expect(
+      lines([
+        { type: 'tool-start', ...tool },
+        { type: 'tool-end', tool: 'c', status: 'cancelled', parts: [] },
+        cancelled,
+      ]),
+    ).toEqual([
+      chunk({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'look', arguments: '' } }] }),
+      { type: 'x-qwen-session-event', event: 'USER_CANCELLED', message: 'The turn was cancelled.' },
+      chunk({}, 'stop'),
+    ])
+  })
+
   test('a command without a control channel says so', () => {
     const drive = front(CHUNK_ARGS.slice(2), { transport: 'http' })
     expect(drive.exitCode).toBeUndefined()
