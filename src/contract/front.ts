@@ -45,7 +45,7 @@ export interface FrontPorts {
    * then, unless the input has ended before. `http` overrides the status that the codec's error table gives.
    */
   fault(fault: Fault, input: InputFate, exchange?: Id, http?: number): void
-  /** Reports a loss of an exchange's request or answer. */
+  /** Reports a loss of an exchange's request or answer, after the command that opens the exchange. */
   report(loss: Loss, exchange: Id): void
   /** The losses of an exchange so far. */
   losses(exchange: Id): readonly Loss[]

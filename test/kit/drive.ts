@@ -178,6 +178,8 @@ export function driveFront(
         link.decodeEnd?.('eof')
       },
       report(loss, exchange) {
+        // The engine knows no exchange before its command: the loss would be lost.
+        if (!result.answers.has(exchange)) throw new Error(`a loss of ${exchange}, which has no command yet`)
         result.losses.push(loss)
         ledger(exchange).add(loss)
       },

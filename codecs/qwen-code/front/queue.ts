@@ -139,7 +139,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
 
   protected issue(waiting: Waiting): void {
     this.#interruption = undefined
-    const { ports, args, session, settings } = this.#client
+    const { ports, args, session, settings, totals } = this.#client
     const exchange = ports.newId()
     const turn = ports.newId()
     const collected: string[] = []
@@ -149,17 +149,17 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     if (settings.refusal) this.fail(settings.refusal, exchange)
     else if (clears(waiting.input)) {
       ports.command({ exchange, session: { id: session }, type: 'session-clear' }, this.#answer())
-    } else ports.command(this.#startOf(waiting, exchange, turn), this.#answer())
+    } else {
+      ports.command(this.#startOf(waiting, exchange, turn), this.#answer())
+      for (const loss of totals.losses.splice(0)) ports.report(loss, exchange)
+      // Behind the gateway there is no telling where the agent's own system prompt would go on.
+      if (args.appended) ports.report(weakened('option.systemPrompt', 'append'), exchange)
+    }
   }
 
   #startOf({ input, ext }: Waiting, exchange: Id, turn: Id): CommandOf<'turn-start'> {
-    const { ports, args, session, settings, totals } = this.#client
+    const { args, session, settings } = this.#client
     const { model, effort } = settings
-    for (const loss of totals.losses.splice(0)) ports.report(loss, exchange)
-    if (args.appended) {
-      // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      ports.report(weakened('option.systemPrompt', 'append'), exchange)
-    }
     const options = { ...args.options, streaming: args.partial }
     if (model !== undefined) options.model = model
     if (effort !== undefined) options.effort = effort

@@ -74,9 +74,6 @@ class ClawrunFront implements FrontLink {
   #start(request: v.InferOutput<typeof respondSchema>, body: string): void {
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
-    if (rest(body, KNOWN) !== undefined) {
-      this.#ports.report(dropped('ext'), exchange)
-    }
     const systemPrompt = request.system_prompt
     this.#ports.command(
       {
@@ -97,6 +94,7 @@ class ClawrunFront implements FrontLink {
         asks: 'never',
       },
     )
+    if (rest(body, KNOWN) !== undefined) this.#ports.report(dropped('ext'), exchange)
   }
 
   #text(view: TurnView, exchange: Id): string {

@@ -78,8 +78,9 @@ export class ZotFront implements FrontLink {
     this.#model = this.#arguments.options.model
     const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
     const session = named || this.#arguments.session || ports.newId()
-    const model = () => this.#model
-    this.#queue = new ZotQueue(ports, session, this.#arguments, model, () => this.#asks.changing)
+    const { options, appended } = this.#arguments
+    const client = { session, appended, options: () => ({ ...options, ...(this.#model && { model: this.#model }) }) }
+    this.#queue = new ZotQueue(ports, client, () => this.#asks.changing)
     this.#asks = new FrontAsks(ports, session, () => ({ provider: this.#provider, model: this.#model ?? '' }))
   }
 

@@ -1,18 +1,22 @@
-import { weakened } from '../../../src/codec-kit/index.ts'
 import {
+  type Answer,
   type Frame,
   type FrontContext,
   type FrontLink,
   type FrontPorts,
   frameText,
 } from '../../../src/contract/index.ts'
-import type { Fault, Id, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
+import type { Fault, Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { type Arguments, readArguments } from './args.ts'
+import { startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
 import { UsageWriter } from './usage.ts'
 
 /** The exit code of a program that SIGTERM ended, as the shell has it. */
 const TERMINATED = 143
+
+const EVENTS: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
+const TEXT: Answer = { form: 'whole', framing: 'text', onDisconnect: 'cancel', asks: 'never' }
 
 /**
  * A run of `zot -p` or `zot --json`: one prompt, from the arguments or else all of stdin. It prints the text of the last
@@ -65,34 +69,17 @@ export class PrintSession implements FrontLink {
   }
 
   #start(prompt: string): void {
-    const { options: asked, session, mode, appended } = this.#arguments
+    const { options, session = this.#ports.newId(), mode, appended } = this.#arguments
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
     const input = [{ type: 'text', text: prompt }] as const
-    const options: TurnOptions = { ...asked }
     this.#turn = turn
     if (mode === 'json') {
       const work = { command: 'prompt', id: undefined, exchange, input, alone: true } as const
       this.#writer = new TurnWriter(this.#ports, work, new UsageWriter())
     }
-    this.#ports.command(
-      {
-        exchange,
-        session: { id: session ?? this.#ports.newId() },
-        type: 'turn-start',
-        turn,
-        task: 'prompt',
-        input,
-        options,
-      },
-      this.#writer
-        ? { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
-        : { form: 'whole', framing: 'text', onDisconnect: 'cancel', asks: 'never' },
-    )
-    if (appended) {
-      // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      this.#ports.report(weakened('option.systemPrompt', 'append'), exchange)
-    }
+    const started = { exchange, turn, session, command: 'prompt', input, options } as const
+    startTurn(this.#ports, started, appended, this.#writer ? EVENTS : TEXT)
   }
 
   #stop(): void {

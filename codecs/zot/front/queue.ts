@@ -1,7 +1,7 @@
-import { PromptQueue, weakened } from '../../../src/codec-kit/index.ts'
+import { PromptQueue } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Fault, Id, Part, TurnEvent, TurnOptions, TurnView } from '../../../src/model/index.ts'
-import type { Arguments } from './args.ts'
+import { startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
 import { UsageWriter } from './usage.ts'
 
@@ -29,23 +29,26 @@ interface Prompt {
 /** A command of the client that is carried out in its order. */
 export type Waiting = Prompt | Clear
 
+/** The facts of a client that its prompts share. `appended`: its system prompt was only to follow the agent's own. */
+interface Client {
+  readonly session: Id
+  readonly appended: boolean
+  options(): TurnOptions
+}
+
 const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'never' }
 
 /** The prompts, compacts and clears of one client. */
 export class ZotQueue extends PromptQueue<Waiting, Active> {
   readonly #ports: FrontPorts
-  readonly #session: Id
-  readonly #arguments: Arguments
-  readonly #model: () => string | undefined
+  readonly #client: Client
   readonly #usage = new UsageWriter()
 
-  /** `model` is what prompts name, `held` whether they have to wait for something else than the one before. */
-  constructor(ports: FrontPorts, session: Id, args: Arguments, model: () => string | undefined, held: () => boolean) {
+  /** `held`: whether prompts have to wait for something else than the one before. */
+  constructor(ports: FrontPorts, client: Client, held: () => boolean) {
     super(held)
     this.#ports = ports
-    this.#session = session
-    this.#arguments = args
-    this.#model = model
+    this.#client = client
   }
 
   /** Cancels what runs, if anything does; what waits goes on waiting. */
@@ -55,7 +58,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     const exchange = this.#ports.newId()
     this.#ports.command({
       exchange,
-      session: { id: this.#session },
+      session: { id: this.#client.session },
       type: 'turn-cancel',
       target: { turn: active.turn },
       ...(ext && { ext }),
@@ -88,30 +91,11 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     else this.#issue(waiting)
   }
 
-  #issue({ command, id, input, ext }: Prompt): void {
+  #issue(prompt: Prompt): void {
     const exchange = this.#ports.newId()
     const turn = this.#ports.newId()
-    const writer = new TurnWriter(this.#ports, { command, id, exchange, input }, this.#usage)
-    const model = this.#model()
-    const options: TurnOptions = { ...this.#arguments.options, ...(model !== undefined && { model }) }
-    this.start({ exchange, turn, writer })
-    if (this.#arguments.appended) {
-      // Behind the gateway there is no telling where the agent's own system prompt would go on.
-      this.#ports.report(weakened('option.systemPrompt', 'append'), exchange)
-    }
-    this.#ports.command(
-      {
-        exchange,
-        session: { id: this.#session },
-        type: 'turn-start',
-        turn,
-        task: command,
-        ...(id !== undefined && { request: id }),
-        input,
-        options,
-        ...(ext && { ext }),
-      },
-      ANSWER,
-    )
+    const { session, options, appended } = this.#client
+    this.start({ exchange, turn, writer: new TurnWriter(this.#ports, { ...prompt, exchange }, this.#usage) })
+    startTurn(this.#ports, { ...prompt, exchange, turn, session, options: options() }, appended, ANSWER)
   }
 }
