@@ -14,11 +14,11 @@ import {
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
   medianFile: 73,
-  p90File: 196,
+  p90File: 190,
   p90Function: 15,
-  classFields: 17,
-  constructorMembers: 12,
-  untestedEngineFiles: 6,
+  classFields: 16,
+  constructorMembers: 9,
+  untestedEngineFiles: 5,
 } as const
 
 /** The wings of the engine in which a class has as few fields, made of as few parts, as one idea needs. */

@@ -7,8 +7,8 @@ import { plainAgent, plainWire, SILENT_LOG, serving, start } from '../kit/plain.
 import { constructedWhile } from './constructed.ts'
 
 /** The classes of the engine that are made for one turn between a client's bytes and its answer. They may only fall. */
-const MOST = 11
-const MOST_NEW = 15
+const MOST = 10
+const MOST_NEW = 14
 
 const DONE = `id=$(echo "$line" | sed 's/.*"turn":"\\([^"]*\\)".*/\\1/'); echo "{\\"type\\":\\"turn-end\\",\\"turn\\":\\"$id\\",\\"outcome\\":\\"completed\\"}"`
 
