@@ -18,7 +18,7 @@ for (const folder of ['src', 'codecs', 'routes', 'observability']) {
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.ts'))
   for (const file of files.sort()) BUILD.update(readFileSync(join(folder, file)))
 }
-for (const file of ['package-lock.json', 'deploy/build.mjs', 'deploy/cached.cjs']) BUILD.update(readFileSync(file))
+for (const file of ['package-lock.json', 'deploy/build.mjs', 'src/startup/cached.cjs']) BUILD.update(readFileSync(file))
 const buildId = JSON.stringify(BUILD.digest('hex').slice(0, 16))
 
 const common = {
@@ -73,7 +73,7 @@ rmSync(outdir, { recursive: true, force: true })
 await build({
   ...commonJs,
   stdin: {
-    contents: "require('./deploy/cached.cjs').load(__dirname + '/modules/src-cli-main.cjs', TURNPIKE_BUILD)",
+    contents: "require('./src/startup/cached.cjs').load(__dirname + '/modules/src-cli-main.cjs', TURNPIKE_BUILD)",
     resolveDir: '.',
   },
   outfile: `${outdir}/turnpike.cjs`,

@@ -22,11 +22,9 @@ for own in "$root"/.node/node_modules/node-*/bin/node; do
   [ -x "$own" ] && node=$own
 done
 # The size of V8's young generation in MB: by default Node.js lets it grow to several times as much and keeps the memory.
-# A stand-in ends before it fills its initial size.
 garbage=--max-semi-space-size=8
 case ${0##*/}:${1-} in
   *:as | zene:* | zot:* | qwen:*)
-    garbage="$garbage --min-semi-space-size=4"
     # Short here-documents are pipes, which Node.js cannot make: the streams of the first agent.
     exec 3<<PIPE 4<<PIPE 5<<PIPE
 PIPE

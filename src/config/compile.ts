@@ -1,6 +1,6 @@
 import { isRecord } from '../model/index.ts'
+import { quickDigest } from '../startup/index.ts'
 import type { CompiledConfig, CompiledProfile, Reference } from './compiled.ts'
-import { digestOf } from './digest.ts'
 import { type Path, valueAt, withValue } from './errors.ts'
 import { type Environment, expand } from './expand.ts'
 import type { ReadProfile } from './profile.ts'
@@ -25,7 +25,7 @@ export function compileConfig({ text, raw, shape, profiles, env }: Compilable): 
   const kept: Record<string, CompiledProfile> = {}
   for (const [path, { source: _, warnings, text: own, ...profile }] of profiles) {
     if (warnings.length > 0) return undefined
-    kept[path] = { ...profile, digest: digestOf(Buffer.from(own)) }
+    kept[path] = { ...profile, digest: quickDigest(Buffer.from(own)) }
   }
   if (holdsSecret(raw) || holdsSecret(kept) || !isPlain(raw) || !isPlain(shape) || !isPlain(kept)) return undefined
   let plain = shape
@@ -36,7 +36,7 @@ export function compileConfig({ text, raw, shape, profiles, env }: Compilable): 
     references.push(reference)
     if (reference.must !== 'same') plain = withValue(plain, path, written)
   }
-  return { digest: digestOf(Buffer.from(text)), raw, shape: plain, references, profiles: kept }
+  return { digest: quickDigest(Buffer.from(text)), raw, shape: plain, references, profiles: kept }
 }
 
 /** All texts that may name a variable, with their paths. */

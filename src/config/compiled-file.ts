@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { quickDigest } from '../startup/index.ts'
 import type { CompiledConfig } from './compiled.ts'
-import { digestOf } from './digest.ts'
 
 /** The key of a compiled configuration. */
 export interface CompiledOf {
@@ -39,7 +39,7 @@ export function readCompiled(place: string, { build, file }: CompiledOf): Kept |
     const stored = JSON.parse(readOwn(place)) as Stored
     if (stored.build !== build || stored.file !== file) return undefined
     const sources = Object.entries({ ...stored.config.profiles, [file]: stored.config })
-    return sources.every(([path, { digest }]) => digestOf(readFileSync(path)) === digest) ? stored : undefined
+    return sources.every(([path, { digest }]) => quickDigest(readFileSync(path)) === digest) ? stored : undefined
   } catch {
     return undefined
   }

@@ -11,7 +11,8 @@ import type {
   TurnAdditions,
   TurnRecord,
 } from '../contract/index.ts'
-import { addUsage, type Id, type Message, sha256, type Usage } from '../model/index.ts'
+import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
+import { digestOf } from '../startup/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
 import { toColumn } from './key-text.ts'
@@ -103,7 +104,7 @@ class SqliteStore implements Store {
   }
 
   #wasDeleted(key: SessionKey): boolean {
-    return this.#sql.hasForgotten.get()?.['any'] === 1 && this.#sql.isForgotten.get(digestOf(key)) !== undefined
+    return this.#sql.hasForgotten.get()?.['any'] === 1 && this.#sql.isForgotten.get(keyDigest(key)) !== undefined
   }
 
   #beginEpoch(id: Id, now: number): number | undefined {
@@ -163,7 +164,7 @@ class SqliteStore implements Store {
     return this.#atomically(() => {
       const known = this.#sql.readSession.get(id)
       if (!known) return
-      this.#sql.forget.run(digestOf(sessionRecord(known)))
+      this.#sql.forget.run(keyDigest(sessionRecord(known)))
       this.#sql.deleteEventsOfSession.run(id, id)
       this.#sql.deleteTurnsOfSession.run(id)
       this.#sql.deleteRunningOfSession.run(id)
@@ -342,8 +343,8 @@ function isLocked(error: unknown): boolean {
  * The digest of a session's key. Only it is kept of a deleted session: its agent may still know it, so the next session
  * must differ.
  */
-function digestOf({ tenant, agent, session, conversation }: SessionKey): string {
-  return sha256(JSON.stringify([tenant, agent, session, conversation]))
+function keyDigest({ tenant, agent, session, conversation }: SessionKey): string {
+  return digestOf(JSON.stringify([tenant, agent, session, conversation]))
 }
 
 function columnsOf({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ROOT } from '../kit/gateway.ts'
 
-/** Loads a file by `deploy/cached.cjs` in a folder of its own, whose code is kept in `dist/cache`; then runs `behind`. */
+/** Loads a file by `src/startup/cached.cjs` in a folder of its own, whose code is kept in `dist/cache`; then runs `behind`. */
 function run(folder: string, behind: string): number | null {
   for (const part of ['cli', 'dist']) mkdirSync(join(folder, part), { recursive: true })
   writeFileSync(join(folder, 'file.cjs'), 'exports.answer = 42')
-  const load = `require(${JSON.stringify(join(ROOT, 'deploy/cached.cjs'))}).load(${JSON.stringify(join(folder, 'file.cjs'))}, 'b')`
+  const load = `require(${JSON.stringify(join(ROOT, 'src/startup/cached.cjs'))}).load(${JSON.stringify(join(folder, 'file.cjs'))}, 'b')`
   const code = `if (${load}.answer !== 42) process.exit(1); ${behind}`
   const env = { ...process.env, TURNPIKE_CACHE: './cli/../dist/cache' }
   return spawnSync(process.execPath, ['-e', code], { cwd: folder, env, timeout: 4000 }).status

@@ -1,4 +1,4 @@
-import { randomId } from './random.ts'
+import { randomId } from '../../startup/index.ts'
 
 /** Random bytes of one id: nobody guesses the id of another's turn. */
 const BYTES = 9

@@ -1,5 +1,5 @@
 import { type Capabilities, LOCAL_TENANT, type SessionRecord } from '../../contract/index.ts'
-import { digestOf } from './digest.ts'
+import { digestOf } from '../../startup/index.ts'
 
 /** The names that an agent is told for a session. `conversation` is absent where the client named none. */
 export interface SessionNames {

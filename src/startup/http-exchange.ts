@@ -28,7 +28,6 @@ type Reading = 'head' | 'size' | 'chunk' | 'chunk-end' | 'rest' | 'nothing'
 
 /**
  * One POST over a connection of its own, both bodies in pieces at the same time (HTTP/1.1, RFC 9112, sections 2 to 7).
- * Node's own client would take longer to load than the whole rest of a stand-in's run.
  */
 export class HttpExchange {
   readonly #socket: Socket

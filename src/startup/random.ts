@@ -13,7 +13,7 @@ export function randomId(bytes: number): string {
   return taken.toString('base64url')
 }
 
-/** From the system's own file where there is one: loading Node's cryptography for it takes a stand-in 9 ms. */
+/** From the system's own file where there is one, without Node's cryptography. */
 function fresh(): Buffer {
   const buffer = Buffer.alloc(POOL)
   let file: number | undefined

@@ -1,6 +1,6 @@
 /**
- * The SHA-256 of a text's UTF-8 bytes as lower-case hexadecimal digits (FIPS 180-4). For short texts: Node's own is
- * faster on long ones, but loading it costs a stand-in more time than this saves.
+ * The SHA-256 of a text's UTF-8 bytes as lower-case hexadecimal digits (FIPS 180-4). For few and short texts:
+ * Node's own is faster, but loading it costs a stand-in more time than this saves.
  */
 export function sha256(text: string): string {
   const bytes = padded(new TextEncoder().encode(text))
