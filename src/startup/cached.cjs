@@ -1,5 +1,5 @@
 // Loads CommonJS files with V8's cached code, including functions that are compiled at their first call, which Node's own
-// compile cache leaves out. The first process without cached code writes it to the folder of TURNPIKE_CACHE, if it can;
+// compile cache leaves out. The first process without cached code that succeeds writes it to the folder of TURNPIKE_CACHE, if it can;
 // V8 rejects the cache of another V8. ES modules use Node's own cache, which is only switched on for them, because opening
 // it costs a stand-in a millisecond.
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
@@ -22,7 +22,9 @@ function run(file, build) {
   const source = `(function(exports,require,module,__filename,__dirname){${readFileSync(file, 'utf8')}\n})`
   const cachedData = kept && read(kept)
   const script = new Script(source, { filename: file, cachedData })
-  if (kept && (!cachedData || script.cachedDataRejected)) process.once('exit', () => write(kept, script))
+  // A process that failed has compiled only a part, and what is written stays.
+  if (kept && (!cachedData || script.cachedDataRejected))
+    process.once('exit', (code) => code === 0 && write(kept, script))
   const near = (path) => {
     if (!path.startsWith('./')) return require(path)
     const other = join(dirname(file), path)

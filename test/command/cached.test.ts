@@ -15,12 +15,15 @@ function run(folder: string, behind: string): number | null {
   return spawnSync(process.execPath, ['-e', code], { cwd: folder, env, timeout: 4000 }).status
 }
 
-test('the code that V8 has made is kept, and not where the program has gone meanwhile', () => {
+test('the code that V8 has made is kept by a process that succeeds, and not where the program has gone', () => {
   const place = mkdtempSync(join(tmpdir(), 'turnpike-cached-'))
   try {
     const kept = join(place, 'kept')
     expect(run(kept, '')).toBe(0)
     expect(readdirSync(join(kept, 'dist/cache'))).toHaveLength(1)
+    const failed = join(place, 'failed')
+    expect(run(failed, 'process.exitCode = 3')).toBe(3)
+    expect(existsSync(join(failed, 'dist/cache'))).toBe(false)
     const gone = join(place, 'gone')
     expect(run(gone, `require('node:fs').rmSync(${JSON.stringify(gone)}, { recursive: true })`)).toBe(0)
     expect(existsSync(gone)).toBe(false)
