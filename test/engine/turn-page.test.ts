@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Route } from '../../src/contract/index.ts'
-import { addEvent, endOf, newPage, runUnder, type TurnPage, takeEvents } from '../../src/engine/record/turn-page.ts'
+import { takeLines } from '../../src/engine/events/event-lines.ts'
+import { numbered } from '../../src/engine/events/recorded.ts'
+import { addEvent, endOf, newPage, runUnder, type TurnPage } from '../../src/engine/record/turn-page.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { plainTurn, start } from '../kit/plain.ts'
@@ -21,17 +23,16 @@ function paged(command: Partial<TurnStart> = {}, route: Partial<Route> = {}): { 
   const page: TurnPage = newPage(turn, RECORD)
   return { page, turn }
 }
-const lines = (...events: TurnEvent[]): string => events.map((event) => JSON.stringify(event)).join('\n')
 
 test('events are taken together, with the number of the first one, and once', () => {
   const { page, turn } = paged()
-  expect(takeEvents(page)).toBeUndefined()
+  expect(takeLines(page.lines)).toBeUndefined()
   for (const event of MESSAGE) turn.take(event)
-  expect(page.lines.length).toBe(lines(...MESSAGE).length)
-  expect(takeEvents(page)).toEqual({ turn: 't', seq: 1, lines: lines(...MESSAGE) })
-  expect([page.lines.length, takeEvents(page)]).toEqual([0, undefined])
+  const first = takeLines(page.lines)!
+  expect(numbered([first], 0)).toEqual(MESSAGE.map((event, at) => ({ seq: at + 1, event })))
+  expect(takeLines(page.lines)).toBeUndefined()
   turn.take(END)
-  expect(takeEvents(page)).toEqual({ turn: 't', seq: 3, lines: lines(END) })
+  expect(takeLines(page.lines)).toEqual({ turn: 't', seq: 3, lines: JSON.stringify(END) })
 })
 
 test('an end is the whole record of a turn, with what it adds', () => {
@@ -46,7 +47,11 @@ test('an end is the whole record of a turn, with what it adds', () => {
   })
   expect(record.measures).not.toHaveProperty('shape')
   expect(additions).toEqual({
-    events: { turn: 't', seq: 1, lines: lines(...MESSAGE, END) },
+    events: {
+      turn: 't',
+      seq: 1,
+      lines: `${JSON.stringify(MESSAGE[0])}\n[1,"m","hello"]\n${JSON.stringify(END)}`,
+    },
     messages: [
       { role: 'user', parts: [{ type: 'text', text: 'hi' }], at: turn.view.startedAt },
       { role: 'assistant', parts: [{ type: 'text', text: 'hello' }], at: turn.view.at },

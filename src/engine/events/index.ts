@@ -1,3 +1,4 @@
+export { appendLine, type EventLines, newLines, takeLines } from './event-lines.ts'
 export { closingsOf, turnLaws } from './laws.ts'
 export { foldUpTo, type Numbered, numbered, reissue } from './recorded.ts'
 export { shapeOf } from './shape.ts'

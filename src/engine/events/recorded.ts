@@ -1,5 +1,6 @@
 import type { EventBlock } from '../../contract/index.ts'
 import type { TurnEvent } from '../../model/index.ts'
+import { eventsOf } from './event-lines.ts'
 import { acceptedTurn } from './turn-events.ts'
 import type { LiveView } from './view.ts'
 
@@ -13,11 +14,11 @@ export interface Numbered {
 export function numbered(blocks: readonly EventBlock[], after: number): Numbered[] {
   const events: Numbered[] = []
   let last = after
-  for (const { seq: first, lines } of blocks) {
+  for (const { turn, seq: first, lines } of blocks) {
     let seq = first
-    for (const line of lines.split('\n')) {
+    for (const event of lines.split('\n').flatMap((line) => eventsOf(turn, line))) {
       if (seq > last) {
-        events.push({ seq, event: JSON.parse(line) as TurnEvent })
+        events.push({ seq, event })
         last = seq
       }
       seq += 1

@@ -1,13 +1,13 @@
 import type { Awaitable, EventBlock, SessionRecord, Store } from '../../contract/index.ts'
 import type { Id, Message, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
-import { type Numbered, numbered } from '../events/index.ts'
+import { type Numbered, numbered, takeLines } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
 import type { Turn, TurnRecorder } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
 import { Marks } from './marks.ts'
 import type { StoreWatch } from './store-watch.ts'
-import { addEvent, endOf, movePage, newPage, runUnder, type TurnPage, takeEvents } from './turn-page.ts'
+import { addEvent, endOf, movePage, newPage, runUnder, type TurnPage } from './turn-page.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** The interval at which what waits is written, in milliseconds, and the UTF-16 units of events that may wait. */
@@ -106,7 +106,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   end(turn: Turn): void {
     const page = this.#pages[turn.id]
     delete this.#pages[turn.id]
-    this.#units -= page?.lines.length ?? 0
+    this.#units -= page?.lines.text.length ?? 0
     const ended = page && this.#watch.keeps(turn) ? endOf(page) : undefined
     void this.#writes.write(() => (ended ? this.#store.endTurn(...ended) : this.#watch.ended(turn)))
   }
@@ -229,8 +229,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   #write(pages: readonly TurnPage[]): void {
     const blocks: EventBlock[] = []
     for (const page of pages) {
-      this.#units -= page.lines.length
-      const block = takeEvents(page)
+      this.#units -= page.lines.text.length
+      const block = takeLines(page.lines)
       if (!this.#watch.keeps(page.turn)) continue
       if (!page.begun) void this.#begin(page)
       if (block) blocks.push(block)

@@ -1,7 +1,7 @@
-import type { EventBlock, LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
+import type { LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
 import type { Message, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
-import { type Numbered, shapeOf } from '../events/index.ts'
+import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
 
 /** The record of a running turn, as far as it is not in the store yet. */
@@ -13,9 +13,8 @@ export interface TurnPage {
   readonly unkept: Numbered[] | undefined
   /** The record of the turn as a running one. */
   record: TurnRecord
-  /** The text of the events that wait, and the number of the first one. */
-  lines: string
-  seq: number
+  /** The events that wait. */
+  readonly lines: EventLines
   /** It is in the store. */
   begun: boolean
   /** It is in the list of pages that have something to write. */
@@ -25,7 +24,7 @@ export interface TurnPage {
 /** The page of a turn that begins. */
 export function newPage(turn: Turn, record: TurnRecord): TurnPage {
   const unkept = keepsContent(turn) ? undefined : []
-  return { turn, since: elapsed(), unkept, record, lines: '', seq: 0, begun: false, waits: false }
+  return { turn, since: elapsed(), unkept, record, lines: newLines(turn.id), begun: false, waits: false }
 }
 
 /** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */
@@ -33,18 +32,9 @@ export function addEvent(page: TurnPage, event: TurnEvent): number {
   const { unkept, lines, turn } = page
   const { seq } = turn.view
   unkept?.push({ seq, event })
-  const line = JSON.stringify(unkept ? shapeOf(event) : event)
-  if (lines === '') page.seq = seq
-  page.lines = lines === '' ? line : `${lines}\n${line}`
-  return page.lines.length - lines.length
-}
-
-/** Takes the events that wait. */
-export function takeEvents(page: TurnPage): EventBlock | undefined {
-  const { turn, seq, lines } = page
-  if (lines === '') return undefined
-  page.lines = ''
-  return { turn: turn.id, seq, lines }
+  const before = lines.text.length
+  appendLine(lines, seq, unkept ? shapeOf(event) : event)
+  return lines.text.length - before
 }
 
 /** Puts the turn under a lease. Gives its record. */
@@ -70,7 +60,7 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
     losses: recordedLosses,
     measures: { ...scope.measures, ...(page.unkept && { shape: true }) },
   }
-  const events = takeEvents(page)
+  const events = takeLines(page.lines)
   return [record, { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn) }) }]
 }
 
