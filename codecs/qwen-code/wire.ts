@@ -1,6 +1,7 @@
 import { extensions, keysOf, unknownMembers } from '../../src/codec-kit/index.ts'
 import {
   append,
+  canonicalJson,
   type Invocation,
   isRecord,
   type JsonText,
@@ -60,13 +61,13 @@ export function commandText({ kind, path, args }: Invocation): string {
   return args === '' ? name : `${name} ${args}`
 }
 
-/** True when both texts say the same JSON, in any order of members. */
+/** True when both texts say the same JSON, in any order of members and any form of numbers. */
 export function sameJson(one: JsonText, other: JsonText): boolean {
-  return one === other || sorted(parse(one)) === sorted(parse(other))
+  if (one === other) return true
+  if (parse(one) === undefined || parse(other) === undefined) return false
+  return canonicalJson(one, plainScalar) === canonicalJson(other, plainScalar)
 }
 
-function sorted(value: unknown): string | undefined {
-  return JSON.stringify(value, (_, held: unknown) =>
-    isRecord(held) ? Object.fromEntries(Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1))) : held,
-  )
+function plainScalar(word: string): string {
+  return String(JSON.parse(word))
 }

@@ -13,9 +13,10 @@ const SCALAR = /[^\s,\]}]+/y
 /**
  * The canonical form of JSON text, the same for all texts with the same meaning: no white space, members sorted by
  * their keys, strings escaped in one way. Numbers stay as they are written (`1.0` is not `1`), and repeated members
- * stay too. For comparing, not for sending. Expects text that `JSON.parse` has accepted, of any depth.
+ * stay too. For comparing, not for sending. Expects text that `JSON.parse` has accepted, of any depth. `scalar` may write
+ * a number, or another word without quotes, in one way.
  */
-export function canonicalJson(json: JsonText): JsonText {
+export function canonicalJson(json: JsonText, scalar: (word: string) => string = (word) => word): JsonText {
   const open: Open[] = []
   let done = ''
   const put = (text: string): void => {
@@ -45,7 +46,7 @@ export function canonicalJson(json: JsonText): JsonText {
     } else {
       SCALAR.lastIndex = at
       const text = SCALAR.exec(json)?.[0] ?? first
-      put(text)
+      put(scalar(text))
       at += text.length
     }
   }
