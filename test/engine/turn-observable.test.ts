@@ -273,3 +273,41 @@ describe('a turn that its client cancels', () => {
     expect([backend.call.stops, events.length, link.dead]).toEqual([['cancelled'], 1, true])
   })
 })
+
+test('a turn goes on after the end of its call while its question is open, and ends with that of the next call', () => {
+  const { backend, link, events, subscribe } = linked(answering(plainBack()), {
+    options: {},
+    agent: 'plain',
+    env: {},
+    folder: '/',
+  })
+  subscribe()
+  const question = { kind: 'input', title: 'which', schema: '{}' }
+  backend.call.say(`${JSON.stringify({ turn: 't', type: 'ask', ask: 'a', question })}\n`)
+  backend.call.end()
+  expect(ends(events)).toEqual([])
+  link.send({ type: 'ask-reply', exchange: 'x', target: 'running', ask: 'a', reply: { kind: 'input', values: '{}' } })
+  expect(backend.calls.length).toBe(2)
+  backend.call.end({ why: 'closed', exitCode: 3 })
+  expect(ends(events)).toMatchObject([{ outcome: 'failed', fault: { code: 'agent-crashed' } }])
+})
+
+/** The dialect of agents that are started again with the answer to a question. */
+function answering(dialect: BackDialect): BackDialect {
+  return {
+    ...dialect,
+    back: {
+      ...dialect.back,
+      open: (context, ports) => {
+        const link = dialect.back.open(context, ports)
+        return {
+          ...link,
+          encode: (command) => {
+            if (command.type === 'ask-reply') ports.open({ kind: 'process', stdin: 'open' })
+            link.encode(command)
+          },
+        }
+      },
+    },
+  }
+}

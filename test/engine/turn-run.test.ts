@@ -121,6 +121,23 @@ describe('attempts with the same agent', () => {
   })
 })
 
+test('a turn is done when the process that serves it has exited, although its client has the end before', async () => {
+  const backend = new ScriptedBackend()
+  const agent = plainAgent('', { backend, dialect: plainBack() })
+  const { host, turn } = plainTurn({ agent })
+  const link = new AgentPool(agent, () => false).take(turn.scope, { idleEvent() {}, callFailed() {} }, {})!
+  let done = false
+  const run = turn.run(link, SESSION).then(() => {
+    done = true
+  })
+  backend.call.say(`${JSON.stringify({ type: 'turn-end', turn: 't', outcome: 'completed' })}\n`)
+  await settle()
+  expect([ends(host), done]).toEqual([['completed'], false])
+  backend.call.end()
+  await run
+  expect([backend.call.stops, vi.getTimerCount()]).toEqual([[], 0])
+})
+
 describe('the mode of a session', () => {
   const PLAN: AgentSession = { ...SESSION, settings: { mode: 'plan' } }
   const replied = (more = {}) => ({ turn: null, type: 'command-reply', exchange: 't-mode', ...more })

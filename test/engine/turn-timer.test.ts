@@ -90,7 +90,7 @@ test('the first event ends the wait for it, and each further one begins the sile
 })
 
 test('a turn that has its end is never out of time, whatever its agent does then', () => {
-  const { timer: it, said, turn } = timer(10)
+  const { timer: it, said, turn } = timer()
   turn.abort('ended')
   expect(vi.getTimerCount()).toBe(0)
   it.enter('firstEvent')

@@ -106,7 +106,6 @@ export class AgentLink extends AgentWire {
   expire(why: Fault): boolean {
     const turn = this.host.running
     if (turn === undefined) return false
-    this.#cut = true
     this.calls.cut({ why: 'timeout', fault: why })
     this.abort(failedTurn(turn, why), 'timeout')
     return true
