@@ -60,10 +60,17 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   'qwen-code': {
     codec: async () => (await import('./qwen-code/index.ts')).codec,
   },
+  openai: {
+    codec: async () => (await import('./openai/index.ts')).codec,
+    standIn: { none: true },
+  },
 }
 
 /** The names of all protocols. */
 export const codecNames: readonly string[] = Object.keys(PROTOCOLS)
+
+/** The names of the protocols whose clients start a program. */
+export const standInNames: readonly string[] = codecNames.filter((name) => !standInFacts(name).none)
 
 /** One protocol's codec, or undefined when there is none of that name. */
 export async function loadCodec(name: string): Promise<AnyCodec | undefined> {

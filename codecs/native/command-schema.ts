@@ -95,6 +95,9 @@ const reply = v.variant(
   'must be a reply of a known kind',
 )
 
+/** The answer to one question: its id, or its place among those that a parked turn waits for. */
+const answered = { ask: maybe(text), at: maybe(number), reply }
+
 /** The members of every command besides `type`, `exchange` and `turn`, by its type. */
 export const COMMANDS: Schemas = {
   'turn-start': command({
@@ -113,7 +116,7 @@ export const COMMANDS: Schemas = {
   'turn-cancel': command({ target }),
   'turn-follow': command({ target: which }),
   'turn-steer': command({ target, input: v.array(part, 'must be a string or an array of parts') }),
-  'ask-reply': command({ target, ask: maybe(text), reply }),
+  'ask-reply': command({ target, ...answered, also: maybe(list(record(answered))), input: maybe(parts) }),
   'session-open': command({ mcpServers: maybe(texts) }),
   'session-close': command({}),
   'session-clear': command({}),

@@ -1,4 +1,4 @@
-import { codecNames, standInFacts } from '../../codecs/index.ts'
+import { codecNames, standInFacts, standInNames } from '../../codecs/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import type { Refusal } from './finish-wire.ts'
@@ -14,7 +14,10 @@ import { runThin, type ThinOptions } from './thin.ts'
 export async function asCommand(args: string[]): Promise<number> {
   const [protocol, ...own] = args
   if (protocol === undefined || !codecNames.includes(protocol)) {
-    throw new UsageError(`name a protocol: ${codecNames.join(', ')}`)
+    throw new UsageError(`name a protocol: ${standInNames.join(', ')}`)
+  }
+  if (!standInNames.includes(protocol)) {
+    throw new UsageError(`clients of ${protocol} start no program; they connect to a gateway (turnpike serve)`)
   }
   const { options, rest } = takeOptions(own, ['agent', 'config'])
   const facts = standInFacts(protocol)

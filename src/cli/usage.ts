@@ -1,4 +1,4 @@
-import { codecNames } from '../../codecs/index.ts'
+import { standInNames } from '../../codecs/index.ts'
 
 /** The usage text of each command. */
 const USAGES: Readonly<Record<string, string>> = {
@@ -6,7 +6,7 @@ const USAGES: Readonly<Record<string, string>> = {
       Serves the HTTP endpoints. Without a configuration it runs four small example agents.
 `,
   as: `  turnpike as PROTOCOL [--agent NAME] [--config FILE] [that protocol's own arguments]
-      Acts as that protocol's agent on stdio: ${codecNames.join(', ')}.
+      Acts as that protocol's agent on stdio: ${standInNames.join(', ')}.
       A running gateway runs the turns (at TURNPIKE_URL, or on the same configuration), else this process does.
 `,
   conformance: `  turnpike conformance PROTOCOL [--client] [--hostile] [--format text|json] [--timeout SECONDS] [--only RULE]

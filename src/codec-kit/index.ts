@@ -1,5 +1,6 @@
 export { hasFlag, withDefaultFlags } from './arguments.ts'
 export { askIdOf } from './ask-ids.ts'
+export { readChatUsage } from './chat-usage.ts'
 export { isUncounted, readCounts } from './counts.ts'
 export { errorTable } from './error-table.ts'
 export { type EventTable, writeEvent } from './event-table.ts'

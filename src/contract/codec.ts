@@ -40,6 +40,10 @@ export interface FrontHalf {
    * when stdin is silent for so long, or ends.
    */
   readonly peekMs?: number
+  /**
+   * A request that names an agent which does not exist is refused, unless a route takes it; else the default agent gets it.
+   */
+  readonly namesAgents?: true
   /** Framing of a stand-in's standard input, when its arguments change it from the wire's. */
   input?(context: FrontContext): Framing
   open(context: FrontContext, ports: FrontPorts): FrontLink
@@ -52,8 +56,9 @@ export interface FrontHalf {
  * - `named`: under the session id that each request names; any process can continue it.
  * - `bound`: under the id that the agent reported by `session-bound`; any process that gets that id can continue it.
  * - `resumed`: under the same id, but a process has to be started with it (`BackLink.open`).
+ * - `request`: nowhere; each request brings the conversation, which the gateway keeps.
  */
-export type Memory = 'process' | 'named' | 'bound' | 'resumed'
+export type Memory = 'process' | 'named' | 'bound' | 'resumed' | 'request'
 
 /** The agent side of a dialect. */
 export interface BackHalf<O> {

@@ -3,6 +3,8 @@
  * every start. All are optional.
  */
 export interface StandInFacts {
+  /** Its clients start no program: there is no stand-in. */
+  readonly none?: true
   /**
    * The protocol's own programs: when this program is called through a link with one of these names, it stands in for
    * them.

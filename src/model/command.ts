@@ -116,14 +116,24 @@ export type QueryWhat =
   | 'hints'
   | 'health'
 
-/** A message from a client to an agent. `exchange` names the request that it came with. */
+/** The answer to a question: the question's id, or its place among those that a parked turn waits for, from 0. */
+export interface Answered {
+  ask?: Id
+  at?: number
+  reply: AskReply
+}
+
+/**
+ * A message from a client to an agent. `exchange` names the request that it came with. A request may bring the answers
+ * to several questions of a parked turn (`also`), and say something besides (`input`); agents get each of them alone.
+ */
 export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | TurnStart
   | { type: 'turn-cancel'; target: Target }
   /** Its exchange is shown the turn from its first event on, also when the turn has ended. */
   | { type: 'turn-follow'; target: Target }
   | { type: 'turn-steer'; target: Target; input: readonly Part[] }
-  | { type: 'ask-reply'; target: Target; ask?: Id; reply: AskReply }
+  | ({ type: 'ask-reply'; target: Target; also?: readonly Answered[]; input?: readonly Part[] } & Answered)
   | { type: 'session-open'; mcpServers?: readonly string[] }
   | { type: 'session-close' | 'session-clear' }
   /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */

@@ -73,7 +73,8 @@ export type TurnEvent =
         | { type: 'step-end'; step: number; stop: Stop }
         /** `refusal`: the model says why it does not answer. */
         | { type: 'message-start'; message: Id; role: Role; phase?: 'commentary' | 'final' | 'refusal' }
-        | { type: 'text-delta' | 'reasoning-delta'; message: Id; text: string }
+        | { type: 'text-delta'; message: Id; text: string }
+        | { type: 'reasoning-delta'; message: Id; text: string }
         /** A block of reasoning is complete; without deltas before it, only its seal is known. `message-end` repeats seals. */
         | { type: 'reasoning-end'; message: Id; seal?: Seal }
         /** `parts` only when the agent sent the whole message; fronts that showed its deltas ignore them. */

@@ -16,6 +16,7 @@ const MEMORY: Readonly<Record<string, readonly [plain: string, pinned: string]>>
   // A session that the arguments name is that of every process.
   'qwen@code': ['resumed', 'named'],
   'qwen-code@code': ['resumed', 'named'],
+  'openai@chat': ['request', 'request'],
 }
 
 test('every dialect says how its agents keep a conversation', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS, type ClientName, clientNames, clientOf, failureOf, type Ran } from '../kit/clients.ts'
+import { type ClientName, clientOf, failureOf, type Ran, stdioClientNames } from '../kit/clients.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
@@ -39,10 +39,10 @@ store: { kind: sqlite, path: ./turnpike.db }
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   function start(front: ClientName): Running {
-    const client = CLIENTS[front]
-    const [protocol, ...own] = client.argv
+    const client = clientOf(front)
+    const [protocol, ...own] = client.argv!
     const asked = { text: 'hi', session: 's', id: 'r1' }
-    const env = { ...process.env, ...('env' in client ? client.env(asked) : {}) }
+    const env = { ...process.env, ...client.env?.(asked) }
     const child = spawn(process.execPath, [MAIN, 'as', protocol!, '--config', config, ...own], { env })
     const ran: Ran = { stdout: '', stderr: '', code: null }
     child.stdout.on('data', (bytes: Buffer) => {
@@ -52,7 +52,7 @@ store: { kind: sqlite, path: ./turnpike.db }
       ran.stderr += String(bytes)
     })
     if (front === 'openharness') child.stdin.end(client.write(asked))
-    else child.stdin.write('env' in client ? '' : client.write(asked))
+    else child.stdin.write(client.env ? '' : client.write(asked))
     return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ ...ran, code }))) }
   }
 
@@ -69,8 +69,8 @@ store: { kind: sqlite, path: ./turnpike.db }
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 0)
   }
 
-  test.each(clientNames)('alone: %s ends its turn honestly and leaves nothing behind', (front) => stops(front))
-  test.each(clientNames)('alone: %s does the same when it is interrupted', (front) => stops(front, 'SIGINT'))
+  test.each(stdioClientNames)('alone: %s ends its turn honestly and leaves nothing behind', (front) => stops(front))
+  test.each(stdioClientNames)('alone: %s does the same when it is interrupted', (front) => stops(front, 'SIGINT'))
 
   describe('with a running gateway', () => {
     beforeAll(async () => {
@@ -83,7 +83,7 @@ store: { kind: sqlite, path: ./turnpike.db }
       await ended
     })
 
-    test.each(clientNames)('%s does the same', (front) => stops(front))
+    test.each(stdioClientNames)('%s does the same', (front) => stops(front))
     test('so it does when it is interrupted', () => stops('agentproc', 'SIGINT'))
 
     test('a stand-in that is killed takes its turn with it', async () => {

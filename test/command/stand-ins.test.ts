@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askStdio, clientNames, runTurnpike } from '../kit/clients.ts'
+import { askStdio, runTurnpike, stdioClientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 const ANSWERS: Record<string, (text: string, turn: number, session: string) => string> = {
@@ -35,7 +35,7 @@ describe('stand-ins on stdio', () => {
   const opened = (front: string, agent: string, kind: string): string =>
     front.startsWith('agentproc') || front === 'openharness' ? '' : `s-${kind}-${front}-${agent}`
 
-  for (const front of clientNames) {
+  for (const front of stdioClientNames) {
     test.each(Object.keys(ANSWERS))(`alone: ${front} → %s`, async (agent) => {
       const session = opened(front, agent, 'alone')
       const shown = await askStdio(config, front, { text: 'hello there', session, agent, id: '1' })
@@ -60,7 +60,7 @@ describe('stand-ins on stdio', () => {
       await ended
     })
 
-    for (const front of clientNames) {
+    for (const front of stdioClientNames) {
       test.each(Object.keys(ANSWERS))(`${front} → %s: a turn, and the next one of its session`, async (agent) => {
         const session = opened(front, agent, 'thin')
         const first = await askStdio(config, front, { text: 'hello there', session, agent, id: '1' })

@@ -79,6 +79,9 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.turns': resource('GET /v1/turns'),
     'query.turn': resource('GET /v1/turns/:turn', { turn: 't1' }),
   },
+  openai: {
+    'query.agents': resource('GET /v1/models'),
+  },
   qwen: {
     'session-clear': line({
       session_id: 'lake',

@@ -81,11 +81,15 @@ export function soundNames({ item, code }: { item?: string; code?: string }): vo
     must('a fault has a code of the list', (ERROR_CODES as readonly string[]).includes(code), () => code)
 }
 
+/** The word that ends a stream of OpenAI's. */
+const DONE = '[DONE]'
+
 /** A frame is text, and JSON to its end when it begins as such (the version of a program and plain answers are none). */
 export function soundFrame(frame: Frame, framing: Framing): void {
   const text = frameText(frame)
   must('a frame is text', typeof text === 'string', () => JSON.stringify(frame))
-  if (framing !== 'text' && /^[{[]/.test(text)) must('a frame is JSON', parse(text) !== undefined, () => text)
+  if (framing !== 'text' && /^[{[]/.test(text) && text !== DONE)
+    must('a frame is JSON', parse(text) !== undefined, () => text)
 }
 
 /** The events of one turn, as the laws let them through. */

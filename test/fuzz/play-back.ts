@@ -34,6 +34,7 @@ export class AgentStage implements Stage {
   #isHttp = false
   #turns = 0
   #frames = 0
+  #calls = 0
   #faulted = false
   #acting = false
   #thrown: { error: unknown } | undefined
@@ -82,6 +83,7 @@ export class AgentStage implements Stage {
     }
     this.#agent = new RecordedAgent(asBack(this.#dialect), whole, listener, {
       open: (call) => {
+        this.#calls += 1
         this.#isHttp = call.kind === 'http'
         if (call.kind === 'http') this.#framing = call.answer
         this.#note('call', call)
@@ -118,11 +120,14 @@ export class AgentStage implements Stage {
   end(lost: boolean): void {
     const usual: CallEnd = this.#case.end ?? { why: 'closed', exitCode: 0 }
     const fault = { code: 'protocol-violation', message: 'too long', retryable: false } as const
-    const running = this.#agent.running
+    const { running } = this.#agent
+    const calls = this.#calls
     this.#agent.end(lost ? { why: 'failed', fault } : usual)
     this.#rethrow()
     must('a turn has its end when the wire has', this.#judge.ended, () => `turn ${this.#turns}`)
     if (running === undefined || this.#faulted || this.#asks.length > 0) return
+    // The answer to its next call would come on another wire.
+    if (this.#calls > calls) return
     must('the link itself ends the turn that its wire leaves open', this.#endedByLink.has(running), () => running)
   }
 

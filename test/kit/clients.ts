@@ -26,9 +26,9 @@ export interface ClientRequest {
 
 interface ClientKind {
   path: string
-  /** Arguments after `turnpike as`. */
-  argv: readonly string[]
-  headers?: Record<string, string>
+  /** Arguments after `turnpike as`; absent: it starts no program. */
+  argv?: readonly string[]
+  headers?: (asked: ClientRequest) => Record<string, string>
   env?: (asked: ClientRequest) => Record<string, string>
   write(asked: ClientRequest): string
   read(raw: string, asked: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'>
@@ -283,6 +283,26 @@ export const CLIENTS = {
       return [usage?.['input_tokens'], usage?.['output_tokens']]
     },
   },
+  openai: {
+    path: '/v1/chat/completions',
+    headers: (asked) => ({ ...(asked.session && { 'turnpike-session': asked.session }) }),
+    write: ({ text }) => JSON.stringify({ messages: [{ role: 'user', content: text }] }),
+    read: (raw, { session }) => {
+      const { choices = [] } = JSON.parse(raw) as { choices?: { message: { content: string } }[] }
+      return { ok: choices.length > 0, text: choices[0]?.message.content ?? '', session }
+    },
+    whole: true,
+    failure: (raw) => (JSON.parse(raw) as { error?: { code: string } }).error?.code,
+    refuses: (raw) => {
+      const { error } = JSON.parse(raw) as { error: { message: string; code: string } }
+      return error.message !== '' && error.code !== ''
+    },
+    isEnd: (line) => 'choices' in (JSON.parse(line) as object) || 'error' in (JSON.parse(line) as object),
+    tokens: (raw) => {
+      const { usage } = JSON.parse(raw) as Line
+      return [usage?.['prompt_tokens'], usage?.['completion_tokens']]
+    },
+  },
 } satisfies Record<string, ClientKind>
 
 /** A protocol that there is a client of. */
@@ -294,6 +314,8 @@ export function clientOf(name: ClientName): ClientKind {
 
 /** All clients, for tables. */
 export const clientNames = Object.keys(CLIENTS) as ClientName[]
+/** The clients that start a program. */
+export const stdioClientNames = clientNames.filter((name) => clientOf(name).argv !== undefined)
 
 /** The code by which a client tells a failed turn. */
 export async function failureOf(name: ClientName, code: ErrorCode): Promise<string> {
@@ -308,7 +330,7 @@ export async function askHttp(url: string, name: ClientName, asked: ClientReques
   const query = name === 'zot' && asked.session ? `?session=${asked.session}` : ''
   const response = await fetch(`${url}${client.path}${agent}${query}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...client.headers?.(asked) },
     body: client.write(asked),
   })
   const raw = await response.text()
@@ -349,7 +371,7 @@ export function runTurnpike(args: readonly string[], input: string, env: Record<
 /** One turn on stdio, of the gateway that `config` (a file) describes. */
 export async function askStdio(config: string, name: ClientName, asked: ClientRequest): Promise<Shown & Ran> {
   const client = clientOf(name)
-  const [protocol, ...own] = client.argv
+  const [protocol, ...own] = client.argv!
   const agent = asked.agent ? ['--agent', asked.agent] : []
   const session = name === 'zot' && asked.session ? ['--session', asked.session] : []
   const args = ['as', protocol!, '--config', config, ...agent, ...own, ...session]

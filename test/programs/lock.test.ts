@@ -17,6 +17,7 @@ const { '': root, ...packages } = (read('package-lock.json') as { packages: Reco
 const OTHERS: Readonly<Record<string, string>> = {
   'node_modules/@qwen-code/qwen-code': 'Apache-2.0, in its LICENSE file',
   'node_modules/argparse': 'PSF-2.0, which asks for a notice alone; nothing of it is passed on',
+  'node_modules/json-schema': 'BSD-3-Clause, at choice',
 }
 
 test('programs are locked to one version each, from any registry', () => {

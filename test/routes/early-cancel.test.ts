@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
 import { asFront } from '../../src/contract/index.ts'
-import { CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
+import { type ClientName, clientOf, stdioClientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 const AGENTS = join(import.meta.dirname, '../kit/agents')
@@ -67,13 +67,13 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
     })
   }
 
-  for (const front of clientNames) {
+  for (const front of stdioClientNames) {
     test.each(['silent', 'patient'])(`by a signal: ${front} → %s`, async (agent) => {
-      const client = CLIENTS[front]
+      const client = clientOf(front)
       const asked = { text: 'wait', session: `signal-${front}-${agent}`, id: 'r1' }
-      const env = 'env' in client ? client.env(asked) : undefined
+      const env = client.env?.(asked)
       const text = env ? '' : client.write(asked)
-      const read = await inOneStep(front, { argv: client.argv.slice(1), text, ...(env && { env }) }, agent, true)
+      const read = await inOneStep(front, { argv: client.argv!.slice(1), text, ...(env && { env }) }, agent, true)
       // zot calls a cancelled prompt done, like any other; that nothing was said is what tells it.
       if (front === 'zot') expect(client.read(read, asked).text).toBe('')
       else expect(client.read(read, asked).ok).toBe(false)

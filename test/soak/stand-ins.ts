@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CLIENTS, type ClientName } from '../kit/clients.ts'
+import { type ClientName, clientOf } from '../kit/clients.ts'
 import { AGENTS, ROOT } from '../kit/gateway.ts'
 
 /** The clients whose requests have keys, and one that sends none. */
@@ -37,10 +37,10 @@ function keyed(front: ClientName, line: string, key: string): string {
 
 /** One turn of a client that starts its stand-in. */
 function run(front: ClientName, id: string, config: string, env: NodeJS.ProcessEnv): Promise<Ended> {
-  const client = CLIENTS[front]
+  const client = clientOf(front)
   const asked = { text: `say ${id}`, session: id, id }
   const began = performance.now()
-  const child = spawn(join(ROOT, 'src/cli/turnpike.sh'), ['as', ...client.argv, '--config', config], { env })
+  const child = spawn(join(ROOT, 'src/cli/turnpike.sh'), ['as', ...client.argv!, '--config', config], { env })
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

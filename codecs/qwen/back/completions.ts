@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, keysOf } from '../../../src/codec-kit/index.ts'
+import { dropped, keysOf, readChatUsage } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -16,7 +16,6 @@ import {
 import { faultOfError } from '../error-object.ts'
 import { argumentsText } from '../messages.ts'
 import { Chunk, Completion, Message, Metadata, ToolCall } from '../schema.ts'
-import { readUsage } from '../usage.ts'
 import { entriesExt, MESSAGE_GAP, objectText, PROTOCOL_VERSION } from '../wire.ts'
 import { type Annotations, readAnnotations } from './annotations.ts'
 import { type Outcome, type Reader, reader } from './lines.ts'
@@ -49,12 +48,12 @@ export const COMPLETION: Reader = reader('message-end', Completion, (turn, { cho
   const { notes, ext, calls } = said
   const text = message?.content ?? ''
   if (notes.terminal) turn.terminal(notes.terminal, text)
-  else turn.whole(ROLES.get(message?.role) ?? 'assistant', text, ext)
+  else turn.message(ROLES.get(message?.role) ?? 'assistant', text, ext)
   for (const [at, { id, function: called }] of (message?.tool_calls ?? []).entries()) {
     const args = argumentsText(member(member(calls[at]!, 'function')!, 'arguments'))
     turn.call(id, called.name, args, extOfCall(calls[at]!, text === '' ? ext : undefined))
   }
-  turn.countCall(readUsage(usage, (loss) => turn.report(loss)))
+  turn.countCall(readChatUsage(usage, (loss) => turn.report(loss)))
   if (reason != null) turn.reason(reason)
   notes.end?.()
   return 'read'
@@ -76,7 +75,7 @@ export const CHUNK: Reader = reader('text-delta', Chunk, (turn, { choices, usage
     const piece = { index: index ?? at, id: id == null || id === '' ? undefined : String(id), name: called?.name }
     turn.callPiece(piece, called?.arguments ?? '', extOfCall(calls[at]!, left))
   }
-  const counted = readUsage(usage, (loss) => turn.report(loss))
+  const counted = readChatUsage(usage, (loss) => turn.report(loss))
   if (reason === 'tool_calls') {
     turn.reason(reason)
     turn.endCalls()

@@ -1,7 +1,6 @@
-import { keysOf, scalarText } from '../../../src/codec-kit/index.ts'
+import { keysOf, readChatUsage, scalarText } from '../../../src/codec-kit/index.ts'
 import { type EventOf, type Ext, type JsonText, member, members, type Stop } from '../../../src/model/index.ts'
 import { CommandResult, SessionEvent } from '../schema.ts'
-import { readUsage } from '../usage.ts'
 import { entriesExt, unknownExt } from '../wire.ts'
 import { type Reader, reader } from './lines.ts'
 
@@ -30,7 +29,7 @@ export const SESSION_EVENT: Reader = reader('notice', SessionEvent, (turn, value
     turn.emit(notice.event, notice.ext)
     return 'read'
   }
-  const usage = readUsage(value.metrics, (loss) => turn.report(loss))
+  const usage = readChatUsage(value.metrics, (loss) => turn.report(loss))
   turn.countTurn(usage)
   const metrics = usage ? undefined : member(json, 'metrics')
   const unknown = unknownExt(json, value, KNOWN)

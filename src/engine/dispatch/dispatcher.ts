@@ -72,6 +72,7 @@ export class Dispatcher implements ClientListener {
       explicit,
       principal: context.principal,
       allowed,
+      namesAgents: front.dialect.front.namesAgents === true,
       command,
     })
     if ('code' in choice) return exchange?.fail(choice)

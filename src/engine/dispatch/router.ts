@@ -12,6 +12,8 @@ export interface RouteQuery {
   principal?: string
   /** The agents that the client's key may use; undefined means all. */
   allowed?: readonly string[]
+  /** The default agent does not take a turn that names another one. */
+  namesAgents?: boolean
   command: Command
 }
 
@@ -32,25 +34,32 @@ export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteC
   if (first) return { agent: first, route: table.plain(first.name) }
   const route = table.match(factsOf(query))
   const own = query.command.type === 'turn-start' ? query.command.agent : undefined
-  const name =
-    query.explicit ??
-    (own !== undefined && settings.agents.has(own) ? own : undefined) ??
-    route?.agent ??
-    settings.default
+  const known = own !== undefined && settings.agents.has(own) ? own : undefined
+  const name = query.explicit ?? known ?? route?.agent ?? (query.namesAgents ? own : undefined) ?? settings.default
   if (name === undefined) {
     return fault('agent-not-found', 'No route matches this request and no default agent is configured; name an agent.')
   }
   const agent = settings.agents.get(name)
-  if (!agent) return fault('agent-not-found', `There is no agent "${name}"; GET /v1/agents lists those there are.`)
+  if (!agent) return noAgent(name, settings, query.allowed)
   if (!mayUse(query.allowed, name)) {
     return fault('forbidden', `This key may not use the agent "${name}".`)
   }
   return { agent, route: route ?? table.plain(name) }
 }
 
-/** True for a command about the gateway's own turns and sessions, whatever their agents. */
+/** The most agents that a refusal names. */
+const NAMED_AGENTS = 20
+
+function noAgent(name: string, { agents }: EngineSettings, allowed: RouteQuery['allowed']): Fault {
+  const usable = [...agents.keys()].filter((agent) => mayUse(allowed, agent))
+  const some = usable.slice(0, NAMED_AGENTS).join(', ')
+  const rest = usable.length > NAMED_AGENTS ? ` and ${usable.length - NAMED_AGENTS} more` : ''
+  return fault('agent-not-found', `There is no agent "${name}"; there are: ${some}${rest}.`)
+}
+
+/** True for a command about the gateway itself, its turns and its sessions, whatever their agents. */
 function isOfAll(command: Command): boolean {
-  if (command.type === 'query') return ['turns', 'turn', 'sessions', 'session'].includes(command.what)
+  if (command.type === 'query') return ['agents', 'turns', 'turn', 'sessions', 'session'].includes(command.what)
   return command.type === 'session-delete'
 }
 

@@ -1,5 +1,14 @@
 import type { Store } from '../../contract/index.ts'
-import { type Command, type CommandOf, type Fault, fault, type Id, type Target } from '../../model/index.ts'
+import {
+  type Answered,
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type Target,
+} from '../../model/index.ts'
+import { dropped } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, showPast } from '../record/index.ts'
@@ -87,7 +96,7 @@ export class TurnCommands {
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await join(turn, exchange, parked.seq)
     if (exchange?.ended) return
-    if (turn && turn.answer(command, by) !== 'gone') return
+    if (turn && answerAll(turn, command, parked.asks, by)) return sayBesides(turn, command)
     // Nobody waits for it any longer: what has become of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) exchange?.fail(GONE)
     else if (exchange && !turn) await this.#showPast(client, parked.turn, parked.seq, exchange)
@@ -118,6 +127,26 @@ export class TurnCommands {
   }
 }
 
+/** The question that an answer is for, by its id or its place; undefined when it says neither. */
+function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[]): Id | undefined {
+  return ask ?? (at === undefined ? undefined : asks[at])
+}
+
+/** Gives a parked turn all answers that a request brings. False when none of its questions is open any more. */
+function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly Id[], by: string): boolean {
+  const { ask, at, reply, also = [], ...rest } = command
+  const became = [{ ask, at, reply }, ...also].map((answer) => {
+    const meant = meantBy(answer, asks)
+    return turn.answer({ ...rest, reply: answer.reply, ...(meant !== undefined && { ask: meant }) }, by)
+  })
+  return became.some((what) => what !== 'gone')
+}
+
+/** Tells the agent what its client says besides its answers, where the agent listens while it works. */
+function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): void {
+  if (input && !turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
+}
+
 /** Answers a command, where the client waits for an answer: it was done, or why it was not. */
 function answered(exchange: Exchange | undefined, done: boolean | undefined, why = GONE): void {
   exchange?.reply(done ? {} : { fault: why })
@@ -133,8 +162,9 @@ function unsteerable({ agent }: Turn): Fault {
 }
 
 /** The question has another answer already; whoever repeats the first one only wants to know what became of it. */
-function contradicts({ ask, reply }: CommandOf<'ask-reply'>, { asks, chosen }: ParkedAt): boolean {
-  const meant = ask ?? asks[0]!
+function contradicts(command: CommandOf<'ask-reply'>, { asks, chosen }: ParkedAt): boolean {
+  const { reply } = command
+  const meant = meantBy(command, asks) ?? asks[0]!
   if (!asks.includes(meant)) return true
   return chosen.has(meant) && reply.kind === 'approval' && reply.option !== chosen.get(meant)
 }

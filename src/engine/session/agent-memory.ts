@@ -105,9 +105,14 @@ export class AgentMemory {
     return undefined
   }
 
-  /** What an agent is to know of the session for a turn; when it has lost it, also what was said, as its settings say. */
+  /**
+   * What an agent is to know of the session for a turn. When it has lost it, also what was said, as its settings say;
+   * always when each request brings that.
+   */
   tellOf(agent: AgentSettings, lost: boolean): Awaitable<AgentSession> {
-    if (!lost || agent.restore !== 'replay') return this.#knownTo(agent, [])
+    const { memory } = agent.dialect.back
+    const replays = lost ? agent.restore === 'replay' : this.used && memory(agent.context) === 'request'
+    if (!replays) return this.#knownTo(agent, [])
     return this.#recorder.transcript(this.record.id).then((history) => this.#knownTo(agent, history))
   }
 
@@ -136,6 +141,8 @@ function isLost(memory: Memory, { bound, renamed }: SessionRecord, { persistent 
       return persistent
     case 'named':
       return renamed === true && bound === undefined
+    case 'request':
+      return false
     default:
       return persistent && bound === undefined
   }

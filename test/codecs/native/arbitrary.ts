@@ -258,7 +258,15 @@ const COMMANDS: Record<string, [Members, Members?]> = {
   'turn-cancel': [{ target }],
   'turn-follow': [{ target }],
   'turn-steer': [{ target, input: parts }],
-  'ask-reply': [{ target, reply }, { ask: text }],
+  'ask-reply': [
+    { target, reply },
+    {
+      ask: text,
+      at: fc.nat(9),
+      also: fc.array(record({ reply }, { ask: text, at: fc.nat(9) }), { maxLength: 2 }),
+      input: parts,
+    },
+  ],
   'session-open': [{}, { mcpServers: words }],
   'session-close': [{}],
   'session-clear': [{}],

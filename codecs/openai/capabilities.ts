@@ -1,0 +1,96 @@
+import { FILES, TEXT_TURN } from '../../src/codec-kit/index.ts'
+import { type Capabilities, capabilities } from '../../src/contract/index.ts'
+import type { Item } from '../../src/model/index.ts'
+
+/** What both a client and a server of a model have places for. */
+const BOTH: readonly Item[] = [
+  ...TEXT_TURN,
+  'ask-reply',
+  'start.clientTools',
+  'option.streaming',
+  'option.model',
+  'option.temperature',
+  'option.topP',
+  'option.maxTokens',
+  'option.stop',
+  'option.effort',
+  'option.systemPrompt',
+  'option.toolChoice',
+  'option.parallelTools',
+  'option.outputSchema',
+  'reasoning-delta',
+  'part.text',
+  'part.reasoning',
+  'ask',
+  'ask.tool',
+  'usage',
+  'usage.input',
+  'usage.output',
+  'usage.total',
+  'usage.cacheRead',
+  'usage.reasoning',
+]
+
+/** A client says all of a request, or asks for the models; it sees text, reasoning, refusals, and the calls of its own tools. */
+export const frontCapabilities: Capabilities = capabilities({
+  full: [
+    ...BOTH,
+    'turn-cancel',
+    'turn-accepted',
+    'turn-parked',
+    'start.request',
+    'start.agent',
+    'start.once',
+    'session.id',
+    'query',
+    'query.agents',
+    'command-reply',
+    'fault.code',
+    'tool.executor',
+    'part.tool-call',
+    'part.tool-reply',
+  ],
+  partial: [
+    // User messages right before the last one are part of its input.
+    'start.history',
+    // It sends them, and is sent none.
+    ...FILES,
+    'part.data',
+    // Calls of the client's own tools reach it; what the agent does with tools of its own does not.
+    'tool-start',
+    'tool-args-delta',
+    'tool-call',
+    'tool-end',
+    'ask-settled',
+    'message.phase',
+    'end.stop',
+    'ext',
+    'part.ext',
+  ],
+})
+
+/** A server takes the same request, with the whole conversation in it, and gives the same answer. */
+export const backCapabilities: Capabilities = capabilities({
+  full: [
+    ...BOTH,
+    'turn-cancel',
+    'start.history',
+    'part.data',
+    'tool-start',
+    'tool-args-delta',
+    'tool-call',
+    'tool-end',
+    'turn-steer',
+  ],
+  // Names of files and URLs of some have no place.
+  partial: [
+    ...FILES,
+    'part.tool-call',
+    'part.tool-reply',
+    'message.phase',
+    'end.stop',
+    'fault.code',
+    'ext',
+    'part.ext',
+  ],
+})

@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { readChatUsage } from '../../../../src/codec-kit/index.ts'
+import { type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
+import type { Report } from './request.ts'
+
+/** A piece of a tool call. The first one of an index has its id and name. */
+export interface CallPiece {
+  index: number
+  id?: string
+  name?: string
+  args: string
+}
+
+/** What a chunk of a stream, or a whole answer, says. */
+export interface Said {
+  text?: string
+  reasoning?: string
+  refusal?: string
+  calls: readonly CallPiece[]
+  finish?: string
+  usage?: Usage
+  /** The JSON of an error that came in the place of an answer. */
+  error?: JsonText
+}
+
+const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+
+const Call = v.looseObject({
+  index: maybe(v.number()),
+  id: maybe(v.string()),
+  function: maybe(v.looseObject({ name: maybe(v.string()), arguments: maybe(v.string()) })),
+  custom: maybe(v.looseObject({ name: maybe(v.string()), input: maybe(v.string()) })),
+})
+const Delta = v.looseObject({
+  content: maybe(v.string()),
+  reasoning_content: maybe(v.string()),
+  reasoning: maybe(v.string()),
+  refusal: maybe(v.string()),
+  tool_calls: maybe(v.array(Call)),
+})
+const Choice = v.looseObject({
+  delta: maybe(Delta),
+  message: maybe(Delta),
+  finish_reason: maybe(v.string()),
+  usage: maybe(v.looseObject({})),
+})
+const Chunk = v.looseObject({
+  choices: maybe(v.array(Choice)),
+  usage: maybe(v.looseObject({})),
+  x_groq: maybe(v.looseObject({ usage: maybe(v.looseObject({})) })),
+})
+
+/** Reads a chunk of a stream, or a whole answer, which has a `message` where a chunk has a `delta`. */
+export function readChunk(data: string, report: Report): Said | undefined {
+  const value = parseObject(data)
+  if (!value) return undefined
+  const error = member(data, 'error')
+  if (error !== undefined && error !== 'null') return { calls: [], error }
+  const checked = v.safeParse(Chunk, value)
+  if (!checked.success) return undefined
+  const { choices, usage: outer, x_groq: groq } = checked.output
+  const [choice] = choices ?? []
+  const usage = readChatUsage(outer ?? choice?.usage ?? groq?.usage, report)
+  const delta = choice?.delta ?? choice?.message ?? {}
+  const reasoning = delta.reasoning_content ?? delta.reasoning
+  return {
+    ...(delta.content && { text: delta.content }),
+    ...(reasoning && { reasoning }),
+    ...(delta.refusal && { refusal: delta.refusal }),
+    calls: (delta.tool_calls ?? []).map(readPiece),
+    ...(choice?.finish_reason && { finish: choice.finish_reason }),
+    ...(usage && { usage }),
+  }
+}
+
+function readPiece({ index, id, function: called, custom }: v.InferOutput<typeof Call>, at: number): CallPiece {
+  const name = called?.name ?? custom?.name
+  return {
+    index: index ?? at,
+    ...(id && { id }),
+    ...(name && { name }),
+    args: called?.arguments ?? custom?.input ?? '',
+  }
+}

@@ -1,0 +1,133 @@
+import { dropped, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
+import {
+  type ClientTool,
+  type JsonText,
+  type Loss,
+  member,
+  object,
+  type Part,
+  quote,
+  type TurnOptions,
+  type TurnStart,
+} from '../../../../src/model/index.ts'
+import type { LostPart } from '../../content.ts'
+import type { Options } from '../../options.ts'
+import { ownExt, ownMember } from '../../wire.ts'
+import { messageJsons } from '../messages.ts'
+
+/** Receives what the protocol has no form for. */
+export type Report = (loss: Loss) => void
+
+/** Hears of parts without a form in this protocol, and of their fields. */
+export function partLoss(report: Report): LostPart {
+  return (part, field) => {
+    if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))
+    else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
+  }
+}
+
+/** The messages of a request: the system prompt, the conversation before, and the input. */
+export function messagesOf({ options, history = [], input }: TurnStart, report: Report): JsonText[] {
+  const lost = partLoss(report)
+  const { systemPrompt } = options
+  const system = systemPrompt === undefined ? [] : messageJsons(message('system', systemPrompt), lost)
+  const before = answered(history).flatMap((said) => messageJsons(said, lost))
+  return [...system, ...before, ...messageJsons({ role: 'user', parts: input }, lost)]
+}
+
+function message(role: 'system', text: string): { role: 'system'; parts: Part[] } {
+  return { role, parts: [{ type: 'text', text }] }
+}
+
+type Said = NonNullable<TurnStart['history']>[number]
+
+/** Servers refuse a conversation with a call that has no result: one that was never run gets a result that says so. */
+function answered(history: readonly Said[]): readonly Said[] {
+  const results = new Set(
+    history.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-reply' ? part.tool : []))),
+  )
+  return history.flatMap((said): Said[] => {
+    const open = said.parts.flatMap((part) => (part.type === 'tool-call' && !results.has(part.tool) ? part.tool : []))
+    if (open.length === 0) return [said]
+    const parts = open.map((tool): Part => ({ type: 'tool-reply', tool, status: 'cancelled', parts: [] }))
+    return [said, { role: 'tool', parts }]
+  })
+}
+
+/** The name of a client's tool on the wire, which has no groups. */
+export function wireName({ namespace, name }: Pick<ClientTool, 'namespace' | 'name'>): string {
+  return namespace === undefined ? name : `${namespace}__${name}`
+}
+
+/** The body of one request. `messages` are those of the whole conversation so far. */
+export function requestBody(
+  start: TurnStart & { ext?: { protocol: string; json: JsonText } },
+  settings: Options,
+  messages: readonly JsonText[],
+  report: Report,
+): string {
+  const { options, clientTools = [] } = start
+  const own = ownExt(start.ext)
+  const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
+  const limit = settings.token_limit ?? 'max_completion_tokens'
+  return messageLine(
+    [
+      ['model', quote(options.model ?? settings.model ?? 'default')],
+      ['messages', `[${messages.join(',')}]`],
+      ['stream', 'true'],
+      ['stream_options', settings.stream_usage === false ? undefined : '{"include_usage":true}'],
+      ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
+      ['tool_choice', member(own ?? '', 'tool_choice') ?? choiceJson(options.toolChoice)],
+      ['parallel_tool_calls', json(options.parallelTools)],
+      ['response_format', member(own ?? '', 'response_format') ?? formatJson(options)],
+      [limit, json(options.maxTokens)],
+      ['temperature', json(options.temperature)],
+      ['top_p', json(options.topP)],
+      ['stop', json(options.stop)],
+      ['reasoning_effort', json(options.effort)],
+    ],
+    own,
+  )
+}
+
+function json(value: unknown): JsonText | undefined {
+  return value === undefined ? undefined : JSON.stringify(value)
+}
+
+function choiceJson(choice: TurnOptions['toolChoice']): JsonText | undefined {
+  if (choice === undefined || typeof choice === 'string') return json(choice)
+  return JSON.stringify({ type: 'function', function: { name: choice.tool } })
+}
+
+function formatJson({ outputSchema }: TurnOptions): JsonText | undefined {
+  if (outputSchema === undefined) return undefined
+  const schema = object([
+    ['name', '"answer"'],
+    ['schema', outputSchema],
+  ])
+  return object([
+    ['type', '"json_schema"'],
+    ['json_schema', schema],
+  ])
+}
+
+function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
+  if (tool.kind === 'hosted') {
+    const own = ownExt(tool.ext)
+    if (own === undefined) report(weakened('start.clientTools', tool.name))
+    return own
+  }
+  const common = [
+    ['name', quote(wireName(tool))],
+    ['description', tool.description === undefined ? undefined : quote(tool.description)],
+  ] as const
+  if (tool.kind === 'custom') return typed('custom', object([...common, ['format', ownMember(tool.ext, 'format')]]))
+  return typed('function', object([...common, ['parameters', tool.schema], ['strict', json(tool.strict)]]))
+}
+
+function typed(type: string, inner: JsonText): JsonText {
+  return object([
+    ['type', quote(type)],
+    [type, inner],
+  ])
+}

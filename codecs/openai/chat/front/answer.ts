@@ -1,0 +1,58 @@
+import { type JsonText, type Loss, object, quote, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
+import { FINISH } from '../stops.ts'
+import { usageJson } from '../usage.ts'
+import { callJsons } from './calls.ts'
+
+/** The members that every chunk and every whole answer of a turn have. */
+export function headEntries(view: Pick<TurnView, 'turn' | 'startedAt'>, kind: string, model: string) {
+  return [
+    ['id', quote(`chatcmpl-${view.turn}`)],
+    ['object', quote(kind)],
+    ['created', String(Math.floor(view.startedAt / 1000))],
+    ['model', quote(model)],
+  ] as const
+}
+
+/** The loss report, as a member that clients ignore; undefined when nothing was lost. */
+export function lossEntry(losses: readonly Loss[]): readonly [string, JsonText | undefined] {
+  return ['turnpike', losses.length === 0 ? undefined : object([['losses', JSON.stringify(losses)]])]
+}
+
+/** The end of a turn that its client waits for, or its park. */
+export type Ending = Extract<TurnEvent, { type: 'turn-end' | 'turn-parked' }>
+
+/** The `finish_reason` of a turn that has completed, or that waits for results of tools. */
+export function finishOf(ending: Ending): string {
+  if (ending.type === 'turn-parked') return 'tool_calls'
+  return FINISH[ending.stop ?? 'end']
+}
+
+/** A whole answer, from the view of its turn. */
+export function wholeAnswer(ending: Ending, view: TurnView, model: string, losses: readonly Loss[]): JsonText {
+  const refused = ending.type === 'turn-end' && ending.stop === 'refusal'
+  const calls = ending.type === 'turn-parked' ? callJsons(ending.continuation, ending.asks, view, false) : []
+  const reasoning = view.messages
+    .filter(({ role, lane }) => role === 'assistant' && lane === undefined)
+    .map((message) => message.reasoning)
+    .join('')
+  const text = view.text === '' && calls.length > 0 ? 'null' : quote(view.text)
+  const message = object([
+    ['role', '"assistant"'],
+    ['content', refused ? 'null' : text],
+    ['refusal', refused ? quote(view.text) : 'null'],
+    ['reasoning_content', reasoning === '' ? undefined : quote(reasoning)],
+    ['tool_calls', calls.length === 0 ? undefined : `[${calls.join(',')}]`],
+  ])
+  const choice = object([
+    ['index', '0'],
+    ['message', message],
+    ['logprobs', 'null'],
+    ['finish_reason', quote(finishOf(ending))],
+  ])
+  return object([
+    ...headEntries(view, 'chat.completion', model),
+    ['choices', `[${choice}]`],
+    ['usage', view.usage === undefined ? undefined : usageJson(view.usage)],
+    lossEntry(losses),
+  ])
+}

@@ -1,0 +1,108 @@
+import { isJsonType } from '../../../../src/codec-kit/index.ts'
+import {
+  type Answer,
+  type Frame,
+  type FrontContext,
+  type FrontHalf,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+  type InputFate,
+} from '../../../../src/contract/index.ts'
+import type { Command, Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import { frontCapabilities } from '../../capabilities.ts'
+import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import { ModelsFront } from '../../models.ts'
+import { wholeAnswer } from './answer.ts'
+import { commandsOf } from './commands.ts'
+import { reportLosses, reportTools } from './losses.ts'
+import { type ChatRequest, readRequest } from './request.ts'
+import { ChunkWriter } from './stream.ts'
+
+/** A client of `POST /v1/chat/completions`: one request in, one answer out, whole or in chunks. */
+export const front: FrontHalf = {
+  capabilities: frontCapabilities,
+  env: [],
+  namesAgents: true,
+  accepts: (_first, { transport }) => transport === 'http',
+  open: (context, ports) =>
+    context.method === 'GET' ? new ModelsFront(context, ports) : new ChatFront(context, ports),
+}
+
+class ChatFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  /** The gateway takes them when the answer begins. */
+  readonly #headers: Record<string, string> = {}
+  #model = ''
+  /** Writes the chunks of a stream; absent for a whole answer. */
+  #chunks: ChunkWriter | undefined
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  decode(frame: Frame): void {
+    const { headers } = this.#context
+    if (!isJsonType(headers['content-type'])) {
+      this.#ports.fault(
+        invalidRequest('The body must be JSON; send it as application/json.'),
+        'continues',
+        undefined,
+        415,
+      )
+      return
+    }
+    const request = readRequest(frameText(frame))
+    if ('code' in request) {
+      this.#ports.fault(request, 'continues')
+      return
+    }
+    const exchange = this.#ports.newId()
+    this.#model = request.model
+    if (request.streams) this.#stream(request, exchange)
+    const { before, command } = commandsOf(request, headers, exchange, () => this.#ports.newId())
+    for (const cancel of before) this.#ports.command(cancel)
+    this.#ports.command(command, this.#answer(request, command))
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    // A client that sends the request again would have the agent do its work again.
+    if (event.type === 'turn-started') this.#headers['x-should-retry'] = 'false'
+    const report = (loss: Loss): void => this.#ports.report(loss, exchange)
+    reportLosses(event, view, report)
+    if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)
+    if (this.#chunks) this.#chunks.write(event, view)
+    else if (event.type === 'turn-end' && event.outcome !== 'completed') this.#ports.send(errorBody(faultOfTurn(event)))
+    else if (event.type === 'turn-end' || event.type === 'turn-parked') {
+      this.#ports.send(wholeAnswer(event, view, this.#model, this.#ports.losses(exchange)))
+    }
+  }
+
+  encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
+    if (found.code === 'lossy-refused') this.#headers['x-should-retry'] = 'false'
+    if (this.#chunks?.begun) this.#chunks.fail(found)
+    else this.#ports.send(errorBody(found))
+  }
+
+  keepAlive(): void {
+    this.#chunks?.keepAlive()
+  }
+
+  #stream({ model, countsUsage }: ChatRequest, exchange: Id): void {
+    this.#headers['cache-control'] = 'no-cache'
+    this.#chunks = new ChunkWriter(model, countsUsage, {
+      data: (data) => this.#ports.send({ data }),
+      losses: () => this.#ports.losses(exchange),
+    })
+  }
+
+  /** Calls of its tools end the answer, and the turn is parked until the next request brings their results. */
+  #answer({ streams }: ChatRequest, command: Command): Answer {
+    const asks =
+      command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
+    const common = { headers: this.#headers, onDisconnect: 'cancel', asks } as const
+    return streams ? { form: 'stream', framing: 'sse', ...common } : { form: 'whole', framing: 'body', ...common }
+  }
+}

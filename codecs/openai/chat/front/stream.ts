@@ -1,0 +1,160 @@
+import { type EventTable, writeEvent } from '../../../../src/codec-kit/index.ts'
+import {
+  type EventOf,
+  type Fault,
+  type JsonText,
+  type Loss,
+  object,
+  quote,
+  type TurnEvent,
+  type TurnView,
+  textOf,
+} from '../../../../src/model/index.ts'
+import { errorJson, faultOfTurn } from '../../errors.ts'
+import { usageJson } from '../usage.ts'
+import { type Ending, finishOf, headEntries, lossEntry } from './answer.ts'
+import { callJsons } from './calls.ts'
+
+/** The writer's place in the wire. */
+export interface StreamOutput {
+  /** Writes the data of one server-sent event. */
+  data(json: JsonText | '[DONE]'): void
+  /** The losses of the exchange so far. */
+  losses(): readonly Loss[]
+}
+
+/** Writes the chunks of one answer: a role, pieces of text, calls, exactly one finish or error, and `[DONE]`. */
+export class ChunkWriter {
+  static readonly #EVENTS: EventTable<ChunkWriter> = {
+    'turn-accepted': null,
+    'turn-started': (writer) => writer.#begin(),
+    'turn-parked': (writer, event, view) => writer.#finish(event, view),
+    'turn-end': (writer, event, view) => writer.#finish(event, view),
+    'step-start': null,
+    'step-end': null,
+    'message-start': (writer, event) => writer.#start(event),
+    'text-delta': (writer, event) => writer.#text(event.message, event.text),
+    'reasoning-delta': (writer, { message, text }) =>
+      writer.#isAnswer(message) && writer.#delta('reasoning_content', text),
+    'reasoning-end': null,
+    'message-end': (writer, event, view) => writer.#end(event, view),
+    'message-retract': null,
+    'tool-start': null,
+    'tool-args-delta': null,
+    'tool-call': null,
+    'tool-progress': null,
+    'tool-end': null,
+    'terminal-output': null,
+    directive: null,
+    plan: null,
+    usage: null,
+    notice: null,
+    ask: null,
+    'ask-settled': null,
+    foreign: null,
+  }
+
+  readonly #output: StreamOutput
+  readonly #model: string
+  readonly #countsUsage: boolean
+  /** The beginning of every chunk, which has the same ids. */
+  #head = ''
+  #begun = false
+  /** Messages whose text is the answer, and the member that it goes to. */
+  readonly #answers = new Map<string, 'content' | 'refusal'>()
+  /** The message that text was written of; another one begins after an empty line. */
+  #speaking: string | undefined
+
+  constructor(model: string, countsUsage: boolean, output: StreamOutput) {
+    this.#model = model
+    this.#countsUsage = countsUsage
+    this.#output = output
+  }
+
+  /** True once something is written: a failure can no longer be a status. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  /** Writes what an event says. */
+  write(event: TurnEvent, view: TurnView): void {
+    if (this.#head === '') this.#head = object(headEntries(view, 'chat.completion.chunk', this.#model)).slice(0, -1)
+    writeEvent(ChunkWriter.#EVENTS, this, event, view)
+  }
+
+  /** Ends the stream with an error. */
+  fail(fault: Fault): void {
+    this.#output.data(object([['error', errorJson(fault)], lossEntry(this.#output.losses())]))
+    this.#output.data('[DONE]')
+  }
+
+  /** Writes a chunk that says nothing, so that nobody on the way takes the connection for dead. */
+  keepAlive(): void {
+    if (this.#begun) this.#chunk('{}', 'null')
+  }
+
+  #begin(): void {
+    if (this.#begun) return
+    this.#begun = true
+    this.#chunk('{"role":"assistant","content":""}', 'null')
+  }
+
+  #start({ message, role, lane, phase }: EventOf<'message-start'>): void {
+    if (role === 'assistant' && lane === undefined)
+      this.#answers.set(message, phase === 'refusal' ? 'refusal' : 'content')
+  }
+
+  #isAnswer(message: string): boolean {
+    return this.#answers.has(message)
+  }
+
+  #text(message: string, text: string): void {
+    const member = this.#answers.get(message)
+    if (member === undefined || text === '') return
+    if (this.#speaking !== undefined && this.#speaking !== message) this.#delta(member, '\n\n')
+    this.#speaking = message
+    this.#delta(member, text)
+  }
+
+  /** What came with the end of the message alone has not been written yet. */
+  #end({ message, parts }: EventOf<'message-end'>, view: TurnView): void {
+    const known = view.message(message)
+    if (!parts || !known || !this.#isAnswer(message)) return
+    const thoughts = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
+    if (known.thought !== true && thoughts !== '') this.#delta('reasoning_content', thoughts)
+    if (!known.streamed) this.#text(message, textOf(parts))
+  }
+
+  #delta(member: string, text: string): void {
+    this.#begin()
+    this.#chunk(`{"${member}":${quote(text)}}`, 'null')
+  }
+
+  #finish(ending: Ending, view: TurnView): void {
+    if (ending.type === 'turn-end' && ending.outcome !== 'completed') {
+      this.fail(faultOfTurn(ending))
+      return
+    }
+    this.#begin()
+    if (ending.type === 'turn-parked') {
+      for (const call of callJsons(ending.continuation, ending.asks, view, true)) {
+        this.#chunk(`{"tool_calls":[${call}]}`, 'null')
+      }
+    }
+    const losses = this.#output.losses()
+    this.#chunk('{}', quote(finishOf(ending)), losses)
+    if (this.#countsUsage) {
+      const usage = usageJson(view.usage ?? {})
+      this.#output.data(`${this.#head},"choices":[],"usage":${usage}}`)
+    }
+    this.#output.data('[DONE]')
+  }
+
+  #chunk(delta: JsonText, finish: JsonText, losses: readonly Loss[] = []): void {
+    const [key, report] = lossEntry(losses)
+    const more = report === undefined ? '' : `,"${key}":${report}`
+    this.#output.data(
+      `${this.#head},"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]${more}}`,
+    )
+  }
+}

@@ -1,0 +1,7 @@
+import { extensions } from '../../src/codec-kit/index.ts'
+
+/** The name under which fields of this protocol without a place in the model travel. */
+export const PROTOCOL = 'openai'
+
+/** The `ext` of this protocol. */
+export const { ownExt, ownMember, toExt, entriesExt, unknownExt } = extensions(PROTOCOL)

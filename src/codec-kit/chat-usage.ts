@@ -1,0 +1,17 @@
+import { isRecord, type Loss, type Usage } from '../model/index.ts'
+import { isUncounted, readCounts } from './counts.ts'
+
+const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
+const CACHED = { cacheRead: 'cached_tokens' } as const
+const REASONED = { reasoning: 'reasoning_tokens' } as const
+
+/** Reads the tokens of a `usage` object of Chat Completions. All zeros mean that nothing was counted: then undefined. */
+export function readChatUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+  if (!isRecord(json)) return undefined
+  const usage: Usage = {
+    ...readCounts(json, COUNTS, report),
+    ...readCounts(json['prompt_tokens_details'], CACHED, report),
+    ...readCounts(json['completion_tokens_details'], REASONED, report),
+  }
+  return isUncounted(usage) ? undefined : usage
+}
