@@ -7,11 +7,12 @@ import {
   frameText,
   type InputFate,
 } from '../../../src/contract/index.ts'
-import type { Fault, Id, JsonText, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type { Fault, Id, LinkEvent, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { eventLine, faultLine } from '../lines.ts'
 import { write } from '../wire.ts'
 import { type More, parkedAnswer, wholeAnswer } from './http-answer.ts'
 import { answerOf, readRequest } from './http-request.ts'
+import { StreamedAnswer } from './streamed.ts'
 
 /** An id that a header can hold as it is. */
 const HEADER_SAFE = /^[\x21-\x7e]{1,256}$/
@@ -23,8 +24,8 @@ export class HttpFront implements FrontLink {
   /** The headers of the answer; the gateway takes them when the answer begins. */
   readonly #headers: Record<string, string> = {}
   #answer: Answer | undefined
-  /** Events were written: what the link says is for this client too. */
-  #streaming = false
+  /** Set once events were written: what the link says is for this client too. */
+  #stream: StreamedAnswer | undefined
   /** The answer is that of an earlier request under the same key. */
   #replayed = false
 
@@ -52,26 +53,24 @@ export class HttpFront implements FrontLink {
     const form = this.#answer!.form
     if (event.type === 'turn-accepted') this.#replayed = event.how === 'replayed'
     if (form === 'accepted') this.#accept(event, view)
-    else if (form === 'stream') this.#stream(event, exchange, view)
+    else if (form === 'stream') this.#streamed(event, exchange, view)
     else if (event.type === 'turn-end') this.#ports.send(wholeAnswer(event, view, this.#more(exchange)))
     else if (event.type === 'turn-parked') this.#ports.send(parkedAnswer(event, view, this.#more(exchange)))
   }
 
   encodeLink(event: LinkEvent): void {
-    if (this.#streaming) this.#write(event.type, eventLine(event, {}), undefined)
+    this.#stream?.write(event.type, eventLine(event, {}))
   }
 
   encodeFault(found: Fault, exchange: Id | undefined, input: InputFate): void {
     const losses = exchange === undefined ? [] : this.#ports.losses(exchange)
     const line = faultLine(found, undefined, input, losses)
-    if (this.#streaming) this.#write('fault', line, undefined)
+    if (this.#stream) this.#stream.write('fault', line)
     else this.#ports.send(line)
   }
 
   keepAlive(): void {
-    if (!this.#streaming) return
-    // Readers of lines skip empty ones.
-    this.#ports.send(this.#answer!.framing === 'sse' ? { event: 'ping', data: '{}' } : '')
+    this.#stream?.keepAlive()
   }
 
   /** The turn was taken. The answer says only this, and where to ask for more. */
@@ -85,16 +84,11 @@ export class HttpFront implements FrontLink {
     return { losses: this.#ports.losses(exchange), replayed: this.#replayed }
   }
 
-  #stream(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
-    if (!this.#streaming && this.#answer!.framing === 'sse') this.#headers['cache-control'] = 'no-cache'
-    this.#streaming = true
-    const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
-    this.#write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
-  }
-
-  #write(event: string, data: JsonText, seq: number | undefined): void {
-    if (this.#answer!.framing === 'ndjson') this.#ports.send(data)
-    else this.#ports.send({ event, data, ...(seq !== undefined && { id: String(seq) }) })
+  #streamed(event: TurnEvent, exchange: Id, view: TurnView): void {
+    const framing = this.#answer!.framing === 'ndjson' ? 'ndjson' : 'sse'
+    if (!this.#stream && framing === 'sse') this.#headers['cache-control'] = 'no-cache'
+    this.#stream ??= new StreamedAnswer(this.#ports, framing)
+    this.#stream.event(event, exchange, view)
   }
 
   #mirror(request: string | undefined): void {

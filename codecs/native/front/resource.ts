@@ -20,10 +20,11 @@ import {
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { eventLine, faultLine } from '../lines.ts'
+import { faultLine } from '../lines.ts'
 import { readCommand } from '../read.ts'
 import { write } from '../wire.ts'
 import { formOf } from './http-request.ts'
+import { StreamedAnswer } from './streamed.ts'
 
 /** A request for a turn or a session that there is: the segments of its path, its body. */
 interface Request {
@@ -109,6 +110,7 @@ export class ResourceFront implements FrontLink {
   /** The number of the last event that the client has seen. */
   readonly #seen: number
   readonly #framing: 'sse' | 'ndjson'
+  readonly #stream: StreamedAnswer
   #streaming = false
 
   constructor(context: FrontContext, ports: FrontPorts) {
@@ -116,6 +118,7 @@ export class ResourceFront implements FrontLink {
     this.#ports = ports
     this.#seen = Number(context.headers['last-event-id'] ?? 0) || 0
     this.#framing = formOf(context.headers) === 'ndjson' ? 'ndjson' : 'sse'
+    this.#stream = new StreamedAnswer(ports, this.#framing)
   }
 
   decode(frame: Frame): void {
@@ -130,11 +133,9 @@ export class ResourceFront implements FrontLink {
     this.#ports.command(command, follows ? this.#following() : WHOLE)
   }
 
-  encode(event: TurnEvent, exchange: Id, { seq }: TurnView): void {
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#streaming = true
-    if (seq <= this.#seen) return
-    const losses = event.type === 'turn-end' ? this.#ports.losses(exchange) : []
-    this.#write(event.type, eventLine(event, { seq, ...(losses.length > 0 && { losses }) }), seq)
+    if (view.seq > this.#seen) this.#stream.event(event, exchange, view)
   }
 
   encodeLink(event: LinkEvent): void {
@@ -146,30 +147,23 @@ export class ResourceFront implements FrontLink {
 
   encodeFault(found: Fault, _exchange: Id | undefined, input: InputFate): void {
     const line = faultLine(found, undefined, input, [])
-    if (this.#streaming) this.#write('fault', line, undefined)
+    if (this.#streaming) this.#stream.write('fault', line)
     else this.#ports.send(line)
   }
 
   keepAlive(): void {
-    if (!this.#streaming) return
-    // Readers of lines skip empty ones.
-    this.#ports.send(this.#framing === 'sse' ? { event: 'ping', data: '{}' } : '')
+    if (this.#streaming) this.#stream.keepAlive()
   }
 
   /** Turns that have got further. */
   #changed(data: JsonText): void {
     this.#streaming = true
-    this.#write('turns', data, undefined)
+    this.#stream.write('turns', data)
   }
 
   /** Looking on must change nothing: who follows a turn is asked what its agent asks only where it says so. */
   #following(): Answer {
     const asks = /(^|&)asks=now(&|$)/.test(this.#context.query) ? 'inline' : 'never'
     return { form: 'stream', framing: this.#framing, onDisconnect: 'drain', asks }
-  }
-
-  #write(event: string, data: string, seq: number | undefined): void {
-    if (this.#framing === 'ndjson') this.#ports.send(data)
-    else this.#ports.send({ event, data, ...(seq !== undefined && { id: String(seq) }) })
   }
 }
