@@ -207,6 +207,13 @@ describe('a client on lines', () => {
     ])
   })
 
+  test('is told that nothing more of its input can be read', () => {
+    const drive = driveFront(codec)
+    drive.link.encodeFault(fault('payload-too-large', 'Too long.'), undefined, 'ends')
+    const found = { code: 'payload-too-large', message: 'Too long.', retryable: false, fatal: true }
+    expect(linesOf(drive).slice(1)).toEqual([{ type: 'fault', fault: found }])
+  })
+
   test('is told what happens beside its turns', () => {
     const drive = driveFront(codec)
     drive.link.encodeLink!({ turn: null, type: 'session-changed', json: '{"model":"m"}' })

@@ -43,6 +43,7 @@ describe('the answer', () => {
     const front = play(
       ...turn([
         { type: 'message-start', turn: 't1', message: 'm1', role: 'assistant' },
+        { type: 'reasoning-delta', turn: 't1', message: 'm1', text: '' },
         { type: 'reasoning-delta', turn: 't1', message: 'm1', text: 'hm' },
         { type: 'message-end', turn: 't1', message: 'm1', parts: [{ type: 'reasoning', text: 'hm' }] },
         { type: 'message-start', turn: 't1', message: 'm2', role: 'assistant', lane: 'sub' },
