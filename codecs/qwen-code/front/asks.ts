@@ -11,7 +11,6 @@ import {
   type JsonText,
   member,
   members,
-  narrowestOption,
   object,
   parse,
   type Question,
@@ -19,13 +18,13 @@ import {
   rest,
   type Target,
 } from '../../../src/model/index.ts'
-import { ControlResponse, Verdict } from '../schema.ts'
-import { errorText, ownExt, responseLine, sameJson } from '../wire.ts'
+import { ControlResponse } from '../schema.ts'
+import { errorText, ownExt, responseLine } from '../wire.ts'
 import type { Client } from './client.ts'
 import type { Mode } from './flags.ts'
+import { allow, deny, REFUSED, replyTo, type Said } from './replies.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
-type ApprovalReply = Extract<AskReply, { kind: 'approval' }>
 
 /** A question that the client was asked, by the id of its control request. */
 interface Open {
@@ -34,17 +33,12 @@ interface Open {
   question: Question
 }
 
-/** The client's answer: the raw payload, or the fault for a missing one. */
-type Said = { payload: JsonText } | { error: string }
-
 /** Tools that `auto-edit` consents to, by the names that Qwen Code gives them. */
 const EDITING: ReadonlySet<string> = new Set(['edit', 'write_file', 'notebook_edit'])
 
 const DECIDING: ReadonlySet<Mode> = new Set(['yolo', 'plan', 'auto-edit'])
 
 const CLOSED: Said = { error: 'Input closed' }
-
-const REFUSED = '{"code":-32601,"message":"The client has no place for this request."}'
 
 /** The agent's questions to the client, as control requests; the approval mode answers where it decides. */
 export class FrontAsks {
@@ -204,56 +198,4 @@ function suggestionsOf({ options, description }: Approval): JsonText {
 function isPlain(options: readonly AskOption[]): boolean {
   const kinds = new Set(options.map(({ kind }) => kind))
   return kinds.size === options.length && options.every(({ scope }) => scope === 'once')
-}
-
-/** Reads the client's answer to this question. */
-function replyTo(question: Question, said: Said): AskReply {
-  const payload = 'payload' in said ? said.payload : undefined
-  switch (question.kind) {
-    case 'approval':
-      return 'error' in said ? deny(question, said.error) : verdict(question, said.payload)
-    case 'input':
-      return { kind: 'input', values: answersOf(payload) ?? '{}' }
-    case 'client': {
-      const result = payload && member(payload, 'mcp_response')
-      return result === undefined ? { kind: 'client', error: REFUSED } : { kind: 'client', result }
-    }
-    case 'tool':
-      return { kind: 'tool', status: 'denied', parts: [] }
-  }
-}
-
-/** Every behaviour but `allow` refuses. */
-function verdict(question: Approval, payload: JsonText): ApprovalReply {
-  const { behavior, message, interrupt } = verdictOf(payload)
-  if (behavior !== 'allow') return { ...deny(question, message), ...(interrupt && { stopTurn: true as const }) }
-  const edited = member(payload, 'updatedInput')
-  const changed = edited !== undefined && isRecord(parse(edited)) && !sameJson(edited, question.args)
-  return { ...allow(question), ...(changed && { edited }) }
-}
-
-/** The payload of an answer to `can_use_tool`; one of another shape says nothing. */
-function verdictOf(payload: JsonText | undefined): {
-  behavior: string
-  message?: string | undefined
-  interrupt: boolean
-} {
-  const { success, output } = v.safeParse(Verdict, parse(payload ?? ''))
-  return success ? { ...output, behavior: output.behavior.toLowerCase() } : { behavior: '', interrupt: false }
-}
-
-function answersOf(payload: JsonText | undefined): JsonText | undefined {
-  if (verdictOf(payload).behavior !== 'allow') return undefined
-  const answers = member(member(payload!, 'updatedInput') ?? '', 'answers')
-  return answers !== undefined && isRecord(parse(answers)) ? answers : undefined
-}
-
-/** Consent with the narrowest scope that the agent offers. */
-function allow(question: Approval): ApprovalReply {
-  const option = narrowestOption(question.options, 'allow')
-  return option ? { kind: 'approval', option: option.id } : deny(question, 'The agent offers no consent.')
-}
-
-function deny({ options }: Approval, message: string | undefined): ApprovalReply {
-  return { kind: 'approval', option: narrowestOption(options, 'deny')?.id ?? 'deny', ...(message && { message }) }
 }
