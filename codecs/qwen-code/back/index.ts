@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf, UnaskedOutput, unknownMembers, unparsed } from '../../../src/codec-kit/index.ts'
+import { keysOf, UnaskedTurn, unknownMembers, unparsed } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -20,13 +20,6 @@ import { interrupt, startWork, type Work } from './start.ts'
 import { readSystem } from './system.ts'
 import { TurnDecoder } from './turn.ts'
 
-/** A turn that the agent began itself, while none of ours runs; `began`: it has a result to wait for. */
-interface Unasked {
-  decoder: TurnDecoder
-  output: UnaskedOutput
-  began: boolean
-}
-
 const INIT: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'session_id'])
 const RESULT = keysOf(Result)
 
@@ -44,9 +37,7 @@ export class QwenCodeBack implements BackLink {
   readonly #process: CliProcess
   readonly #asks: Asks
   #work: Work | undefined
-  #unasked: Unasked | undefined
-  /** The commands that wait until that is over. */
-  #afterUnasked: (() => void) | undefined
+  readonly #unasked: UnaskedTurn<TurnDecoder>
   /** The version of the CLI. */
   #version: string | undefined
   #bound: string | undefined
@@ -58,6 +49,7 @@ export class QwenCodeBack implements BackLink {
     this.#ports = ports
     this.#process = new CliProcess(context, ports)
     this.#asks = new Asks(ports, this.#process)
+    this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', this.#process.meter))
   }
 
   open(bound?: string): void {
@@ -126,7 +118,7 @@ export class QwenCodeBack implements BackLink {
     else if (turn) this.#content(line, turn)
     else if (!LINES.has(type)) this.#foreign(line)
     // Before the greeting an agent has nothing to say.
-    else if (this.#process.greeted) this.#content(line, this.#openUnasked().decoder)
+    else if (this.#process.greeted) this.#content(line, this.#unasked.open())
   }
 
   #content(line: Line, turn: TurnDecoder): void {
@@ -161,7 +153,9 @@ export class QwenCodeBack implements BackLink {
     this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
     // Only what begins as turns do has a result to wait for.
-    if (!turn && this.#process.greeted) this.#openUnasked().began = true
+    if (turn || !this.#process.greeted) return
+    this.#unasked.open()
+    this.#unasked.began = true
   }
 
   /** The session that the agent works in: reported once a turn is in it, and again when the agent changes it. */
@@ -187,27 +181,9 @@ export class QwenCodeBack implements BackLink {
     } else {
       // An agent that cannot start says why in a result, before it ends.
       if (!this.#process.greeted && output.is_error) this.#process.refusal = faultOfText(output.error?.message)
-      this.#unasked?.decoder.result(output, this.#version, undefined)
-      this.#endUnasked()
+      this.#unasked.decoder?.result(output, this.#version, undefined)
+      this.#unasked.end()
     }
-  }
-
-  /** Opens a turn for the agent's output while no message is answered, such as a job that it finished by itself. */
-  #openUnasked(): Unasked {
-    if (!this.#unasked) {
-      const output = new UnaskedOutput(this.#ports)
-      const decoder = new TurnDecoder(output.ports, '', this.#process.meter)
-      this.#unasked = { output, decoder, began: false }
-    }
-    return this.#unasked
-  }
-
-  #endUnasked(): void {
-    this.#unasked?.output.tell()
-    this.#unasked = undefined
-    const next = this.#afterUnasked
-    this.#afterUnasked = undefined
-    next?.()
   }
 
   #start(start: CommandOf<'turn-start'>): void {
@@ -223,11 +199,8 @@ export class QwenCodeBack implements BackLink {
     this.#lost = false
     const process = this.#process
     if (!process.dead && process.isElsewhere(bound)) process.restart(bound ?? process.session)
-    process.ready(() => {
-      // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
-      this.#afterUnasked = () => startWork(work, process, this.#ports)
-      if (!this.#unasked?.began) this.#endUnasked()
-    })
+    // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
+    process.ready(() => this.#unasked.before(() => startWork(work, process, this.#ports)))
   }
 
   #cancel(): void {
@@ -240,7 +213,7 @@ export class QwenCodeBack implements BackLink {
 
   #die(dead: Death): void {
     this.#fail(dead)
-    this.#endUnasked()
+    this.#unasked.end()
     this.#process.die(dead)
   }
 

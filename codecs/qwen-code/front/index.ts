@@ -1,4 +1,4 @@
-import { messageLine } from '../../../src/codec-kit/index.ts'
+import { isLinesType, messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -75,7 +75,7 @@ export class QwenCodeFront implements FrontLink {
     } else if (refusal !== undefined) {
       ports.warn(refusal)
       this.#close(1)
-    } else if (this.#http && !isLines(this.#context.headers['content-type'])) {
+    } else if (this.#http && !isLinesType(this.#context.headers['content-type'])) {
       const text = 'The body must be lines of JSON: send it as application/x-ndjson.'
       ports.fault(fault('invalid-request', text), 'continues', undefined, 415)
       this.#close(0)
@@ -226,8 +226,4 @@ function newClient(context: FrontContext, ports: FrontPorts): Client {
 function httpArguments({ query }: FrontContext): Arguments {
   const partial = new URLSearchParams(query).has('include-partial-messages')
   return { ...readArguments([]), input: 'stream-json', output: 'stream-json', partial }
-}
-
-function isLines(type: string | undefined): boolean {
-  return type === undefined || /^application\/(?:x-ndjson|jsonl|json|json-lines|x-json-stream)\b/i.test(type)
 }

@@ -92,9 +92,9 @@ function approvalOf(line: JsonText, turn: TurnDecoder): Asked {
 }
 
 /** The call that an approval is about. */
-function toolOf(id: unknown, { tools }: TurnDecoder): { tool?: Id } {
+function toolOf(id: unknown, turn: TurnDecoder): { tool?: Id } {
   if (typeof id !== 'string' && typeof id !== 'number') return {}
-  return { tool: tools.shown(String(id))?.tool ?? String(id) }
+  return { tool: turn.running(String(id)) ?? String(id) }
 }
 
 function readOption(json: JsonText): AskOption[] {

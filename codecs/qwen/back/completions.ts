@@ -48,7 +48,7 @@ export const COMPLETION: Reader = reader('message-end', Completion, (turn, { cho
   const { notes, ext, calls } = said
   const text = message?.content ?? ''
   if (notes.terminal) turn.terminal(notes.terminal, text)
-  else turn.message(ROLES.get(message?.role) ?? 'assistant', text, ext)
+  else turn.whole(ROLES.get(message?.role) ?? 'assistant', text, ext)
   for (const [at, { id, function: called }] of (message?.tool_calls ?? []).entries()) {
     const args = argumentsText(member(member(calls[at]!, 'function')!, 'arguments'))
     turn.call(id, called.name, args, extOfCall(calls[at]!, text === '' ? ext : undefined))

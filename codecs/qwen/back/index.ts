@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, UnaskedOutput, unparsed, withDefaultFlags } from '../../../src/codec-kit/index.ts'
+import { dropped, UnaskedTurn, unparsed, withDefaultFlags } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -55,8 +55,7 @@ export class QwenBack implements BackLink {
   readonly #queries: BackQueries
   readonly #past = new EndedTurns()
   #work: { decoder: TurnDecoder; where: Where } | undefined
-  /** A turn that the agent began itself, while none of ours runs. */
-  #unasked: { decoder: TurnDecoder; output: UnaskedOutput; prompt: unknown } | undefined
+  readonly #unasked: UnaskedTurn<TurnDecoder>
   /** The agent's own id of the session. */
   #session: string | undefined
   /** The system prompt that the agent knows already. */
@@ -67,6 +66,7 @@ export class QwenBack implements BackLink {
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#context = context
     this.#ports = ports
+    this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', 'prompt'))
     this.#asks = new BackAsks(ports)
     this.#queries = new BackQueries(ports)
     if (context.options.lifetime === 'turn') return
@@ -160,21 +160,19 @@ export class QwenBack implements BackLink {
   #decodeUnasked(reader: Reader, value: Record<string, unknown>, line: JsonText): boolean {
     const prompt = value['prompt_id']
     if (typeof prompt === 'string' ? this.#past.has(prompt) : this.#past.tail) return false
-    if (!this.#unasked && value['choices'] === undefined) return false
-    const output = this.#unasked?.output ?? new UnaskedOutput(this.#ports)
-    this.#unasked ??= { output, decoder: new TurnDecoder(output.ports, '', 'prompt'), prompt }
-    reader.read(this.#unasked.decoder, value, line)
-    if (this.#unasked.decoder.ended || isLastChunk(value)) this.#endUnasked()
+    if (!this.#unasked.decoder && value['choices'] === undefined) return false
+    if (!this.#unasked.decoder) this.#past.unasked = prompt
+    const decoder = this.#unasked.open()
+    reader.read(decoder, value, line)
+    if (decoder.ended || isLastChunk(value)) this.#endUnasked()
     return true
   }
 
   /** Ends the output of an unrequested turn. Its further lines come too late. */
   #endUnasked(): void {
-    if (!this.#unasked) return
-    const { output, prompt } = this.#unasked
-    this.#unasked = undefined
-    output.tell()
-    if (typeof prompt === 'string') this.#past.add(prompt)
+    if (!this.#unasked.decoder) return
+    this.#unasked.end()
+    if (typeof this.#past.unasked === 'string') this.#past.add(this.#past.unasked)
   }
 
   #ask(value: Record<string, unknown>, line: JsonText): void {

@@ -9,6 +9,8 @@ export class EndedTurns {
   readonly #prompts = new Set<string>()
   /** A turn may have ended before the last line that its agent wrote for it. */
   tail = false
+  /** The prompt id of the turn that the agent runs by itself, if it says one. */
+  unasked: unknown
 
   /** Remembers that the turn with this prompt id has ended. */
   add(prompt: string): void {

@@ -1,14 +1,21 @@
-import { type BodyOf, unparsed } from '../../../src/codec-kit/index.ts'
+import {
+  type BodyOf,
+  CANCELLED,
+  type Ending,
+  failedWith,
+  numberedIds,
+  ToolCalls,
+  TurnEmitter,
+  unparsed,
+} from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   addUsage,
-  type EventOf,
   type Ext,
   type Fault,
   fault,
   type Id,
   type JsonText,
-  type Loss,
   member,
   members,
   parse,
@@ -20,7 +27,6 @@ import {
 } from '../../../src/model/index.ts'
 import { ENDED, readDisplay } from '../display.ts'
 import { entriesExt, unknownExt } from '../wire.ts'
-import { ToolCalls } from './tools.ts'
 
 /** The stop of every finish reason. */
 const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
@@ -33,18 +39,26 @@ const REASONS: ReadonlyMap<string, Stop> = new Map<string, Stop>([
 
 const TERMINAL: ReadonlySet<string> = new Set(['type', 'session_id', 'prompt_id', 'channel', 'text'])
 
+/** A call whose arguments come in pieces. */
+interface Draft {
+  wireId: string
+  tool: Id
+  name: string
+  pieces: string
+}
+
 /** One turn of the agent as canonical events; `ended` is true once it has its end. */
-export class TurnDecoder {
-  readonly turn: Id
+export class TurnDecoder extends TurnEmitter {
   /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
   cancelAsked = false
   ended = false
   /** Something of the turn was said. */
   begun = false
-  readonly tools = new ToolCalls()
-  readonly #ports: BackPorts
   readonly #task: 'prompt' | 'compact'
-  #message: Id | undefined
+  readonly #tools = new ToolCalls(numberedIds())
+  /** The calls of the current round by the number that their pieces have. */
+  readonly #drafts = new Map<number, Draft>()
+  #called = false
   /** The tokens of its model calls, and those of the turn as the agent sums them up. */
   readonly #usage: { calls?: Usage; turn?: Usage } = {}
   #reason: string | undefined
@@ -52,10 +66,10 @@ export class TurnDecoder {
   #summary: string | undefined
 
   constructor(ports: BackPorts, turn: Id, task: 'prompt' | 'compact') {
-    this.#ports = ports
-    this.turn = turn
+    super(ports, turn)
     this.#task = task
-    ports.emit({ turn, type: 'turn-started' })
+    this.started()
+    this.begun = false
   }
 
   /** True when a finish reason came that nothing has to follow. */
@@ -64,18 +78,20 @@ export class TurnDecoder {
   }
 
   /** A piece of text: the hot path. */
-  text(text: string, ext: Ext | undefined): void {
+  override text(text: string, ext?: Ext): void {
     if (text === '') return
     this.begun = true
     this.#spoke = true
-    this.#message ??= this.#startMessage('assistant')
-    const message = this.#message
-    if (ext === undefined) this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text })
-    else this.#ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
+    super.text(text, ext)
+  }
+
+  override emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
+    this.begun = true
+    super.emit(event, ext)
   }
 
   /** A whole message. */
-  message(role: Role, text: string, ext: Ext | undefined): void {
+  whole(role: Role, text: string, ext: Ext | undefined): void {
     this.closeMessage()
     if (text === '') return
     if (role === 'assistant') this.#spoke = true
@@ -93,62 +109,67 @@ export class TurnDecoder {
     this.emit({ type: 'message-end', message })
   }
 
-  closeMessage(): void {
-    if (this.#message === undefined) return
-    this.emit({ type: 'message-end', message: this.#message })
-    this.#message = undefined
-  }
-
   /** A whole call. */
   call(wireId: string, name: string, args: JsonText, ext: Ext | undefined): void {
     this.closeMessage()
-    const { tool } = this.tools.call(wireId, name)
+    this.#called = true
     const isJson = parse(args) !== undefined
     if (!isJson) this.report(unparsed('tool-call', 'arguments'))
+    const tool = this.#tools.start(wireId)
     this.emit({ type: 'tool-call', tool, name, args: isJson ? args : '{}', executor: 'agent' }, ext)
   }
 
-  /** A piece of a call: the first one of its number names it. */
+  /** A piece of a call: the first one of its number names it. Some providers repeat its id on every piece. */
   callPiece(
     { index, id, name }: { index: number; id: string | undefined; name: string | null | undefined },
     text: string,
     ext: Ext | undefined,
   ): void {
     this.closeMessage()
-    let call = this.tools.draft(index, id)
-    if (!call) {
+    let draft = this.#drafts.get(index)
+    if (!draft || (id !== undefined && draft.wireId !== id)) {
       if (name == null) {
         this.report(unparsed('tool-args-delta'))
         return
       }
-      call = this.tools.start(index, id ?? this.#ports.newId(), name)
-      this.emit({ type: 'tool-start', tool: call.tool, name, executor: 'agent' }, ext)
+      const wireId = id ?? this.ports.newId()
+      draft = { wireId, tool: this.#tools.start(wireId), name, pieces: '' }
+      this.#drafts.set(index, draft)
+      this.#called = true
+      this.emit({ type: 'tool-start', tool: draft.tool, name, executor: 'agent' }, ext)
     }
     if (text === '') return
-    call.pieces += text
-    this.emit({ type: 'tool-args-delta', tool: call.tool, text })
+    draft.pieces += text
+    this.emit({ type: 'tool-args-delta', tool: draft.tool, text })
   }
 
   /** The round of calls is over: those that came in pieces are whole. */
   endCalls(): void {
-    for (const { tool, name, pieces } of this.tools.endRound()) {
+    const drafts = [...this.#drafts.values()]
+    this.#drafts.clear()
+    for (const { tool, name, pieces } of drafts) {
       const args = parse(pieces) === undefined ? '{}' : pieces
       this.emit({ type: 'tool-call', tool, name, args, executor: 'agent' })
     }
   }
 
+  /** The call that runs under this id, which may have a prefix `call_` that the call itself has not. */
+  running(wireId: string): Id | undefined {
+    return this.#tools.running(wireId) ?? this.#tools.running(wireId.replace(/^call_/, ''))
+  }
+
   /** Reads the display of a tool (`json`); false when there is no such call. */
   display(wireId: string, status: string, json: JsonText | undefined, ext: Ext | undefined): boolean {
     this.endCalls()
-    const call = this.tools.shown(wireId)
-    if (!call) return false
+    const tool = this.running(wireId)
+    if (tool === undefined) return false
     const { parts, exact } = readDisplay(json)
     const all = exact ? ext : entriesExt([['result_display', json], ...members(ext?.json ?? '{}')])
     const end = ENDED.get(status.toLowerCase())
     if (end) {
-      call.ended = true
-      this.emit({ type: 'tool-end', tool: call.tool, status: end, parts }, all)
-    } else if (parts.length > 0) this.emit({ type: 'tool-progress', tool: call.tool, parts }, all)
+      if (this.#tools.end(wireId) === undefined) this.#tools.end(wireId.replace(/^call_/, ''))
+      this.emit({ type: 'tool-end', tool, status: end, parts }, all)
+    } else if (parts.length > 0) this.emit({ type: 'tool-progress', tool, parts }, all)
     return true
   }
 
@@ -186,29 +207,26 @@ export class TurnDecoder {
     this.closeMessage()
     if (this.cancelAsked || stop === 'aborted') {
       // A call whose arguments were still coming was dropped.
-      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' }, ext)
+      this.#end(CANCELLED, ext)
       return
     }
     this.endCalls()
-    if (!this.#spoke && this.#summary === undefined && this.#reason === undefined && !this.tools.any) {
+    if (!this.#spoke && this.#summary === undefined && this.#reason === undefined && !this.#called) {
       this.fail(fault('protocol-violation', 'The agent ended the turn without any answer.'))
       return
     }
     if (!this.#spoke && this.#task === 'prompt') {
-      const text = 'The agent ended the turn without any text.'
-      this.emit({ type: 'notice', severity: 'info', code: 'empty-answer', text })
+      this.notice('info', 'empty-answer', 'The agent ended the turn without any text.')
     }
     const summary = this.#task === 'compact' && this.#summary !== undefined ? { summary: this.#summary } : {}
     const reason = REASONS.get(this.#reason ?? 'stop') ?? 'end'
-    this.#end({ type: 'turn-end', outcome: 'completed', stop: stop ?? reason, ...summary }, ext)
+    this.#end({ outcome: 'completed', stop: stop ?? reason, ...summary }, ext)
   }
 
   /** The turn failed, or its process is gone. */
   fail(reason: Fault): void {
     this.closeMessage()
-    if (this.cancelAsked || reason.code === 'cancelled') {
-      this.#end({ type: 'turn-end', outcome: 'cancelled', stop: 'aborted' })
-    } else this.#end({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: reason })
+    this.#end(this.cancelAsked || reason.code === 'cancelled' ? CANCELLED : failedWith(reason))
   }
 
   /** The result of a command: a message that is its answer. */
@@ -221,26 +239,16 @@ export class TurnDecoder {
     this.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] })
   }
 
-  report(loss: Loss): void {
-    this.#ports.report(loss, this.turn)
-  }
-
-  emit(event: BodyOf<TurnEvent>, ext?: Ext): void {
-    this.begun = true
-    const whole = { turn: this.turn, ...event } as TurnEvent
-    this.#ports.emit(ext === undefined ? whole : { ...whole, ext })
-  }
-
   #startMessage(role: Role, ext?: Ext): Id {
-    const message = this.#ports.newId()
+    const message = this.ports.newId()
     this.emit({ type: 'message-start', message, role }, ext)
     return message
   }
 
-  #end(end: BodyOf<EventOf<'turn-end'>>, ext?: Ext): void {
+  #end(end: Ending, ext?: Ext): void {
     const usage = this.#usage.turn ?? this.#usage.calls
     if (usage) this.emit({ type: 'usage', scope: 'turn', usage })
     this.ended = true
-    this.emit(end, ext)
+    this.emit({ type: 'turn-end', ...end }, ext)
   }
 }
