@@ -35,7 +35,9 @@ it('reads losses that were recorded without a side: those of the client are the 
     const losses = [other, loss] as never
     await store.endTurn({ ...TURN, turn, session, endedAt: 9, outcome: 'completed', losses, measures })
   }
+  await store.endTurn({ ...TURN, turn: 'bare', session, endedAt: 9, outcome: 'completed', losses: [loss] as never })
   const sides = async (turn: string) => (await store.readTurn(turn))!.losses!.map(({ item, side }) => [item, side])
+  expect(await sides('bare')).toEqual([['plan', 'agent']])
   expect(await sides('none')).toEqual([
     ['ext', 'agent'],
     ['plan', 'agent'],

@@ -2,7 +2,7 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { prepareAll } from '../../src/store/statements.ts'
-import { TickTransaction } from '../../src/store/transaction.ts'
+import { inTransaction, ShortTransactions, TickTransaction } from '../../src/store/transaction.ts'
 
 /** A database with a table whose constraint fails at the commit and nowhere else, and its transaction. */
 function transaction() {
@@ -50,4 +50,41 @@ test('of work that throws nothing is kept, and the rest of its tick is', async (
   expect(() => it.atomically(work)).toThrow('half')
   await tick()
   expect(rows()).toEqual([{ id: 1 }])
+})
+
+test('a short transaction keeps all of its work, or nothing when the work or its commit fails', () => {
+  const { db, rows } = transaction()
+  const it = new ShortTransactions(db)
+  const insert = (table: 'parents' | 'children', id: number) => () => db.exec(`INSERT INTO ${table} VALUES (${id})`)
+  it.write(insert('parents', 1))
+  expect(() => it.write(insert('children', 7))).toThrow('FOREIGN KEY constraint failed')
+  const half = (): void => {
+    insert('parents', 2)()
+    throw new Error('half')
+  }
+  expect(() => it.atomically(half)).toThrow('half')
+  it.commit()
+  expect([rows(), db.isTransaction]).toEqual([[{ id: 1 }], false])
+})
+
+test('work whose transaction was undone already fails with its own error', () => {
+  const { db } = transaction()
+  const full = (): void => {
+    db.exec('ROLLBACK')
+    throw new Error('disk full')
+  }
+  expect(() => inTransaction(db, full)).toThrow('disk full')
+})
+
+test('writes go on in a new transaction when the one before was undone in the middle of its tick', async () => {
+  const { db, it, insert, rows } = transaction()
+  insert('parents', 1)
+  const full = (): void => {
+    db.exec('ROLLBACK')
+    throw new Error('disk full')
+  }
+  expect(() => it.atomically(full)).toThrow('disk full')
+  insert('parents', 2)
+  await tick()
+  expect(rows()).toEqual([{ id: 2 }])
 })
