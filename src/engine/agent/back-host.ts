@@ -58,7 +58,7 @@ export class BackHost<O = unknown> {
   readonly #asks = new Set<Id>()
   #turn: HostedTurn | undefined
   #direction: LossDirection = 'request'
-  #end: CallEnd = { why: 'closed' }
+  #callEnd: CallEnd = { why: 'closed' }
   #broken: Fault | undefined
   #ids = 0
   /** The handshake of the agent's process is done (always true without one). */
@@ -109,7 +109,7 @@ export class BackHost<O = unknown> {
 
   /** The fault of a turn that the wire leaves without an end. */
   get missingEnd(): Fault {
-    return this.#broken ?? faultOfEnd(this.#end)
+    return this.#broken ?? faultOfEnd(this.#callEnd)
   }
 
   /** Starts the process that lives as long as the session. `bound` is the agent's own id of the session. */
@@ -175,7 +175,7 @@ export class BackHost<O = unknown> {
 
   /** Tells the link that a call has ended. */
   callEnded(end: CallEnd): void {
-    this.#end = end
+    this.#callEnd = end
     this.#step('response', () => this.#link.decodeEnd(end))
   }
 
@@ -193,18 +193,26 @@ export class BackHost<O = unknown> {
   }
 
   #emit(event: AgentEvent): void {
-    if (event.turn === null) {
-      if (event.type === 'agent-ready') this.ready = true
-      this.#listener.link(event)
-      return
+    // First the event that is by far the most frequent.
+    if (event.type === 'text-delta') this.#turn?.laws.next(event)
+    else if (event.turn === null) this.#emitLink(event)
+    else if (event.type === 'turn-end' && event.turn === this.#turn?.id) this.#end(this.#turn, event)
+    else {
+      if (event.type === 'ask') this.#asks.add(event.ask)
+      if (event.type === 'ask-settled') this.#asks.delete(event.ask)
+      this.#turn?.laws.next(event)
     }
-    if (event.type === 'ask') this.#asks.add(event.ask)
-    else if (event.type === 'ask-settled') this.#asks.delete(event.ask)
-    const turn = this.#turn
-    const isEnd = event.type === 'turn-end' && event.turn === turn?.id
-    if (isEnd) this.#turn = undefined
-    turn?.laws.next(event)
-    if (isEnd) this.#listener.idle()
+  }
+
+  #emitLink(event: LinkEvent): void {
+    if (event.type === 'agent-ready') this.ready = true
+    this.#listener.link(event)
+  }
+
+  #end(turn: HostedTurn, end: TurnEnd): void {
+    this.#turn = undefined
+    turn.laws.next(end)
+    this.#listener.idle()
   }
 
   #break(why: Fault): void {
