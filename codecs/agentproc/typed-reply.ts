@@ -1,7 +1,7 @@
 import type { BackPorts } from '../../src/contract/index.ts'
 import { type Ext, type Fault, fault, type Id, type Item } from '../../src/model/index.ts'
 import type { AgentProcOptions } from './options.ts'
-import { type AgentLine, isSessionId, type PartialEvent, type ReadLine } from './v04/schema.ts'
+import { type AgentLine, isCutOff, isSessionId, type PartialEvent, type ReadLine } from './v04/schema.ts'
 import { otherWire, type TypedVersion } from './versions.ts'
 
 /** A permission request of an agent. */
@@ -20,7 +20,7 @@ export interface ReplyHost {
  * Reads the stdout of one run of an agent of wire 0.3 or 0.4 as events of its turn: the part that both wires share.
  * Partials are deltas of one message; the wires differ in what ends it.
  */
-export abstract class TypedReply {
+export abstract class TypedReply<Read = unknown> {
   protected readonly turn: Id
   protected readonly options: AgentProcOptions
   protected readonly host: ReplyHost
@@ -55,8 +55,23 @@ export abstract class TypedReply {
   /** True when there is no text that a reader could see. */
   abstract get blank(): boolean
 
+  /** Reads a line as an event of this wire; undefined when it is none. */
+  protected abstract read(line: string): Read | undefined
+
+  /** Takes an event, with its line. */
+  protected abstract take(read: Read, line: string): void
+
   /** One line of stdout. */
-  abstract line(line: string): void
+  line(line: string): void {
+    const read = this.read(line)
+    this.cut = !read && isCutOff(line)
+    if (!read) {
+      this.#malformed(line)
+      return
+    }
+    this.#understood = true
+    this.take(read, line)
+  }
 
   /** Nothing more comes: ends the message with its whole text. */
   abstract close(): void
@@ -71,13 +86,8 @@ export abstract class TypedReply {
     return this.#message !== undefined
   }
 
-  /** A line was an event of this wire. */
-  protected understand(): void {
-    this.#understood = true
-  }
-
   /** A line was none. The client gets a notice of the first, and of the first that belongs to another wire. */
-  protected malformed(line: string): void {
+  #malformed(line: string): void {
     this.report('unparsed', 'foreign')
     const other = otherWire(this.#version, line)
     if (other && this.#strange?.message !== other.message) this.warn('other-wire', other.message)

@@ -39,6 +39,24 @@ export function ownContinuation(token: string | undefined): string | undefined {
 
 const SEMVER = /^(\d+)\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
 
+/** Members of an engine's message (section 5.2), and of its `response`. */
+export const ENVELOPE: ReadonlySet<string> = new Set([
+  'protocol_version',
+  'request_id',
+  'correlation_id',
+  'supported_protocol_versions',
+  'supported_capabilities',
+  'capability_denials',
+  'response',
+])
+export const RESPONSE: ReadonlySet<string> = new Set([
+  'status',
+  'engine_latency_ms',
+  'action_directives',
+  'error',
+  'extensions',
+])
+
 /** Compares a `protocol_version` with ours: `same` major line, `other` major line, or `invalid` (not three numbers). */
 export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
   const major = typeof version === 'string' ? SEMVER.exec(version)?.[1] : undefined

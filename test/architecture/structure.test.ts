@@ -14,10 +14,10 @@ import {
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
   medianFile: 73,
-  p90File: 190,
+  p90File: 188,
   p90Function: 15,
   classFields: 16,
-  constructorMembers: 9,
+  constructorMembers: 7,
   untestedEngineFiles: 5,
 } as const
 

@@ -23,7 +23,17 @@ import {
   type TurnExtension,
   turnExtension,
 } from '../schema.ts'
-import { at, entriesExt, otherMembers, STREAMING, TURN_EXTENSION, unlessEmpty, versionLine } from '../wire.ts'
+import {
+  at,
+  ENVELOPE,
+  entriesExt,
+  otherMembers,
+  RESPONSE,
+  STREAMING,
+  TURN_EXTENSION,
+  unlessEmpty,
+  versionLine,
+} from '../wire.ts'
 
 type Approval = Extract<Ask['question'], { kind: 'approval' }>
 
@@ -142,17 +152,7 @@ function scopeOf(id: string): AskOption['scope'] {
   return /session/i.test(id) ? 'session' : 'once'
 }
 
-const TOP = new Set([
-  'protocol_version',
-  'request_id',
-  'correlation_id',
-  'supported_protocol_versions',
-  'supported_capabilities',
-  'capability_denials',
-  'response',
-])
 const HOP = new Set([STREAMING])
-const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
 
 /**
  * The members of an answer beyond the model, in the shape of the envelope itself: capability answers, unknown fields,
@@ -166,7 +166,7 @@ export function answerExt({ json, response }: EngineAnswer, keepList: boolean): 
     ['extensions', extensions?.json],
     ...otherMembers(response, RESPONSE),
   ])
-  return entriesExt([...capabilityMembers(json), ['response', inner?.json], ...otherMembers(json, TOP)])
+  return entriesExt([...capabilityMembers(json), ['response', inner?.json], ...otherMembers(json, ENVELOPE)])
 }
 
 /** The part of `answerExt` that an answer before the end of the turn needs: what was said of capabilities. */

@@ -10,21 +10,12 @@ import {
 } from '../../../src/model/index.ts'
 import { errorJson } from '../errors.ts'
 import { usageJson } from '../usage.ts'
-import { at, oneLine, otherMembers, TURN_EXTENSION, text, unlessEmpty, VERSION } from '../wire.ts'
+import { at, ENVELOPE, oneLine, otherMembers, RESPONSE, TURN_EXTENSION, text, unlessEmpty, VERSION } from '../wire.ts'
 import type { Report } from './directives.ts'
 import type { Ids } from './request.ts'
 
-const TOP = new Set([
-  'protocol_version',
-  'request_id',
-  'correlation_id',
-  'supported_protocol_versions',
-  'supported_capabilities',
-  'capability_denials',
-  'response',
-  'request',
-])
-const RESPONSE = new Set(['status', 'engine_latency_ms', 'action_directives', 'error', 'extensions'])
+/** Members that an answer of ours has itself, or that mean nothing in one. */
+const TOP = new Set([...ENVELOPE, 'request'])
 
 /** The parts of an answer; every text is raw JSON. */
 export interface AnswerParts {

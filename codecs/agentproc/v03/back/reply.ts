@@ -2,7 +2,7 @@ import { type Id, member } from '../../../../src/model/index.ts'
 import { type Cap, capOf } from '../../cap.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { type ReplyHost, TypedReply } from '../../typed-reply.ts'
-import { isCutOff, unpadded } from '../../v04/schema.ts'
+import { unpadded } from '../../v04/schema.ts'
 import { type AgentLine03, type ReadLine03, readLine } from '../schema.ts'
 
 type Of<T extends AgentLine03['type']> = Extract<AgentLine03, { type: T }>
@@ -11,7 +11,7 @@ type Of<T extends AgentLine03['type']> = Extract<AgentLine03, { type: T }>
  * Reads one run of an agent of wire 0.3. Its body is all `text` events together. Agents write there the whole reply
  * again, its last partial, or what their partials did not say: only the last is a message of its own.
  */
-export class Reply extends TypedReply {
+export class Reply extends TypedReply<ReadLine03> {
   readonly #partials: Cap
   readonly #bodyCap: Cap
   #body = ''
@@ -27,15 +27,11 @@ export class Reply extends TypedReply {
     return this.shown.trim() === '' && this.#body.trim() === ''
   }
 
-  line(line: string): void {
-    const read = readLine(line)
-    this.cut = !read && isCutOff(line)
-    if (!read) {
-      this.malformed(line)
-      return
-    }
-    const { event, ext } = read
-    this.understand()
+  protected read(line: string): ReadLine03 | undefined {
+    return readLine(line)
+  }
+
+  protected take({ event, ext }: ReadLine03, line: string): void {
     if (event.type === 'partial') this.#partial(event, ext)
     else if (event.type === 'text') this.#text(event, ext)
     else if (event.type === 'session') this.#learn(event.id, ext)

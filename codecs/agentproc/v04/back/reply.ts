@@ -1,13 +1,13 @@
 import { type Id, member } from '../../../../src/model/index.ts'
 import type { AgentProcOptions } from '../../options.ts'
 import { type ReplyHost, TypedReply } from '../../typed-reply.ts'
-import { type AgentLine, isCutOff, type ReadLine, readLine, unpadded } from '../schema.ts'
+import { type AgentLine, type ReadLine, readLine, unpadded } from '../schema.ts'
 import { readUsage } from '../usage.ts'
 
 type Of<T extends AgentLine['type']> = Extract<AgentLine, { type: T }>
 
 /** Reads one run of an agent of wire 0.4. Its result may repeat the text of the partials, or a part of it. */
-export class Reply extends TypedReply {
+export class Reply extends TypedReply<ReadLine> {
   #result: string | undefined
   #usageKnown = false
 
@@ -23,15 +23,11 @@ export class Reply extends TypedReply {
     return this.shown.trim() === '' && (this.#result ?? '').trim() === ''
   }
 
-  line(line: string): void {
-    const read = readLine(line)
-    this.cut = !read && isCutOff(line)
-    if (!read) {
-      this.malformed(line)
-      return
-    }
-    const { event, ext } = read
-    this.understand()
+  protected read(line: string): ReadLine | undefined {
+    return readLine(line)
+  }
+
+  protected take({ event, ext }: ReadLine, line: string): void {
     if (event.session_id) this.#learn(event.session_id)
     if (event.type === 'partial') this.partial(event, ext)
     else if (event.type === 'result') this.#answer(event, ext, line)
