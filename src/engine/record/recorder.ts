@@ -14,6 +14,12 @@ import { WriteQueue } from './write-queue.ts'
 const INTERVAL_MS = 50
 const WAITING_UNITS = 1_048_576
 
+/**
+ * The time that events of a turn wait, in milliseconds, when the turn is recorded already: with many turns under way each
+ * write costs more than the event that it is for.
+ */
+const EVENTS_MS = 500
+
 /** The age, in milliseconds, from which a turn that promises its client nothing before its end is recorded as running. */
 const BEGIN_MS = 200
 
@@ -196,6 +202,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
 
   #wait(page: TurnPage): void {
     page.waits = true
+    page.waitsSince = elapsed()
     this.#waiting.push(page)
     this.#schedule()
   }
@@ -206,7 +213,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
 
   #writeDue(): void {
     this.#timer = undefined
-    this.#writeWaiting((page) => page.begun || elapsed() - page.since >= BEGIN_MS)
+    const now = elapsed()
+    this.#writeWaiting((page) => now >= (page.begun ? page.waitsSince + EVENTS_MS : page.since + BEGIN_MS))
     this.#marks.writeDue()
     if (this.#waiting.length > 0 || this.#marks.waiting) this.#schedule()
   }

@@ -17,14 +17,15 @@ export interface TurnPage {
   readonly lines: EventLines
   /** It is in the store. */
   begun: boolean
-  /** It is in the list of pages that have something to write. */
+  /** It is in the list of pages that have something to write, since then. */
   waits: boolean
+  waitsSince: number
 }
 
 /** The page of a turn that begins. */
 export function newPage(turn: Turn, record: TurnRecord): TurnPage {
   const unkept = keepsContent(turn) ? undefined : []
-  return { turn, since: elapsed(), unkept, record, lines: newLines(turn.id), begun: false, waits: false }
+  return { turn, since: elapsed(), unkept, record, lines: newLines(turn.id), begun: false, waits: false, waitsSince: 0 }
 }
 
 /** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */
