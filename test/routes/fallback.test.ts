@@ -20,7 +20,7 @@ agents:${EXAMPLE_AGENTS}
   exits: { protocol: zot, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
   native: { protocol: native, command: ${process.execPath}, args: [${AGENTS}/native.mjs] }
   leaves: { protocol: native, command: ${AGENTS}/exits.sh, args: [], breaker: { failures: 1000 } }
-  brief: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 }, limits: { total: 10ms, firstEvent: 10ms, grace: 1h } }
+  brief: { protocol: agentproc, command: /nowhere/agent, args: [], breaker: { failures: 1000 }, limits: { total: 250ms, firstEvent: 250ms, grace: 1h } }
   slow: { protocol: agentproc, command: /bin/sh, args: [-c, "trap '' TERM; sleep 0.3; echo hi; [ $AGENT_MESSAGE = hi ] || sleep 1009"], limits: { grace: 100ms } }
   hasty: { protocol: agentproc, command: /bin/sh, args: [-c, "sleep 1008"], limits: { total: 200ms } }
   broken: { protocol: agentproc, command: /nowhere/either, args: [], breaker: { failures: 2, cooldown: 1h } }

@@ -166,12 +166,13 @@ routes:
       body: JSON.stringify({ request_id: 'r1', session_id: 'rejecting-1', prompt: 'wait' }),
       signal: running.signal,
     })
-    await until(() => gateway.engine.turns.length === 1)
+    const runs = (): boolean => gateway.engine.turns.some(({ view }) => view.session === 'rejecting-1')
+    await until(runs)
     const refused = await askHttp(gateway.url, 'zene', { text: 'hi', session: 'rejecting-1', id: 'r2' })
     expect(JSON.parse(refused.raw)).toMatchObject({ ok: false, error_code: 'BUSY' })
     running.abort()
     await first.catch(() => {})
-    await until(() => gateway.engine.turns.length === 0)
+    await until(() => !runs())
     const next = await askHttp(gateway.url, 'zene', { text: 'quick', session: 'rejecting-1', id: 'r3' })
     expect(next.text, next.raw).toMatch(/^pid \d+$/)
   })
@@ -264,7 +265,7 @@ routes:
     ['patient', 'The agent "patient" cannot be told anything while it works; send it as a turn of its own.'],
   ])('is steered by the own word of the native protocol, or the client is told why not: %s', async (agent, refusal) => {
     const client = new StandInClient(gateway.url, 'native', agent, { text: 'wait', session: `told-${agent}` })
-    await until(() => gateway.engine.turns.some(({ view }) => view.seq > 1))
+    await until(() => gateway.engine.turns.some(({ view }) => view.session === `told-${agent}` && view.seq > 1))
     client.write('{"type":"turn-steer","exchange":"told","input":"hurry"}\n')
     const reply = (): string | undefined => client.read.split('\n').find((line) => line.includes('"exchange":"told"'))
     await until(() => reply() !== undefined)
