@@ -15,6 +15,10 @@ export class ModelAnswer {
   readonly #ports: BackPorts
   readonly #executorOf: (name: string) => 'client' | 'agent'
   readonly #calls = new Map<number, ModelCall>()
+  /** The HTTP status of the call. */
+  status = 200
+  /** The reason for its end, once it was given. */
+  finish: string | undefined
   #message: Id | undefined
   #text = ''
   #reasoning = ''
@@ -38,8 +42,9 @@ export class ModelAnswer {
   }
 
   /** Takes a piece in. */
-  take({ text, reasoning, refusal, calls }: Said): void {
+  take({ text, reasoning, refusal, calls, finish }: Said): void {
     const turn = this.#turn
+    this.finish ??= finish
     if (reasoning !== undefined) {
       this.#reasoning += reasoning
       this.#ports.emit({ type: 'reasoning-delta', turn, message: this.#open(), text: reasoning })

@@ -26,7 +26,6 @@ const MAX_CALLS = 100
 
 /** One turn of a model: a request, and one more for each round of calls whose results have come. */
 export class ChatTurn {
-  readonly turn: Id
   readonly #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
@@ -36,15 +35,12 @@ export class ChatTurn {
   /** Calls that wait for their results, and the results that have come. */
   readonly #waiting = new Map<Id, (Part & { type: 'tool-reply' }) | undefined>()
   #answer: ModelAnswer
-  #finish: string | undefined
-  #status = 200
   #calls = 0
   #started = false
   #ended = false
   #usage: Usage | undefined
 
   constructor(start: Command & TurnStart, options: Options, ports: BackPorts) {
-    this.turn = start.turn
     this.#start = start
     this.#options = options
     this.#ports = ports
@@ -63,7 +59,7 @@ export class ChatTurn {
     if (ask === undefined || !this.#waiting.has(ask) || reply.kind !== 'tool') return
     const { status, parts } = reply
     this.#waiting.set(ask, { type: 'tool-reply', tool: ask, status, parts })
-    this.#ports.emit({ type: 'tool-end', turn: this.turn, tool: ask, status, parts })
+    this.#ports.emit({ type: 'tool-end', turn: this.#start.turn, tool: ask, status, parts })
     this.#goOn()
   }
 
@@ -79,16 +75,16 @@ export class ChatTurn {
   }
 
   head({ call, status }: CallHead): void {
-    if (this.#isCurrent(call)) this.#status = status
+    if (this.#isCurrent(call)) this.#answer.status = status
   }
 
   /** A server-sent event, or the whole body of an answer that is none. */
   frame(frame: Frame): void {
     const { data, call } = typeof frame === 'string' ? { data: frame, call: undefined } : frame
     if (!this.#isCurrent(call)) return
-    if (this.#status >= 400) {
-      this.#fail(faultOfError(data, this.#status))
-    } else if (data.trim() === '[DONE]') this.#complete()
+    const { status } = this.#answer
+    if (status >= 400) this.#fail(faultOfError(data, status))
+    else if (data.trim() === '[DONE]') this.#complete()
     else this.#chunk(data)
   }
 
@@ -100,14 +96,14 @@ export class ChatTurn {
     else this.#complete()
   }
 
-  readonly #report = (loss: Loss): void => this.#ports.report(loss, this.turn)
+  readonly #report = (loss: Loss): void => this.#ports.report(loss, this.#start.turn)
 
   #isCurrent(call: string | undefined): boolean {
     return !this.#ended && (call === undefined || call === String(this.#calls))
   }
 
   #newAnswer(): ModelAnswer {
-    return new ModelAnswer(this.turn, this.#ports, (name) => (this.#tools.has(name) ? 'client' : 'agent'))
+    return new ModelAnswer(this.#start.turn, this.#ports, (name) => (this.#tools.has(name) ? 'client' : 'agent'))
   }
 
   #call(): void {
@@ -117,8 +113,6 @@ export class ChatTurn {
       return
     }
     this.#answer = this.#newAnswer()
-    this.#finish = undefined
-    this.#status = 200
     this.#ports.open({
       call: String(this.#calls),
       kind: 'http',
@@ -142,25 +136,24 @@ export class ChatTurn {
     }
     if (!this.#started) {
       this.#started = true
-      this.#ports.emit({ type: 'turn-started', turn: this.turn })
+      this.#ports.emit({ type: 'turn-started', turn: this.#start.turn })
     }
     if (said.usage) this.#usage = addUsage(this.#usage ?? {}, said.usage)
-    this.#finish ??= said.finish
     this.#answer.take(said)
   }
 
   /** The answer is over: the turn ends, or waits for the results of the calls. */
   #complete(): void {
-    if (this.#finish === undefined) {
+    const { finish } = this.#answer
+    if (finish === undefined) {
       this.#fail(fault('provider-down', 'The model provider cut its answer off; send the request again.'))
       return
     }
     this.#answer.end()
     const { calls } = this.#answer
     if (calls.length === 0) {
-      if (this.#finish === 'error')
-        this.#fail(fault('provider-error', 'The model provider ended its answer with an error.'))
-      else this.#end({ outcome: 'completed', stop: stopOf(this.#finish) })
+      if (finish === 'error') this.#fail(fault('provider-error', 'The model provider ended its answer with an error.'))
+      else this.#end({ outcome: 'completed', stop: stopOf(finish) })
       return
     }
     this.#messages.push(assistantJson(this.#answer.parts, partLoss(this.#report)))
@@ -172,12 +165,12 @@ export class ChatTurn {
   /** Only a tool of the client is for the client to run; a call of any other gets an error as its result. */
   #ask({ tool, name }: ModelCall): void {
     if (this.#tools.has(name)) {
-      this.#ports.emit({ type: 'ask', turn: this.turn, ask: tool, question: { kind: 'tool', tool } })
+      this.#ports.emit({ type: 'ask', turn: this.#start.turn, ask: tool, question: { kind: 'tool', tool } })
       return
     }
     const parts = [{ type: 'text' as const, text: `There is no tool "${name}".` }]
     this.#waiting.set(tool, { type: 'tool-reply', tool, status: 'error', parts })
-    this.#ports.emit({ type: 'tool-end', turn: this.turn, tool, status: 'error', parts })
+    this.#ports.emit({ type: 'tool-end', turn: this.#start.turn, tool, status: 'error', parts })
   }
 
   /** Sends the next request when every call has its result. */
@@ -197,7 +190,7 @@ export class ChatTurn {
   #end(end: Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>): void {
     if (this.#ended) return
     this.#ended = true
-    const { turn } = this
+    const { turn } = this.#start
     if (this.#usage) this.#ports.emit({ type: 'usage', turn, scope: 'turn', usage: this.#usage })
     this.#ports.emit({ type: 'turn-end', turn, ...end })
   }
