@@ -1,5 +1,5 @@
 /** Loads of turns from a process of their own. */
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestKind } from './answers.ts'
 import { cpuMicros, program } from './processes.ts'
 
@@ -41,18 +41,23 @@ export interface Measured extends LoadResult {
   cpu: number
 }
 
+/** How much longer than it should a load may take, in milliseconds: then a turn has no answer. */
+const PATIENCE_MS = 120_000
+
 /**
  * Runs a load on the server with this process id. Every connection has had one turn before anything is measured, and
  * then does nothing for `idleMs`.
  */
 export async function load(pid: number, job: LoadJob, idleMs = 0): Promise<Measured> {
   const running = program('programs/load.ts', [JSON.stringify(job)])
+  const patience = setTimeout(() => running.child.kill('SIGKILL'), job.ms + idleMs + PATIENCE_MS)
   await running.line()
-  if (idleMs > 0) await setTimeout(idleMs)
+  if (idleMs > 0) await pause(idleMs)
   const before = cpuMicros(pid)
   running.child.stdin!.write('go\n')
   const result = JSON.parse(await running.line()) as LoadResult
   const cpu = cpuMicros(pid) - before
+  clearTimeout(patience)
   await running.stop()
   if (result.broken > 0)
     throw new Error(`${result.broken} of ${result.turns} turns of ${job.path} have no right answer`)
