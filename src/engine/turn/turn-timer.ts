@@ -1,6 +1,6 @@
 import type { Limits } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
-import { elapsed } from '../common/index.ts'
+import { type AbortSignalLike, elapsed } from '../common/index.ts'
 
 /** The limits that a turn begins with. */
 export interface TimerInit {
@@ -9,7 +9,7 @@ export interface TimerInit {
   /** The client's own limit, in milliseconds; the agent's bounds it. */
   totalMs: number | undefined
   /** Aborted when the turn has its end: no limit passes after that. */
-  signal: AbortSignal
+  signal: AbortSignalLike
 }
 
 type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
@@ -20,7 +20,7 @@ type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
  */
 export class TurnTimer {
   readonly #expired: (fault: Fault) => void
-  readonly #signal: AbortSignal
+  readonly #signal: AbortSignalLike
   /** The client's own limit, from the beginning of the turn. */
   readonly #askedMs: number
   readonly #startedAt: number

@@ -14,7 +14,7 @@ import {
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AgentSettings, LOST, limitsOf } from '../common/index.ts'
+import { type AbortSignalLike, type AgentSettings, LOST, limitsOf } from '../common/index.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
@@ -77,7 +77,7 @@ export class Turn {
   }
 
   /** Aborted when it has its end: what must not outlive it hangs on this. */
-  get signal(): AbortSignal {
+  get signal(): AbortSignalLike {
     return this.#life.signal
   }
 
