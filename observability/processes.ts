@@ -87,6 +87,40 @@ export class ProcessSpans implements CallScope {
   }
 }
 
+/** The processes that one turn runs on: each further one of its own replaces the one before. */
+export class TurnProcesses {
+  readonly #processes: ProcessSpans[] = []
+  #restarts = 0
+  /** The turn has ended. */
+  over = false
+
+  /** Adds a process that was running before. */
+  add(process: ProcessSpans): void {
+    this.#processes.push(process)
+  }
+
+  /** Adds a process that was started for the turn. */
+  started(process: ProcessSpans): ProcessSpans {
+    this.add(process)
+    if (this.#processes.length > 1) this.reset()
+    return process
+  }
+
+  /** The newest one begins the session anew. */
+  reset(): void {
+    const newest = this.#processes.at(-1)
+    if (!newest) return
+    this.#restarts += 1
+    newest.restarted(this.#restarts)
+  }
+
+  /** The turn has ended. */
+  turnEnded(): void {
+    this.over = true
+    for (const process of this.#processes) process.turnEnded()
+  }
+}
+
 /** The failure of a closed process, as `error.type`: its signal or exit code. */
 function exitError(end: CallEnd, turnEnded: boolean): string | undefined {
   if (end.why !== 'closed') return undefined

@@ -20,7 +20,7 @@ import { ATTR, EVENT, EVENT_ATTR, FINISH_REASON, INVOKE_AGENT, OTHER, SPAN, USAG
 import { httpScope } from './calls.ts'
 import { inputMessages, outputMessages, systemInstructions } from './content.ts'
 import { carrierOf, childContext } from './context.ts'
-import { type CallPlace, ProcessSpans } from './processes.ts'
+import { type CallPlace, ProcessSpans, TurnProcesses } from './processes.ts'
 import { ToolSpans } from './tools.ts'
 
 /** The request that a turn came with. */
@@ -43,13 +43,9 @@ export class SpanTurn implements TurnScope {
   readonly #tools: ToolSpans
   readonly #startedAt = performance.now()
   readonly #losses = new LossLedger()
-  /** Kind and item of the losses that have their span event. */
-  readonly #lossesSeen = new Set<string>()
-  readonly #processes: ProcessSpans[] = []
+  readonly #processes = new TurnProcesses()
   #queue: Span
   #encode: Span | undefined
-  #restarts = 0
-  #ended = false
 
   constructor(tracer: Tracer, info: TurnInfo, place: TurnPlace) {
     const attributes = turnAttributes(info, place.front)
@@ -65,17 +61,14 @@ export class SpanTurn implements TurnScope {
 
   call(info: CallInfo): CallScope {
     if (info.kind === 'http') return httpScope(this.#tracer, info, this.#callPlace())
-    const process = new ProcessSpans(this.#tracer, info.command, this.#callPlace())
-    if (this.#processes.length > 0) this.#restarted(process)
-    this.#processes.push(process)
-    return process
+    return this.#processes.started(new ProcessSpans(this.#tracer, info.command, this.#callPlace()))
   }
 
   linked(origin: LinkOrigin, process?: RunningProcess): void {
     this.#span.setAttribute(ATTR.link, origin)
     if (!(process?.scope instanceof ProcessSpans)) return
     process.scope.serve(this.#callPlace())
-    this.#processes.push(process.scope)
+    this.#processes.add(process.scope)
   }
 
   queued(): void {
@@ -94,17 +87,14 @@ export class SpanTurn implements TurnScope {
 
   /** One span event for each kind and item; the summary at the end has the counts. */
   loss(loss: Loss): void {
+    const known = this.#losses.list.some(({ kind, item }) => kind === loss.kind && item === loss.item)
     this.#losses.add(loss)
-    const key = `${loss.kind} ${loss.item}`
-    if (this.#lossesSeen.has(key)) return
-    this.#lossesSeen.add(key)
-    this.#span.addEvent(EVENT.loss, lossAttributes(loss))
+    if (!known) this.#span.addEvent(EVENT.loss, lossAttributes(loss))
   }
 
   note(what: TurnNote, about?: string): void {
     this.#span.addEvent(`${EVENT.note}${what}`, about === undefined ? {} : { [EVENT_ATTR.about]: about })
-    const newest = this.#processes.at(-1)
-    if (what === 'session-reset' && newest) this.#restarted(newest)
+    if (what === 'session-reset') this.#processes.reset()
   }
 
   moved({ agent, back }: Pick<TurnInfo, 'agent' | 'back'>): void {
@@ -115,10 +105,9 @@ export class SpanTurn implements TurnScope {
   }
 
   end(view: TurnView): void {
-    this.#ended = true
+    this.#processes.turnEnded()
     this.#queue.end()
     this.#tools.close()
-    for (const process of this.#processes) process.turnEnded()
     const encode = this.#encode ?? this.#answer()
     encode.setAttribute(ATTR.events, view.seq)
     encode.end()
@@ -144,12 +133,7 @@ export class SpanTurn implements TurnScope {
   }
 
   #callPlace(): CallPlace {
-    return { parent: this.#context, baggage: this.carrier.baggage, turnEnded: () => this.#ended }
-  }
-
-  #restarted(process: ProcessSpans): void {
-    this.#restarts += 1
-    process.restarted(this.#restarts)
+    return { parent: this.#context, baggage: this.carrier.baggage, turnEnded: () => this.#processes.over }
   }
 
   /** The wait for its session or a free process. */

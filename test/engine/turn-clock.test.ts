@@ -105,7 +105,7 @@ test('a process that outlives its turn measures it no more, and is still observe
   const { clock, heard, time } = clocked()
   const call = clock.call({ kind: 'process', command: 'x' })
   const { turn } = plainTurn()
-  turn.view.usage = { input: 3 }
+  turn.view.apply({ type: 'usage', turn: turn.id, scope: 'turn', usage: { input: 3 } }, 0)
   clock.end(turn.view)
   time.now = 500
   call.ready()

@@ -1,5 +1,6 @@
 import type {
   Ask,
+  EventOf,
   Id,
   JsonText,
   MessageView,
@@ -18,31 +19,67 @@ interface LiveMessage extends MessageView {
   shown?: string
 }
 
-/** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
-export class LiveView implements TurnView {
+/** What a turn is, for its view: `at` is its beginning, in milliseconds since the epoch. */
+interface Identity {
   readonly turn: Id
   readonly session: string
+  readonly agent: string
+  readonly at: number
+}
+
+/** What an agent says besides messages and tools. */
+interface Remarks {
+  readonly directives: { action: string; json: JsonText; lane?: string }[]
+  readonly notices: { severity: string; code: string; text: string; lane?: string }[]
+}
+
+/** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
+export class LiveView implements TurnView {
+  readonly #of: Identity
   agent: string
-  readonly startedAt: number
   readonly messages: LiveMessage[] = []
   readonly tools: ToolView[] = []
-  readonly directives: { action: string; json: JsonText; lane?: string }[] = []
-  readonly notices: { severity: string; code: string; text: string; lane?: string }[] = []
+  readonly #remarks: Remarks = { directives: [], notices: [] }
   readonly #messageById = new Map<Id, LiveMessage>()
   readonly #toolById = new Map<Id, ToolView>()
   readonly #asks = new Map<Id, Ask>()
   seq = 0
   at: number
-  usage: Usage | undefined
-  usageEstimated = false
+  #usage: EventOf<'usage'> | undefined
   end: TurnEnd | undefined
 
-  constructor(identity: { turn: Id; session: string; agent: string; at: number }) {
-    this.turn = identity.turn
-    this.session = identity.session
+  constructor(identity: Identity) {
+    this.#of = identity
     this.agent = identity.agent
-    this.startedAt = identity.at
     this.at = identity.at
+  }
+
+  get turn(): Id {
+    return this.#of.turn
+  }
+
+  get session(): string {
+    return this.#of.session
+  }
+
+  get startedAt(): number {
+    return this.#of.at
+  }
+
+  get directives(): Remarks['directives'] {
+    return this.#remarks.directives
+  }
+
+  get notices(): Remarks['notices'] {
+    return this.#remarks.notices
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage?.usage
+  }
+
+  get usageEstimated(): boolean {
+    return this.#usage?.estimated === true
   }
 
   /** Makes this the view of what follows `before`: what is open there is open here, without its text so far. */
@@ -192,9 +229,7 @@ export class LiveView implements TurnView {
         this.#asks.delete(event.ask)
         return
       case 'usage':
-        if (event.scope !== 'turn') return
-        this.usage = event.usage
-        this.usageEstimated = event.estimated === true
+        if (event.scope === 'turn') this.#usage = event
     }
   }
 
