@@ -53,7 +53,8 @@ export class PipedProcess implements AgentProcess {
 
   pauseOutput(): void {
     this.#paused = true
-    this.#output?.stdout.pause()
+    // A stream that is paused before anything listens to it would stay so.
+    if (this.#pid !== undefined) this.#output?.stdout.pause()
   }
 
   resumeOutput(): void {

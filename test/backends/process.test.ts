@@ -149,6 +149,24 @@ describe.each(WAYS)('%s', (way) => {
       await call.ended
     })
 
+    test.each([
+      ['before it starts', ['pause', 'resume'], []],
+      ['before it starts, twice', ['pause', 'resume', 'pause', 'resume'], []],
+      ['from before its start until after it', ['pause'], ['resume']],
+      ['before its start and after it', ['pause', 'resume'], ['pause', 'resume']],
+      ['after its start', [], ['pause', 'resume']],
+      ['never, although it is resumed', ['resume'], ['resume']],
+    ] as const)('paused %s, nothing is missing', async (_, early, late) => {
+      const call = open(backend(), { kind: 'process', stdin: 'open' })
+      for (const step of early) call.handle[step]()
+      call.handle.write('one\n')
+      await call.until(() => call.said.includes('started'))
+      for (const step of late) call.handle[step]()
+      call.handle.endInput()
+      expect(await call.ended).toStrictEqual({ why: 'closed', exitCode: 0 })
+      expect(call.text()).toBe('one\n')
+    })
+
     test('paused while 4 MiB come, and after the exit, all of it is read in the end', async () => {
       const call = open(backend(), node('flood-stdout.mjs'))
       await call.until(() => call.text() !== '')
