@@ -21,9 +21,9 @@ function watched() {
     const refused = watches.add(exchange, tenant)
     return { host, exchange, refused, told: () => host.replies.map(idsOf) }
   }
-  const run = (id: string, tenant = 'local'): Turn => {
+  const run = (id: string, tenant = 'local', more: Parameters<typeof start>[0] = {}): Turn => {
     const record = { id: 'kept', tenant, agent: 'plain', session: 's', conversation: '', createdAt: 1, usedAt: 1 }
-    const { turn } = plainTurn({ command: start({ turn: id, request: `r-${id}` }), session: { record } })
+    const { turn } = plainTurn({ command: start({ turn: id, request: `r-${id}`, ...more }), session: { record } })
     turns.add(turn)
     return turn
   }
@@ -94,8 +94,8 @@ test('a live turn is found by what its client calls it', () => {
 
 test('of several turns under one request that of the session is meant, else none', () => {
   const { turns, run } = watched()
-  for (const id of ['a', 'b']) Object.assign(run(id).command, { request: 'same' })
-  Object.assign(turns.get('b')!.view, { session: 's2' })
+  run('a', 'local', { request: 'same' })
+  run('b', 'local', { request: 'same', session: { id: 's2' } })
   expect(turns.find('local', { request: 'same' }, 's2')).toBe(turns.get('b'))
   expect(turns.find('local', { request: 'same' })).toBeUndefined()
 })
