@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { errorCode, NO_ROOM } from './spawn-fault.ts'
 
@@ -18,6 +18,8 @@ export type AgentPipes = readonly [stdin: Pipe, stdout: Pipe, stderr: Pipe]
 export type Taken = AgentPipes | Error | undefined
 
 const EACH = 3
+/** A process keeps one agent's pipes for so many files that it may open, so that connections find room. */
+const FILES_EACH = 64
 /** The descriptors of the shell that hold the pipes, those of two agents: it has no other names for more. */
 const HELD = [3, 4, 5, 6, 7, 8]
 /** After this many makers in a row that ended without a pipe, pipes count as impossible. */
@@ -58,9 +60,9 @@ export class PipeSupply {
     this.#shell = shell
   }
 
-  /** From now on, makes the pipes of at least this many agents ahead. */
-  keep(agents: number): void {
-    this.#stock = agents * EACH
+  /** From now on, makes the pipes of this many agents ahead, of fewer when the process may open few files. */
+  keep(agents: number, files = maxOpenFiles()): void {
+    this.#stock = Math.min(agents, Math.floor(files / FILES_EACH)) * EACH
     this.#serve()
   }
 
@@ -165,6 +167,16 @@ function openPipe(path: string): Pipe {
   } catch (error) {
     closeSync(read)
     throw error
+  }
+}
+
+/** The number of files that this process may have open; without /proc the least that systems give. */
+function maxOpenFiles(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8')
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity)
+  } catch {
+    return 256
   }
 }
 

@@ -20,6 +20,18 @@ async function taken(supply: PipeSupply): Promise<readonly Pipe[]> {
   return pipes
 }
 
+/** Whether a supply has the pipes of an agent ready; they are closed. */
+function givesAtOnce(supply: PipeSupply): boolean {
+  let ready = false
+  let waits = false
+  supply.take((pipes) => {
+    ready = !waits
+    closePipes(pipes as readonly Pipe[])
+  })
+  waits = true
+  return ready
+}
+
 describe.skipIf(!LINUX)('pipes (Linux)', () => {
   test('are pipes, each another one, which end when they are closed', async () => {
     const supply = new PipeSupply()
@@ -41,16 +53,16 @@ describe.skipIf(!LINUX)('pipes (Linux)', () => {
   test('of a stock are there at once, as soon as they were made', async () => {
     const supply = new PipeSupply()
     supply.keep(1)
-    let atOnce = false
-    await eventually(() => {
-      let inside = true
-      supply.take((pipes) => {
-        atOnce ||= inside
-        closePipes(pipes as readonly Pipe[])
-      })
-      inside = false
-      return atOnce
-    })
+    await eventually(() => givesAtOnce(supply))
+  })
+
+  test('are not made ahead by a process that may have few files open', async () => {
+    const [few, many] = [new PipeSupply(), new PipeSupply()]
+    few.keep(8, 63)
+    many.keep(8, 64)
+    await eventually(() => givesAtOnce(many))
+    expect(givesAtOnce(few)).toBe(false)
+    closePipes(await taken(few))
   })
 
   test('are taken from those that there were before', async () => {
