@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askHttp, CLIENTS, type ClientName, clientNames } from '../kit/clients.ts'
+import { askHttp, CLIENTS, type ClientName, clientNames, httpRequest } from '../kit/clients.ts'
 import { ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { recordedEvents } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
@@ -116,14 +116,12 @@ ${lines.join('')}routes:
 
   /** Asks over HTTP; the returned function hangs up. */
   function askAndLeave(front: ClientName, agent: string, session: string): () => Promise<void> {
-    const client = CLIENTS[front]
-    const query = front === 'zot' ? `?session=${session}` : ''
-    const headers = { 'content-type': 'application/json' }
-    const call = request(`${gateway.url}${client.path}/${agent}${query}`, { method: 'POST', headers })
+    const { path, method, headers, body } = httpRequest(front, { text: session, session, agent, id: session })
+    const call = request(`${gateway.url}${path}`, { method, headers })
     call.on('response', (response) => response.on('error', () => {}).resume())
     call.on('error', () => {})
     const closed = new Promise<void>((resolve) => call.on('close', resolve))
-    call.end(client.write({ text: session, session, id: session }))
+    call.end(body)
     return () => {
       call.destroy()
       return closed

@@ -323,16 +323,31 @@ export async function failureOf(name: ClientName, code: ErrorCode): Promise<stri
   return (await loadCodec(name.split('@')[0]!))!.errors[code].code
 }
 
-/** One turn over HTTP. */
-export async function askHttp(url: string, name: ClientName, asked: ClientRequest): Promise<Shown> {
+/** What a client sends over HTTP for one turn, below the address of the gateway. */
+export function httpRequest(name: ClientName, asked: ClientRequest): HttpRequest {
   const client = clientOf(name)
   const agent = asked.agent ? `/${asked.agent}` : ''
   const query = name === 'zot' && asked.session ? `?session=${asked.session}` : ''
-  const response = await fetch(`${url}${client.path}${agent}${query}`, {
+  return {
+    path: `${client.path}${agent}${query}`,
     method: 'POST',
     headers: { 'content-type': 'application/json', ...client.headers?.(asked) },
     body: client.write(asked),
-  })
+  }
+}
+
+interface HttpRequest {
+  path: string
+  method: 'POST'
+  headers: Record<string, string>
+  body: string
+}
+
+/** One turn over HTTP. */
+export async function askHttp(url: string, name: ClientName, asked: ClientRequest): Promise<Shown> {
+  const client = clientOf(name)
+  const { path, ...init } = httpRequest(name, asked)
+  const response = await fetch(`${url}${path}`, init)
   const raw = await response.text()
   return { ...client.read(raw, asked), raw, status: response.status }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS, clientNames } from '../kit/clients.ts'
+import { clientNames, httpRequest } from '../kit/clients.ts'
 import { AGENTS, EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
@@ -88,15 +88,10 @@ agents:${EXAMPLE_AGENTS}
   test.each(clientNames.filter((name) => name !== 'agentproc@0.4'))(
     'follows a turn that a %s client has begun, while it runs and after its end',
     async (name) => {
-      const client = CLIENTS[name]
-      const query = name === 'zot' ? '?session=by-zot' : ''
       const running = new AbortController()
-      const answer = fetch(`${gateway.url}${client.path}/patient${query}`, {
-        method: 'POST',
-        headers: JSON_TYPE,
-        body: client.write({ text: 'wait', session: `by-${name}`, id: `by-${name}` }),
-        signal: running.signal,
-      })
+      const own = `by-${name}`
+      const { path, ...init } = httpRequest(name, { text: 'wait', session: own, id: own, agent: 'patient' })
+      const answer = fetch(`${gateway.url}${path}`, { ...init, signal: running.signal })
       await until(() => gateway.engine.turns.length === 1)
       const turn = gateway.engine.turns[0]!.id
       const seen: Event[] = []
@@ -144,12 +139,9 @@ agents:${EXAMPLE_AGENTS}
   test.each(['openharness', 'native'] as const)(
     'answers a %s client whose turn somebody cancelled with the status of that, not as a success',
     async (name) => {
-      const client = CLIENTS[name]
-      const cancelled = fetch(`${gateway.url}${client.path}/patient`, {
-        method: 'POST',
-        headers: JSON_TYPE,
-        body: client.write({ text: 'wait', session: `cancelled-${name}`, id: `cancelled-${name}` }),
-      })
+      const own = `cancelled-${name}`
+      const { path, ...init } = httpRequest(name, { text: 'wait', session: own, id: own, agent: 'patient' })
+      const cancelled = fetch(`${gateway.url}${path}`, init)
       await until(() => gateway.engine.turns.some((turn) => turn.view.text !== ''))
       const [turn] = gateway.engine.turns
       expect((await call('POST', `/v1/turns/${turn!.id}/cancel`)).status).toBe(200)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CLIENTS, clientNames } from '../kit/clients.ts'
+import { CLIENTS, clientNames, httpRequest } from '../kit/clients.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
@@ -152,9 +152,10 @@ store: { path: ./data/turnpike.db }
     for (const [at, front] of clientNames.entries()) {
       for (const agent of ['script', 'zot', 'qwen', 'engine']) {
         const key = at % 2 === 0 ? CANARIES.keyOfVariable : CANARIES.keyOfHash
-        const body = CLIENTS[front].write({ text: 'hi', session: `${front}-${agent}`, id: `${front}-${agent}` })
-        const headers = { 'content-type': 'application/json', 'x-api-key': key, cookie: `session=${key}` }
-        await call(`${CLIENTS[front].path}/${agent}`, { method: 'POST', headers, body })
+        const own = `${front}-${agent}`
+        const { path, ...init } = httpRequest(front, { text: 'hi', session: own, id: own, agent })
+        const headers = { ...init.headers, 'x-api-key': key, cookie: `session=${key}` }
+        await call(path, { ...init, headers })
         lookAtProcesses()
       }
       await call(CLIENTS[front].path, { method: 'POST', headers: bearer(CANARIES.wrongKey), body: '{}' })
