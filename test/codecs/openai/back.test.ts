@@ -353,6 +353,52 @@ describe('an answer', () => {
   })
 })
 
+describe('input of the user while the turn runs', () => {
+  const steer = (drive: BackDrive) =>
+    drive.link.encode({
+      exchange: 'x2',
+      type: 'turn-steer',
+      target: 'running',
+      input: [{ type: 'text', text: 'Hurry.' }],
+    })
+
+  test('is sent behind the answer that was coming, in a request of its own', () => {
+    const drive = serve()
+    say(drive, { content: 'Slowly' })
+    steer(drive)
+    expect(drive.calls).toHaveLength(1)
+    finish(drive)
+    expect(eventsOf(drive, 'turn-end')).toEqual([])
+    expect((requestOf(drive)['messages'] as object[]).slice(-2)).toEqual([
+      { role: 'assistant', content: 'Slowly' },
+      { role: 'user', content: 'Hurry.' },
+    ])
+    say(drive, { content: 'Done.' })
+    finish(drive)
+    expect(drive.calls).toHaveLength(2)
+    expect(endOf(drive)).toMatchObject({ outcome: 'completed', stop: 'end' })
+    expect(drive.losses).toEqual([])
+  })
+
+  test.each([
+    ['ends at its limit', (drive: BackDrive) => finish(drive, 'length'), 'completed'],
+    ['fails', (drive: BackDrive) => finish(drive, 'error'), 'failed'],
+    [
+      'is cancelled',
+      (drive: BackDrive) => drive.link.encode({ exchange: 'x3', type: 'turn-cancel', target: 'running' }),
+      'cancelled',
+    ],
+  ])('is a loss when the answer %s', (_, end, outcome) => {
+    const drive = serve()
+    say(drive, { content: 'half' })
+    steer(drive)
+    end(drive)
+    expect(drive.calls).toHaveLength(1)
+    expect(endOf(drive).outcome).toBe(outcome)
+    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'turn-steer', why: 'no-place', count: 1 }])
+  })
+})
+
 describe('calls of tools', () => {
   test('of the client are asked for; the next request has their results in order', () => {
     const drive = serve(LS)
@@ -409,9 +455,9 @@ describe('calls of tools', () => {
           { id: 'b', type: 'function', function: { name: 'ls', arguments: '' } },
         ],
       },
-      { role: 'user', content: 'Hurry.' },
       { role: 'tool', tool_call_id: 'a', content: 'A' },
       { role: 'tool', tool_call_id: 'b', content: 'B' },
+      { role: 'user', content: 'Hurry.' },
     ])
     say(drive, { content: 'Done.' })
     finish(drive, 'stop', { usage: { prompt_tokens: 2, completion_tokens: 1 } })

@@ -1,3 +1,4 @@
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../../../../src/contract/index.ts'
 import {
   addUsage,
@@ -30,6 +31,8 @@ export class ChatTurn {
   readonly #options: Options
   readonly #ports: BackPorts
   readonly #messages: JsonText[]
+  /** Messages of the user that came while the turn runs, for the next request. */
+  readonly #steered: JsonText[] = []
   /** The names of the client's tools, as they are on the wire. */
   readonly #tools: ReadonlySet<string>
   /** Calls that wait for their results, and the results that have come. */
@@ -63,9 +66,9 @@ export class ChatTurn {
     this.#goOn()
   }
 
-  /** What the user says meanwhile stands before the next request's results. */
+  /** Keeps input of the user for the next request. There is one more if the answer that is coming ends without calls. */
   steer({ input }: CommandOf<'turn-steer'>): void {
-    this.#messages.push(...messageJsons({ role: 'user', parts: input }, partLoss(this.#report)))
+    this.#steered.push(...messageJsons({ role: 'user', parts: input }, partLoss(this.#report)))
   }
 
   /** The protocol has no cancel: the turn ends at once, and its call is ended with it. */
@@ -151,7 +154,7 @@ export class ChatTurn {
     }
     this.#answer.end()
     const { calls } = this.#answer
-    if (calls.length === 0) {
+    if (calls.length === 0 && (finish !== 'stop' || this.#steered.length === 0)) {
       if (finish === 'error') this.#fail(fault('provider-error', 'The model provider ended its answer with an error.'))
       else this.#end({ outcome: 'completed', stop: stopOf(finish) })
       return
@@ -173,12 +176,13 @@ export class ChatTurn {
     this.#ports.emit({ type: 'tool-end', turn: this.#start.turn, tool, status: 'error', parts })
   }
 
-  /** Sends the next request when every call has its result. */
+  /** Sends the next request when every call has its result: servers want the results right behind the calls. */
   #goOn(): void {
     const results = [...this.#waiting.values()]
-    if (this.#ended || results.length === 0 || results.includes(undefined)) return
+    if (this.#ended || results.includes(undefined)) return
     this.#waiting.clear()
     for (const result of results) this.#messages.push(resultJson(result!, partLoss(this.#report)))
+    this.#messages.push(...this.#steered.splice(0))
     this.#call()
   }
 
@@ -191,6 +195,7 @@ export class ChatTurn {
     if (this.#ended) return
     this.#ended = true
     const { turn } = this.#start
+    if (this.#steered.length > 0) this.#report({ ...dropped('turn-steer'), count: this.#steered.length })
     if (this.#usage) this.#ports.emit({ type: 'usage', turn, scope: 'turn', usage: this.#usage })
     this.#ports.emit({ type: 'turn-end', turn, ...end })
   }
