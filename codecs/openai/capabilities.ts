@@ -2,7 +2,7 @@ import { FILES, TEXT_TURN } from '../../src/codec-kit/index.ts'
 import { type Capabilities, capabilities } from '../../src/contract/index.ts'
 import type { Item } from '../../src/model/index.ts'
 
-/** What both a client and a server of a model have places for. */
+/** The items that both a client and a server can express. */
 const BOTH: readonly Item[] = [
   ...TEXT_TURN,
   'ask-reply',

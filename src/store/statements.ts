@@ -41,7 +41,7 @@ const SQL = {
   setSession: "UPDATE sessions SET settings = json_patch(coalesce(settings, '{}'), ?) WHERE id = ?",
   beginEpoch: 'UPDATE sessions SET epoch = max(?, epoch + 1), bound = NULL, renamed = 0 WHERE id = ? RETURNING epoch',
   touchSession: 'UPDATE sessions SET used_at = max(used_at, ?) WHERE id = ?',
-  // What the session had of turns that are deleted, then that of each turn.
+  // The usage of the session's deleted turns, then of each turn.
   readUsage: `
     SELECT usage FROM sessions WHERE id = ? AND usage IS NOT NULL
     UNION ALL SELECT usage FROM turns WHERE session = ? AND usage IS NOT NULL`,

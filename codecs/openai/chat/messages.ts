@@ -108,7 +108,7 @@ export function resultJson(result: Part & { type: 'tool-reply' }, lost: LostPart
   ])
 }
 
-/** What the model said and called, as a message. Its reasoning is not given back: only some servers take it. */
+/** The text and calls of the model, as a message. It has no reasoning: only some servers accept that. */
 export function assistantJson(parts: readonly Part[], lost: LostPart): JsonText {
   const calls = parts.filter((part) => part.type === 'tool-call')
   const said = parts.filter((part) => part.type !== 'tool-call' && part.type !== 'reasoning')

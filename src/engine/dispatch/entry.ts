@@ -34,7 +34,7 @@ export function sessionKey({ client, command }: Entry, agent: AgentSettings): Se
   return { tenant: client.options.access.tenant, agent: agent.name, session: id, conversation }
 }
 
-/** Whose the request's key is: a client's of this protocol, in its session and conversation. */
+/** The scope of the request's key: the tenant, protocol, session and conversation of its client. */
 export function keyed({ client, command, agent }: Entry): Keyed {
   const { front, access } = client.options
   const { id, conversation = '' } = command.session ?? {}
@@ -57,7 +57,7 @@ export function infoOf({ command, route: { when, journal } }: Entry, agent: Agen
   }
 }
 
-/** Who answers for the request, in the record. */
+/** The principal of the request, for the record. */
 export function principalOf({ options: { context, access } }: ClientLink): string {
   return `client ${context.principal ?? access.tenant}`
 }

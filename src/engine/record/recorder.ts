@@ -23,7 +23,7 @@ const EVENTS_MS = 500
 /** The age, in milliseconds, from which a turn that promises its client nothing before its end is recorded as running. */
 const BEGIN_MS = 200
 
-/** What the record of a turn begins with. */
+/** The first fields of a turn's record. */
 export interface TurnBeginning {
   tenant: string
   front: string

@@ -25,7 +25,7 @@ const WENT_ON = [
   'The session had gone on in another process of the gateway',
 ] as const
 
-/** What the agent of a session knows of its conversation, and under which names. */
+/** The part of a session's conversation that its agent knows, and the names of it there. */
 export class AgentMemory {
   readonly record: SessionRecord
   readonly #recorder: SessionRecorder
@@ -106,8 +106,8 @@ export class AgentMemory {
   }
 
   /**
-   * What an agent is to know of the session for a turn. When it has lost it, also what was said, as its settings say;
-   * always when each request brings that.
+   * The session as an agent gets it for a turn. It includes the conversation if the agent has lost it and is set to
+   * have it replayed, and always if each of the agent's requests carries it.
    */
   tellOf(agent: AgentSettings, lost: boolean): Awaitable<AgentSession> {
     const { memory } = agent.dialect.back

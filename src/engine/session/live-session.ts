@@ -36,7 +36,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   #absence: Absence | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
-  /** What its agent said while no turn ran. */
+  /** The output of its agent while no turn ran. */
   #between: BetweenTurns | undefined
   /** The content of its last turn may be written down. */
   #keepsContent = true

@@ -25,7 +25,7 @@ export interface ClockInit {
   changed(): void
 }
 
-/** Whose turn a phase is after a note. */
+/** The phase of a turn after a note. */
 const PHASE_AFTER: Partial<Record<TurnNote, TurnPhase>> = { asked: 'asking', settled: 'working', parked: 'parked' }
 
 /** Measures how long the stretches of a turn take and knows what it does now; passes everything on to its observers. */

@@ -9,7 +9,7 @@ export interface ModelCall {
   args: string
 }
 
-/** One answer of the model as it comes: tells its text, reasoning and calls as events of the turn. */
+/** One answer of the model while it streams: emits its text, reasoning and calls as events of the turn. */
 export class ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
@@ -35,7 +35,7 @@ export class ModelAnswer {
     return [...this.#calls.values()]
   }
 
-  /** What it said, as the parts of a message. */
+  /** Its text and calls, as the parts of a message. */
   get parts(): readonly Part[] {
     const calls = this.calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args }))
     return [...(this.#text === '' ? [] : [{ type: 'text' as const, text: this.#text }]), ...calls]

@@ -11,7 +11,7 @@ export interface CallPiece {
   args: string
 }
 
-/** What a chunk of a stream, or a whole answer, says. */
+/** The content of one chunk of a stream, or of a whole answer. */
 export interface Said {
   text?: string
   reasoning?: string

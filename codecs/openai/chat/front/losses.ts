@@ -37,8 +37,8 @@ function reportParts(parts: readonly Part[], report: Report): void {
 }
 
 /**
- * Reports the tools that the agent ran itself: as calls they would be for the client to run. `whole` says that the
- * messages of the turn were not told one by one.
+ * Reports the tools that the agent ran itself: as calls they would be for the client to run. `whole` is true
+ * when the answer was sent in one piece.
  */
 export function reportTools({ tools, messages }: TurnView, whole: boolean, report: Report): void {
   const own = tools.filter(({ executor }) => executor !== 'client').length

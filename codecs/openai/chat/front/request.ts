@@ -196,7 +196,7 @@ function outputSchemaOf({ response_format: format }: Read, body: string): JsonTe
   return member(member(member(body, 'response_format')!, 'json_schema') ?? '', 'schema')
 }
 
-/** What `outputSchema` leaves out of a `response_format`: its name, and whether it is strict. */
+/** The members of a `response_format` that `outputSchema` has no place for: its name, and whether it is strict. */
 function extOf(body: string, { response_format: format, tool_choice: given }: Read): JsonText | undefined {
   const allowed = typeof given === 'object' && given?.type === 'allowed_tools'
   const json = object([

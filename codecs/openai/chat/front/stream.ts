@@ -116,7 +116,7 @@ export class ChunkWriter {
     this.#delta(member, text)
   }
 
-  /** What came with the end of the message alone has not been written yet. */
+  /** Writes the text and reasoning that came only with the end of the message. */
   #end({ message, parts }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)
     if (!parts || !known || !this.#isAnswer(message)) return
