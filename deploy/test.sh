@@ -4,11 +4,18 @@ set -u
 cd "$(dirname "$0")/.."
 failed=0
 # Programs of others that some tests run, when their lock file has changed since they were installed. They are not ours
-# to demand: where they cannot be had, those tests are skipped by name.
-if ! cmp -s test/programs/package-lock.json test/programs/node_modules/.turnpike-lock; then
-  echo '== programs that the tests run (npm ci)'
-  (cd test/programs && npm ci --prefer-offline --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) ||
-    echo 'turnpike: the programs in test/programs could not be installed; the tests that run them are SKIPPED' >&2
+# to demand: where they cannot be had, those tests are skipped by name. The large ones only for TEST_PROGRAMS=all.
+programs() { # FOLDER
+  cmp -s "$1/package-lock.json" "$1/node_modules/.turnpike-lock" && return
+  echo "== programs that the tests run (npm ci in $1)"
+  (cd "$1" && npm ci --prefer-offline --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) ||
+    echo "turnpike: the programs in $1 could not be installed; the tests that run them are SKIPPED" >&2
+}
+programs test/programs
+if [ "${TEST_PROGRAMS-}" = all ]; then
+  programs test/programs/large
+else
+  echo 'turnpike: the large programs in test/programs/large are SKIPPED; TEST_PROGRAMS=all runs them' >&2
 fi
 # Programs of Debian: installed by whoever may, but not where a package would start a service.
 may_install() { [ "$(id -u)" -eq 0 ] && [ ! -d /run/systemd/system ] && command -v apt-get >/dev/null; }

@@ -13,15 +13,25 @@ export function installed(path: string): string {
   return join(INSTALLED, path)
 }
 
+/** The path of a file of an installed package of the large programs. */
+export function installedLarge(path: string): string {
+  return join(import.meta.dirname, 'large/node_modules', path)
+}
+
 /** The scripted model provider that agents are run against. */
 export const PROVIDER = join(import.meta.dirname, 'fake-openai.mjs')
 
 /** A suite that runs files from outside of this repository: skipped when one of them is not there, with its name. */
 export function describeWith(name: string, files: readonly string[], tests: () => void): void {
-  const missing = files.filter((file) => !existsSync(file))
-  const why =
-    missing.length > 0 ? ` (not there: ${missing.map((file) => file.replace(`${ROOT}/`, '')).join(', ')})` : ''
-  describe.skipIf(missing.length > 0)(`${name}${why}`, tests)
+  const missing = files.filter((file) => !existsSync(file)).map((file) => file.replace(`${ROOT}/`, ''))
+  const why = missing.length > 0 ? ` (not there: ${missing.join(', ')})` : ''
+  describe.skipIf(why !== '')(`${name}${why}`, tests)
+}
+
+/** A suite that runs large programs: skipped, with its name, unless `TEST_PROGRAMS=all`. */
+export function describeLarge(name: string, files: readonly string[], tests: () => void): void {
+  if (process.env['TEST_PROGRAMS'] === 'all') describeWith(name, files, tests)
+  else describe.skipIf(true)(`${name} (not run: TEST_PROGRAMS=all runs it)`, tests)
 }
 
 /** A folder with a configuration for stand-ins. */
