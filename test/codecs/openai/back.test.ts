@@ -248,6 +248,13 @@ describe('an answer', () => {
     expect(eventsOf(groq, 'usage')).toMatchObject([{ usage: { output: 4 } }])
   })
 
+  test('has the last usage of those that its chunks repeat', () => {
+    const drive = serve()
+    drive.feed({ data: json({ choices: [{ delta: { content: 'a' } }], usage: { prompt_tokens: 3 } }) })
+    finish(drive, 'stop', { usage: { prompt_tokens: 3, completion_tokens: 1 } })
+    expect(eventsOf(drive, 'usage')).toMatchObject([{ usage: { input: 3, output: 1 } }])
+  })
+
   test('may be a refusal', () => {
     const drive = serve()
     say(drive, { refusal: 'No.' })

@@ -1,50 +1,89 @@
+import type { ModelAnswer, ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import type { Id, Part } from '../../../../src/model/index.ts'
-import type { CallPiece, Said } from './chunks.ts'
+import {
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  type Part,
+  type Stop,
+  type Usage,
+} from '../../../../src/model/index.ts'
+import { faultOfError } from '../../errors.ts'
+import { assistantJson } from '../messages.ts'
+import { stopOf } from '../stops.ts'
+import { type CallPiece, readChunk, type Said } from './chunks.ts'
+import { partLoss } from './request.ts'
 
-/** A call that the model made. */
-export interface ModelCall {
-  tool: Id
-  name: string
-  args: string
-}
+const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
+const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')
 
 /** One answer of the model while it streams: emits its text, reasoning and calls as events of the turn. */
-export class ModelAnswer {
+export class ChatAnswer implements ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
-  readonly #executorOf: (name: string) => 'client' | 'agent'
+  readonly #report: (loss: Loss) => void
+  readonly #executorOf: (name: string) => ModelCall['executor']
   readonly #calls = new Map<number, ModelCall>()
-  /** The HTTP status of the call. */
-  status = 200
-  /** The reason for its end, once it was given. */
-  finish: string | undefined
+  over = false
+  usage: Usage | undefined
+  #finish: string | undefined
   #message: Id | undefined
   #text = ''
   #reasoning = ''
 
   /** `executorOf` says who runs the tool of a name. */
-  constructor(turn: Id, ports: BackPorts, executorOf: (name: string) => 'client' | 'agent') {
+  constructor(
+    turn: Id,
+    ports: BackPorts,
+    report: (loss: Loss) => void,
+    executorOf: (name: string) => ModelCall['executor'],
+  ) {
     this.#turn = turn
     this.#ports = ports
+    this.#report = report
     this.#executorOf = executorOf
   }
 
-  /** The calls that it made, in order. */
   get calls(): readonly ModelCall[] {
     return [...this.#calls.values()]
   }
 
+  /** An answer without a finish reason was cut. */
+  get ending(): Stop | Fault | undefined {
+    if (this.#finish === undefined) return undefined
+    return this.#finish === 'error' ? ERROR : stopOf(this.#finish)
+  }
+
+  take(data: string): Fault | undefined {
+    // A server may leave it out.
+    if (data.trim() === '[DONE]') {
+      this.over = true
+      return undefined
+    }
+    const said = readChunk(data, this.#report)
+    if (!said) return NO_CHUNK
+    if (said.error !== undefined) return faultOfError(said.error, undefined)
+    // Some servers repeat the count so far in every chunk.
+    this.usage = said.usage ?? this.usage
+    this.#say(said)
+    return undefined
+  }
+
+  write(): readonly JsonText[] {
+    return [assistantJson(this.#parts, partLoss(this.#report))]
+  }
+
   /** Its text and calls, as the parts of a message. */
-  get parts(): readonly Part[] {
+  get #parts(): readonly Part[] {
     const calls = this.calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args }))
     return [...(this.#text === '' ? [] : [{ type: 'text' as const, text: this.#text }]), ...calls]
   }
 
-  /** Takes a piece in. */
-  take({ text, reasoning, refusal, calls, finish }: Said): void {
+  #say({ text, reasoning, refusal, calls, finish }: Said): void {
     const turn = this.#turn
-    this.finish ??= finish
+    this.#finish ??= finish
     if (reasoning !== undefined) {
       this.#reasoning += reasoning
       this.#ports.emit({ type: 'reasoning-delta', turn, message: this.#open(), text: reasoning })
@@ -58,7 +97,6 @@ export class ModelAnswer {
     for (const piece of calls) this.#call(piece)
   }
 
-  /** It is complete: its message ends, and its calls have all of their arguments. */
   end(): void {
     const turn = this.#turn
     const calls = this.calls
@@ -66,13 +104,11 @@ export class ModelAnswer {
       const parts = calls.length === 0 ? undefined : this.#wholeParts()
       this.#ports.emit({ type: 'message-end', turn, message: this.#open(), ...(parts && { parts }) })
     }
-    for (const { tool, name, args } of calls) {
-      this.#ports.emit({ type: 'tool-call', turn, tool, name, args, executor: this.#executorOf(name) })
-    }
+    for (const call of calls) this.#ports.emit({ type: 'tool-call', turn, ...call })
   }
 
   #wholeParts(): readonly Part[] {
-    return [...(this.#reasoning === '' ? [] : [{ type: 'reasoning' as const, text: this.#reasoning }]), ...this.parts]
+    return [...(this.#reasoning === '' ? [] : [{ type: 'reasoning' as const, text: this.#reasoning }]), ...this.#parts]
   }
 
   #open(refuses = false): Id {
@@ -87,10 +123,10 @@ export class ModelAnswer {
   #call({ index, id, name = '', args }: CallPiece): void {
     const turn = this.#turn
     const known = this.#calls.get(index)
-    const call = known ?? { tool: id ?? `call_${this.#ports.newId()}`, name, args: '' }
+    const executor = this.#executorOf(name)
+    const call = known ?? { tool: id ?? `call_${this.#ports.newId()}`, name, args: '', executor }
     if (!known) {
       this.#calls.set(index, call)
-      const executor = this.#executorOf(name)
       this.#ports.emit({ type: 'tool-start', turn, tool: call.tool, message: this.#open(), name, executor })
     }
     if (args === '') return

@@ -1,8 +1,9 @@
+import { ModelTurn } from '../../../../src/codec-kit/index.ts'
 import type { BackHalf, BackLink, BackPorts, CallEnd, CallHead, Frame } from '../../../../src/contract/index.ts'
 import type { Command } from '../../../../src/model/index.ts'
 import { backCapabilities } from '../../capabilities.ts'
 import type { Options } from '../../options.ts'
-import { ChatTurn } from './turn.ts'
+import { ChatApi } from './api.ts'
 
 /** A server of `POST /chat/completions`: it keeps nothing, so each request has the whole conversation. */
 export const back: BackHalf<Options> = {
@@ -15,7 +16,7 @@ export const back: BackHalf<Options> = {
 class ChatBack implements BackLink {
   readonly #options: Options
   readonly #ports: BackPorts
-  #turn: ChatTurn | undefined
+  #turn: ModelTurn | undefined
 
   constructor(options: Options, ports: BackPorts) {
     this.#options = options
@@ -24,7 +25,11 @@ class ChatBack implements BackLink {
 
   encode(command: Command): void {
     if (command.type === 'turn-start') {
-      this.#turn = new ChatTurn(command, this.#options, this.#ports)
+      this.#turn = new ModelTurn(
+        command,
+        this.#ports,
+        (report) => new ChatApi(command, this.#options, this.#ports, report),
+      )
       this.#turn.begin()
     } else if (command.type === 'turn-cancel') this.#turn?.cancel()
     else if (command.type === 'turn-steer') this.#turn?.steer(command)

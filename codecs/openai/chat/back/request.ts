@@ -1,4 +1,4 @@
-import { dropped, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
+import { answeredHistory, dropped, flatToolName, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   type JsonText,
@@ -31,32 +31,12 @@ export function messagesOf({ options, history = [], input }: TurnStart, report: 
   const lost = partLoss(report)
   const { systemPrompt } = options
   const system = systemPrompt === undefined ? [] : messageJsons(message('system', systemPrompt), lost)
-  const before = answered(history).flatMap((said) => messageJsons(said, lost))
+  const before = answeredHistory(history).flatMap((said) => messageJsons(said, lost))
   return [...system, ...before, ...messageJsons({ role: 'user', parts: input }, lost)]
 }
 
 function message(role: 'system', text: string): { role: 'system'; parts: Part[] } {
   return { role, parts: [{ type: 'text', text }] }
-}
-
-type Said = NonNullable<TurnStart['history']>[number]
-
-/** Servers refuse a conversation with a call that has no result: one that was never run gets a result that says so. */
-function answered(history: readonly Said[]): readonly Said[] {
-  const results = new Set(
-    history.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-reply' ? part.tool : []))),
-  )
-  return history.flatMap((said): Said[] => {
-    const open = said.parts.flatMap((part) => (part.type === 'tool-call' && !results.has(part.tool) ? part.tool : []))
-    if (open.length === 0) return [said]
-    const parts = open.map((tool): Part => ({ type: 'tool-reply', tool, status: 'cancelled', parts: [] }))
-    return [said, { role: 'tool', parts }]
-  })
-}
-
-/** The name of a client's tool on the wire, which has no groups. */
-export function wireName({ namespace, name }: Pick<ClientTool, 'namespace' | 'name'>): string {
-  return namespace === undefined ? name : `${namespace}__${name}`
 }
 
 /** The body of one request. `messages` are those of the whole conversation so far. */
@@ -118,7 +98,7 @@ function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
     return own
   }
   const common = [
-    ['name', quote(wireName(tool))],
+    ['name', quote(flatToolName(tool))],
     ['description', tool.description === undefined ? undefined : quote(tool.description)],
   ] as const
   if (tool.kind === 'custom') return typed('custom', object([...common, ['format', ownMember(tool.ext, 'format')]]))

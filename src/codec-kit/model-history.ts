@@ -1,0 +1,19 @@
+import type { ClientTool, Message, Part } from '../model/index.ts'
+
+/** Servers refuse a conversation with a call that has no result: one that was never run gets a result that says so. */
+export function answeredHistory(history: readonly Message[]): readonly Message[] {
+  const results = new Set(
+    history.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-reply' ? part.tool : []))),
+  )
+  return history.flatMap((said): Message[] => {
+    const open = said.parts.flatMap((part) => (part.type === 'tool-call' && !results.has(part.tool) ? part.tool : []))
+    if (open.length === 0) return [said]
+    const parts = open.map((tool): Part => ({ type: 'tool-reply', tool, status: 'cancelled', parts: [] }))
+    return [said, { role: 'tool', parts }]
+  })
+}
+
+/** The name of a client's tool on a wire that has no groups of tools. */
+export function flatToolName({ namespace, name }: Pick<ClientTool, 'namespace' | 'name'>): string {
+  return namespace === undefined ? name : `${namespace}__${name}`
+}

@@ -1,0 +1,243 @@
+import { type BackPorts, type CallEnd, type CallHead, type Frame, faultOfEnd } from '../contract/index.ts'
+import {
+  addUsage,
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  type Part,
+  type Stop,
+  type TurnEnd,
+  type TurnStart,
+  type Usage,
+} from '../model/index.ts'
+import { dropped } from './losses.ts'
+
+/** A call that a model made. Only a tool of the client is for the client to run. */
+export interface ModelCall {
+  tool: Id
+  name: string
+  args: string
+  executor: 'client' | 'agent'
+}
+
+/** One answer of a model while it is read: emits what the model says as events of the turn. */
+export interface ModelAnswer {
+  /** True once it is over, whatever else the server sends. */
+  readonly over: boolean
+  /** The reason for its end, or the fault that ended it; undefined when it was cut off. */
+  readonly ending: Stop | Fault | undefined
+  readonly usage: Usage | undefined
+  /** The calls that it made, in order. */
+  readonly calls: readonly ModelCall[]
+  /** Takes a server-sent event, or the whole body of an answer that is none. Returns a fault when it ends the turn. */
+  take(data: string): Fault | undefined
+  /** It is complete: its messages end, and its calls have all of their arguments. */
+  end(): void
+  /** Writes it as a part of the conversation that the next request has. */
+  write(): readonly JsonText[]
+}
+
+/** The result of a call, for the model. */
+export type CallResult = Part & { type: 'tool-reply' }
+
+/** The wire of one server of a model, for one turn. */
+export interface ModelApi {
+  /** The conversation that the first request has: what was said before, and the input. */
+  readonly beginning: readonly JsonText[]
+  /** Writes further input of the user. */
+  input(parts: readonly Part[]): readonly JsonText[]
+  /** Writes the results of all calls of an answer, in the order of the calls. */
+  results(results: readonly CallResult[]): readonly JsonText[]
+  /** Writes a request with the whole conversation so far. */
+  request(conversation: readonly JsonText[]): {
+    path: string
+    headers?: Readonly<Record<string, string>>
+    body: string
+  }
+  /** Reads the answer to it. */
+  answer(): ModelAnswer
+  /** Reads the body of an answer with a failing status. */
+  refusal(body: string, status: number): Fault
+}
+
+/** The most requests of one turn: a model that calls the same missing tool again and again is stopped. */
+const MAX_CALLS = 100
+
+/**
+ * One turn of a server that keeps nothing: a request with the whole conversation, and one more for each round of calls
+ * whose results have come.
+ */
+export class ModelTurn {
+  readonly #start: Command & TurnStart
+  readonly #ports: BackPorts
+  readonly #api: ModelApi
+  readonly #conversation: JsonText[]
+  /** Input of the user that came while the turn runs, for the next request. */
+  readonly #steered: JsonText[] = []
+  /** Calls that wait for their results, and the results that have come. */
+  readonly #waiting = new Map<Id, CallResult | undefined>()
+  #answer: ModelAnswer
+  #status = 200
+  #calls = 0
+  #started = false
+  #ended = false
+  #usage: Usage | undefined
+
+  /** `open` makes the wire of the turn; it reports there what the wire has no form for. */
+  constructor(start: Command & TurnStart, ports: BackPorts, open: (report: (loss: Loss) => void) => ModelApi) {
+    this.#start = start
+    this.#ports = ports
+    this.#api = open((loss) => ports.report(loss, start.turn))
+    this.#conversation = [...this.#api.beginning]
+    this.#answer = this.#api.answer()
+  }
+
+  /** Sends the first request. */
+  begin(): void {
+    this.#call()
+  }
+
+  /** The result of a call of a client's tool; the next request goes out with the last of them. */
+  reply({ ask, reply }: CommandOf<'ask-reply'>): void {
+    if (ask === undefined || !this.#waiting.has(ask) || reply.kind !== 'tool') return
+    const { status, parts } = reply
+    this.#waiting.set(ask, { type: 'tool-reply', tool: ask, status, parts })
+    this.#ports.emit({ type: 'tool-end', turn: this.#start.turn, tool: ask, status, parts })
+    this.#goOn()
+  }
+
+  /** Keeps input of the user for the next request. There is one more if the answer that is coming ends without calls. */
+  steer({ input }: CommandOf<'turn-steer'>): void {
+    this.#steered.push(...this.#api.input(input))
+  }
+
+  /** The wire has no cancel: the turn ends at once, and its call is ended with it. */
+  cancel(): void {
+    const why = fault('cancelled', 'The turn was cancelled.')
+    this.#end({ outcome: 'cancelled', stop: 'aborted', fault: why })
+  }
+
+  /** Takes the head of an answer. */
+  head({ call, status }: CallHead): void {
+    if (this.#isCurrent(call)) this.#status = status
+  }
+
+  /** Takes a server-sent event, or the whole body of an answer that is none. */
+  frame(frame: Frame): void {
+    const { data, call } = typeof frame === 'string' ? { data: frame, call: undefined } : frame
+    if (!this.#isCurrent(call)) return
+    if (this.#status >= 400) {
+      this.#fail(this.#api.refusal(data, this.#status))
+      return
+    }
+    const wrong = this.#answer.take(data)
+    if (wrong) {
+      this.#fail(wrong)
+      return
+    }
+    if (!this.#started) {
+      this.#started = true
+      this.#ports.emit({ type: 'turn-started', turn: this.#start.turn })
+    }
+    if (this.#answer.over) this.#complete()
+  }
+
+  /** A call has ended: its answer is over, or was cut. */
+  callEnd(end: CallEnd): void {
+    if (!this.#isCurrent(end.call)) return
+    if (end.why === 'cancelled') this.cancel()
+    else if (end.why !== 'closed') this.#fail(faultOfEnd(end))
+    else this.#complete()
+  }
+
+  #isCurrent(call: string | undefined): boolean {
+    return !this.#ended && (call === undefined || call === String(this.#calls))
+  }
+
+  #call(): void {
+    this.#calls += 1
+    if (this.#calls > MAX_CALLS) {
+      this.#fail(fault('provider-error', `The model has not come to an end after ${MAX_CALLS} requests.`))
+      return
+    }
+    this.#count()
+    this.#answer = this.#api.answer()
+    this.#status = 200
+    const { path, headers, body } = this.#api.request(this.#conversation)
+    this.#ports.open({
+      call: String(this.#calls),
+      kind: 'http',
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+      body,
+      answer: 'body',
+    })
+  }
+
+  /** The answer is over: the turn ends, or waits for the results of the calls. */
+  #complete(): void {
+    const { ending } = this.#answer
+    if (ending === undefined) {
+      this.#fail(fault('provider-down', 'The model provider cut its answer off; send the request again.'))
+      return
+    }
+    this.#answer.end()
+    const { calls } = this.#answer
+    if (typeof ending !== 'string') this.#fail(ending)
+    else if (calls.length === 0 && (ending !== 'end' || this.#steered.length === 0)) {
+      this.#end({ outcome: 'completed', stop: ending })
+    } else {
+      this.#conversation.push(...this.#answer.write())
+      for (const { tool } of calls) this.#waiting.set(tool, undefined)
+      for (const call of calls) this.#ask(call)
+      this.#goOn()
+    }
+  }
+
+  /** A call of a tool that nobody has declared gets an error as its result. */
+  #ask({ tool, name, executor }: ModelCall): void {
+    const { turn } = this.#start
+    if (executor === 'client') {
+      this.#ports.emit({ type: 'ask', turn, ask: tool, question: { kind: 'tool', tool } })
+      return
+    }
+    const parts = [{ type: 'text' as const, text: `There is no tool "${name}".` }]
+    this.#waiting.set(tool, { type: 'tool-reply', tool, status: 'error', parts })
+    this.#ports.emit({ type: 'tool-end', turn, tool, status: 'error', parts })
+  }
+
+  /** Sends the next request when every call has its result: servers want the results right behind the calls. */
+  #goOn(): void {
+    const results = [...this.#waiting.values()]
+    if (this.#ended || !results.every((result) => result !== undefined)) return
+    this.#waiting.clear()
+    this.#conversation.push(...this.#api.results(results), ...this.#steered.splice(0))
+    this.#call()
+  }
+
+  /** Adds the usage of the answer so far, which is over. */
+  #count(): void {
+    const { usage } = this.#answer
+    if (usage) this.#usage = addUsage(this.#usage ?? {}, usage)
+  }
+
+  #fail(why: Fault): void {
+    const cancelled = why.code === 'cancelled'
+    this.#end({ outcome: cancelled ? 'cancelled' : 'failed', stop: cancelled ? 'aborted' : 'error', fault: why })
+  }
+
+  #end(end: Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>): void {
+    if (this.#ended) return
+    this.#ended = true
+    const { turn } = this.#start
+    this.#count()
+    if (this.#steered.length > 0) this.#ports.report({ ...dropped('turn-steer'), count: this.#steered.length }, turn)
+    if (this.#usage) this.#ports.emit({ type: 'usage', turn, scope: 'turn', usage: this.#usage })
+    this.#ports.emit({ type: 'turn-end', turn, ...end })
+  }
+}

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest'
+import {
+  answeredHistory,
+  flatToolName,
+  type ModelAnswer,
+  type ModelApi,
+  type ModelCall,
+  ModelTurn,
+} from '../../src/codec-kit/index.ts'
+import type { Call } from '../../src/contract/index.ts'
+import {
+  type AgentEvent,
+  type Command,
+  type Fault,
+  fault,
+  type Loss,
+  type Message,
+  type Stop,
+  type TurnStart,
+} from '../../src/model/index.ts'
+
+const START: Command & TurnStart = {
+  exchange: 'x',
+  type: 'turn-start',
+  turn: 't1',
+  task: 'prompt',
+  input: [{ type: 'text', text: 'hi' }],
+  options: {},
+}
+
+/** A wire on which an answer is one JSON value: its end, its calls and its tokens. */
+class PlainAnswer implements ModelAnswer {
+  over = false
+  ending: Stop | Fault | undefined
+  usage: { input: number } | undefined
+  calls: readonly ModelCall[] = []
+
+  take(data: string): Fault | undefined {
+    const { stop, failed, calls = [], input, wrong, more } = JSON.parse(data) as Record<string, never>
+    if (wrong) return fault('protocol-violation', wrong)
+    this.ending = failed ? fault('provider-error', failed) : stop
+    this.calls = (calls as [string, ModelCall['executor']][]).map(([tool, executor]) => {
+      return { tool, name: `name-${tool}`, args: '{}', executor }
+    })
+    this.usage = input === undefined ? undefined : { input }
+    this.over = !more
+    return undefined
+  }
+
+  end(): void {}
+
+  write(): string[] {
+    return [`answer of ${this.calls.length} calls`]
+  }
+}
+
+const api: ModelApi = {
+  beginning: ['hi'],
+  input: (parts) => parts.map((part) => (part.type === 'text' ? part.text : '')),
+  results: (results) => [results.map(({ tool, status }) => `${tool} ${status}`).join(', ')],
+  request: (conversation) => ({ path: '/ask', headers: { 'x-version': '1' }, body: conversation.join('|') }),
+  answer: () => new PlainAnswer(),
+  refusal: (body, status) => fault('provider-error', `${status} ${body}`),
+}
+
+function open() {
+  const events: AgentEvent[] = []
+  const calls: Extract<Call, { kind: 'http' }>[] = []
+  const losses: Loss[] = []
+  const turn = new ModelTurn(
+    START,
+    {
+      emit: (event) => events.push(event),
+      open: (call) => calls.push(call as Extract<Call, { kind: 'http' }>),
+      send: () => {},
+      end: () => {},
+      broken: () => {},
+      report: (loss) => losses.push(loss),
+      newId: () => 'id',
+    },
+    () => api,
+  )
+  turn.begin()
+  const say = (answer: object) => turn.frame(JSON.stringify(answer))
+  const reply = (ask: string, status: 'ok' | 'error' = 'ok') =>
+    turn.reply({ exchange: 'x', type: 'ask-reply', target: 'running', ask, reply: { kind: 'tool', status, parts: [] } })
+  const steer = (text: string) =>
+    turn.steer({ exchange: 'x', type: 'turn-steer', target: 'running', input: [{ type: 'text', text }] })
+  return { turn, events, calls, losses, say, reply, steer, bodies: () => calls.map(({ body }) => body) }
+}
+
+const types = (events: readonly AgentEvent[]) => events.map(({ type }) => type)
+
+describe('a turn of a model', () => {
+  test('is one request when its answer has no calls', () => {
+    const { calls, events, say } = open()
+    expect(calls).toEqual([
+      {
+        call: '1',
+        kind: 'http',
+        method: 'POST',
+        path: '/ask',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream', 'x-version': '1' },
+        body: 'hi',
+        answer: 'body',
+      },
+    ])
+    say({ more: true, input: 1 })
+    say({ stop: 'max-tokens', input: 2 })
+    expect(events).toEqual([
+      { type: 'turn-started', turn: 't1' },
+      { type: 'usage', turn: 't1', scope: 'turn', usage: { input: 2 } },
+      { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'max-tokens' },
+    ])
+  })
+
+  test('has one more request for each round of calls, with the results in the order of the calls', () => {
+    const { bodies, events, say, reply } = open()
+    say({
+      stop: 'end',
+      input: 3,
+      calls: [
+        ['a', 'client'],
+        ['b', 'agent'],
+        ['c', 'client'],
+      ],
+    })
+    expect(types(events)).toEqual(['turn-started', 'ask', 'tool-end', 'ask'])
+    reply('c', 'error')
+    reply('nobody')
+    expect(bodies()).toHaveLength(1)
+    reply('a')
+    expect(bodies().at(-1)).toBe('hi|answer of 3 calls|a ok, b error, c error')
+    say({ stop: 'end', input: 4 })
+    expect(events.at(-2)).toMatchObject({ type: 'usage', usage: { input: 7 } })
+  })
+
+  test('counts the tokens of an answer once when it ends while it waits for results', () => {
+    const { turn, events, say } = open()
+    say({ stop: 'end', input: 3, calls: [['a', 'client']] })
+    turn.cancel()
+    turn.cancel()
+    expect(events.slice(2)).toMatchObject([
+      { type: 'usage', usage: { input: 3 } },
+      { type: 'turn-end', outcome: 'cancelled', stop: 'aborted', fault: { code: 'cancelled' } },
+    ])
+  })
+
+  test('sends what the user adds with the next request, and one more request for it if it has ended', () => {
+    const { bodies, losses, say, steer } = open()
+    steer('more')
+    say({ stop: 'end' })
+    expect(bodies().at(-1)).toBe('hi|answer of 0 calls||more')
+    steer('too late')
+    say({ stop: 'max-tokens' })
+    expect(losses).toEqual([{ kind: 'dropped', item: 'turn-steer', why: 'no-place', count: 1 }])
+  })
+
+  test.each([
+    ['that says nothing of its end was cut', { more: true }, 'provider-down'],
+    ['may end with a failure', { failed: 'no' }, 'provider-error'],
+    ['may be what nobody can read', { wrong: 'what?' }, 'protocol-violation'],
+  ])('fails with an answer %s', (_, answer, code) => {
+    const { turn, events, say } = open()
+    say(answer)
+    turn.callEnd({ why: 'closed', call: '1' })
+    expect(events.at(-1)).toMatchObject({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: { code } })
+  })
+
+  test('fails with the words of a refusal, and with a call that fails', () => {
+    const refused = open()
+    refused.turn.head({ call: '1', status: 500, headers: {} })
+    refused.turn.frame({ data: 'sorry', call: '1' })
+    expect(refused.events.at(-1)).toMatchObject({ fault: { code: 'provider-error', message: '500 sorry' } })
+    const broken = open()
+    broken.turn.callEnd({ why: 'failed', call: '1' })
+    expect(broken.events.at(-1)).toMatchObject({ outcome: 'failed', fault: { code: 'agent-unavailable' } })
+    const cancelled = open()
+    cancelled.turn.callEnd({ why: 'cancelled', call: '1' })
+    expect(cancelled.events.at(-1)).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  test('ignores what comes of an earlier call, and after its end', () => {
+    const { turn, events, say, reply } = open()
+    say({ stop: 'end', calls: [['a', 'agent']] })
+    turn.head({ call: '1', status: 500, headers: {} })
+    turn.frame({ data: '{}', call: '1' })
+    turn.callEnd({ why: 'closed', call: '1' })
+    reply('a')
+    expect(types(events)).toEqual(['turn-started', 'tool-end'])
+    say({ stop: 'end' })
+    say({ stop: 'end' })
+    expect(types(events)).toEqual(['turn-started', 'tool-end', 'turn-end'])
+  })
+
+  test('is stopped after a hundred requests', () => {
+    const { calls, events, say } = open()
+    for (let round = 0; round < 100; round += 1) say({ stop: 'end', calls: [['a', 'agent']] })
+    expect(calls).toHaveLength(100)
+    expect(events.at(-1)).toMatchObject({ outcome: 'failed', fault: { code: 'provider-error' } })
+  })
+})
+
+test('a call of the history that was never run gets a result', () => {
+  const call = (tool: string): Message => ({
+    role: 'assistant',
+    parts: [{ type: 'tool-call', tool, name: 'ls', args: '{}' }],
+  })
+  const result: Message = { role: 'tool', parts: [{ type: 'tool-reply', tool: 'a', status: 'ok', parts: [] }] }
+  expect(answeredHistory([call('a'), result, call('b')])).toEqual([
+    call('a'),
+    result,
+    call('b'),
+    { role: 'tool', parts: [{ type: 'tool-reply', tool: 'b', status: 'cancelled', parts: [] }] },
+  ])
+})
+
+test('the name of a tool has its group in it where the wire has none', () => {
+  expect(flatToolName({ name: 'ls' })).toBe('ls')
+  expect(flatToolName({ name: 'ls', namespace: 'fs' })).toBe('fs__ls')
+})
