@@ -1,3 +1,4 @@
+import { isBase64 } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   type Ext,
@@ -58,25 +59,31 @@ const READERS = {
   },
   input_audio: ({ input_audio: audio }) => {
     const { data, format } = isRecord(audio) ? audio : {}
-    if (typeof data !== 'string' || typeof format !== 'string') return undefined
+    if (typeof data !== 'string' || typeof format !== 'string' || !isBase64(data)) return undefined
     return { type: 'audio', base64: data, mime: `audio/${format}` }
   },
   file: ({ file }) => {
     const { file_data: data, file_id: ref, filename } = isRecord(file) ? file : {}
     const name = typeof filename === 'string' ? { name: filename } : {}
     if (typeof ref === 'string') return { type: 'file', ref, ...name }
-    const blob = typeof data === 'string' ? blobOfUrl(data) : undefined
+    const blob = typeof data === 'string' ? (blobOfUrl(data) ?? blobOfBytes(data)) : undefined
     return blob && { type: 'file', ...blob, ...name }
   },
 } as const satisfies Readonly<Record<string, Reader>>
 
-const DATA_URL = /^data:(?<mime>[^;,]*)(?:;[^,]*)?;base64,(?<base64>[A-Za-z0-9+/]*={0,2})$/
+const URL_SCHEME = /^[a-z][a-z0-9+.-]*:/i
 
-/** The bytes of a data URL, or a URL; undefined for a data URL whose bytes are not base64. */
+/** The bytes of a data URL (RFC 2397), or a URL; undefined for any other text, and for bytes that are not base64. */
 function blobOfUrl(url: string): Blob | undefined {
-  if (!url.startsWith('data:')) return { url }
-  const { mime = '', base64 } = DATA_URL.exec(url)?.groups ?? {}
-  return base64 === undefined ? undefined : { ...(mime !== '' && { mime }), base64 }
+  if (!url.startsWith('data:')) return URL_SCHEME.test(url) ? { url } : undefined
+  const comma = url.indexOf(',')
+  const [mime, ...marks] = url.slice('data:'.length, comma).split(';')
+  const blob = marks.at(-1) === 'base64' ? blobOfBytes(url.slice(comma + 1)) : undefined
+  return blob && { ...(mime && { mime }), ...blob }
+}
+
+function blobOfBytes(base64: string): Blob | undefined {
+  return isBase64(base64) ? { base64 } : undefined
 }
 
 /** Hears of a part that the protocol has no form for, or of a field of it that has no place. */

@@ -189,6 +189,14 @@ describe('a request', () => {
       { type: 'file', mime: 'image/png', base64: 'QUJD' },
     ],
     [
+      { type: 'file', file: { file_data: 'QUJD', filename: 'a.bin' } },
+      { type: 'file', base64: 'QUJD', name: 'a.bin' },
+    ],
+    [
+      { type: 'image_url', image_url: { url: 'data:image/svg+xml;charset=utf-8;base64,QUJD' } },
+      { type: 'image', mime: 'image/svg+xml', base64: 'QUJD' },
+    ],
+    [
       { type: 'video_url', video_url: { url: 'u' } },
       { type: 'data', json: '{"type":"video_url","video_url":{"url":"u"}}' },
     ],
@@ -255,12 +263,32 @@ describe('a request', () => {
       `messages[0].content[0] is not a valid ${type} part.`,
       'messages[0].content[0]',
     ]),
+    ...['data:image/png;base64,***', 'data:image/png;base64,', 'data:image/png,QUJD', 'data:', 'QUJD', ''].map(
+      (url): [object, string, string] => [
+        { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }] },
+        'is not a valid image_url part.',
+        'messages[0].content[0]',
+      ],
+    ),
+    [
+      { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '***', format: 'wav' } }] }] },
+      'is not a valid input_audio part.',
+      'messages[0].content[0]',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: '***' } }] }] },
+      'is not a valid file part.',
+      'messages[0].content[0]',
+    ],
     [
       {
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,***' } }] }],
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'tool', tool_call_id: 'a', content: 'A' },
+        ],
       },
-      'is not a valid image_url part.',
-      'messages[0].content[0]',
+      'No message before messages[1] has made its call.',
+      'messages[1].tool_call_id',
     ],
     [{ messages: [{ role: 'tool', content: '' }] }, 'must be the id of a tool call', 'messages[0].tool_call_id'],
     [{ messages: [{ role: 'assistant', tool_calls: 7 }] }, 'tool_calls must be an array.', 'messages[0].tool_calls'],

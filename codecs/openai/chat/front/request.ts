@@ -12,11 +12,12 @@ import {
   parseObject,
   rest,
   type TurnOptions,
-  textOf,
 } from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
-import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
+import { conversation, strayResult, systemPromptOf } from './conversation.ts'
+import { count, flag, jsonSchema, maybe, number, text } from './members.ts'
+import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
 
 /** A request as it was read: the conversation before its input, its input, and what its answer is to be. */
 export interface ChatRequest {
@@ -35,47 +36,6 @@ export interface ChatRequest {
   ext: JsonText | undefined
 }
 
-const text = v.string('must be a string')
-const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
-const count = v.pipe(
-  v.number('must be a number'),
-  v.integer('must be a whole number'),
-  v.minValue(1, 'must be positive'),
-)
-const flag = v.boolean('must be true or false')
-
-/** A member that may be absent; null counts as absent. */
-function maybe<const S extends v.GenericSchema>(schema: S) {
-  return v.nullish(schema)
-}
-
-const CHOICES = ['auto', 'none', 'required'] as const
-const named = v.looseObject({ name: text }, 'must be an object with a name')
-const choice = v.union(
-  [
-    v.picklist(CHOICES),
-    v.looseObject({ type: v.literal('function'), function: named }),
-    v.looseObject({ type: v.literal('custom'), custom: named }),
-    v.looseObject({ type: v.literal('allowed_tools') }),
-  ],
-  'must be "auto", "none", "required", or an object that names a tool',
-)
-const tool = v.looseObject(
-  {
-    type: text,
-    function: maybe(
-      v.looseObject({
-        name: v.pipe(text, v.minLength(1, 'must not be empty')),
-        description: maybe(text),
-        parameters: maybe(v.looseObject({}, 'must be a JSON Schema')),
-        strict: maybe(flag),
-      }),
-    ),
-    custom: maybe(v.looseObject({ name: text, description: maybe(text) })),
-  },
-  'must be an object',
-)
-
 const Request = v.looseObject({
   model: v.optional(text, ''),
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
@@ -86,7 +46,10 @@ const Request = v.looseObject({
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(flag),
   response_format: maybe(
-    v.looseObject({ type: text, json_schema: maybe(v.looseObject({}, 'must be an object')) }, 'must be an object'),
+    v.looseObject(
+      { type: text, json_schema: maybe(v.looseObject({ schema: maybe(jsonSchema) }, 'must be an object')) },
+      'must be an object',
+    ),
   ),
   max_tokens: maybe(count),
   max_completion_tokens: maybe(count),
@@ -112,7 +75,9 @@ export function readRequest(body: string): ChatRequest | Fault {
   const wrong = messages.find((message) => 'wrong' in message)
   if (wrong && 'wrong' in wrong) return invalidRequest(`${wrong.param} ${wrong.wrong}.`, wrong.param)
   const said = messages as Exclude<ReadMessage, { wrong: string }>[]
-  const tools = readTools(read, body)
+  const stray = strayResult(said)
+  if (stray) return stray
+  const tools = readTools(read.tools, member(body, 'tools'))
   if ('code' in tools) return tools
   const [agent, ofModel] = agentOf(read.model)
   return {
@@ -141,34 +106,11 @@ function agentOf(model: string): [agent: string, model: string | undefined] {
   return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
 }
 
-/** The system messages that the conversation begins with are the system prompt; later ones stay where they are. */
-function leading(messages: readonly { role: string }[]): number {
-  const first = messages.findIndex(({ role }) => role !== 'system')
-  return first < 0 ? messages.length : first
-}
-
-function systemPromptOf(messages: readonly { role: string; parts: readonly Part[] }[]): string | undefined {
-  const prompt = messages
-    .slice(0, leading(messages))
-    .map(({ parts }) => textOf(parts))
-    .join('\n\n')
-  return prompt === '' ? undefined : prompt
-}
-
-/** The last messages of the user, or the results of tools, are the input; what is before them is history. */
-function conversation(
-  messages: readonly { role: Message['role']; parts: Part[] }[],
-): Pick<ChatRequest, 'input' | 'history'> {
-  const said = messages.slice(leading(messages))
-  const before = said.findLastIndex(({ role }) => role !== 'user' && role !== 'tool')
-  return { history: said.slice(0, before + 1), input: said.slice(before + 1).flatMap(({ parts }) => parts) }
-}
-
 function optionsOf(read: Read, body: string, model: string | undefined, systemPrompt: string | undefined): TurnOptions {
   const { temperature, top_p: topP, stop, reasoning_effort: effort, parallel_tool_calls: parallelTools } = read
   const maxTokens = read.max_completion_tokens ?? read.max_tokens
   const outputSchema = outputSchemaOf(read, body)
-  const toolChoice = toolChoiceOf(read)
+  const toolChoice = toolChoiceOf(read.tool_choice)
   return {
     ...(read.stream === true && { streaming: true }),
     ...(model !== undefined && { model }),
@@ -182,12 +124,6 @@ function optionsOf(read: Read, body: string, model: string | undefined, systemPr
     ...(parallelTools != null && { parallelTools }),
     ...(outputSchema !== undefined && { outputSchema }),
   }
-}
-
-function toolChoiceOf({ tool_choice: given }: Read): TurnOptions['toolChoice'] {
-  if (given == null || typeof given === 'string') return given ?? undefined
-  if (given.type === 'function') return { tool: (given.function as { name: string }).name }
-  return given.type === 'custom' ? { tool: (given.custom as { name: string }).name } : undefined
 }
 
 function outputSchemaOf({ response_format: format }: Read, body: string): JsonText | undefined {
@@ -205,39 +141,4 @@ function extOf(body: string, { response_format: format, tool_choice: given }: Re
     ...members(rest(body, KNOWN) ?? '{}'),
   ])
   return json === '{}' ? undefined : json
-}
-
-function readTools({ tools }: Read, body: string): readonly ClientTool[] | Fault {
-  if (!tools) return []
-  const raws = elements(member(body, 'tools')!)
-  const read: ClientTool[] = []
-  for (const [at, given] of tools.entries()) {
-    const known = readTool(given, raws[at]!)
-    if (!known) return invalidRequest(`tools[${at}] must have a function, or be of a known type.`, `tools[${at}]`)
-    read.push(known)
-  }
-  return read
-}
-
-function readTool(
-  { type, function: called, custom }: v.InferOutput<typeof tool>,
-  raw: JsonText,
-): ClientTool | undefined {
-  if (type === 'function' && called) {
-    const schema = member(member(raw, 'function')!, 'parameters')
-    return {
-      name: called.name,
-      ...(called.description != null && { description: called.description }),
-      ...(schema !== undefined && schema !== 'null' && { schema }),
-      ...(called.strict != null && { strict: called.strict }),
-    }
-  }
-  if (type === 'custom' && custom) {
-    const { name, description } = custom
-    const format = member(member(raw, 'custom')!, 'format')
-    const ext = format === undefined ? undefined : toExt(object([['format', format]]))
-    return { name, kind: 'custom', ...(description != null && { description }), ...(ext && { ext }) }
-  }
-  // Tools of the provider are named by their type.
-  return type === 'function' || type === 'custom' ? undefined : { name: type, kind: 'hosted', ext: toExt(raw)! }
 }

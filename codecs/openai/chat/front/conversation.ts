@@ -1,0 +1,40 @@
+import { type Fault, type Message, type Part, textOf } from '../../../../src/model/index.ts'
+import { parkedCallOf } from '../../call-ids.ts'
+import { invalidRequest } from '../../errors.ts'
+
+type Messages = readonly { role: Message['role']; parts: readonly Part[] }[]
+
+/** Refuses the result of a call that no message before has made, unless the call is one of a parked turn of ours. */
+export function strayResult(messages: Messages): Fault | undefined {
+  const calls = new Set<string>()
+  for (const [at, { parts }] of messages.entries()) {
+    for (const part of parts) {
+      if (part.type === 'tool-call') calls.add(part.tool)
+      if (part.type !== 'tool-reply' || calls.has(part.tool) || parkedCallOf(part.tool)) continue
+      return invalidRequest(`No message before messages[${at}] has made its call.`, `messages[${at}].tool_call_id`)
+    }
+  }
+  return undefined
+}
+
+/** The number of system messages that the conversation begins with; later ones stay where they are. */
+function leading(messages: Messages): number {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  return first < 0 ? messages.length : first
+}
+
+/** The system messages that the conversation begins with, as the system prompt. */
+export function systemPromptOf(messages: Messages): string | undefined {
+  const prompt = messages
+    .slice(0, leading(messages))
+    .map(({ parts }) => textOf(parts))
+    .join('\n\n')
+  return prompt === '' ? undefined : prompt
+}
+
+/** The last messages of the user, or the results of tools, are the input; what is before them is history. */
+export function conversation(messages: Messages): { input: readonly Part[]; history: readonly Message[] } {
+  const said = messages.slice(leading(messages))
+  const before = said.findLastIndex(({ role }) => role !== 'user' && role !== 'tool')
+  return { history: said.slice(0, before + 1), input: said.slice(before + 1).flatMap(({ parts }) => parts) }
+}

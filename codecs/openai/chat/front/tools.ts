@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import {
+  type ClientTool,
+  elements,
+  type Fault,
+  type JsonText,
+  member,
+  object,
+  type TurnOptions,
+} from '../../../../src/model/index.ts'
+import { invalidRequest } from '../../errors.ts'
+import { toExt } from '../../wire.ts'
+import { flag, jsonSchema, maybe, text } from './members.ts'
+
+const CHOICES = ['auto', 'none', 'required'] as const
+const named = v.looseObject({ name: text }, 'must be an object with a name')
+/** Which tool the model is to call. */
+export const choice = v.union(
+  [
+    v.picklist(CHOICES),
+    v.looseObject({ type: v.literal('function'), function: named }),
+    v.looseObject({ type: v.literal('custom'), custom: named }),
+    v.looseObject({ type: v.literal('allowed_tools') }),
+  ],
+  'must be "auto", "none", "required", or an object that names a tool',
+)
+/** A tool that the client runs, or one of the provider. */
+export const tool = v.looseObject(
+  {
+    type: text,
+    function: maybe(
+      v.looseObject({
+        name: v.pipe(text, v.minLength(1, 'must not be empty')),
+        description: maybe(text),
+        parameters: maybe(jsonSchema),
+        strict: maybe(flag),
+      }),
+    ),
+    custom: maybe(v.looseObject({ name: text, description: maybe(text) })),
+  },
+  'must be an object',
+)
+
+/** The choice as an option; a choice among several tools has no place there. */
+export function toolChoiceOf(given: v.InferOutput<typeof choice> | null | undefined): TurnOptions['toolChoice'] {
+  if (given == null || typeof given === 'string') return given ?? undefined
+  if (given.type === 'function') return { tool: (given.function as { name: string }).name }
+  return given.type === 'custom' ? { tool: (given.custom as { name: string }).name } : undefined
+}
+
+/** The tools of a request; `json` is the list as it was sent. */
+export function readTools(
+  tools: readonly v.InferOutput<typeof tool>[] | null | undefined,
+  json: JsonText | undefined,
+): readonly ClientTool[] | Fault {
+  if (!tools) return []
+  const raws = elements(json!)
+  const read: ClientTool[] = []
+  for (const [at, given] of tools.entries()) {
+    const known = readTool(given, raws[at]!)
+    if (!known) return invalidRequest(`tools[${at}] must have a function, or be of a known type.`, `tools[${at}]`)
+    read.push(known)
+  }
+  return read
+}
+
+function readTool(
+  { type, function: called, custom }: v.InferOutput<typeof tool>,
+  raw: JsonText,
+): ClientTool | undefined {
+  if (type === 'function' && called) {
+    const schema = member(member(raw, 'function')!, 'parameters')
+    return {
+      name: called.name,
+      ...(called.description != null && { description: called.description }),
+      ...(schema !== undefined && schema !== 'null' && { schema }),
+      ...(called.strict != null && { strict: called.strict }),
+    }
+  }
+  if (type === 'custom' && custom) {
+    const { name, description } = custom
+    const format = member(member(raw, 'custom')!, 'format')
+    const ext = format === undefined ? undefined : toExt(object([['format', format]]))
+    return { name, kind: 'custom', ...(description != null && { description }), ...(ext && { ext }) }
+  }
+  // Tools of the provider are named by their type.
+  return type === 'function' || type === 'custom' ? undefined : { name: type, kind: 'hosted', ext: toExt(raw)! }
+}
