@@ -12,6 +12,7 @@ const GATEWAY_ALONE: readonly Item[] = [
   'session-delete',
   // The process is the session: closing the one ends the other.
   'session-close',
+  'query.agent',
   'query.agents',
   'query.sessions',
   'query.session',

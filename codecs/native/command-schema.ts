@@ -71,6 +71,21 @@ const options = record({
   locale: maybe(text),
 })
 
+const names = v.record(v.string(), v.string('must be a string'), 'must be an object of strings')
+const configOption = record({
+  id: text,
+  value: v.union([v.string(), v.boolean()], 'must be a string or a boolean'),
+})
+
+const mcpServer = v.variant(
+  'type',
+  [
+    v.object({ name: text, type: v.literal('stdio'), command: texts, env: names }),
+    v.object({ name: text, type: oneOf(['http', 'sse']), url: text, headers: names }),
+  ],
+  'must be a server of the type "stdio", "http" or "sse"',
+)
+
 const once = record({
   key: text,
   duplicate: oneOf(['join', 'tell']),
@@ -111,6 +126,9 @@ export const COMMANDS: Schemas = {
     history: maybe(list(record({ role, parts, at: maybe(number) }))),
     clientTools: maybe(list(clientTool)),
     askedCapabilities: maybe(texts),
+    cwd: maybe(text),
+    folders: maybe(texts),
+    mcpServers: maybe(list(mcpServer)),
     environment: maybe(record({ privacy: oneOf(['public', 'restricted', 'secret']), json: raw })),
   }),
   'turn-cancel': command({ target }),
@@ -121,9 +139,22 @@ export const COMMANDS: Schemas = {
   'session-close': command({}),
   'session-clear': command({}),
   'session-delete': command({ id: text }),
-  'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text) }),
+  'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text), option: maybe(configOption) }),
   query: command({
-    what: oneOf(['state', 'messages', 'models', 'agents', 'sessions', 'session', 'turns', 'turn', 'hints', 'health']),
+    what: oneOf([
+      'state',
+      'messages',
+      'models',
+      'offers',
+      'agent',
+      'agents',
+      'sessions',
+      'session',
+      'turns',
+      'turn',
+      'hints',
+      'health',
+    ]),
     args: maybe(raw),
   }),
   foreign: command({ protocol: text, frame: text }),

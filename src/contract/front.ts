@@ -77,8 +77,10 @@ export interface FrontLink {
   decodeEnd?(why: 'eof' | 'idle' | 'signal'): void
   /** An event of the exchange's turn. */
   encode(event: TurnEvent, exchange: Id, turn: TurnView): void
-  /** An event without a turn; `command-reply` ends its exchange. */
-  encodeLink?(event: LinkEvent): void
+  /**
+   * An event without a turn, in the session of this exchange if it has one; `command-reply` ends its exchange.
+   */
+  encodeLink?(event: LinkEvent, exchange?: Id): void
   /**
    * A failure outside of any turn: of this exchange, or of the wire when it has none. When the input `ends`, `decodeEnd`
    * follows.

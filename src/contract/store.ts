@@ -24,6 +24,11 @@ export interface SessionSettings {
   effort?: string
   /** The permission mode. */
   mode?: string
+  /** Values of the options that the agent offers. */
+  options?: Readonly<Record<string, string | boolean>>
+  /** The folder that the client works in, and the beginning of its first prompt: for lists of sessions. */
+  cwd?: string
+  title?: string
 }
 
 /** The record of a session. Times are milliseconds since the epoch. */

@@ -84,6 +84,15 @@ export interface ClientTool {
   ext?: Ext
 }
 
+/**
+ * A server of the Model Context Protocol that a client brings for its session; `command` is the program and its
+ * arguments. Its variables and headers may be secret.
+ */
+export type McpServer = { name: string } & (
+  | { type: 'stdio'; command: readonly string[]; env: Readonly<Record<string, string>> }
+  | { type: 'http' | 'sse'; url: string; headers: Readonly<Record<string, string>> }
+)
+
 /** A piece of work for an agent: a prompt, or the compaction of its transcript. */
 export interface TurnStart {
   type: 'turn-start'
@@ -100,6 +109,11 @@ export interface TurnStart {
   history?: readonly Message[]
   clientTools?: readonly ClientTool[]
   askedCapabilities?: readonly string[]
+  /** The folder that the client works in, an absolute path. */
+  cwd?: string
+  /** Further folders of its work, absolute paths. */
+  folders?: readonly string[]
+  mcpServers?: readonly McpServer[]
   environment?: { privacy: 'public' | 'restricted' | 'secret'; json: JsonText }
 }
 
@@ -108,6 +122,8 @@ export type QueryWhat =
   | 'state'
   | 'messages'
   | 'models'
+  | 'offers'
+  | 'agent'
   | 'agents'
   | 'sessions'
   | 'session'
@@ -138,7 +154,14 @@ export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | { type: 'session-close' | 'session-clear' }
   /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */
   | { type: 'session-delete'; id: Id }
-  | { type: 'config-set'; model?: string; mode?: string; effort?: string }
+  /** `option` is a setting that the agent offers. */
+  | {
+      type: 'config-set'
+      model?: string
+      mode?: string
+      effort?: string
+      option?: { id: string; value: string | boolean }
+    }
   | { type: 'query'; what: QueryWhat; args?: JsonText }
   | { type: 'foreign'; protocol: string; frame: string }
 )

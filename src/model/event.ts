@@ -106,6 +106,7 @@ export type LinkEvent = { turn: null; lane?: string; ext?: Ext } & (
   | Shared
   | { type: 'agent-ready'; model?: string; version?: string; json?: JsonText }
   | { type: 'session-bound'; agentSession: string }
+  /** `json` is one of `Offers`, with the members that have changed. */
   | { type: 'session-changed'; json: JsonText }
   /** `more`: further replies follow in the same exchange. */
   | { type: 'command-reply'; exchange: Id; data?: JsonText; fault?: Fault; more?: true }

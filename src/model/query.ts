@@ -1,8 +1,10 @@
 import type { Ask } from './asks.ts'
 import type { Fault } from './errors.ts'
 import type { Stop } from './event.ts'
+import type { Item } from './items.ts'
 import type { JsonText } from './json.ts'
 import type { Loss } from './loss.ts'
+import type { Offers } from './offers.ts'
 import type { Id, Message, Usage } from './parts.ts'
 
 /** Answer data of `query state`. */
@@ -41,6 +43,13 @@ export interface HealthReply {
   ok: boolean
 }
 
+/** Answer data of `query agent`: the agent that serves the client, and all items that its protocol carries. */
+export interface AgentReply {
+  name: string
+  protocol: string
+  carries: readonly Item[]
+}
+
 /** Answer data of `query agents`. */
 export interface AgentsReply {
   agents: readonly { name: string; protocol: string }[]
@@ -57,6 +66,10 @@ export interface SessionInfo {
   conversation: string
   createdAt: number
   usedAt: number
+  /** The folder that its client works in. */
+  cwd?: string
+  /** The beginning of its first prompt. */
+  title?: string
   /** A turn of it runs now. */
   busy: boolean
   usage?: Usage
@@ -67,7 +80,10 @@ export interface SessionsReply {
   sessions: readonly SessionInfo[]
 }
 
-/** Answer data of `query session` (args: `{"id"}`, the gateway's own id of it): with its transcript, oldest first. */
+/**
+ * Answer data of `query session`: with its transcript, oldest first. It is the session of the command, by the client's
+ * id, or with the args `{"id"}` the one that the gateway calls so.
+ */
 export interface SessionReply extends SessionInfo {
   messages: readonly Message[]
 }
@@ -138,7 +154,9 @@ export type ReplyData =
   | StateReply
   | MessagesReply
   | ModelsReply
+  | Offers
   | HealthReply
+  | AgentReply
   | AgentsReply
   | SessionsReply
   | SessionReply

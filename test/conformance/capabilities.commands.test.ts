@@ -34,9 +34,25 @@ const CONTROLS: Partial<Record<Item, Control>> = {
   'session-delete': { exchange: 'x9', type: 'session-delete', id: 'g1' },
   'config-set': { exchange: 'x9', type: 'config-set', session: { id: 's1' }, model: 'm2' },
   ...Object.fromEntries(
-    (['state', 'messages', 'models', 'agents', 'sessions', 'session', 'turns', 'turn', 'hints', 'health'] as const).map(
-      (what) => [`query.${what}`, { exchange: 'x9', type: 'query', session: { id: 's1' }, what } satisfies Control],
-    ),
+    (
+      [
+        'state',
+        'messages',
+        'models',
+        'offers',
+        'agent',
+        'agents',
+        'sessions',
+        'session',
+        'turns',
+        'turn',
+        'hints',
+        'health',
+      ] as const
+    ).map((what) => [
+      `query.${what}`,
+      { exchange: 'x9', type: 'query', session: { id: 's1' }, what } satisfies Control,
+    ]),
   ),
 }
 
@@ -45,6 +61,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'query.state': { agent: 'agent', session: 's1', busy: false, messageCount: 0 },
   'query.messages': { messages: [] },
   'query.models': { models: [{ id: 'm1', provider: 'p1' }] },
+  'query.offers': { modes: [{ id: 'plan' }] },
   'query.hints': { suggestions: [] },
   'query.health': { ok: true },
 }
@@ -63,6 +80,7 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'turn-follow': line({ type: 'turn-follow', target: { turn: 't1' } }),
     'session-close': line({ type: 'session-close' }),
     'session-delete': line({ type: 'session-delete', id: 'g1' }),
+    'query.agent': line({ type: 'query', what: 'agent' }),
     'query.agents': line({ type: 'query', what: 'agents' }),
     'query.sessions': line({ type: 'query', what: 'sessions' }),
     'query.session': line({ type: 'query', what: 'session', args: { id: 'g1' } }),

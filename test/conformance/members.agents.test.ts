@@ -28,6 +28,9 @@ const STARTS: { readonly [M in Exclude<keyof TurnStart, 'type' | 'turn' | 'optio
   clientTools: [undefined, [{ name: MARK, schema: '{"type":"object"}' }], 'start.clientTools'],
   askedCapabilities: [undefined, [MARK], 'start.askedCapabilities'],
   environment: [undefined, { privacy: 'restricted', json: `{"project":"${MARK}"}` }, 'start.environment'],
+  cwd: [undefined, `/${MARK}`, 'start.cwd'],
+  folders: [undefined, [`/${MARK}`], 'start.folders'],
+  mcpServers: [undefined, [{ type: 'stdio', name: MARK, command: ['m'], env: {} }], 'start.mcpServers'],
 }
 const OPTIONS: { readonly [M in keyof TurnOptions]-?: unknown } = {
   streaming: true,

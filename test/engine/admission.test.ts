@@ -65,6 +65,18 @@ describe('a request for a turn', () => {
     expect(turns.size).toBe(0)
   })
 
+  test('that names its folder leaves it with the session, and the beginning of the first prompt', async () => {
+    const { ask } = admitting([named('a', QUICK)])
+    const settings = async () => (await store.listSessions('local', 1))[0]?.settings
+    const input = [{ type: 'text', text: `\n ${'x'.repeat(79)}😀 and more\nbelow` }] as const
+    await ask(start({ cwd: '/work', input }), { journal: 'shape' }).ended
+    expect(await settings()).toEqual({ cwd: '/work' })
+    await ask(start({ turn: 't', cwd: '/other', input })).ended
+    expect(await settings()).toEqual({ cwd: '/other', title: `${'x'.repeat(79)}…` })
+    await ask(start({ cwd: '/third' })).ended
+    expect(await settings()).toEqual({ cwd: '/third', title: `${'x'.repeat(79)}…` })
+  })
+
   test('without a session gets one of its own', async () => {
     const { ask } = admitting([named('a', QUICK)])
     const command = start()

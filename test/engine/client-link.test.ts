@@ -314,12 +314,12 @@ describe('the output', () => {
         valves += 1
       },
     } as never
-    exchange.host.encodeLink({ turn: null, type: 'agent-ready' })
+    exchange.host.encodeLink({ turn: null, type: 'agent-ready' }, exchange)
     tick()
     expect([exchange.host.client.clogged, valves]).toEqual([true, 1])
     client.drained()
     expect([exchange.host.client.clogged, valves]).toEqual([false, 2])
-    exchange.host.encodeLink({ turn: null, type: 'agent-ready' })
+    exchange.host.encodeLink({ turn: null, type: 'agent-ready' }, exchange)
     tick()
     vi.advanceTimersByTime(1000)
     expect([client.gone, seen.at(-1)?.[0]]).toEqual([true, 'over'])

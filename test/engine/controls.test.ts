@@ -88,20 +88,36 @@ describe('what the gateway knows itself', () => {
     })
     expect(await asked(query('agents'), mute, ['other'])).toEqual({ agents: [{ name: 'other', protocol: 'zot' }] })
     expect(await asked(query('models'))).toEqual({ models: [] })
+    const carries = ['turn-start', 'part.text', 'turn-end', 'text-delta']
+    expect(await asked(query('agent'))).toEqual({ name: 'plain', protocol: 'plain', carries })
+    expect(await asked(query('offers'))).toBe('invalid-request')
     expect(await asked(query('hints'))).toBe('invalid-request')
   })
 
   test('of a session is what its record has', async () => {
     expect(await asked(query('state'))).toEqual({ agent: 'plain', session: 's', busy: false, messageCount: 0 })
+    expect(await asked(query('session'))).toBe('session-not-found')
     await store.openSession(key(), 'kept', 3)
+    await store.setSession('kept', { cwd: '/work', title: 'hi' })
     const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }] } as const
     const measures = { back: 'plain', timings: {}, usage: { input: 2 } }
     await store.endTurn({ ...TURN, endedAt: 4, outcome: 'completed', measures }, { messages: [message] })
     expect(await asked(query('messages'))).toEqual({ messages: [message] })
     expect(await asked(query('state'))).toMatchObject({ messageCount: 1, usage: { input: 2 } })
-    const info = { id: 'kept', agent: 'plain', session: 's', conversation: '', createdAt: 3, usedAt: 3, busy: false }
+    const info = {
+      id: 'kept',
+      agent: 'plain',
+      session: 's',
+      conversation: '',
+      createdAt: 3,
+      usedAt: 3,
+      cwd: '/work',
+      title: 'hi',
+      busy: false,
+    }
     expect(await asked(query('sessions'))).toMatchObject({ sessions: [info] })
     expect(await asked(query('session', { args: '{"id":"kept"}' }))).toMatchObject({ ...info, messages: [message] })
+    expect(await asked(query('session'))).toMatchObject({ ...info, messages: [message] })
     expect(await asked(query('session', { args: '{}' }))).toBe('session-not-found')
   })
 

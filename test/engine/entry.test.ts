@@ -29,6 +29,14 @@ describe('a request on its way in', () => {
     expect(entered(start({ agent: named, options: { model } }))).toMatchObject({ command: { options } })
   })
 
+  test('names its folder where its agent works elsewhere', () => {
+    const process = { command: 'x', env: {}, cwd: '/here' }
+    const local = plainAgent('', { context: { ...agent.context, process } })
+    expect(entered(start({ cwd: '/work' }), local)).toMatchObject({ command: { cwd: '/work' } })
+    const here = entered(start({ cwd: '/here' }), local)
+    expect('command' in here && here.command).not.toHaveProperty('cwd')
+  })
+
   test('that its agent cannot take is refused', () => {
     const weak = plainAgent('', {}, { able: capabilities({ full: ['turn-start', 'part.text'] }) })
     expect(entered(start({ task: 'compact' }), weak)).toMatchObject({ code: 'invalid-request' })

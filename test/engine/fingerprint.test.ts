@@ -37,6 +37,9 @@ const OF_START: Table<Start> = {
   clientTools: ['other', [{ name: 'ls', schema: '{}' }]],
   askedCapabilities: ['other', ['streaming']],
   environment: ['other', { privacy: 'public', json: '{"cwd":"/"}' }],
+  cwd: ['other', '/work'],
+  folders: ['other', ['/docs']],
+  mcpServers: ['other', [{ name: 'm', type: 'http', url: 'http://127.0.0.1/', headers: {} }]],
 }
 
 const OF_OPTIONS: Table<TurnOptions> = {

@@ -68,12 +68,15 @@ describe('choosing the agent', () => {
 
   test('the lists of turns and sessions are for every key, whatever the default', () => {
     const commands = [
-      ...['turns', 'turn', 'sessions', 'session'].map((what) => ({ type: 'query', what, exchange: 'x' })),
+      ...['turns', 'turn', 'sessions', 'session'].map((what) => ({ type: 'query', what, exchange: 'x', args: '{}' })),
       { type: 'session-delete', id: 's', exchange: 'x' },
     ] as RouteQuery['command'][]
     for (const command of commands) {
       const query = { front: 'native@resource', allowed: ['coder'], command }
       expect(chooseAgent({ ...settings, default: undefined, routes: [] }, query)).not.toHaveProperty('code')
     }
+    const own = { type: 'query', what: 'session', exchange: 'x' } as const
+    const choice = chooseAgent({ ...settings, default: undefined, routes: [] }, { front: 'zot', command: own })
+    expect(choice).toMatchObject({ code: 'agent-not-found' })
   })
 })

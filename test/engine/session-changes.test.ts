@@ -20,6 +20,28 @@ const SETTABLE: Readonly<Record<string, string>> = {
   'zot@rpc': 'model',
 }
 
+test('options of an agent that offers them are kept beside each other', async () => {
+  const store = openStore({ kind: 'sqlite', path: ':memory:' })
+  const changes = new SessionChanges(store)
+  const { back } = backs.find(({ name }) => name === 'native@lines')!
+  const about = { agent: { name: 'a', dialect: { back } } as unknown as AgentSettings, tenant: LOCAL_TENANT, at: 1 }
+  const set = (id: string, value: string | boolean) =>
+    changes.configure(
+      { type: 'config-set', exchange: 'x', session: { id: 's' }, option: { id, value } },
+      about,
+      undefined,
+    )
+  for (const [id, value] of [
+    ['web', true],
+    ['tone', 'dry'],
+    ['web', false],
+  ] as const)
+    expect(await set(id, value)).toEqual({})
+  const key = { tenant: LOCAL_TENANT, agent: 'a', session: 's', conversation: '' }
+  expect((await store.findSession(key))?.settings).toEqual({ options: { web: false, tone: 'dry' } })
+  await store.close()
+})
+
 test.each(backs)('what is set for a session of $name is kept, or refused', async ({ name, back }) => {
   const store = openStore({ kind: 'sqlite', path: ':memory:' })
   const changes = new SessionChanges(store)

@@ -1,6 +1,16 @@
 import { Observable } from 'rxjs'
 import type { CallEnd, TurnScope } from '../../contract/index.ts'
-import type { Command, Fault, Id, LinkEvent, Loss, TurnEnd, TurnEvent, TurnStart } from '../../model/index.ts'
+import type {
+  Command,
+  CommandOf,
+  Fault,
+  Id,
+  LinkEvent,
+  Loss,
+  TurnEnd,
+  TurnEvent,
+  TurnStart,
+} from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { cancelledTurn, failedTurn } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
@@ -33,6 +43,8 @@ export class AgentLink extends AgentWire {
   owner: LinkOwner
   /** The permission mode that it was set to. */
   mode: string | undefined
+  /** The values of options that it was set to. */
+  options: Readonly<Record<string, string | boolean>> | undefined
   /** The model that the agent has named. */
   model: string | undefined
   #run: LinkRun | undefined
@@ -64,6 +76,12 @@ export class AgentLink extends AgentWire {
       this.host.run(run.command).subscribe(subscriber)
       return () => this.#left(run)
     })
+  }
+
+  /** The agent has taken a setting. */
+  wasSet({ mode, option }: Pick<CommandOf<'config-set'>, 'mode' | 'option'>): void {
+    this.mode = mode ?? this.mode
+    if (option) this.options = { ...this.options, [option.id]: option.value }
   }
 
   /** Asks the agent between two turns; undefined when the link is gone, which the next `run` says. */

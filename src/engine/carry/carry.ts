@@ -35,6 +35,9 @@ const START_ITEMS = [
   'clientTools',
   'askedCapabilities',
   'environment',
+  'cwd',
+  'folders',
+  'mcpServers',
 ] as const satisfies readonly (keyof TurnStart)[]
 
 /** Items that the gateway itself honours for every agent: losing one towards the agent loses nothing for the client. */
@@ -58,6 +61,7 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'query.state',
   'query.messages',
   'query.models',
+  'query.agent',
   'query.agents',
   'query.sessions',
   'query.session',

@@ -34,7 +34,7 @@ export interface ExchangeHost {
   /** Hands a failure that no turn owns to the codec. */
   encodeFault(fault: Fault, exchange: Exchange): void
   /** Hands an event without a turn to the codec. */
-  encodeLink(event: LinkEvent): void
+  encodeLink(event: LinkEvent, exchange: Exchange): void
   /** The exchange has its end. */
   ended(exchange: Exchange): void
 }
@@ -159,14 +159,17 @@ export class Exchange {
   reply(answer: { data?: JsonText; fault?: Fault; ext?: Ext }): void {
     if (this.ended) return
     const { data, fault, ext } = answer
-    this.host.encodeLink({
-      turn: null,
-      type: 'command-reply',
-      exchange: this.id,
-      ...(data !== undefined && { data }),
-      ...(fault && { fault }),
-      ...(ext && { ext }),
-    })
+    this.host.encodeLink(
+      {
+        turn: null,
+        type: 'command-reply',
+        exchange: this.id,
+        ...(data !== undefined && { data }),
+        ...(fault && { fault }),
+        ...(ext && { ext }),
+      },
+      this,
+    )
     this.drop()
   }
 

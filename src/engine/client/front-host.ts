@@ -107,13 +107,13 @@ export class FrontHost implements ExchangeHost {
     this.#encodeFault(found, 'continues', exchange, exchange.id)
   }
 
-  /** Encodes an event without a turn. */
-  encodeLink(event: LinkEvent): void {
+  /** Encodes an event without a turn, in the session of this exchange. */
+  encodeLink(event: LinkEvent, exchange?: Exchange): void {
     if (this.closed) return
     const reply = event.type === 'command-reply' ? event : undefined
-    const exchange = reply && this.#exchanges.get(reply.exchange)
-    this.#statusIs(exchange, reply?.fault)
-    this.#during('response', exchange, () => this.#link.encodeLink?.(event))
+    const answered = reply && this.#exchanges.get(reply.exchange)
+    this.#statusIs(answered, reply?.fault)
+    this.#during('response', answered, () => this.#link.encodeLink?.(event, exchange?.id))
   }
 
   /**

@@ -4,7 +4,7 @@ import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
 import { type Idempotency, needsRecord, type Recorder, type StoreWatch, type Verdict } from '../record/index.ts'
 import type { LiveSessions } from '../session/index.ts'
-import { steer, type Turn } from '../turn/index.ts'
+import { keepsContent, steer, type Turn } from '../turn/index.ts'
 import type { Duplicates } from './duplicates.ts'
 import { type Entry, entryOf, keyed, sessionKey } from './entry.ts'
 import type { Placement } from './placement.ts'
@@ -59,6 +59,7 @@ export class Admission {
     if (exchange.ended) return
     if ('code' in verdict) return exchange.fail(verdict)
     if (verdict.do !== 'run') return duplicates.answer(verdict, entry)
+    if (asked.cwd !== undefined) await this.#record.opener.describe(record, asked, keepsContent(entry))
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
     const found = placement.find(entry, record, at)

@@ -131,11 +131,12 @@ function wordedFor(command: ControlCommand, { names, record: { bound } }: LiveSe
 }
 
 /** Questions that the session's agent answers, where it lives. */
-const OF_SESSIONS: ReadonlySet<QueryWhat> = new Set(['messages', 'state', 'models', 'hints'])
+const OF_SESSIONS: ReadonlySet<QueryWhat> = new Set(['messages', 'state', 'models', 'offers', 'hints'])
 
 /** Other questions are about the gateway: they need no session. */
 function needsSession(command: ControlCommand): boolean {
-  return command.type !== 'query' || OF_SESSIONS.has(command.what)
+  if (command.type !== 'query') return true
+  return OF_SESSIONS.has(command.what) || (command.what === 'session' && command.args === undefined)
 }
 
 /**
@@ -144,7 +145,7 @@ function needsSession(command: ControlCommand): boolean {
  */
 function isOfAgent({ what }: CommandOf<'query'>, agent: AgentSettings, record: SessionRecord | undefined): boolean {
   if (agent.target.kind !== 'process' || agent.dialect.back.capabilities[`query.${what}`] === 'none') return false
-  return what === 'models' || what === 'hints' || (what === 'state' && record === undefined)
+  return what === 'models' || what === 'offers' || what === 'hints' || (what === 'state' && record === undefined)
 }
 
 /** A reply in which a state that the agent told of its session is under the name that the client has for it. */

@@ -22,10 +22,11 @@ export function entryOf(
   { agent, route }: RouteChoice,
   exchange: Exchange,
 ): Entry | Fault {
-  const why = refusalFor(client.options.front.dialect, asked, agent, route)
+  const told = inFolder(asked, agent)
+  const why = refusalFor(client.options.front.dialect, told, agent, route)
   if (why) return why
-  const session = { ...asked.session, id: asked.session?.id ?? newId() }
-  return { client, command: { ...asked, options: optionsFor(asked, agent), session }, exchange, agent, route }
+  const session = { ...told.session, id: told.session?.id ?? newId() }
+  return { client, command: { ...told, options: optionsFor(told, agent), session }, exchange, agent, route }
 }
 
 /** The session that the request means, on an agent. */
@@ -66,6 +67,12 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
 export function tooMany(most: number): Fault {
   const turns = most === 1 ? 'a turn' : `${most} turns`
   return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
+}
+
+/** An agent that works in its client's folder anyway need not be told of it. */
+function inFolder(asked: Command & TurnStart, { context }: AgentSettings): Command & TurnStart {
+  const { cwd, ...rest } = asked
+  return cwd !== undefined && cwd === context.process?.cwd ? rest : asked
 }
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */

@@ -1,10 +1,12 @@
 import type { SessionRecord, Store } from '../../contract/index.ts'
 import {
+  type AgentReply,
   type AgentsReply,
   type CommandOf,
   type Fault,
   fault,
   type HealthReply,
+  ITEMS,
   isRecord,
   type JsonText,
   type MessagesReply,
@@ -59,6 +61,8 @@ export async function answerQuery(
   switch (command.what) {
     case 'health':
       return replyData({ ok: true } satisfies HealthReply)
+    case 'agent':
+      return replyData(described(subject))
     case 'agents':
       return replyData(agents(subject))
     case 'models':
@@ -72,11 +76,12 @@ export async function answerQuery(
     case 'sessions':
       return replyData(await sessions(known, subject.tenant))
     case 'session':
-      return session(known, subject.tenant, argument(command, 'id'))
+      return session(known, subject.tenant, command.args === undefined ? subject.record : argument(command, 'id'))
     case 'turns':
       return replyData(await turns(known, subject.tenant))
     case 'turn':
       return turn(known, subject.tenant, argument(command, 'turn'))
+    case 'offers':
     case 'hints':
       return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
   }
@@ -86,6 +91,10 @@ export async function answerQuery(
 export function followsTurns({ what, args }: CommandOf<'query'>): boolean {
   const given = what === 'turns' && args !== undefined ? parse(args) : undefined
   return isRecord(given) && given['follow'] === true
+}
+
+function described({ agent: { name, protocol, dialect } }: QuerySubject): AgentReply {
+  return { name, protocol, carries: ITEMS.filter((item) => dialect.back.capabilities[item] !== 'none') }
 }
 
 function agents({ settings, allowed }: QuerySubject): AgentsReply {
@@ -129,11 +138,11 @@ async function sessions(known: Known, tenant: string): Promise<SessionsReply> {
   return { sessions: await Promise.all(records.map((record) => sessionInfo(known, record))) }
 }
 
-async function session(known: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+async function session(known: Known, tenant: string, id: string | undefined): Promise<JsonText | Fault> {
   const { store } = known
-  const record = await store.readSession(id)
+  const record = id === undefined ? undefined : await store.readSession(id)
   if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
-  const messages = await store.readMessages(id)
+  const messages = await store.readMessages(record.id)
   return replyData({ ...(await sessionInfo(known, record)), messages } satisfies SessionReply)
 }
 
@@ -142,13 +151,19 @@ async function sessionInfo({ store, sessions: { live } }: Known, record: Session
     tenant: _tenant,
     bound: _bound,
     epoch: _epoch,
-    settings: _settings,
+    settings: { cwd, title } = {},
     renamed: _renamed,
     last,
     ...info
   } = record
   const usage = await store.usageOf(record.id)
-  return { ...info, ...(usage && { usage }), busy: live.get(record.id)?.busy === true || last?.ended === false }
+  return {
+    ...info,
+    ...(cwd !== undefined && { cwd }),
+    ...(title !== undefined && { title }),
+    ...(usage && { usage }),
+    busy: live.get(record.id)?.busy === true || last?.ended === false,
+  }
 }
 
 async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {

@@ -59,7 +59,10 @@ function noAgent(name: string, { agents }: EngineSettings, allowed: RouteQuery['
 
 /** True for a command about the gateway itself, its turns and its sessions, whatever their agents. */
 function isOfAll(command: Command): boolean {
-  if (command.type === 'query') return ['agents', 'turns', 'turn', 'sessions', 'session'].includes(command.what)
+  if (command.type === 'query') {
+    const { what, args } = command
+    return ['agents', 'turns', 'turn', 'sessions'].includes(what) || (what === 'session' && args !== undefined)
+  }
   return command.type === 'session-delete'
 }
 

@@ -26,7 +26,7 @@ export class SessionChanges {
   async done(command: Command, live: LiveSession, link: AgentLink, at: number): Promise<void> {
     if (command.type === 'session-clear') live.memory.forget(await this.#store.clearSession(live.record.id, at))
     else if (command.type === 'config-set') {
-      link.mode = command.mode ?? link.mode
+      link.wasSet(command)
       await this.#keep(command, live.record)
     }
   }
@@ -58,22 +58,24 @@ export class SessionChanges {
   }
 
   /** Keeps a client's settings: they hold for every turn of the session, in whatever process. */
-  async #keep({ model, mode, effort }: CommandOf<'config-set'>, record: SessionRecord): Promise<void> {
+  async #keep({ model, mode, effort, option }: CommandOf<'config-set'>, record: SessionRecord): Promise<void> {
     const settings = {
       ...(model !== undefined && { model }),
       ...(effort !== undefined && { effort }),
       ...(mode !== undefined && { mode }),
+      ...(option && { options: { ...record.settings?.options, [option.id]: option.value } }),
     }
     record.settings = { ...record.settings, ...settings }
     await this.#store.setSession(record.id, settings)
   }
 }
 
-/** True when turns can be run as the client wants it: a mode is set before a turn, a model or an effort with it. */
-function canBeSet({ model, mode, effort }: CommandOf<'config-set'>, agent: AgentSettings): boolean {
+/** True when turns can be run as the client wants it: a mode or an option is set before a turn, a model or an effort with it. */
+function canBeSet({ model, mode, effort, option }: CommandOf<'config-set'>, agent: AgentSettings): boolean {
   const { capabilities } = agent.dialect.back
   return (
     (mode === undefined || capabilities['config-set'] === 'full') &&
+    (option === undefined || (capabilities['config-set'] === 'full' && capabilities['query.offers'] !== 'none')) &&
     (model === undefined || capabilities['option.model'] !== 'none') &&
     (effort === undefined || capabilities['option.effort'] !== 'none')
   )

@@ -1,4 +1,5 @@
 import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
+import { type Command, type TurnStart, textOf } from '../../model/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
@@ -68,14 +69,33 @@ export class SessionOpener {
     return session
   }
 
+  /** Records the folder that a client works in, with the beginning of its first prompt if content may be kept. */
+  async describe(record: SessionRecord, { cwd, input }: Command & TurnStart, keepsContent: boolean): Promise<void> {
+    if (cwd === undefined || record.settings?.cwd === cwd) return
+    const title = record.settings?.title ?? (keepsContent ? titleOf(textOf(input)) : undefined)
+    await this.#set(record, { cwd, ...(title && { title }) })
+  }
+
   async #setMode(record: SessionRecord, mode: string): Promise<void> {
-    if (mode === record.settings?.mode) return
-    record.settings = { ...record.settings, mode }
+    if (mode !== record.settings?.mode) await this.#set(record, { mode })
+  }
+
+  async #set(record: SessionRecord, settings: SessionSettings): Promise<void> {
+    record.settings = { ...record.settings, ...settings }
     if (!this.#watch.writable) return
     try {
-      await this.#store.setSession(record.id, { mode })
+      await this.#store.setSession(record.id, settings)
     } catch (error) {
       this.#watch.failed(error)
     }
   }
+}
+
+/** The longest title of a session, in UTF-16 units. */
+const TITLE_LIMIT = 80
+
+/** The first line of a prompt, as a title. */
+function titleOf(text: string): string {
+  const line = text.trimStart().split('\n', 1)[0]!.trimEnd()
+  return line.length <= TITLE_LIMIT ? line : `${line.slice(0, TITLE_LIMIT - 1).toWellFormed()}…`
 }

@@ -30,6 +30,9 @@ const START: Compared<Start> = {
   clientTools: true,
   askedCapabilities: true,
   environment: true,
+  cwd: true,
+  folders: true,
+  mcpServers: true,
   // The agent that it is given to is compared instead, however it was named.
   agent: false,
   exchange: false,

@@ -96,7 +96,7 @@ export class RecordedClient {
 
   /** An event that no turn owns. */
   tell(event: LinkEvent): void {
-    this.#host.encodeLink(event)
+    this.#host.encodeLink(event, this.#host.exchanges[0])
   }
 
   #newView(event: TurnEvent, exchange: Exchange): LiveView {

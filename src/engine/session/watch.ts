@@ -102,5 +102,5 @@ function catchUp(watch: Watch): void {
 
 function tell({ exchange }: Watch, turns: readonly TurnInfoReply[]): void {
   const data = JSON.stringify({ turns } satisfies TurnsReply)
-  exchange.host.encodeLink({ turn: null, type: 'command-reply', exchange: exchange.id, data, more: true })
+  exchange.host.encodeLink({ turn: null, type: 'command-reply', exchange: exchange.id, data, more: true }, exchange)
 }

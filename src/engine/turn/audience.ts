@@ -97,7 +97,7 @@ export class Audience {
 
   /** Hands on an event that no turn owns. */
   tell(event: LinkEvent): void {
-    for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event)
+    for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event, exchange)
   }
 }
 

@@ -3,8 +3,8 @@ import type { AgentLink } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { cancelledTurn, failedTurn, redacted } from '../events/index.ts'
 import { commandFor } from './agent-command.ts'
-import { setMode } from './agent-mode.ts'
 import type { AgentSession } from './agent-session.ts'
+import { type AgentSetting, missingSettings, setAgent } from './agent-settings.ts'
 import { failoverAfter, RETRIES, type Retry, retryAfter } from './next-try.ts'
 import { Turn } from './turn.ts'
 import { TurnAsks } from './turn-asks.ts'
@@ -50,8 +50,9 @@ export class TurnRun implements Runner {
     turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
-    const { mode } = session.settings
-    if (mode !== undefined && mode !== link.mode && !(await this.#setMode(link, mode, session))) return
+    for (const setting of missingSettings(link, session.settings)) {
+      if (!(await this.#set(link, setting, session))) return
+    }
     turn.timer.enter(link.ready ? this.#silencePhase : 'start')
     let again: AgentSession | undefined = session
     while (again) {
@@ -100,11 +101,11 @@ export class TurnRun implements Runner {
     return !turn.ended
   }
 
-  /** Sets the agent to the mode that the client has set. False when the turn is not to run without it, or has its end. */
-  async #setMode(link: AgentLink, mode: string, session: AgentSession): Promise<boolean> {
+  /** Sets the agent as the client has set the session. False when the turn is not to run without it, or has its end. */
+  async #set(link: AgentLink, setting: AgentSetting, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.timer.enter('start')
-    const why = await setMode(link, mode, session, `${turn.id}-mode`)
+    const why = await setAgent(link, setting, session, `${turn.id}-${setting.option?.id ?? 'mode'}`)
     if (!this.#goesOn(link)) return false
     if (why) turn.take(failedTurn(turn.id, why))
     return !turn.ended

@@ -197,6 +197,7 @@ const reply = fc.oneof(
   record({ kind: fc.constant('tool'), status, parts }),
 )
 const words = fc.array(text, { maxLength: 2 })
+const names = fc.dictionary(text, text, { maxKeys: 2 })
 
 const COMMANDS: Record<string, [Members, Members?]> = {
   'turn-start': [
@@ -252,6 +253,15 @@ const COMMANDS: Record<string, [Members, Members?]> = {
         { maxLength: 2 },
       ),
       askedCapabilities: words,
+      cwd: text,
+      folders: words,
+      mcpServers: fc.array(
+        fc.oneof(
+          fc.record({ name: text, type: fc.constant('stdio'), command: words, env: names }),
+          fc.record({ name: text, type: fc.constantFrom('http', 'sse'), url: text, headers: names }),
+        ),
+        { maxLength: 2 },
+      ),
       environment: record({ privacy: fc.constantFrom('public', 'restricted', 'secret'), json }),
     },
   ],
@@ -271,7 +281,10 @@ const COMMANDS: Record<string, [Members, Members?]> = {
   'session-close': [{}],
   'session-clear': [{}],
   'session-delete': [{ id: text }],
-  'config-set': [{}, { model: text, mode: text, effort: text }],
+  'config-set': [
+    {},
+    { model: text, mode: text, effort: text, option: fc.record({ id: text, value: fc.oneof(text, fc.boolean()) }) },
+  ],
   query: [{ what: fc.constantFrom('state', 'messages', 'models', 'hints', 'health', 'turn') }, { args: json }],
   foreign: [{ protocol: fc.constantFrom('zot', 'other'), frame: text }],
 }
