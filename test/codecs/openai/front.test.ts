@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { fault, type TurnEvent } from '../../../src/model/index.ts'
 import { ask, CLOSE, chunksOf, deltasOf, END, errorOf, event, hi, json, OPEN, STARTED, startOf, text } from './kit.ts'
 
-const CALL_ID = 'call_t1.secret_0'
+const CALL_ID = 'call_t1_dsecret_n0'
 const PNG = 'data:image/png;base64,QUJD'
 
 describe('a request', () => {
@@ -332,7 +332,7 @@ describe('results of tools', () => {
   const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 
   test('go on with the turn that waits for them, in any order, with what is said besides', () => {
-    const ids = [CALL_ID, 'call_t1.secret_1']
+    const ids = [CALL_ID, 'call_t1_dsecret_n1']
     const drive = withResults(ids, [result(ids[1]!, 'B'), result(ids[0]!, 'A'), { role: 'user', content: 'and?' }])
     const reply = (said: string) => ({ kind: 'tool', status: 'ok', parts: [{ type: 'text', text: said }] })
     expect(drive.commands).toEqual([
@@ -350,12 +350,12 @@ describe('results of tools', () => {
   })
 
   test('of another server, or of several turns, are the input of a new turn', () => {
-    for (const id of ['call_abc', 'call_abc_0']) {
+    for (const id of ['call_abc', 'call_abc_n0']) {
       const drive = withResults([id], [result(id, 'A')])
       expect(drive.commands).toHaveLength(1)
       expect(startOf(drive)).toMatchObject({ type: 'turn-start', input: [{ type: 'tool-reply', tool: id }] })
     }
-    const mixed = withResults([CALL_ID], [result(CALL_ID, 'A'), result('call_t2.other_0', 'B')])
+    const mixed = withResults([CALL_ID], [result(CALL_ID, 'A'), result('call_t2_dother_n0', 'B')])
     expect(mixed.commands.map(({ type }) => type)).toEqual(['turn-cancel', 'turn-start'])
   })
 

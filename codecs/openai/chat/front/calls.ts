@@ -1,5 +1,5 @@
+import { callIdOf } from '../../../../src/codec-kit/index.ts'
 import { type Ask, type JsonText, object, quote, type TurnView } from '../../../../src/model/index.ts'
-import { callIdOf } from '../../call-ids.ts'
 
 /** The calls of the client's tools that a parked turn waits for, as `tool_calls`; in a stream each with its `index`. */
 export function callJsons(continuation: string, asks: readonly Ask[], view: TurnView, indexed: boolean): JsonText[] {
@@ -12,7 +12,7 @@ export function callJsons(continuation: string, asks: readonly Ask[], view: Turn
     ])
     return object([
       ['index', indexed ? String(at) : undefined],
-      ['id', quote(callIdOf({ continuation, at }))],
+      ['id', quote(callIdOf('call_', { continuation, at }))],
       ['type', '"function"'],
       ['function', called],
     ])

@@ -14,7 +14,7 @@ import { frontCapabilities } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
 import { ModelsFront } from '../../models.ts'
 import { wholeAnswer } from './answer.ts'
-import { commandsOf } from './commands.ts'
+import { chatCommands } from './commands.ts'
 import { reportLosses, reportTools } from './losses.ts'
 import { type ChatRequest, readRequest } from './request.ts'
 import { ChunkWriter } from './stream.ts'
@@ -62,7 +62,7 @@ class ChatFront implements FrontLink {
     const exchange = this.#ports.newId()
     this.#model = request.model
     if (request.streams) this.#stream(request, exchange)
-    const { before, command } = commandsOf(request, headers, exchange, () => this.#ports.newId())
+    const { before, command } = chatCommands(request, headers, exchange, () => this.#ports.newId())
     for (const cancel of before) this.#ports.command(cancel)
     this.#ports.command(command, this.#answer(request, command))
   }
