@@ -8,7 +8,8 @@ import {
   quote,
   textOf,
 } from '../../../src/model/index.ts'
-import { contentJson, type LostPart, readContent } from '../content.ts'
+import type { LostPart } from '../content.ts'
+import { contentJson, readContent } from './content.ts'
 
 /** A message of a request, as it was read; or the member that is wrong, and why. */
 export type ReadMessage = { role: WireRole; parts: Part[] } | { wrong: string; param: string }
