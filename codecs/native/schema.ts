@@ -149,6 +149,7 @@ const FAULT = {
   message: text,
   retryable: maybe(flag),
   retry: maybe(v.literal('fresh-session', 'must be "fresh-session"')),
+  retryAfterMs: maybe(number),
   ext: maybe(ext),
 }
 const readFault = v.object(FAULT)

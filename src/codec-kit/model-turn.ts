@@ -15,6 +15,7 @@ import {
   type Usage,
 } from '../model/index.ts'
 import { dropped } from './losses.ts'
+import { retryAfterMs } from './retry-after.ts'
 
 /** A call that a model made. Only a tool of the client is for the client to run. */
 export interface ModelCall {
@@ -67,6 +68,8 @@ export interface ModelApi {
 /** The most requests of one turn: a model that calls the same missing tool again and again is stopped. */
 const MAX_CALLS = 100
 
+const NO_HEAD = { status: 200, headers: {} } as const
+
 /**
  * One turn of a server that keeps nothing: a request with the whole conversation, and one more for each round of calls
  * whose results have come.
@@ -81,7 +84,7 @@ export class ModelTurn {
   /** Calls that wait for their results, and the results that have come. */
   readonly #waiting = new Map<Id, CallResult | undefined>()
   #answer: ModelAnswer
-  #status = 200
+  #head: Pick<CallHead, 'status' | 'headers'> = NO_HEAD
   #calls = 0
   #started = false
   #ended = false
@@ -122,16 +125,18 @@ export class ModelTurn {
   }
 
   /** Takes the head of an answer. */
-  head({ call, status }: CallHead): void {
-    if (this.#isCurrent(call)) this.#status = status
+  head(head: CallHead): void {
+    if (this.#isCurrent(head.call)) this.#head = head
   }
 
   /** Takes a server-sent event, or the whole body of an answer that is none. */
   frame(frame: Frame): void {
     const { data, call } = typeof frame === 'string' ? { data: frame, call: undefined } : frame
     if (!this.#isCurrent(call)) return
-    if (this.#status >= 400) {
-      this.#fail(this.#api.refusal(data, this.#status))
+    const { status, headers } = this.#head
+    if (status >= 400) {
+      const wait = retryAfterMs(headers)
+      this.#fail({ ...this.#api.refusal(data, status), ...(wait !== undefined && { retryAfterMs: wait }) })
       return
     }
     const wrong = this.#answer.take(data)
@@ -166,7 +171,7 @@ export class ModelTurn {
     }
     this.#count()
     this.#answer = this.#api.answer()
-    this.#status = 200
+    this.#head = NO_HEAD
     const { path, headers, body } = this.#api.request(this.#conversation)
     this.#ports.open({
       call: String(this.#calls),

@@ -36,6 +36,8 @@ export interface Fault {
   retryable: boolean
   /** The engine may run the turn again under a fresh agent session, if nothing was shown yet. */
   retry?: 'fresh-session'
+  /** The agent's provider asks to be left alone for so many milliseconds. */
+  retryAfterMs?: number
   ext?: Ext
 }
 

@@ -370,8 +370,8 @@ const OF_USAGE = Object.entries(USAGES).map(([member, row]): Case => {
   }
 })
 
-/** The members of a fault. `retry` is for the engine alone. */
-const FAULTS: { readonly [F in Exclude<keyof Fault, 'retry'>]-?: Row } = {
+/** The members of a fault. `retry` is for the engine, `retryAfterMs` for it and the head of an HTTP answer. */
+const FAULTS: { readonly [F in Exclude<keyof Fault, 'retry' | 'retryAfterMs'>]-?: Row } = {
   code: unmarked(always('internal', 'provider-rate-limit')),
   message: always('x', MARK),
   retryable: unmarked(always(false, true)),

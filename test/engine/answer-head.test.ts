@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Answer, Framing } from '../../src/contract/index.ts'
 import { answerHead, lossTrailers } from '../../src/engine/client/answer-head.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
-import { LossLedger } from '../../src/model/index.ts'
+import { fault, LossLedger } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 
 const exchange = (answer: Partial<Answer> = {}): Exchange =>
@@ -54,6 +54,12 @@ test('a replay names the recorded turn, its agent and the losses towards it', ()
     'idempotent-replayed': 'true',
     'turnpike-loss': 'dropped=2',
   })
+})
+
+test('a failure says how long to wait, in whole seconds', () => {
+  const failure = fault('provider-rate-limit', 'slow down', { retryAfterMs: 1200 })
+  expect(answerHead('body', undefined, failure)['retry-after']).toBe('2')
+  expect(answerHead('body', undefined, fault('provider-rate-limit', 'slow down'))['retry-after']).toBeUndefined()
 })
 
 test('trailers are the losses, if there are any', () => {

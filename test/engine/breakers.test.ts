@@ -32,6 +32,24 @@ test('a success in between begins the count again', () => {
   expect(breakers.state(agent)).toBe('closed')
 })
 
+test('an agent whose provider asks to wait is passed by for that time, while there is another one', () => {
+  const { breakers, time } = broken(0)
+  const other = plainAgent('', { name: 'other' })
+  const limited = (retryAfterMs: number) => fault('provider-rate-limit', 'slow down', { retryAfterMs })
+  breakers.recordOutcome(agent, limited(20_000))
+  expect(breakers.choose([agent, other])).toBe(other)
+  expect(breakers.choose([agent])).toBe(agent)
+  breakers.recordOutcome(other, limited(1000))
+  expect(breakers.choose([agent, other])).toBe(agent)
+  time.now += 19_999
+  expect(breakers.choose([agent, other])).toBe(other)
+  time.now += 1
+  expect(breakers.choose([agent, other])).toBe(agent)
+  breakers.recordOutcome(agent, limited(86_400_000))
+  time.now += 600_000
+  expect(breakers.choose([agent, other])).toBe(agent)
+})
+
 test('what says nothing of the agent itself does not count', () => {
   const { breakers } = broken(0)
   for (const code of ['invalid-request', 'timeout', 'cancelled', 'agent-crashed'] as const)

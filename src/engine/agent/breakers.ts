@@ -7,6 +7,9 @@ const AGENT_FAILS: ErrorCode = 'agent-unavailable'
 /** State of an agent: `closed` takes turns, `open` takes none for a while, `half-open` takes one turn as a probe. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
+/** The longest time that an agent is passed by because its provider asks to wait, in milliseconds. */
+const LONGEST_REST = 600_000
+
 interface Breaker {
   failures: number
   openUntil: number
@@ -21,6 +24,8 @@ interface Breaker {
 export class Breakers {
   readonly #now: () => number
   readonly #byAgent = new Map<string, Breaker>()
+  /** The times until which providers ask to be left alone, by agent. */
+  readonly #rests = new Map<string, number>()
 
   /** `now` is milliseconds on a clock that is never set. */
   constructor(now: () => number) {
@@ -33,6 +38,15 @@ export class Breakers {
     return breaker.probing || this.#now() < breaker.openUntil ? 'open' : 'half-open'
   }
 
+  /**
+   * Takes the first of these agents that can be used now. One whose provider asks to wait is taken only when there is no
+   * other.
+   */
+  choose(agents: readonly AgentSettings[]): AgentSettings | undefined {
+    const rested = agents.filter(({ name }) => this.#now() >= (this.#rests.get(name) ?? 0))
+    return rested.find((agent) => this.admit(agent)) ?? agents.find((agent) => this.admit(agent))
+  }
+
   /** Takes the agent for a turn; false when it is not to be used now. */
   admit(agent: AgentSettings): boolean {
     const state = this.state(agent)
@@ -42,6 +56,9 @@ export class Breakers {
 
   /** Records how a turn on the agent ended; `undefined` for anything but a failure. */
   recordOutcome(agent: AgentSettings, found: Fault | undefined): void {
+    if (found?.retryAfterMs !== undefined) {
+      this.#rests.set(agent.name, this.#now() + Math.min(found.retryAfterMs, LONGEST_REST))
+    }
     if (!found) this.#byAgent.delete(agent.name)
     else if (found.code === AGENT_FAILS) this.#failed(agent)
     else this.release(agent)

@@ -1,5 +1,5 @@
 import type { Framing } from '../../contract/index.ts'
-import { lossSummary } from '../../model/index.ts'
+import { type Fault, lossSummary } from '../../model/index.ts'
 import type { Exchange } from './exchange.ts'
 
 const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
@@ -9,9 +9,18 @@ const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
   text: 'text/plain; charset=utf-8',
 }
 
-/** The HTTP headers of an answer in this framing; `exchange` is the one that it answers, if any. */
-export function answerHead(framing: Framing, exchange: Exchange | undefined): Record<string, string> {
-  return { 'content-type': CONTENT_TYPE[framing], ...turnHeaders(exchange), ...exchange?.answer.headers }
+/**
+ * The HTTP headers of an answer in this framing; `exchange` is the one that it answers, `failure` what it tells of, if
+ * any.
+ */
+export function answerHead(framing: Framing, exchange: Exchange | undefined, failure?: Fault): Record<string, string> {
+  const wait = failure?.retryAfterMs
+  return {
+    'content-type': CONTENT_TYPE[framing],
+    ...turnHeaders(exchange),
+    ...(wait !== undefined && { 'retry-after': String(Math.ceil(wait / 1000)) }),
+    ...exchange?.answer.headers,
+  }
 }
 
 /** The HTTP trailers of a stream; undefined when nothing was lost. */

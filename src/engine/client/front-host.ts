@@ -20,6 +20,8 @@ export class FrontHost implements ExchangeHost {
   answering: Exchange | undefined
   /** The HTTP status of the answer that was encoded last. */
   status = 200
+  /** The failure that it tells of. */
+  failure: Fault | undefined
   /** Nothing more is read. */
   inputEnded = false
   /** Nothing more is read or written. */
@@ -198,6 +200,7 @@ export class FrontHost implements ExchangeHost {
   }
 
   #statusIs(exchange: Exchange | undefined, failure: Fault | undefined): void {
+    this.failure = failure
     this.status = failure ? this.#opening.statusOf(failure) : (exchange?.answer.status ?? 200)
   }
 

@@ -42,12 +42,11 @@ export class Placement {
   #choose(entry: Entry, record: SessionRecord, at: number, used: boolean): Awaitable<Place | Fault> {
     const { agent: first } = entry
     const agents = [first, ...this.#fallback(entry)]
-    const taken = agents.findIndex((candidate) => this.#breakers.admit(candidate))
-    const agent = agents[taken]
+    const agent = this.#breakers.choose(agents)
     if (!agent) return this.#breakers.refusal(first)
     if (agent === first) return { agents, session: this.#opener.open(record, agent, used) }
     const session = this.#opener.openInstead(sessionKey(entry, agent), agent, at, record.settings)
-    return session.then((other) => ({ agents: agents.slice(taken), session: other }))
+    return session.then((other) => ({ agents: agents.slice(agents.indexOf(agent)), session: other }))
   }
 
   /** Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back. */

@@ -28,7 +28,7 @@ export function failoverAfter(
   others: readonly AgentSettings[],
 ): AgentSettings | undefined {
   if (!fault || !FAILOVER_CODES.has(fault.code)) return undefined
-  const other = others.find((each) => breakers.admit(each))
+  const other = breakers.choose(others)
   if (!other) return undefined
   breakers.recordOutcome(agent, fault)
   log.warn('a turn is given to another agent', { agent: agent.name, code: fault.code })

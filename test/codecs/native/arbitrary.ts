@@ -92,7 +92,7 @@ const parts = fc.array(part, { maxLength: 3 }) as fc.Arbitrary<Part[]>
 /** Any fault. */
 export const fault = record(
   { code: fc.constantFrom(...ERROR_CODES), message: text, retryable: fc.boolean() },
-  { retry: fc.constant('fresh-session'), ext },
+  { retry: fc.constant('fresh-session'), retryAfterMs: fc.nat(), ext },
 ) as fc.Arbitrary<Fault>
 
 const question = fc.oneof(
