@@ -64,6 +64,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     codec: async () => (await import('./openai/index.ts')).codec,
     standIn: { none: true },
   },
+  acp: {
+    codec: async () => (await import('./acp/index.ts')).codec,
+    standIn: { none: true },
+  },
 }
 
 /** The names of all protocols. */

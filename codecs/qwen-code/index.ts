@@ -5,7 +5,6 @@ import { errors } from './errors.ts'
 
 export { isOfRfc } from './front/accepts.ts'
 export { WireId } from './schema.ts'
-export { commandText } from './wire.ts'
 export { dialect, errors }
 
 /** Structured input and output of Qwen Code as its CLI ships it. Its agents are configured by their arguments alone. */

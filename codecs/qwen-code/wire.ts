@@ -2,7 +2,6 @@ import { extensions, keysOf, unknownMembers } from '../../src/codec-kit/index.ts
 import {
   append,
   canonicalJson,
-  type Invocation,
   isRecord,
   type JsonText,
   member,
@@ -53,12 +52,6 @@ export function responseLine(id: JsonText, said: { payload: JsonText } | { error
 export function errorText(error: unknown): string | undefined {
   const text = isRecord(error) ? error['message'] : error
   return typeof text === 'string' ? text : undefined
-}
-
-/** A command as its user would have typed it. */
-export function commandText({ kind, path, args }: Invocation): string {
-  const name = `${kind === 'slash' ? '/' : '@'}${path.join(' ')}`
-  return args === '' ? name : `${name} ${args}`
 }
 
 /** True when both texts say the same JSON, in any order of members and any form of numbers. */

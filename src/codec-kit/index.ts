@@ -7,8 +7,18 @@ export { isUncounted, readCounts } from './counts.ts'
 export { errorTable } from './error-table.ts'
 export { type EventTable, writeEvent } from './event-table.ts'
 export { extensions, keysOf, unknownMembers } from './extensions.ts'
-export { withInstruction } from './instruction.ts'
+export { commandText, withInstruction } from './instruction.ts'
 export { APPROVALS, COUNTS, FILES, TEXT_TURN, TOOL_CALLS } from './items.ts'
+export {
+  RPC_CODES,
+  type RpcAnswer,
+  RpcCalls,
+  type RpcError,
+  type RpcMessage,
+  RpcWriter,
+  readRpc,
+  type TakeAnswer,
+} from './json-rpc.ts'
 export { isJsonSchema } from './json-schema.ts'
 export { type Entry, messageLine } from './lines.ts'
 export { dropped, invented, nonTextLosses, unparsed, weakened } from './losses.ts'

@@ -1,6 +1,5 @@
-import { dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { commandText, dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
-import { commandText } from '../wire.ts'
 
 /** A prompt as the CLI is to read it. */
 export interface Prompt {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { commandText } from '../../../src/codec-kit/index.ts'
 import {
   type Ext,
   elements,
@@ -147,11 +148,6 @@ function declared(invocation: Invocation): Request['command'] {
   const path = invocation.path.map(quote).join(',')
   const json = `{"kind":"${invocation.kind}","path":[${path}],"args":${quote(invocation.args)}}`
   return { invocation, json }
-}
-
-/** A command as its user would have typed it, for agents without commands. */
-export function commandText({ kind, path, args }: Invocation): string {
-  return [`${kind === 'slash' ? '/' : '@'}${path.join(' ')}`, args].filter((text) => text !== '').join(' ')
 }
 
 function plainCommand(input: JsonText): boolean {

@@ -1,0 +1,147 @@
+import * as v from 'valibot'
+import { RpcCalls, RpcWriter, type TakeAnswer } from '../../../src/codec-kit/index.ts'
+import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { type Fault, fault, type JsonText, member } from '../../../src/model/index.ts'
+import type { ContentKinds } from '../content.ts'
+import { ACP_CODES, textOfError } from '../errors.ts'
+import type { Options } from '../options.ts'
+import { type AuthMethod, Initialized } from '../schema.ts'
+import { NAME, PROTOCOL_VERSION } from '../wire.ts'
+
+/** The connection to an agent: its process, the handshake, and the calls of its methods. */
+export class Connection {
+  readonly writer = new RpcWriter()
+  readonly context: BackContext<Options>
+  /** What the agent said of itself. */
+  about: Initialized | undefined
+  /** The reason why nothing can be sent any more. */
+  dead: Fault | undefined
+  readonly calls: RpcCalls
+  readonly #ports: BackPorts
+  readonly #onBroken: (why: Fault) => void
+  /** The steps that wait for the handshake; undefined once it is done. */
+  #waiting: (() => void)[] | undefined = []
+
+  /** `onBroken` is called when the handshake fails, before the engine gets the fault. */
+  constructor(context: BackContext<Options>, ports: BackPorts, onBroken: (why: Fault) => void) {
+    this.context = context
+    this.#ports = ports
+    this.#onBroken = onBroken
+    this.calls = new RpcCalls((line) => this.send(line), this.writer)
+    if (context.recorded) this.#waiting = undefined
+  }
+
+  /** The handshake is done. */
+  get greeted(): boolean {
+    return this.#waiting === undefined
+  }
+
+  /** The kinds of content that prompts may have. */
+  get kinds(): ContentKinds {
+    const kinds = this.about?.agentCapabilities?.promptCapabilities
+    return { image: kinds?.image === true, audio: kinds?.audio === true, embedded: kinds?.embeddedContext === true }
+  }
+
+  /** Starts the process and introduces this client to it (Initialization). */
+  open(): void {
+    this.#ports.open({ kind: 'process', stdin: 'open' })
+    const client = `{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false}`
+    const info = `{"name":"${NAME}","title":"Turnpike","version":"0.0.0"}`
+    const params = `{"protocolVersion":${PROTOCOL_VERSION},"clientCapabilities":${client},"clientInfo":${info}}`
+    this.calls.call('initialize', params, (answer, line) => {
+      if (answer?.kind === 'result') this.#initialized(line)
+      else if (answer) this.#break('agent-unavailable', `refused to start: ${textOfError(answer.error)}`)
+    })
+  }
+
+  /** Runs the step once the handshake is done, or the agent is gone. */
+  ready(step: () => void): void {
+    if (this.#waiting) this.#waiting.push(step)
+    else step()
+  }
+
+  /** Writes a line; nothing when the agent is gone. */
+  send(line: string): void {
+    if (!this.dead) this.#ports.send(line)
+  }
+
+  /** Calls a method of the agent. A dead one gives no answer. */
+  call(method: string, params: JsonText, take: TakeAnswer): void {
+    if (this.dead) take(undefined, '')
+    else this.calls.call(method, params, take)
+  }
+
+  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  die(why: Fault): void {
+    this.dead = why
+    this.calls.end()
+    this.#go()
+  }
+
+  /** The fault of a turn that the end of the process leaves unanswered. */
+  reasonOf(end: CallEnd): Fault {
+    if (end.why !== 'closed' || end.fault || this.greeted) return faultOfEnd(end)
+    const text = `The agent "${this.context.agent}" ended before it answered initialize: check its command and arguments (its stderr is in the gateway log).`
+    return fault('agent-unavailable', text, { retryable: false })
+  }
+
+  /** The fault of an agent that wants a login before it works, with the ways to log in that it offers. */
+  loginFault(reason: string): Fault {
+    const methods = this.about?.authMethods ?? []
+    const ways = methods.map(describeMethod).join(', ')
+    const how =
+      ways === '' ? 'log in with its own program' : `log in with its own program, or set \`auth\` to one of: ${ways}`
+    const text = `The agent "${this.context.agent}" wants a login (${reason}): ${how}.`
+    return fault('provider-auth', text)
+  }
+
+  /** The end of the wire: it cannot be used any more. */
+  break(why: Fault): void {
+    this.#onBroken(why)
+    this.#ports.broken(why)
+  }
+
+  #initialized(line: string): void {
+    const result = member(line, 'result')!
+    const { success, output } = v.safeParse(Initialized, JSON.parse(result))
+    if (!success || output.protocolVersion !== PROTOCOL_VERSION) {
+      const text = `does not speak version ${PROTOCOL_VERSION} of the protocol: install a version of it that does.`
+      this.#break('unsupported-version', text)
+      return
+    }
+    this.about = output
+    const { auth } = this.context.options
+    if (auth === undefined) this.#greet(result)
+    else {
+      this.call('authenticate', `{"methodId":${JSON.stringify(auth)}}`, (answer) => {
+        if (answer?.kind === 'result') this.#greet(result)
+        else if (answer) this.break(this.loginFault(textOfError(answer.error)))
+      })
+    }
+  }
+
+  #greet(json: JsonText): void {
+    const version = this.about?.agentInfo?.version
+    this.#ports.emit({ turn: null, type: 'agent-ready', ...(version != null && { version }), json })
+    this.#go()
+  }
+
+  #go(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const step of waiting) step()
+  }
+
+  #break(code: 'agent-unavailable' | 'unsupported-version', text: string): void {
+    this.break(fault(code, `The agent "${this.context.agent}" ${text}`, { retryable: false }))
+  }
+}
+
+/** True for the error of an agent that wants a login first. */
+export function wantsLogin(code: number | undefined): boolean {
+  return code === ACP_CODES.authRequired
+}
+
+function describeMethod({ id, name }: AuthMethod): string {
+  return name == null || name === id ? `"${id}"` : `"${id}" (${name})`
+}
