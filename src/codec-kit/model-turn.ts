@@ -29,13 +29,21 @@ export interface ModelCall {
 export interface ModelAnswer {
   /** True once it is over, whatever else the server sends. */
   readonly over: boolean
-  /** The reason for its end, or the fault that ended it; undefined when it was cut off. */
-  readonly ending: Stop | Fault | undefined
+  /**
+   * The reason for its end, or the fault that ended it; undefined when it was cut off. `pause`: the server gives the rest
+   * of it to another request.
+   */
+  readonly ending: Stop | 'pause' | Fault | undefined
   readonly usage: Usage | undefined
   /** The calls that it made, in order. */
   readonly calls: readonly ModelCall[]
-  /** Takes a server-sent event, or the whole body of an answer that is none. Returns a fault when it ends the turn. */
+  /**
+   * Reads a server-sent event, or the whole body of an answer that is none, and emits nothing. Returns a fault when it
+   * ends the turn.
+   */
   take(data: string): Fault | undefined
+  /** Emits what was taken last. */
+  say(): void
   /** It is complete: its messages end, and its calls have all of their arguments. */
   end(): void
   /** Writes it as a part of the conversation that the next request has. */
@@ -148,6 +156,7 @@ export class ModelTurn {
       this.#started = true
       this.#ports.emit({ type: 'turn-started', turn: this.#start.turn })
     }
+    this.#answer.say()
     if (this.#answer.over) this.#complete()
   }
 
@@ -194,7 +203,7 @@ export class ModelTurn {
     this.#answer.end()
     const { calls } = this.#answer
     if (typeof ending !== 'string') this.#fail(ending)
-    else if (calls.length === 0 && (ending !== 'end' || this.#steered.length === 0)) {
+    else if (calls.length === 0 && ending !== 'pause' && (ending !== 'end' || this.#steered.length === 0)) {
       this.#end({ outcome: 'completed', stop: ending })
     } else {
       this.#conversation.push(...this.#answer.write())
@@ -221,7 +230,8 @@ export class ModelTurn {
     const results = [...this.#waiting.values()]
     if (this.#ended || !results.every((result) => result !== undefined)) return
     this.#waiting.clear()
-    this.#conversation.push(...this.#api.results(results), ...this.#steered.splice(0))
+    if (results.length > 0) this.#conversation.push(...this.#api.results(results))
+    this.#conversation.push(...this.#steered.splice(0))
     this.#call()
   }
 

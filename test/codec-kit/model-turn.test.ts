@@ -15,7 +15,6 @@ import {
   fault,
   type Loss,
   type Message,
-  type Stop,
   type TurnStart,
 } from '../../src/model/index.ts'
 
@@ -31,7 +30,7 @@ const START: Command & TurnStart = {
 /** A wire on which an answer is one JSON value: its end, its calls and its tokens. */
 class PlainAnswer implements ModelAnswer {
   over = false
-  ending: Stop | Fault | undefined
+  ending: ModelAnswer['ending']
   usage: { input: number } | undefined
   calls: readonly ModelCall[] = []
 
@@ -47,6 +46,7 @@ class PlainAnswer implements ModelAnswer {
     return undefined
   }
 
+  say(): void {}
   end(): void {}
 
   write(): string[] {
@@ -133,6 +133,17 @@ describe('a turn of a model', () => {
     expect(bodies().at(-1)).toBe('hi|answer of 3 calls|a ok, b error, c error')
     say({ stop: 'end', input: 4 })
     expect(events.at(-2)).toMatchObject({ type: 'usage', usage: { input: 7 } })
+  })
+
+  test('goes on with another request where the server has paused', () => {
+    const { bodies, events, say } = open()
+    say({ stop: 'pause', input: 1 })
+    expect(bodies()).toEqual(['hi', 'hi|answer of 0 calls'])
+    say({ stop: 'end', input: 1 })
+    expect(events.slice(1)).toMatchObject([
+      { type: 'usage', usage: { input: 2 } },
+      { outcome: 'completed', stop: 'end' },
+    ])
   })
 
   test('counts the tokens of an answer once when it ends while it waits for results', () => {

@@ -28,6 +28,7 @@ export class ChatAnswer implements ModelAnswer {
   readonly #calls = new Map<number, ModelCall>()
   over = false
   usage: Usage | undefined
+  #said: Said = { calls: [] }
   #finish: string | undefined
   #message: Id | undefined
   #text = ''
@@ -60,6 +61,7 @@ export class ChatAnswer implements ModelAnswer {
     // A server may leave it out.
     if (data.trim() === '[DONE]') {
       this.over = true
+      this.#said = { calls: [] }
       return undefined
     }
     const said = readChunk(data, this.#report)
@@ -67,7 +69,7 @@ export class ChatAnswer implements ModelAnswer {
     if (said.error !== undefined) return faultOfError(said.error, undefined)
     // Some servers repeat the count so far in every chunk.
     this.usage = said.usage ?? this.usage
-    this.#say(said)
+    this.#said = said
     return undefined
   }
 
@@ -81,7 +83,8 @@ export class ChatAnswer implements ModelAnswer {
     return [...(this.#text === '' ? [] : [{ type: 'text' as const, text: this.#text }]), ...calls]
   }
 
-  #say({ text, reasoning, refusal, calls, finish }: Said): void {
+  say(): void {
+    const { text, reasoning, refusal, calls, finish } = this.#said
     const turn = this.#turn
     this.#finish ??= finish
     if (reasoning !== undefined) {
