@@ -88,6 +88,7 @@ const mcpServer = v.variant(
 
 const once = record({
   key: text,
+  scope: maybe(v.literal('tenant', 'must be tenant')),
   duplicate: oneOf(['join', 'tell']),
   replay: oneOf(['undelivered', 'success', 'never']),
   ttlMs: maybe(number),

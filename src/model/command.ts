@@ -44,6 +44,8 @@ export interface TurnOptions {
 /** Idempotency: the treatment of a second request with the same key. */
 export interface Once {
   key: string
+  /** Keys are unique among all requests of the client's tenant; absent: among those of its session. */
+  scope?: 'tenant'
   /** While the first one runs: `join` gets its answer too, `tell` only gets a notice. */
   duplicate: 'join' | 'tell'
   /** After the first one ended: which recorded answers may be given again. */

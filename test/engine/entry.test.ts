@@ -55,6 +55,21 @@ test('a key is of one protocol, session and conversation, and of the agent that 
 })
 
 test.each([
+  [{ session: { id: 's', conversation: 'c' } }, '["local","plain","s","c"]', { id: 's', conversation: 'c' }],
+  [{ session: { channel: 'x' } }, '["local","plain","t",""]', { channel: 'x' }],
+  [{}, '["local","plain","t",""]', undefined],
+  [{ session: { id: 's' }, scope: 'tenant' }, '["local","plain"]', { id: 's' }],
+  [{ scope: 'tenant' }, '["local","plain"]', undefined],
+] as const)('a key with %j is one of %s', (how: { session?: object; scope?: 'tenant' }, scope, session) => {
+  const { session: _, ...rest } = start()
+  const once = { key: 'k', duplicate: 'join', replay: 'success', ...(how.scope && { scope: how.scope }) } as const
+  const made = entered({ ...rest, once, ...(how.session && { session: how.session }) })
+  if ('code' in made) throw new Error(made.message)
+  expect(keyed(made)).toMatchObject({ scope, command: { once } })
+  expect(keyed(made).command.session).toEqual(session)
+})
+
+test.each([
   [{}, undefined, true],
   [{ journal: 'shape' }, undefined, false],
   [{}, { privacy: 'public', json: '{}' }, true],

@@ -56,7 +56,14 @@ export function entryFor(
   const shared: string[] = []
   const exchange = new Exchange(command, { ...ANSWER, ...answer }, host)
   return {
-    entry: { client: plainClient(shared, allowed), command, exchange, agent, route: { ...ROUTE, ...route } },
+    entry: {
+      client: plainClient(shared, allowed),
+      command,
+      ...(command.session && { asked: command.session }),
+      exchange,
+      agent,
+      route: { ...ROUTE, ...route },
+    },
     host,
     shared,
   }

@@ -50,6 +50,16 @@ const CONFLICT = {
   retryable: false,
 }
 
+test('a Chat request that names no session is repeated under its key alone', async () => {
+  const body = { model: 'helper', messages: [{ role: 'user', content: 'once' }] }
+  const path = '/v1/chat/completions'
+  const first = await post(path, body, { 'idempotency-key': 'chat' })
+  const again = await post(path, body, { 'idempotency-key': 'chat' })
+  expect([again.body, again.headers.get('idempotent-replayed')]).toEqual([first.body, 'true'])
+  const other = await post(path, { ...body, temperature: 1 }, { 'idempotency-key': 'chat' })
+  expect([other.status, other.body]).toMatchObject([422, { error: { code: 'idempotency_conflict' } }])
+})
+
 describe('another request under the key of one that has been answered is refused', () => {
   const BASE = { input: 'x', session: { id: 's' } }
   test.each<[string, object, string?]>([

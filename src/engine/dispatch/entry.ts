@@ -1,15 +1,19 @@
 import type { Route, SessionKey, TurnInfo } from '../../contract/index.ts'
-import { type Command, type Fault, fault, type TurnStart } from '../../model/index.ts'
+import { type Command, type Fault, fault, type SessionRef, type TurnStart } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Keyed } from '../record/index.ts'
 import type { RouteChoice } from './router.ts'
 
-/** A request for a turn, on its way in. Its command has a session, and no wish that its agent should not hear. */
+/**
+ * A request for a turn, on its way in. Its command has a session, and no wish that its agent should not hear. `asked` is
+ * the session that its client named.
+ */
 export interface Entry {
   client: ClientLink
   command: Command & TurnStart
+  asked?: SessionRef
   exchange: Exchange
   agent: AgentSettings
   route: Route
@@ -26,7 +30,8 @@ export function entryOf(
   const why = refusalFor(client.options.front.dialect, told, agent, route)
   if (why) return why
   const session = { ...told.session, id: told.session?.id ?? newId() }
-  return { client, command: { ...told, options: optionsFor(told, agent), session }, exchange, agent, route }
+  const command = { ...told, options: optionsFor(told, agent), session }
+  return { client, command, ...(told.session && { asked: told.session }), exchange, agent, route }
 }
 
 /** The session that the request means, on an agent. */
@@ -35,11 +40,18 @@ export function sessionKey({ client, command }: Entry, agent: AgentSettings): Se
   return { tenant: client.options.access.tenant, agent: agent.name, session: id, conversation }
 }
 
-/** The scope of the request's key: the tenant, protocol, session and conversation of its client. */
-export function keyed({ client, command, agent }: Entry): Keyed {
+/**
+ * The request under its key, whose scope is the tenant and the protocol of its client, and the session and conversation
+ * that it named, unless its keys are for all of its sessions.
+ */
+export function keyed({ client, command, asked, agent }: Entry): Keyed {
   const { front, access } = client.options
-  const { id, conversation = '' } = command.session ?? {}
-  return { scope: JSON.stringify([access.tenant, front.codec.name, id, conversation]), agent: agent.name, command }
+  // A session that is not named is that of this request alone.
+  const { id = command.turn, conversation = '' } = asked ?? {}
+  const names = command.once?.scope === 'tenant' ? [] : [id, conversation]
+  const { session: _, ...rest } = command
+  const named = { ...rest, ...(asked && { session: asked }) }
+  return { scope: JSON.stringify([access.tenant, front.codec.name, ...names]), agent: agent.name, command: named }
 }
 
 /** A turn of an agent as observers see it. Its content is given only where its client calls it public, or does not say. */

@@ -74,7 +74,7 @@ describe('a request', () => {
     expect(startOf(drive)).toMatchObject({
       session: { id: 's' },
       request: 'r',
-      once: { key: 'i', duplicate: 'join', replay: 'success' },
+      once: { key: 'i', scope: 'tenant', duplicate: 'join', replay: 'success' },
       options: {
         streaming: true,
         model: 'coder',

@@ -32,7 +32,7 @@ function startCommand(request: ChatRequest, headers: FrontContext['headers'], ex
     ...(id && { session: { id } }),
     ...(history.length > 0 && { history }),
     ...(tools.length > 0 && { clientTools: tools }),
-    ...(key && { once: { key, duplicate: 'join', replay: 'success' } }),
+    ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
     ...(ext && { ext }),
   }
 }
