@@ -158,8 +158,11 @@ export interface Store {
 
   /** Adds a message that no turn brings to the transcript, after those of the turns that have ended. */
   appendMessage(session: Id, message: Message): Awaitable<void>
-  /** The transcript: the messages of the session's turns in the order in which the turns ended, and those between them. */
-  readMessages(session: Id): Awaitable<Message[]>
+  /**
+   * The transcript: the messages of the session's turns in the order in which the turns ended, and those between them.
+   * `until` names one of its ended turns: without what came after that.
+   */
+  readMessages(session: Id, until?: Id): Awaitable<Message[]>
 
   /** Records a turn as running. One that is recorded already is assigned to the agent and session that are given now. */
   beginTurn(turn: TurnRecord): Awaitable<void>

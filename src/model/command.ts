@@ -108,7 +108,18 @@ export interface TurnStart {
   options: TurnOptions
   once?: Once
   invocation?: Invocation
+  /**
+   * An earlier turn of the same client, which this one follows: it goes on with the session of that turn as the turn has
+   * left it, whatever `session` names. The engine keeps it only where the session goes on.
+   */
+  after?: Id
+  /** The conversation before the input, oldest first, as the client tells it. */
   history?: readonly Message[]
+  /**
+   * `complete`: `history` is the whole conversation so far, and an absent one says that it begins here. Absent, or
+   * `delta`: the request says only what is new to its session.
+   */
+  historyMode?: 'complete' | 'delta'
   clientTools?: readonly ClientTool[]
   askedCapabilities?: readonly string[]
   /** The folder that the client works in, an absolute path. */

@@ -177,10 +177,13 @@ class SqliteStore implements Store {
     return this.#write(() => void this.#sql.appendMessage.run(JSON.stringify(message), session))
   }
 
-  readMessages(session: Id): Awaitable<Message[]> {
-    return this.#do(() =>
-      this.#sql.readMessages.all(session, session).flatMap((row) => JSON.parse(row['json'] as string) as Message),
-    )
+  readMessages(session: Id, until?: Id): Awaitable<Message[]> {
+    const { readMessages, readMessagesUntil } = this.#sql
+    return this.#do(() => {
+      const rows =
+        until === undefined ? readMessages.all(session, session) : readMessagesUntil.all(until, session, session)
+      return rows.flatMap((row) => JSON.parse(row['json'] as string) as Message)
+    })
   }
 
   beginTurn(record: TurnRecord): Awaitable<void> {

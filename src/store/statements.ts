@@ -68,6 +68,13 @@ const SQL = {
     SELECT json, place, position FROM messages WHERE session = ?
     UNION ALL SELECT messages, 2 * position, 0 FROM turns WHERE session = ? AND messages IS NOT NULL
     ORDER BY place, position`,
+  readMessagesUntil: `
+    WITH until (place) AS (SELECT 2 * position FROM turns WHERE turn = ?)
+    SELECT json, messages.place, messages.position FROM messages, until
+      WHERE session = ? AND messages.place <= until.place
+    UNION ALL SELECT messages, 2 * turns.position, 0 FROM turns, until
+      WHERE session = ? AND messages IS NOT NULL AND 2 * turns.position <= until.place
+    ORDER BY 2, 3`,
   clearMessages: 'DELETE FROM messages WHERE session = ?',
   clearMessagesOfTurns: 'UPDATE turns SET messages = NULL WHERE session = ? AND messages IS NOT NULL',
 

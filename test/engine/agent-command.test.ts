@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
 import { commandFor } from '../../src/engine/turn/agent-command.ts'
 import type { AgentSession } from '../../src/engine/turn/index.ts'
@@ -32,4 +32,33 @@ test('tells an agent that has lost the conversation what was said, as its protoc
   const { command, losses } = told({}, { history: HISTORY }, { able })
   expect([command.history, command.input.length]).toEqual([undefined, 2])
   expect(losses).toEqual([{ kind: 'weakened', item: 'start.history', why: 'no-place', count: 1 }])
+})
+
+describe('a client that tells the whole conversation', () => {
+  const whole = { history: HISTORY, historyMode: 'complete' } as const
+  const OTHERS = [{ role: 'user', parts: [{ type: 'text', text: 'ours' }] }] as const
+
+  test.each([
+    ['a session of its own', { ...whole }, {}, HISTORY],
+    ['a session that goes on', { ...whole, after: 't0' }, { remembers: true }, undefined],
+    ['a session whose agent has forgotten it', { ...whole, after: 't0' }, {}, HISTORY],
+    ['one of which the gateway knows something else', { ...whole, after: 't0' }, { history: OTHERS }, HISTORY],
+    ['the beginning', { historyMode: 'complete' }, { history: OTHERS }, undefined],
+  ] as const)('has its agent told in %s', (_where, more, session, history) => {
+    const { command } = told(more, session)
+    expect([command.history, command.after, command.historyMode]).toEqual([history, undefined, undefined])
+  })
+
+  test('has an agent without a place for it read it', () => {
+    const able = capabilities({ full: ITEMS.filter((item) => item !== 'start.history') })
+    const { command, losses } = told(whole, {}, { able })
+    expect([command.history, command.input.length]).toEqual([undefined, 2])
+    expect(losses).toEqual([{ kind: 'weakened', item: 'start.history', why: 'no-place', count: 1 }])
+  })
+
+  test('has another agent told that takes the turn over', () => {
+    const { turn } = plainTurn({ command: start({ ...whole, after: 't0' }) })
+    turn.session = { ...turn.session }
+    expect(commandFor(turn, { names: { id: 'n' }, settings: {}, remembers: true }).history).toBe(HISTORY)
+  })
 })

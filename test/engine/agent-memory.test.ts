@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../src/contract/index.ts'
 import type { AgentLink } from '../../src/engine/agent/index.ts'
 import { AgentMemory } from '../../src/engine/session/agent-memory.ts'
-import { plainAgent, plainTurn } from '../kit/plain.ts'
+import { plainAgent, plainTurn, start } from '../kit/plain.ts'
 
 /** What an agent knows of a session that had turns before. */
 function memory(record: Partial<SessionRecord> = {}, used = true) {
@@ -83,14 +83,38 @@ describe('a conversation', () => {
     const agent = plainAgent('', { restore })
     expect(known.restore(turn, agent, ofProcess)?.message).toBe(why)
     expect(host.events.map((event) => event.type === 'notice' && event.text)).toEqual(notices)
-    const { history } = await known.tellOf(agent, true)
+    const { history } = await known.tellOf(agent, true, turn)
     expect(history?.length).toBe(restore === 'replay' ? 1 : undefined)
+  })
+
+  test.each([
+    [true, false, 'process', true],
+    [false, false, 'process', undefined],
+    [true, true, 'process', undefined],
+    [true, false, 'request', undefined],
+  ] as const)('used: %s, lost: %s, kept by %s is remembered: %s', async (used, lost, where, remembers) => {
+    const { known } = memory({}, used)
+    const { turn } = plainTurn({ command: start({ historyMode: 'complete' }) })
+    const told = await known.tellOf(plainAgent('', { restore: 'replay' }, { memory: where }), lost, turn)
+    expect(told).toEqual({ names: { id: 's' }, settings: {}, ...(remembers && { remembers }) })
+  })
+
+  test('that its client tells again is not lost', () => {
+    const { known } = memory()
+    const { turn, host } = plainTurn({ command: start({ historyMode: 'complete' }) })
+    expect(known.restore(turn, plainAgent('', { restore: 'fail' }), true)).toBeUndefined()
+    expect(host.events).toEqual([])
   })
 
   test('that was cleared begins under another name', async () => {
     const { known } = memory({ bound: 'b', settings: { model: 'm' } })
     const agent = plainAgent('')
-    expect(await known.tellOf(agent, false)).toEqual({ names: { id: 's' }, settings: { model: 'm' }, bound: 'b' })
+    expect(await known.tellOf(agent, false, plainTurn().turn)).toEqual({
+      names: { id: 's' },
+      settings: { model: 'm' },
+      bound: 'b',
+      remembers: true,
+    })
     known.forget(7)
     expect([known.used, known.record.epoch]).toEqual([false, 7])
     const { id } = known.namesFor(agent)

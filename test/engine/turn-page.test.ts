@@ -84,6 +84,17 @@ test('a transcript has no lanes, no echo of the prompt and no empty message, and
   ])
 })
 
+test.each([
+  ['is told the whole conversation', { historyMode: 'complete' }, ['system', 'user', 'assistant']],
+  ['goes on after a turn', { historyMode: 'complete', after: 't0' }, ['user', 'assistant']],
+  ['is told more of it', {}, ['user', 'assistant']],
+] as const)('a transcript begins with what the client tells where its session %s', (_how, more, roles) => {
+  const history = [{ role: 'system', parts: [{ type: 'text', text: 'be kind' }] }] as const
+  const { page, turn } = paged({ history, ...more })
+  for (const event of [...MESSAGE, END]) turn.take(event)
+  expect(endOf(page)[1].messages?.map(({ role }) => role)).toEqual(roles)
+})
+
 test('of a secret turn there is the shape alone, and its events are kept for those who join it', () => {
   const { page, turn } = paged({}, { journal: 'shape' })
   for (const event of [...MESSAGE, END]) turn.take(event)

@@ -237,6 +237,20 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readMessages('S1')).toEqual([...expected, message('new'), answer('new')])
       })
 
+      it('ends where it did after one of its turns', async () => {
+        await store.appendMessage('S1', answer('first'))
+        await ends('one')
+        await ends('other', undefined, 200)
+        await store.appendMessage('S1', answer('between'))
+        await ends('two')
+        const expected = [answer('first'), message('one'), answer('one'), message('other'), answer('other')]
+        expect(await store.readMessages('S1', 'other')).toEqual(expected)
+        expect(await store.readMessages('S1', 'one')).toEqual(expected.slice(0, 3))
+        expect(await store.readMessages('S1', 'unknown')).toEqual([])
+        expect(await store.prune(300, 1)).toBe(1)
+        expect(await store.readMessages('S1', 'other')).toEqual(expected)
+      })
+
       it('keeps every part as it was, raw arguments included', async () => {
         const whole: Message = {
           role: 'assistant',

@@ -128,6 +128,10 @@ export class NativeFront implements FrontLink {
   /** The command with the gateway's id of the turn that the client calls by its own. */
   #meant(command: Command): Command {
     if ('target' in command) return { ...command, target: this.#targetOf(command.target) }
+    if (command.type === 'turn-start') {
+      const after = this.#turns.get(command.after ?? '')
+      return after === undefined ? command : { ...command, after }
+    }
     if (command.type !== 'query' || command.what !== 'turn') return command
     const asked = parseObject(command.args ?? '')?.['turn']
     const turn = typeof asked === 'string' ? this.#turns.get(asked) : undefined

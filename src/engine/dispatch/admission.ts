@@ -5,6 +5,7 @@ import { UNWRITABLE } from '../common/index.ts'
 import { type Idempotency, needsRecord, type Recorder, type StoreWatch, type Verdict } from '../record/index.ts'
 import type { LiveSessions } from '../session/index.ts'
 import { keepsContent, steer, type Turn } from '../turn/index.ts'
+import type { Conversations } from './conversations.ts'
 import type { Duplicates } from './duplicates.ts'
 import { type Entry, entryOf, keyed, sessionKey } from './entry.ts'
 import type { Placement } from './placement.ts'
@@ -26,16 +27,17 @@ export interface AdmissionRecord {
   now(): number
 }
 
-/** The steps after the record: a place and a beginning, or the answer of another turn. */
+/** The steps besides the record: the session, a place and a beginning, or the answer of another turn. */
 export interface AdmissionSteps {
+  conversations: Conversations
   placement: Placement
   starter: TurnStarter
   duplicates: Duplicates
 }
 
 /**
- * From a `turn-start` to a turn in its session's line: what would be lost, the session's record, once only, a place, the
- * beginning. Whatever speaks against it ends the exchange with the fault that says so.
+ * From a `turn-start` to a turn in its session's line: what would be lost, once only, the session and its record, a
+ * place, the beginning. Whatever speaks against it ends the exchange with the fault that says so.
  */
 export class Admission {
   readonly #record: AdmissionRecord
@@ -48,17 +50,20 @@ export class Admission {
 
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
-    const { placement, starter, duplicates } = this.#steps
-    const entry = entryOf(client, asked, choice, exchange)
-    if ('code' in entry) return exchange.fail(entry)
+    const { conversations, placement, starter, duplicates } = this.#steps
+    const taken = entryOf(client, asked, choice, exchange)
+    if ('code' in taken) return exchange.fail(taken)
+    const verdict = taken.command.once ? await this.#claim(taken) : RUNS
+    if (exchange.ended) return
+    if ('code' in verdict) return exchange.fail(verdict)
+    if (verdict.do !== 'run') return duplicates.answer(verdict, taken)
+    const meant = conversations.find(taken)
+    const entry = meant instanceof Promise ? await meant : meant
+    if ('code' in entry) return this.#refuse(taken, entry)
     const at = this.#record.now()
     const opened = this.#open(entry, at)
     const record = opened instanceof Promise ? await opened : opened
-    if ('code' in record) return exchange.fail(record)
-    const verdict = entry.command.once ? await this.#claim(entry) : RUNS
-    if (exchange.ended) return
-    if ('code' in verdict) return exchange.fail(verdict)
-    if (verdict.do !== 'run') return duplicates.answer(verdict, entry)
+    if ('code' in record) return this.#refuse(entry, record)
     if (asked.cwd !== undefined) await this.#record.opener.describe(record, asked, keepsContent(entry))
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
@@ -109,6 +114,7 @@ export class Admission {
   async #refuse(entry: Entry, why: Fault): Promise<void> {
     entry.exchange.fail(why)
     await this.#settle(this.#record.idempotency.giveUp(keyed(entry)))
+    await this.#settle(this.#steps.conversations.giveUp(entry))
   }
 
   /** A write to the claims; when it fails, duplicates find out by the turn that is not there. */

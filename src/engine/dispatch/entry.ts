@@ -1,5 +1,5 @@
 import type { Route, SessionKey, TurnInfo } from '../../contract/index.ts'
-import { type Command, type Fault, fault, type SessionRef, type TurnStart } from '../../model/index.ts'
+import { type Command, type Fault, fault, type Loss, type SessionRef, type TurnStart } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
@@ -17,6 +17,8 @@ export interface Entry {
   exchange: Exchange
   agent: AgentSettings
   route: Route
+  /** What the choice of its session has lost. */
+  losses?: readonly Loss[]
 }
 
 /** The request as admission handles it, or the reason why its agent cannot take it. */

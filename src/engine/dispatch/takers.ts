@@ -5,6 +5,7 @@ import { Idempotency, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { Admission } from './admission.ts'
 import { Controls } from './controls.ts'
+import { Conversations } from './conversations.ts'
 import type { Takers } from './dispatcher.ts'
 import { Duplicates } from './duplicates.ts'
 import { Failover } from './failover.ts'
@@ -46,6 +47,7 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   const opener = new SessionOpener(store, record, sessions)
   const failover = new Failover({ recorder, opener, log, now })
   const steps = {
+    conversations: new Conversations({ store, turns, sessions: sessions.live, now }),
     placement: new Placement(opener, breakers, turns, settings),
     starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
     duplicates: new Duplicates(host, idempotency),

@@ -35,6 +35,7 @@ export class TurnStarter {
       { command, route, agents, session, exchange, scope: this.#clock(entry, agents[0]!, () => watches.changed(turn)) },
       this.#ofTurns,
     )
+    for (const loss of entry.losses ?? []) turn.loss(loss)
     turns.add(turn)
     session.enqueue(turn)
     watches.changed(turn)

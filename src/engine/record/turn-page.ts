@@ -65,9 +65,13 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
   return [record, { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn) }) }]
 }
 
-/** The messages that a turn adds to its session's transcript: the prompt, and those of the agent, as far as they came. */
-function transcriptOf({ view, command }: Turn): Message[] {
-  const messages: Message[] = []
+/**
+ * The messages that a turn adds to its session's transcript: the conversation before, where the session does not know it;
+ * the prompt, and those of the agent, as far as they came.
+ */
+function transcriptOf({ view, command, follows }: Turn): Message[] {
+  const retold = command.historyMode === 'complete' && !follows
+  const messages: Message[] = retold ? [...(command.history ?? [])] : []
   if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
   for (const message of view.messages) {
     // The agent's own echo of the prompt is the prompt.

@@ -95,8 +95,12 @@ export class AgentMemory {
     return lost
   }
 
-  /** Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. */
+  /**
+   * Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. Nothing is lost for a
+   * client that tells all of it.
+   */
   restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
+    if (turn.command.historyMode === 'complete') return undefined
     const [now, before] = this.#wentOn ? WENT_ON : ofProcess ? GONE : FORGOTTEN
     if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
     turn.scope.note('session-reset')
@@ -107,22 +111,25 @@ export class AgentMemory {
 
   /**
    * The session as an agent gets it for a turn. It includes the conversation if the agent has lost it and is set to
-   * have it replayed, and always if each of the agent's requests carries it.
+   * have it replayed, and always if each of the agent's requests carries it; never if the turn brings it.
    */
-  tellOf(agent: AgentSettings, lost: boolean): Awaitable<AgentSession> {
-    const { memory } = agent.dialect.back
-    const replays = lost ? agent.restore === 'replay' : this.used && memory(agent.context) === 'request'
-    if (!replays) return this.#knownTo(agent, [])
-    return this.#recorder.transcript(this.record.id).then((history) => this.#knownTo(agent, history))
+  tellOf(agent: AgentSettings, lost: boolean, { command }: Pick<Turn, 'command'>): Awaitable<AgentSession> {
+    const stateless = agent.dialect.back.memory(agent.context) === 'request'
+    const known = this.#knownTo(agent, this.used && !lost && !stateless)
+    const replays = lost ? agent.restore === 'replay' : this.used && stateless
+    if (!replays || command.historyMode === 'complete') return known
+    return this.#recorder
+      .transcript(this.record.id)
+      .then((history) => (history.length === 0 ? known : { ...known, history }))
   }
 
-  #knownTo(agent: AgentSettings, history: readonly Message[]): AgentSession {
+  #knownTo(agent: AgentSettings, remembers: boolean): AgentSession {
     const { bound, settings = {} } = this.record
     return {
       names: this.namesFor(agent),
       settings,
       ...(bound !== undefined && { bound }),
-      ...(history.length > 0 && { history }),
+      ...(remembers && { remembers }),
     }
   }
 

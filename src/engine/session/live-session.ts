@@ -167,7 +167,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
 
   async lost(turn: Turn): Promise<AgentSession | Fault> {
     this.memory.bind(undefined)
-    return this.#restore(turn) ?? this.memory.tellOf(this.pool.agent, true)
+    return this.#restore(turn) ?? this.memory.tellOf(this.pool.agent, true, turn)
   }
 
   async serve(turn: Turn, pool: AgentPool): Promise<void> {
@@ -220,7 +220,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#between?.tell(turn)
     this.#between = undefined
     this.#keepsContent = keepsContent(turn)
-    const told = this.memory.tellOf(this.pool.agent, lost)
+    const told = this.memory.tellOf(this.pool.agent, lost, turn)
     await turn.run(link, told instanceof Promise ? await told : told)
     link.rest()
     // An agent that was never ready has heard of nothing.

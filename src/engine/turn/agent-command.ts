@@ -1,17 +1,30 @@
 import type { SessionSettings } from '../../contract/index.ts'
-import type { Command, TurnStart } from '../../model/index.ts'
+import type { Command, Message, TurnStart } from '../../model/index.ts'
 import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { SessionNames } from '../common/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Turn } from './turn.ts'
 
 /** The request of a turn as its agent is to get it: with the session as the agent knows it, without secrets. */
-export function commandFor(turn: Turn, { bound, history, settings, names }: AgentSession): Command & TurnStart {
-  const { command, agent, route } = turn
+export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
+  const { agent, route } = turn
+  const { bound, settings, names } = of
   const report = turn.loss.bind(turn)
+  const { history, command } = conversationFor(turn, of)
   const told = withoutSecret(withSession(command, settings, names), agent, route, report)
-  const full = history ? withHistory(agent.dialect.back.capabilities, told, history, report) : told
+  const full = withHistory(agent.dialect.back.capabilities, told, history, report)
   return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
+}
+
+/** The command, and what its agent is to be told of the conversation before it: the client's word comes first. */
+function conversationFor(
+  { command, follows }: Turn,
+  { remembers, history = [] }: AgentSession,
+): { command: Command & TurnStart; history: readonly Message[] } {
+  const { after: _after, historyMode, ...rest } = command
+  if (historyMode !== 'complete') return { command: rest, history }
+  const { history: whole = [], ...alone } = rest
+  return { command: alone, history: follows && remembers ? [] : whole }
 }
 
 /** The command with the agent's names of the session, and the client's settings of it that the command does not override. */

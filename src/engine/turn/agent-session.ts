@@ -9,6 +9,8 @@ export interface AgentSession {
   bound?: string
   /** The transcript, for an agent that has lost it. */
   history?: readonly Message[]
+  /** The agent knows what was said before. */
+  remembers?: true
   /** The client's settings of it. */
   settings: SessionSettings
 }

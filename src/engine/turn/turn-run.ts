@@ -139,7 +139,8 @@ export class TurnRun implements Runner {
       turn.scope.note('retry')
       turn.losses.clear()
       turn.loss({ kind: 'weakened', item: 'session.id', why: 'policy', count: 1 })
-      return { ...session, bound: turn.session.rebind() }
+      const { remembers: _, ...known } = session
+      return { ...known, bound: turn.session.rebind() }
     }
     const again = await turn.session.lost(turn)
     if (!this.#goesOn(link)) return undefined

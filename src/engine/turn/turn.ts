@@ -71,6 +71,11 @@ export class Turn {
     return this.#init.route
   }
 
+  /** True while it goes on with a session that knows what came before it. */
+  get follows(): boolean {
+    return this.command.after !== undefined && this.session === this.#init.session
+  }
+
   /** Its observers, and its time. */
   get scope(): TurnClock {
     return this.#init.scope

@@ -34,6 +34,17 @@ describe('a client on lines', () => {
     })
   })
 
+  test('follows a turn by its own name of it, or by another', () => {
+    const drive = driveFront(codec)
+    drive.feed('{"type":"turn-start","turn":"mine","input":"hi"}')
+    for (const after of ['mine', 'other']) drive.feed(`{"type":"turn-start","input":"on","after":"${after}"}`)
+    expect(drive.commands.map((command) => command.type === 'turn-start' && command.after)).toEqual([
+      undefined,
+      'f2',
+      'other',
+    ])
+  })
+
   test('reads every event with its number, and what was lost with the end', () => {
     const drive = driveFront(codec)
     drive.feed(PROMPT)
