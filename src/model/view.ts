@@ -27,6 +27,8 @@ export interface ToolView {
   title: string | undefined
   lane: string | undefined
   executor: Executor
+  /** The number of messages of the turn that had begun before it. */
+  after: number
   args: JsonText
   /** True once its complete arguments came (`tool-call`). */
   called: boolean

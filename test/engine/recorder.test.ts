@@ -74,15 +74,19 @@ const USAGE: TurnEvent = { type: 'usage', turn: 't', scope: 'turn', usage: { inp
 describe('the record of a turn', () => {
   test('has its events, its end, what was said, and its usage', async () => {
     const { recorder, begin, events } = recording()
-    const { say } = await begin(start({ request: 'r' }))
+    const { turn, say } = await begin(start({ request: 'r' }))
     expect(await store.unfinishedTurns()).toMatchObject([{ turn: 't', request: 'r', agent: 'plain' }])
-    say(...MESSAGE, USAGE, END)
+    say(...MESSAGE)
+    recorder.steered(turn, [{ type: 'text', text: 'more' }])
+    say(USAGE, END)
+    recorder.steered(turn, [{ type: 'text', text: 'too late' }])
     await recorder.flush()
     expect(await events()).toEqual([...MESSAGE, USAGE, END])
     expect(await store.readTurn('t')).toMatchObject({ outcome: 'completed', endedAt: 5, delivered: false })
     expect((await store.readMessages('kept')).map(({ role, parts }) => [role, parts])).toEqual([
       ['user', [{ type: 'text', text: 'hi' }]],
       ['assistant', [{ type: 'text', text: 'hello' }]],
+      ['user', [{ type: 'text', text: 'more' }]],
     ])
     expect(await store.usageOf('kept')).toEqual({ input: 3 })
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Route } from '../../src/contract/index.ts'
 import { takeLines } from '../../src/engine/events/event-lines.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
-import { addEvent, endOf, newPage, runUnder, type TurnPage } from '../../src/engine/record/turn-page.ts'
+import { addEvent, addSteered, endOf, newPage, runUnder, type TurnPage } from '../../src/engine/record/turn-page.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { plainTurn, start } from '../kit/plain.ts'
@@ -81,6 +81,27 @@ test('a transcript has no lanes, no echo of the prompt and no empty message, and
   turn.take(END)
   expect(endOf(page)[1].messages?.map(({ role, parts }) => [role, parts])).toEqual([
     ['assistant', [{ type: 'text', text: 'done' }]],
+  ])
+})
+
+test('a transcript has what the client said meanwhile, where it said it', () => {
+  const { page, turn } = paged()
+  for (const event of MESSAGE) turn.take(event)
+  addSteered(page, [{ type: 'text', text: 'more' }])
+  addSteered(page, [{ type: 'text', text: 'and more' }])
+  turn.take({ ...MESSAGE[0]!, message: 'n' } as TurnEvent)
+  turn.take({ ...MESSAGE[1]!, message: 'n', text: 'done' } as TurnEvent)
+  turn.take(END)
+  const said = endOf(page)[1].messages?.map(({ role, parts }) => [
+    role,
+    ...parts.map((part) => 'text' in part && part.text),
+  ])
+  expect(said).toEqual([
+    ['user', 'hi'],
+    ['assistant', 'hello'],
+    ['user', 'more'],
+    ['user', 'and more'],
+    ['assistant', 'done'],
   ])
 })
 

@@ -120,8 +120,8 @@ describe('a further client', () => {
     turn.cancel()
   })
 
-  test('that steers gives its words to the agent, and gets the rest', () => {
-    const { turn } = plainTurn()
+  test('that steers gives its words to the agent and the record, and gets the rest', () => {
+    const { turn, told } = plainTurn()
     const sent: Command[] = []
     turn.accept()
     turn.link = { ready: true, send: (command: Command) => sent.push(command), pause() {} } as never
@@ -129,6 +129,7 @@ describe('a further client', () => {
     const host = new PlainHost()
     steer(turn, new Exchange(command, ANSWER, host), command)
     expect(sent).toMatchObject([{ type: 'turn-steer', target: { turn: 't' }, input: command.input }])
+    expect(told).toContainEqual(['steered', command.input])
     expect(host.events).toMatchObject([{ type: 'turn-accepted', turn: 't', how: 'joined', request: 'r2' }])
   })
 

@@ -233,6 +233,7 @@ export function plainTurn({
   const turnPeers: TurnPeers<Turn> = {
     recorder: {
       event: (_turn, event) => note('event', event.type),
+      steered: (_turn, parts) => note('steered', parts),
       confirm: () => true,
       keeps: () => true,
       events: async () => [],

@@ -250,6 +250,7 @@ export class LiveView implements TurnView {
       title: event.type === 'tool-start' ? event.title : undefined,
       lane: event.lane,
       executor: event.executor,
+      after: this.messages.length,
       args,
       called,
       status: undefined,

@@ -1,5 +1,5 @@
 import type { Awaitable, EventBlock, SessionRecord, Store } from '../../contract/index.ts'
-import type { Id, Message, TurnEvent } from '../../model/index.ts'
+import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { type Numbered, numbered, takeLines } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
@@ -7,7 +7,7 @@ import type { Turn, TurnRecorder } from '../turn/index.ts'
 import type { Lease } from './lease.ts'
 import { Marks } from './marks.ts'
 import type { StoreWatch } from './store-watch.ts'
-import { addEvent, endOf, movePage, newPage, runUnder, type TurnPage } from './turn-page.ts'
+import { addEvent, addSteered, endOf, movePage, newPage, runUnder, type TurnPage } from './turn-page.ts'
 import { WriteQueue } from './write-queue.ts'
 
 /** The interval at which what waits is written, in milliseconds, and the UTF-16 units of events that may wait. */
@@ -106,6 +106,12 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     if (event.type === 'turn-parked') this.#write([page])
     else if (this.#units > WAITING_UNITS) this.#writeWaiting(() => true)
     else if (!page.waits) this.#wait(page)
+  }
+
+  /** The client of a turn has said more, which its agent was given. */
+  steered(turn: Turn, parts: readonly Part[]): void {
+    const page = this.#pageOf(turn)
+    if (page) addSteered(page, parts)
   }
 
   /** A turn has its end. */

@@ -1,8 +1,9 @@
 import type { LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
-import type { Message, Part, TurnEvent } from '../../model/index.ts'
+import type { Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
+import { type Steered, transcriptOf } from './transcript.ts'
 
 /** The record of a running turn, as far as it is not in the store yet. */
 export interface TurnPage {
@@ -15,6 +16,8 @@ export interface TurnPage {
   record: TurnRecord
   /** The events that wait. */
   readonly lines: EventLines
+  /** What its client said meanwhile; absent as long as that is nothing. */
+  steered?: Steered[]
   /** It is in the store. */
   begun: boolean
   /** It is in the list of pages that have something to write, since then. */
@@ -36,6 +39,12 @@ export function addEvent(page: TurnPage, event: TurnEvent): number {
   const before = lines.text.length
   appendLine(lines, seq, unkept ? shapeOf(event) : event)
   return lines.text.length - before
+}
+
+/** Adds what the client of the turn says meanwhile. */
+export function addSteered(page: TurnPage, parts: readonly Part[]): void {
+  page.steered ??= []
+  page.steered.push({ after: page.turn.view.messages.length, parts })
 }
 
 /** Puts the turn under a lease. Gives its record. */
@@ -62,22 +71,8 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
     measures: { ...scope.measures, ...(page.unkept && { shape: true }) },
   }
   const events = takeLines(page.lines)
-  return [record, { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn) }) }]
-}
-
-/**
- * The messages that a turn adds to its session's transcript: the conversation before, where the session does not know it;
- * the prompt, and those of the agent, as far as they came.
- */
-function transcriptOf({ view, command, follows }: Turn): Message[] {
-  const retold = command.historyMode === 'complete' && !follows
-  const messages: Message[] = retold ? [...(command.history ?? [])] : []
-  if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
-  for (const message of view.messages) {
-    // The agent's own echo of the prompt is the prompt.
-    if (message.lane !== undefined || message.role === 'user') continue
-    const parts: readonly Part[] = message.parts ?? (message.text === '' ? [] : [{ type: 'text', text: message.text }])
-    if (parts.length > 0) messages.push({ role: message.role, parts, at: view.at })
-  }
-  return messages
+  return [
+    record,
+    { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn, page.steered) }) },
+  ]
 }

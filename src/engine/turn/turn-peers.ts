@@ -1,5 +1,5 @@
 import type { Route, SessionRecord } from '../../contract/index.ts'
-import type { Ask, Command, CommandOf, Fault, Id, TurnEvent, TurnStart } from '../../model/index.ts'
+import type { Ask, Command, CommandOf, Fault, Id, Part, TurnEvent, TurnStart } from '../../model/index.ts'
 import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
@@ -11,6 +11,8 @@ import type { TurnClock } from './turn-clock.ts'
 export interface TurnRecorder<T> {
   /** An event was taken into the view: for the journal. */
   event(turn: T, event: TurnEvent): void
+  /** Its client has said more, which its agent was given. */
+  steered(turn: T, parts: readonly Part[]): void
   /** False when its end will not count, because others have given up this process and may have ended it. */
   confirm(): boolean
   /** True while the record of the turn is complete. */

@@ -171,6 +171,7 @@ export class Turn {
   /** Gives the running agent what a client says meanwhile; false when it cannot be told. */
   tellAgent({ exchange, input }: { exchange: Id; input: readonly Part[] }): boolean {
     if (!this.steerable) return false
+    this.peers.recorder.steered(this, input)
     this.link!.send({ type: 'turn-steer', exchange, target: { turn: this.id }, input })
     return true
   }
