@@ -79,7 +79,7 @@ export function invalidRequest(message: string, param?: string): Fault {
 export function faultOfError(json: JsonText, status: number | undefined): Fault {
   const body = parseObject(json)
   const held = isRecord(body?.['error']) ? body['error'] : body
-  const message = textOf(held?.['message']) ?? textOf(body?.['error']) ?? textOf(body?.['detail']) ?? ''
+  const message = textOf(held?.['message']) ?? textOf(body?.['error']) ?? detailOf(body?.['detail'])
   const code = wordOf(held?.['code']) ?? wordOf(held?.['type'])
   const own = code === undefined ? undefined : OF_GATEWAYS.get(code)
   const known =
@@ -91,6 +91,12 @@ export function faultOfError(json: JsonText, status: number | undefined): Fault 
   const where = status === undefined ? 'in its stream' : `with HTTP status ${status}`
   const ext = code === undefined ? undefined : toExt(object([['code', quote(code)]]))
   return fault(known ?? 'provider-error', `The model provider answered ${where}${name}${said}`, ext && { ext })
+}
+
+/** What servers in Python say of a request that they refuse: a text, or a list of what is wrong. */
+function detailOf(detail: unknown): string {
+  const all: readonly unknown[] = Array.isArray(detail) ? detail : [detail]
+  return all.map((one) => textOf(isRecord(one) ? one['msg'] : one) ?? '').join('; ')
 }
 
 function textOf(value: unknown): string | undefined {

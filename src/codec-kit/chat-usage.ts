@@ -3,6 +3,8 @@ import { isUncounted, readCounts } from './counts.ts'
 
 const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
 const CACHED = { cacheRead: 'cached_tokens' } as const
+/** The name that DeepSeek has for them, outside of the details. */
+const CACHE_HITS = { cacheRead: 'prompt_cache_hit_tokens' } as const
 const REASONED = { reasoning: 'reasoning_tokens' } as const
 
 /** Reads the tokens of a `usage` object of Chat Completions. All zeros mean that nothing was counted: then undefined. */
@@ -10,6 +12,8 @@ export function readChatUsage(json: unknown, report: (loss: Loss) => void): Usag
   if (!isRecord(json)) return undefined
   const usage: Usage = {
     ...readCounts(json, COUNTS, report),
+    ...readCounts(json, CACHED, report),
+    ...readCounts(json, CACHE_HITS, report),
     ...readCounts(json['prompt_tokens_details'], CACHED, report),
     ...readCounts(json['completion_tokens_details'], REASONED, report),
   }

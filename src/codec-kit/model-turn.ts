@@ -76,6 +76,9 @@ export interface ModelApi {
 /** The most requests of one turn: a model that calls the same missing tool again and again is stopped. */
 const MAX_CALLS = 100
 
+/** Ends of an answer that is not whole: the arguments of its calls may not be either, so nobody runs them. */
+const CUT: ReadonlySet<Stop> = new Set(['max-tokens', 'context-window', 'content-filter', 'refusal'])
+const CUT_OFF = fault('provider-down', 'The model provider cut its answer off; send the request again.')
 const NO_HEAD = { status: 200, headers: {} } as const
 
 /**
@@ -164,8 +167,8 @@ export class ModelTurn {
   callEnd(end: CallEnd): void {
     if (!this.#isCurrent(end.call)) return
     if (end.why === 'cancelled') this.cancel()
-    else if (end.why !== 'closed') this.#fail(faultOfEnd(end))
-    else this.#complete()
+    else if (end.why === 'closed') this.#complete()
+    else this.#fail(end.why === 'failed' && this.#head !== NO_HEAD ? CUT_OFF : faultOfEnd(end))
   }
 
   #isCurrent(call: string | undefined): boolean {
@@ -197,13 +200,13 @@ export class ModelTurn {
   #complete(): void {
     const { ending } = this.#answer
     if (ending === undefined) {
-      this.#fail(fault('provider-down', 'The model provider cut its answer off; send the request again.'))
+      this.#fail(CUT_OFF)
       return
     }
     this.#answer.end()
     const { calls } = this.#answer
     if (typeof ending !== 'string') this.#fail(ending)
-    else if (calls.length === 0 && ending !== 'pause' && (ending !== 'end' || this.#steered.length === 0)) {
+    else if (this.#isLast(ending, calls)) {
       this.#end({ outcome: 'completed', stop: ending })
     } else {
       this.#conversation.push(...this.#answer.write())
@@ -211,6 +214,12 @@ export class ModelTurn {
       for (const call of calls) this.#ask(call)
       this.#goOn()
     }
+  }
+
+  /** True when no request follows an answer that has ended like this. */
+  #isLast(ending: Stop | 'pause', calls: readonly ModelCall[]): ending is Stop {
+    if (ending === 'pause') return false
+    return CUT.has(ending) || (calls.length === 0 && (ending !== 'end' || this.#steered.length === 0))
   }
 
   /** A call of a tool that nobody has declared gets an error as its result. */

@@ -161,7 +161,7 @@ describe('a turn of a model', () => {
     const { bodies, losses, say, steer } = open()
     steer('more')
     say({ stop: 'end' })
-    expect(bodies().at(-1)).toBe('hi|answer of 0 calls||more')
+    expect(bodies().at(-1)).toBe('hi|answer of 0 calls|more')
     steer('too late')
     say({ stop: 'max-tokens' })
     expect(losses).toEqual([{ kind: 'dropped', item: 'turn-steer', why: 'no-place', count: 1 }])
@@ -176,6 +176,30 @@ describe('a turn of a model', () => {
     say(answer)
     turn.callEnd({ why: 'closed', call: '1' })
     expect(events.at(-1)).toMatchObject({ type: 'turn-end', outcome: 'failed', stop: 'error', fault: { code } })
+  })
+
+  test.each(['max-tokens', 'context-window', 'content-filter', 'refusal'])(
+    'has nobody run the calls of an answer that was cut (%s)',
+    (stop) => {
+      const { calls, events, say } = open()
+      say({ stop, calls: [['a', 'client']] })
+      expect(calls).toHaveLength(1)
+      expect(events.slice(1)).toEqual([{ type: 'turn-end', turn: 't1', outcome: 'completed', stop }])
+    },
+  )
+
+  test('was cut where its connection breaks behind the head of an answer', () => {
+    const { turn, events } = open()
+    turn.head({ call: '1', status: 200, headers: {} })
+    turn.callEnd({ why: 'failed', call: '1', fault: fault('protocol-violation', 'It broke.') })
+    expect(events.at(-1)).toMatchObject({ outcome: 'failed', fault: { code: 'provider-down' } })
+  })
+
+  test('says how long the server asks to wait', () => {
+    const { turn, events } = open()
+    turn.head({ call: '1', status: 429, headers: { 'retry-after': '3' } })
+    turn.frame('slow down')
+    expect(events.at(-1)).toMatchObject({ fault: { message: '429 slow down', retryAfterMs: 3000 } })
   })
 
   test('fails with the words of a refusal, and with a call that fails', () => {

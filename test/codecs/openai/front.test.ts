@@ -461,14 +461,18 @@ describe('a whole answer', () => {
   test('reports what a client is not shown', () => {
     const image = { type: 'image', url: 'u', ext: { protocol: 'zot', json: '{}' } }
     const own = event('tool-call', { tool: 'y', name: 'bash', args: '{}', executor: 'agent' })
+    const cut = [
+      event('tool-start', { tool: 'z', name: 'ls', executor: 'client' }),
+      event('tool-end', { tool: 'z', status: 'error', parts: [] }),
+    ]
     const said = event('message-end', { message: 'm1', parts: [{ type: 'text', text: 'a' }, image] })
     const echo = [
       event('message-start', { message: 'm0', role: 'user' }),
       event('message-end', { message: 'm0', parts: [image] }),
     ]
-    const { drive } = whole(STARTED, ...echo, OPEN, said, own, event('turn-end', { outcome: 'completed' }))
+    const { drive } = whole(STARTED, ...echo, OPEN, said, own, ...cut, event('turn-end', { outcome: 'completed' }))
     expect(drive.losses).toEqual([
-      { kind: 'dropped', item: 'tool-call', why: 'policy', count: 1 },
+      { kind: 'dropped', item: 'tool-call', why: 'policy', count: 2 },
       { kind: 'dropped', item: 'part.image', why: 'no-place', count: 1 },
       { kind: 'dropped', item: 'part.ext', field: 'zot', why: 'no-place', count: 1 },
     ])

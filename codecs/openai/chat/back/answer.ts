@@ -19,13 +19,20 @@ import { partLoss } from './request.ts'
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
 const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')
 
+/** A call while its pieces come, with the index and id that the server gave it. */
+interface OpenCall {
+  index: number | undefined
+  id: string | undefined
+  call: ModelCall
+}
+
 /** One answer of the model while it streams: emits its text, reasoning and calls as events of the turn. */
 export class ChatAnswer implements ModelAnswer {
   readonly #turn: Id
   readonly #ports: BackPorts
   readonly #report: (loss: Loss) => void
   readonly #executorOf: (name: string) => ModelCall['executor']
-  readonly #calls = new Map<number, ModelCall>()
+  readonly #calls: OpenCall[] = []
   over = false
   usage: Usage | undefined
   #said: Said = { calls: [] }
@@ -48,7 +55,7 @@ export class ChatAnswer implements ModelAnswer {
   }
 
   get calls(): readonly ModelCall[] {
-    return [...this.#calls.values()]
+    return this.#calls.map(({ call }) => call)
   }
 
   /** An answer without a finish reason was cut. */
@@ -123,17 +130,29 @@ export class ChatAnswer implements ModelAnswer {
     return message
   }
 
-  #call({ index, id, name = '', args }: CallPiece): void {
+  #call(piece: CallPiece): void {
+    const call = this.#known(piece) ?? this.#begin(piece)
+    if (piece.args === '') return
+    call.args += piece.args
+    this.#ports.emit({ type: 'tool-args-delta', turn: this.#turn, tool: call.tool, text: piece.args })
+  }
+
+  /** The call that a piece goes on with. Some servers leave the index out, or give the same one to every call. */
+  #known({ index, id, name }: CallPiece): ModelCall | undefined {
+    const last = this.#calls.findLast((call) => call.index === index)
+    if (id === undefined) return index === undefined && name !== undefined ? undefined : last?.call
+    if (index !== undefined && last && last.id === undefined) return last.call
+    return this.#calls.find((call) => call.index === index && call.id === id)?.call
+  }
+
+  #begin({ index, id, name = '' }: CallPiece): ModelCall {
     const turn = this.#turn
-    const known = this.#calls.get(index)
     const executor = this.#executorOf(name)
-    const call = known ?? { tool: id ?? `call_${this.#ports.newId()}`, name, args: '', executor }
-    if (!known) {
-      this.#calls.set(index, call)
-      this.#ports.emit({ type: 'tool-start', turn, tool: call.tool, message: this.#open(), name, executor })
-    }
-    if (args === '') return
-    call.args += args
-    this.#ports.emit({ type: 'tool-args-delta', turn, tool: call.tool, text: args })
+    const used = this.#calls.some(({ call }) => call.tool === id)
+    const tool = id === undefined || used ? `call_${this.#ports.newId()}` : id
+    const call = { tool, name, args: '', executor }
+    this.#calls.push({ index, id, call })
+    this.#ports.emit({ type: 'tool-start', turn, tool, message: this.#open(), name, executor })
+    return call
   }
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { readChatUsage } from '../../../../src/codec-kit/index.ts'
-import { type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
+import { elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
 import type { Report } from './request.ts'
 
-/** A piece of a tool call. The first one of an index has its id and name. */
+/** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
 export interface CallPiece {
-  index: number
+  index?: number
   id?: string
   name?: string
   args: string
@@ -28,11 +28,18 @@ const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 const Call = v.looseObject({
   index: maybe(v.number()),
   id: maybe(v.string()),
-  function: maybe(v.looseObject({ name: maybe(v.string()), arguments: maybe(v.string()) })),
+  function: maybe(
+    v.looseObject({ name: maybe(v.string()), arguments: maybe(v.union([v.string(), v.looseObject({})])) }),
+  ),
   custom: maybe(v.looseObject({ name: maybe(v.string()), input: maybe(v.string()) })),
 })
+/** A part of a content in pieces: text, or reasoning with texts of its own. */
+const Content = v.looseObject({
+  text: maybe(v.string()),
+  thinking: maybe(v.union([v.string(), v.array(v.looseObject({ text: maybe(v.string()) }))])),
+})
 const Delta = v.looseObject({
-  content: maybe(v.string()),
+  content: maybe(v.union([v.string(), v.array(Content)])),
   reasoning_content: maybe(v.string()),
   reasoning: maybe(v.string()),
   refusal: maybe(v.string()),
@@ -54,7 +61,7 @@ const Chunk = v.looseObject({
 export function readChunk(data: string, report: Report): Said | undefined {
   const value = parseObject(data)
   if (!value) return undefined
-  const error = member(data, 'error')
+  const error = value['object'] === 'error' ? data : member(data, 'error')
   if (error !== undefined && error !== 'null') return { calls: [], error }
   const checked = v.safeParse(Chunk, value)
   if (!checked.success) return undefined
@@ -62,23 +69,46 @@ export function readChunk(data: string, report: Report): Said | undefined {
   const [choice] = choices ?? []
   const usage = readChatUsage(outer ?? choice?.usage ?? groq?.usage, report)
   const delta = choice?.delta ?? choice?.message ?? {}
-  const reasoning = delta.reasoning_content ?? delta.reasoning
+  const text = textOf(delta.content)
+  const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
   return {
-    ...(delta.content && { text: delta.content }),
+    ...(text && { text }),
     ...(reasoning && { reasoning }),
     ...(delta.refusal && { refusal: delta.refusal }),
-    calls: (delta.tool_calls ?? []).map(readPiece),
+    calls: (delta.tool_calls ?? []).map((call, at) => readPiece(call, () => rawArguments(data, at))),
     ...(choice?.finish_reason && { finish: choice.finish_reason }),
     ...(usage && { usage }),
   }
 }
 
-function readPiece({ index, id, function: called, custom }: v.InferOutput<typeof Call>, at: number): CallPiece {
+type Pieces = v.InferOutput<typeof Delta>['content']
+
+function textOf(content: Pieces): string {
+  return Array.isArray(content) ? content.map(({ text }) => text ?? '').join('') : (content ?? '')
+}
+
+function thinkingOf(content: Pieces): string {
+  if (!Array.isArray(content)) return ''
+  return content.map(({ thinking }) => textOf(thinking)).join('')
+}
+
+function readPiece(
+  { index, id, function: called, custom }: v.InferOutput<typeof Call>,
+  raw: () => JsonText,
+): CallPiece {
   const name = called?.name ?? custom?.name
+  const args = called?.arguments
   return {
-    index: index ?? at,
+    ...(index != null && { index }),
     ...(id && { id }),
     ...(name && { name }),
-    args: called?.arguments ?? custom?.input ?? '',
+    args: typeof args === 'object' && args !== null ? raw() : (args ?? custom?.input ?? ''),
   }
+}
+
+/** The arguments of the call at a place, which some servers send as an object: its JSON as it came. */
+function rawArguments(data: string, at: number): JsonText {
+  const choice = elements(member(data, 'choices')!)[0]!
+  const delta = member(choice, 'delta') ?? member(choice, 'message')!
+  return member(member(elements(member(delta, 'tool_calls')!)[at]!, 'function')!, 'arguments')!
 }

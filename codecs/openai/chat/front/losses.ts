@@ -1,7 +1,10 @@
 import { dropped, weakened } from '../../../../src/codec-kit/index.ts'
-import type { Loss, Part, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import type { Loss, Part, ToolStatus, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { PROTOCOL } from '../../wire.ts'
 import { NARROW } from '../stops.ts'
+
+/** The ends of a client's call that the client has not run: its results are `ok`. */
+const UNRUN: ReadonlySet<ToolStatus | undefined> = new Set(['error', 'cancelled'])
 
 type Report = (loss: Loss) => void
 
@@ -37,11 +40,11 @@ function reportParts(parts: readonly Part[], report: Report): void {
 }
 
 /**
- * Reports the tools that the agent ran itself: as calls they would be for the client to run. `whole` is true
- * when the answer was sent in one piece.
+ * Reports the tools that the agent ran itself, which as calls would be for the client to run, and calls that were never
+ * asked for because the answer was cut. `whole` is true when the answer was sent in one piece.
  */
 export function reportTools({ tools, messages }: TurnView, whole: boolean, report: Report): void {
-  const own = tools.filter(({ executor }) => executor !== 'client').length
+  const own = tools.filter(({ executor, status }) => executor !== 'client' || UNRUN.has(status)).length
   if (own > 0) report({ ...dropped('tool-call', undefined, 'policy'), count: own })
   if (whole) for (const { role, parts } of messages) if (role !== 'user') reportParts(parts ?? [], report)
 }
