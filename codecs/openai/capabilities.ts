@@ -94,3 +94,35 @@ export const backCapabilities: Capabilities = capabilities({
     'part.ext',
   ],
 })
+
+/** A server of the Responses API says also what it runs itself, and gives its reasoning in a form that goes back to it. */
+export const responsesBack: Capabilities = capabilities({
+  full: [
+    ...BOTH.filter((item) => item !== 'option.stop' && item !== 'part.reasoning'),
+    'turn-cancel',
+    'start.history',
+    'part.data',
+    'tool-start',
+    'tool-args-delta',
+    'tool-call',
+    'tool-end',
+    'turn-steer',
+    'usage.cacheWrite',
+    'reasoning-end',
+    'reasoning.seal',
+    'tool.executor',
+    'foreign',
+  ],
+  partial: [
+    ...FILES,
+    // Only its own sealed reasoning goes back to it.
+    'part.reasoning',
+    'part.tool-call',
+    'part.tool-reply',
+    'message.phase',
+    'end.stop',
+    'fault.code',
+    'ext',
+    'part.ext',
+  ],
+})

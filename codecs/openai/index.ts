@@ -3,6 +3,7 @@ import { back } from './chat/back/index.ts'
 import { front } from './chat/front/index.ts'
 import { errors } from './errors.ts'
 import { type Options, options } from './options.ts'
+import { back as responsesBack } from './responses/back/index.ts'
 import { PROTOCOL } from './wire.ts'
 
 /** The protocols of OpenAI's API, which most servers of models and most clients of them speak. */
@@ -10,6 +11,7 @@ export const codec: Codec<Options> = {
   name: PROTOCOL,
   dialects: {
     chat: { wireVersion: '1', framing: 'body', front, back },
+    responses: { wireVersion: '1', framing: 'body', back: responsesBack },
   },
   errors,
   endpoints: ['', '/openai'].flatMap((base): Endpoint[] => [

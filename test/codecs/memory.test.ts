@@ -17,6 +17,7 @@ const MEMORY: Readonly<Record<string, readonly [plain: string, pinned: string]>>
   'qwen@code': ['resumed', 'named'],
   'qwen-code@code': ['resumed', 'named'],
   'openai@chat': ['request', 'request'],
+  'openai@responses': ['request', 'request'],
   'acp@v1': ['bound', 'bound'],
 }
 

@@ -11,10 +11,10 @@ import {
   type Usage,
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
+import { partLoss } from '../../part-loss.ts'
 import { assistantJson } from '../messages.ts'
 import { stopOf } from '../stops.ts'
 import { type CallPiece, readChunk, type Said } from './chunks.ts'
-import { partLoss } from './request.ts'
 
 const NO_CHUNK = fault('protocol-violation', 'The model provider sent something that is no chunk of an answer.')
 const ERROR = fault('provider-error', 'The model provider ended its answer with an error.')

@@ -3,9 +3,10 @@ import type { BackPorts } from '../../../../src/contract/index.ts'
 import type { Command, Fault, JsonText, Loss, Part, TurnStart } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
 import type { Options } from '../../options.ts'
+import { partLoss } from '../../part-loss.ts'
 import { messageJsons, resultJson } from '../messages.ts'
 import { ChatAnswer } from './answer.ts'
-import { messagesOf, partLoss, requestBody } from './request.ts'
+import { messagesOf, requestBody } from './request.ts'
 
 /** The wire of `POST /chat/completions`, for one turn. */
 export class ChatApi implements ModelApi {

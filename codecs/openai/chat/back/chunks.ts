@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { readChatUsage } from '../../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
-import type { Report } from './request.ts'
+import type { Report } from '../../part-loss.ts'
 
 /** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
 export interface CallPiece {

@@ -1,8 +1,7 @@
-import { answeredHistory, dropped, flatToolName, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
+import { answeredHistory, flatToolName, messageLine, weakened } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   type JsonText,
-  type Loss,
   member,
   object,
   type Part,
@@ -10,21 +9,12 @@ import {
   type TurnOptions,
   type TurnStart,
 } from '../../../../src/model/index.ts'
-import type { LostPart } from '../../content.ts'
+import { chatFormat } from '../../formats.ts'
 import type { Options } from '../../options.ts'
+import { partLoss, type Report } from '../../part-loss.ts'
+import { chatExt } from '../../request-ext.ts'
 import { ownExt, ownMember } from '../../wire.ts'
 import { messageJsons } from '../messages.ts'
-
-/** Receives what the protocol has no form for. */
-export type Report = (loss: Loss) => void
-
-/** Hears of parts without a form in this protocol, and of their fields. */
-export function partLoss(report: Report): LostPart {
-  return (part, field) => {
-    if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))
-    else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
-  }
-}
 
 /** The messages of a request: the system prompt, the conversation before, and the input. */
 export function messagesOf({ options, history = [], input }: TurnStart, report: Report): JsonText[] {
@@ -47,7 +37,7 @@ export function requestBody(
   report: Report,
 ): string {
   const { options, clientTools = [] } = start
-  const own = ownExt(start.ext)
+  const own = chatExt(start.ext, report)
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
   const limit = settings.token_limit ?? 'max_completion_tokens'
   return messageLine(
@@ -101,7 +91,8 @@ function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
     ['name', quote(flatToolName(tool))],
     ['description', tool.description === undefined ? undefined : quote(tool.description)],
   ] as const
-  if (tool.kind === 'custom') return typed('custom', object([...common, ['format', ownMember(tool.ext, 'format')]]))
+  if (tool.kind === 'custom')
+    return typed('custom', object([...common, ['format', chatFormat(ownMember(tool.ext, 'format'))]]))
   return typed('function', object([...common, ['parameters', tool.schema], ['strict', json(tool.strict)]]))
 }
 

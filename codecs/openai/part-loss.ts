@@ -1,0 +1,14 @@
+import { dropped, weakened } from '../../src/codec-kit/index.ts'
+import type { Loss } from '../../src/model/index.ts'
+import type { LostPart } from './content.ts'
+
+/** Receives what the protocol has no form for. */
+export type Report = (loss: Loss) => void
+
+/** Hears of parts without a form in this protocol, and of their fields. */
+export function partLoss(report: Report): LostPart {
+  return (part, field) => {
+    if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))
+    else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
+  }
+}

@@ -1,0 +1,182 @@
+import { flatToolName, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../../src/contract/index.ts'
+import {
+  elements,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  member,
+  parseObject,
+  type Stop,
+  type Usage,
+} from '../../../../src/model/index.ts'
+import { faultOfError } from '../../errors.ts'
+import { PROTOCOL } from '../../wire.ts'
+import { stopOfIncomplete } from '../stops.ts'
+import type { DeclaredTools } from '../tools.ts'
+import { readUsage } from '../usage.ts'
+import { type Body, type Item, readEvent, type ServerEvent } from './events.ts'
+import { ProviderCalls } from './provider-calls.ts'
+import { Speech } from './speech.ts'
+
+const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
+const CANCELLED = fault('cancelled', 'The model provider cancelled its answer.')
+
+/** Events that say nothing which another event or the end of an item does not say. */
+const REPEATED =
+  /^response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)$/
+
+/** Events that end an answer. */
+const ENDS: ReadonlySet<string> = new Set(
+  ['completed', 'incomplete', 'failed', 'cancelled'].map((status) => `response.${status}`),
+)
+
+/** One answer of the model while it streams: each output item becomes a message, a call, or reasoning of the turn. */
+export class ResponseAnswer implements ModelAnswer {
+  static readonly #EVENTS: Readonly<Record<string, (answer: ResponseAnswer, event: ServerEvent) => void>> = {
+    'response.output_text.delta': (answer, { at, delta }) => answer.#speech.text(at, delta),
+    'response.refusal.delta': (answer, { at, delta }) => answer.#speech.refuse(at, delta),
+    'response.reasoning_summary_text.delta': (answer, event) => answer.#speech.think(event),
+    'response.reasoning_text.delta': (answer, event) => answer.#speech.think(event),
+    'response.function_call_arguments.delta': (answer, { at, delta }) => answer.#argue(at, delta),
+    'response.custom_tool_call_input.delta': (answer, { at, delta }) => answer.#argue(at, delta),
+    'response.output_item.added': (answer, event) => answer.#begin(event),
+    'response.output_item.done': (answer, { at, item, itemJson }) => item && answer.#done(at, item, itemJson),
+    'response.completed': (answer, event) => answer.#ended(event),
+    'response.incomplete': (answer, event) => answer.#ended(event),
+  }
+
+  readonly #turn: Id
+  readonly #ports: BackPorts
+  readonly #report: (loss: Loss) => void
+  readonly #tools: DeclaredTools
+  readonly #speech: Speech
+  readonly #provider: ProviderCalls
+  /** The client's calls by their place in the output. */
+  readonly #calls = new Map<number, ModelCall>()
+  /** The items that are complete, as they came, by their place. */
+  readonly #items = new Map<number, JsonText>()
+  #taken: ServerEvent | undefined
+  over = false
+  ending: Stop | Fault | undefined
+  usage: Usage | undefined
+
+  constructor(turn: Id, ports: BackPorts, report: (loss: Loss) => void, tools: DeclaredTools) {
+    this.#turn = turn
+    this.#ports = ports
+    this.#report = report
+    this.#tools = tools
+    this.#speech = new Speech(turn, ports)
+    this.#provider = new ProviderCalls(turn, ports)
+  }
+
+  get calls(): readonly ModelCall[] {
+    return [...this.#calls.values()]
+  }
+
+  take(data: string): Fault | undefined {
+    this.#taken = undefined
+    if (data.trim() === '[DONE]') {
+      this.over = true
+      return undefined
+    }
+    const event = readEvent(data)
+    if (!event) {
+      const error = parseObject(data) && member(data, 'error')
+      return error === undefined || error === 'null' ? NO_EVENT : faultOfError(error, undefined)
+    }
+    this.#taken = event
+    if (event.body && ENDS.has(event.type)) this.#count(event.body)
+    return failureOf(event, data)
+  }
+
+  say(): void {
+    const event = this.#taken
+    if (!event) return
+    const { type, json: frame } = event
+    const say = Object.hasOwn(ResponseAnswer.#EVENTS, type) ? ResponseAnswer.#EVENTS[type] : undefined
+    if (say) say(this, event)
+    else if (!REPEATED.test(type)) {
+      this.#ports.emit({ type: 'foreign', turn: this.#turn, protocol: PROTOCOL, frame })
+    }
+  }
+
+  end(): void {
+    this.#speech.end(this.calls)
+    for (const call of this.#calls.values()) this.#ports.emit({ type: 'tool-call', turn: this.#turn, ...call })
+  }
+
+  /** The items go back as they came. A server that keeps nothing cannot read reasoning without its encrypted form. */
+  write(): readonly JsonText[] {
+    const items = [...this.#items].sort(([one], [other]) => one - other)
+    return items.flatMap(([, item]) => {
+      if (member(item, 'type') !== '"reasoning"') return item
+      const encrypted = member(item, 'encrypted_content')
+      return encrypted === undefined || encrypted === 'null' ? [] : item
+    })
+  }
+
+  #begin({ at, item }: ServerEvent): void {
+    if (!item) return
+    if (item.type === 'message') this.#speech.item(at, item.phase)
+    else if (isCall(item)) this.#call(at, item)
+    else if (item.type !== 'reasoning') this.#provider.begin(at, item)
+  }
+
+  #done(at: number, item: Item, json: JsonText): void {
+    this.#items.set(at, json)
+    if (item.type === 'message') this.#speech.message(at, item)
+    else if (item.type === 'reasoning') this.#speech.reasoned(at, item)
+    else if (isCall(item)) this.#call(at, item, item.arguments ?? item.input ?? '')
+    else this.#provider.done(at, item, json)
+  }
+
+  #count({ usage }: Body): void {
+    this.usage = readUsage(usage, this.#report)
+  }
+
+  /** The items of the whole answer that no event has told of are read from it. */
+  #ended({ type, body, bodyJson }: ServerEvent): void {
+    this.over = true
+    const raws = elements(member(bodyJson, 'output') ?? '[]')
+    for (const [at, item] of (body?.output ?? []).entries()) {
+      if (!this.#items.has(at)) this.#done(at, item, raws[at]!)
+    }
+    this.ending = type === 'response.incomplete' ? stopOfIncomplete(body?.incomplete_details?.reason) : 'end'
+  }
+
+  /** A call begins, or is complete: then its arguments are those of `whole`, where no piece of them has come. */
+  #call(at: number, { call_id, name, namespace }: Item, whole = ''): void {
+    const known = this.#calls.get(at)
+    if (!known) {
+      const flat = flatToolName({ name: name ?? '', ...(namespace != null && { namespace }) })
+      const executor = this.#tools.get(flat) ? 'client' : 'agent'
+      const tool = call_id ?? `call_${this.#ports.newId()}`
+      const message = this.#speech.open()
+      this.#calls.set(at, { tool, name: flat, args: '', executor })
+      this.#ports.emit({ type: 'tool-start', turn: this.#turn, tool, message, name: flat, executor })
+    }
+    if (this.#calls.get(at)!.args === '') this.#argue(at, whole)
+  }
+
+  #argue(at: number, delta: string): void {
+    const call = this.#calls.get(at)
+    if (!call || delta === '') return
+    call.args += delta
+    this.#ports.emit({ type: 'tool-args-delta', turn: this.#turn, tool: call.tool, text: delta })
+  }
+}
+
+/** The fault of an event that ends the turn. */
+function failureOf({ type, bodyJson }: ServerEvent, data: string): Fault | undefined {
+  if (type === 'response.failed') return faultOfError(member(bodyJson, 'error') ?? '{}', undefined)
+  if (type === 'response.cancelled') return CANCELLED
+  return type === 'error' ? faultOfError(member(data, 'error') ?? data, undefined) : undefined
+}
+
+/** True for a call of a tool that the gateway's client may have declared. */
+function isCall({ type }: Item): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
+}

@@ -1,0 +1,58 @@
+import type { CallResult, ModelApi } from '../../../../src/codec-kit/index.ts'
+import { answeredHistory } from '../../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../../src/contract/index.ts'
+import type { Command, Fault, JsonText, Loss, Part, TurnStart } from '../../../../src/model/index.ts'
+import { faultOfError } from '../../errors.ts'
+import type { Options } from '../../options.ts'
+import { partLoss } from '../../part-loss.ts'
+import { ItemWriter } from '../items.ts'
+import { DeclaredTools } from '../tools.ts'
+import { ResponseAnswer } from './answer.ts'
+import { requestBody } from './request.ts'
+
+/** The wire of `POST /responses`, for one turn. */
+export class ResponsesApi implements ModelApi {
+  readonly beginning: readonly JsonText[]
+  readonly #start: Command & TurnStart
+  readonly #options: Options
+  readonly #ports: BackPorts
+  readonly #report: (loss: Loss) => void
+  readonly #tools: DeclaredTools
+  readonly #items: ItemWriter
+  #answer: ResponseAnswer | undefined
+
+  constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: (loss: Loss) => void) {
+    this.#start = start
+    this.#options = options
+    this.#ports = ports
+    this.#report = report
+    this.#tools = new DeclaredTools(start.clientTools)
+    this.#items = new ItemWriter(this.#tools, partLoss(report))
+    const before = answeredHistory(start.history ?? []).flatMap((said) => this.#items.message(said))
+    this.beginning = [...before, ...this.input(start.input)]
+  }
+
+  input(parts: readonly Part[]): readonly JsonText[] {
+    return this.#items.message({ role: 'user', parts })
+  }
+
+  results(results: readonly CallResult[]): readonly JsonText[] {
+    for (const { tool, name } of this.#answer!.calls) {
+      if (this.#tools.get(name)?.kind === 'custom') this.#items.isCustom(tool)
+    }
+    return results.map((result) => this.#items.result(result))
+  }
+
+  request(conversation: readonly JsonText[]): { path: string; body: string } {
+    return { path: '/responses', body: requestBody(this.#start, this.#options, conversation, this.#report) }
+  }
+
+  answer(): ResponseAnswer {
+    this.#answer = new ResponseAnswer(this.#start.turn, this.#ports, this.#report, this.#tools)
+    return this.#answer
+  }
+
+  refusal(body: string, status: number): Fault {
+    return faultOfError(body, status)
+  }
+}

@@ -1,0 +1,91 @@
+import * as v from 'valibot'
+import { type JsonText, member, parseObject } from '../../../../src/model/index.ts'
+
+const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+
+/** A member of an item, whose other types may have one of that name with another meaning: then it is none. */
+const own = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), undefined)
+const texts = v.array(v.looseObject({ text: maybe(v.string()), refusal: maybe(v.string()) }))
+
+/** An output item, as far as its type says how to read it. */
+const Item = v.looseObject({
+  type: v.string(),
+  id: own(v.string()),
+  call_id: own(v.string()),
+  name: own(v.string()),
+  namespace: own(v.string()),
+  arguments: own(v.string()),
+  input: own(v.string()),
+  phase: own(v.string()),
+  content: own(texts),
+  summary: own(texts),
+  encrypted_content: own(v.string()),
+  error: v.optional(v.unknown()),
+})
+
+/** An output item of an answer. */
+export type Item = v.InferOutput<typeof Item>
+
+const Body = v.looseObject({
+  status: maybe(v.string()),
+  output: maybe(v.array(Item)),
+  usage: maybe(v.looseObject({})),
+  incomplete_details: maybe(v.looseObject({ reason: maybe(v.string()) })),
+})
+
+/** A whole response. */
+export type Body = v.InferOutput<typeof Body>
+
+const Event = v.looseObject({
+  type: v.string(),
+  output_index: maybe(v.number()),
+  delta: maybe(v.string()),
+  summary_index: maybe(v.number()),
+  item: maybe(Item),
+  response: maybe(Body),
+})
+
+/** An event of a stream; a whole answer is read as the event that ends one. */
+export interface ServerEvent {
+  type: string
+  /** The place of the output item that it is about. */
+  at: number
+  delta: string
+  summary: number
+  item: Item | undefined
+  /** The item as it came. */
+  itemJson: JsonText
+  body: Body | undefined
+  bodyJson: JsonText
+  /** The whole event. */
+  json: JsonText
+}
+
+/** Reads an event of a stream, or a whole answer; undefined for what is neither. */
+export function readEvent(data: string): ServerEvent | undefined {
+  const value = parseObject(data)
+  if (!value) return undefined
+  if (value['object'] === 'response') return wholeAnswer(data, value)
+  const checked = v.safeParse(Event, value)
+  if (!checked.success) return undefined
+  const { type, output_index: at, delta, summary_index: summary, item, response: body } = checked.output
+  return {
+    type,
+    at: at ?? 0,
+    delta: delta ?? '',
+    summary: summary ?? 0,
+    item: item ?? undefined,
+    itemJson: item ? member(data, 'item')! : '{}',
+    body: body ?? undefined,
+    bodyJson: body ? member(data, 'response')! : '{}',
+    json: data,
+  }
+}
+
+function wholeAnswer(bodyJson: JsonText, value: object): ServerEvent | undefined {
+  const checked = v.safeParse(Body, value)
+  if (!checked.success) return undefined
+  const body = checked.output
+  const type = `response.${body.status ?? 'completed'}`
+  return { type, at: 0, delta: '', summary: 0, item: undefined, itemJson: '{}', body, bodyJson, json: bodyJson }
+}

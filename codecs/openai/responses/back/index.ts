@@ -1,0 +1,14 @@
+import { ModelBack } from '../../../../src/codec-kit/index.ts'
+import type { BackHalf } from '../../../../src/contract/index.ts'
+import { responsesBack } from '../../capabilities.ts'
+import type { Options } from '../../options.ts'
+import { ResponsesApi } from './api.ts'
+
+/** A server of `POST /responses`. It is asked to keep nothing: each request has the whole conversation. */
+export const back: BackHalf<Options> = {
+  capabilities: responsesBack,
+  memory: () => 'request',
+  configuredModel: ({ options }) => options.model,
+  open: ({ options }, ports) =>
+    new ModelBack(ports, (start, report) => new ResponsesApi(start, options, ports, report)),
+}

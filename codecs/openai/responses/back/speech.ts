@@ -1,0 +1,142 @@
+import type { ModelCall } from '../../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../../src/contract/index.ts'
+import type { Id, Part, Seal } from '../../../../src/model/index.ts'
+import { sealOf } from '../seals.ts'
+import type { Item, ServerEvent } from './events.ts'
+
+type Phase = 'commentary' | 'refusal'
+
+/** The message that is open. */
+interface Open {
+  id: Id
+  phase: Phase | undefined
+  /** The output item that its text is of; undefined as long as it has none. */
+  at: number | undefined
+  text: string
+  /** Blocks of reasoning that are complete, and the text of the one that is not. */
+  blocks: Part[]
+  reasoning: string
+}
+
+/** What the model says and thinks in one answer, as messages of the turn: reasoning belongs to the text behind it. */
+export class Speech {
+  readonly #turn: Id
+  readonly #ports: BackPorts
+  /** Items whose text or reasoning came in pieces. */
+  readonly #streamed = new Set<number>()
+  /** Phases of items that were announced. */
+  readonly #phases = new Map<number, Phase>()
+  #current: Open | undefined
+  /** The part of a summary that the last piece of reasoning was of. */
+  #summary = 0
+
+  constructor(turn: Id, ports: BackPorts) {
+    this.#turn = turn
+    this.#ports = ports
+  }
+
+  /** A message begins at this place of the output. */
+  item(at: number, phase: string | null | undefined): void {
+    if (phase === 'commentary') this.#phases.set(at, phase)
+  }
+
+  /** A piece of text. */
+  text(at: number, text: string): void {
+    if (text === '') return
+    this.#streamed.add(at)
+    this.#say(at, text, this.#phases.get(at))
+  }
+
+  /** A piece of a refusal. */
+  refuse(at: number, text: string): void {
+    if (text === '') return
+    this.#streamed.add(at)
+    this.#say(at, text, 'refusal')
+  }
+
+  /** A piece of reasoning; a further part of a summary is a paragraph of its own. */
+  think({ at, delta: text, summary }: Pick<ServerEvent, 'at' | 'delta' | 'summary'>): void {
+    if (text === '') return
+    const first = !this.#streamed.has(at)
+    this.#streamed.add(at)
+    if (!first && summary > this.#summary) this.#reason('\n\n')
+    this.#summary = summary
+    this.#reason(text)
+  }
+
+  /** A message is complete. What did not come in pieces is said now. */
+  message(at: number, { content, phase }: Item): void {
+    this.item(at, phase)
+    if (this.#streamed.has(at)) return
+    for (const { text, refusal } of content ?? []) {
+      if (text) this.#say(at, text, this.#phases.get(at))
+      else if (refusal) this.#say(at, refusal, 'refusal')
+    }
+  }
+
+  /** A block of reasoning is complete. */
+  reasoned(at: number, { summary, content, encrypted_content: encrypted }: Item): void {
+    if (!this.#streamed.has(at)) {
+      const text = [...(summary ?? []), ...(content ?? [])].flatMap((part) => part.text ?? []).join('\n\n')
+      if (text !== '') this.#reason(text)
+    }
+    const seal: Seal | undefined = encrypted ? sealOf(encrypted) : undefined
+    const message = this.open()
+    const current = this.#current!
+    current.blocks.push({ type: 'reasoning', text: current.reasoning, ...(seal && { seal }) })
+    current.reasoning = ''
+    this.#ports.emit({ type: 'reasoning-end', turn: this.#turn, message, ...(seal && { seal }) })
+  }
+
+  /** The message that is open, or a new one. */
+  open(): Id {
+    return (this.#current ?? this.#begin(undefined)).id
+  }
+
+  /** The answer is complete: the open message ends, with the calls that were made in it. */
+  end(calls: readonly ModelCall[]): void {
+    this.#close(calls.map(({ tool, name, args }): Part => ({ type: 'tool-call', tool, name, args })))
+  }
+
+  #say(at: number, text: string, phase: Phase | undefined): void {
+    const message = this.#messageFor(at, phase)
+    message.at = at
+    message.text += text
+    this.#ports.emit({ type: 'text-delta', turn: this.#turn, message: message.id, text })
+  }
+
+  #reason(text: string): void {
+    const current = this.#current && this.#current.at === undefined ? this.#current : this.#begin(undefined)
+    current.reasoning += text
+    this.#ports.emit({ type: 'reasoning-delta', turn: this.#turn, message: current.id, text })
+  }
+
+  /** The message that text of this item goes on with. */
+  #messageFor(at: number, phase: Phase | undefined): Open {
+    const current = this.#current
+    if (current && (current.at ?? at) === at && current.phase === phase) return current
+    return this.#begin(phase)
+  }
+
+  #begin(phase: Phase | undefined): Open {
+    this.#close([])
+    const current: Open = { id: this.#ports.newId(), phase, at: undefined, text: '', blocks: [], reasoning: '' }
+    this.#current = current
+    const { id: message } = current
+    this.#ports.emit({ type: 'message-start', turn: this.#turn, message, role: 'assistant', ...(phase && { phase }) })
+    return current
+  }
+
+  /** A message with seals or calls ends with all of its parts, as the next request must have them. */
+  #close(calls: readonly Part[]): void {
+    const current = this.#current
+    if (!current) return
+    this.#current = undefined
+    const { id: message, text, blocks, reasoning } = current
+    const thoughts: Part[] = reasoning === '' ? blocks : [...blocks, { type: 'reasoning', text: reasoning }]
+    const sealed = blocks.some((part) => part.type === 'reasoning' && part.seal)
+    const parts: Part[] = [...thoughts, ...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls]
+    const whole = sealed || calls.length > 0
+    this.#ports.emit({ type: 'message-end', turn: this.#turn, message, ...(whole && { parts }) })
+  }
+}

@@ -1,0 +1,132 @@
+import {
+  type Blob,
+  isRecord,
+  type JsonText,
+  members,
+  object,
+  type Part,
+  parse,
+  quote,
+} from '../../../src/model/index.ts'
+import {
+  audioJson,
+  blobOfBytes,
+  blobOfUrl,
+  dataUrl,
+  type FilePart,
+  fitsPlaces,
+  imageUrl,
+  type LostPart,
+  type PartReaders,
+  type Places,
+  readAudio,
+  readParts,
+  type WrongContent,
+} from '../content.ts'
+import { entriesExt, ownExt, ownMember } from '../wire.ts'
+
+/** The parts of the `content` of a message, or of the `output` of a call: a text, or a list of parts. */
+export function readContent(json: JsonText | undefined): Part[] | WrongContent {
+  return readParts(json, READERS)
+}
+
+function readText({ text }: Record<string, unknown>): Part | undefined {
+  return typeof text === 'string' ? { type: 'text', text } : undefined
+}
+
+const READERS = {
+  input_text: readText,
+  output_text: readText,
+  text: readText,
+  refusal: ({ refusal }) => (typeof refusal === 'string' ? { type: 'text', text: refusal } : undefined),
+  input_image: ({ image_url: url, file_id: ref, detail }) => {
+    const blob = typeof url === 'string' ? blobOfUrl(url) : typeof ref === 'string' ? { ref } : undefined
+    const ext = entriesExt([['detail', typeof detail === 'string' ? quote(detail) : undefined]])
+    return blob && { type: 'image', ...blob, ...(ext && { ext }) }
+  },
+  input_audio: readAudio,
+  input_file: ({ file_data: data, file_id: ref, file_url: url, filename }) => {
+    const blob = readFile(data, ref, url)
+    return blob && { type: 'file', ...blob, ...(typeof filename === 'string' && { name: filename }) }
+  },
+} as const satisfies PartReaders
+
+function readFile(data: unknown, ref: unknown, url: unknown): Blob | undefined {
+  if (typeof ref === 'string') return { ref }
+  if (typeof url === 'string') return blobOfUrl(url)
+  return typeof data === 'string' ? (blobOfUrl(data) ?? blobOfBytes(data)) : undefined
+}
+
+/** Where bytes, a URL and a file's id have a place; and the name of the file. */
+const PLACES: Places = {
+  image: ['url', 'ref', 'base64'],
+  audio: ['base64'],
+  file: ['url', 'ref', 'base64', 'name'],
+}
+
+/** Parts as a `content`; `text` is the type of a text in it, which differs between the two sides of a conversation. */
+export function contentJson(parts: readonly Part[], text: 'input_text' | 'output_text', lost: LostPart): JsonText {
+  return `[${parts.flatMap((part) => partJson(part, text, lost) ?? []).join(',')}]`
+}
+
+/** The result of a call as an `output`: one text where there is nothing else. */
+export function outputJson(parts: readonly Part[], lost: LostPart): JsonText {
+  const [first, ...others] = parts
+  if (first === undefined) return '""'
+  if (others.length === 0 && first.type === 'text' && first.ext === undefined) return quote(first.text)
+  return contentJson(parts, 'input_text', lost)
+}
+
+function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart): JsonText | undefined {
+  if (part.ext && ownExt(part.ext) === undefined) lost(part, 'ext')
+  switch (part.type) {
+    case 'text':
+      return textJson(part.text, text, ownExt(part.ext))
+    case 'data':
+      return isRecord(parse(part.json)) && part.mime === undefined ? part.json : textJson(part.json, text)
+    case 'image':
+    case 'audio':
+    case 'file':
+      return fileJson(part, lost)
+    default:
+      lost(part)
+      return undefined
+  }
+}
+
+/** A text with the fields that came with it, such as a mark for a cache. */
+function textJson(text: string, type: 'input_text' | 'output_text', own: JsonText = '{}'): JsonText {
+  return object([
+    ['type', quote(type)],
+    ['text', quote(text)],
+    ...(type === 'output_text' ? ([['annotations', '[]']] as const) : []),
+    ...members(own),
+  ])
+}
+
+function fileJson(part: FilePart, lost: LostPart): JsonText | undefined {
+  if (!fitsPlaces(part, PLACES, lost)) return undefined
+  if (part.type === 'audio') return audioJson(part)
+  return part.type === 'image' ? imageJson(part) : documentJson(part)
+}
+
+function imageJson(part: FilePart): JsonText {
+  const shown = part.ref === undefined ? quote(imageUrl(part)) : undefined
+  return object([
+    ['type', '"input_image"'],
+    ['detail', ownMember(part.ext, 'detail') ?? '"auto"'],
+    ['image_url', shown],
+    ['file_id', part.ref === undefined ? undefined : quote(part.ref)],
+  ])
+}
+
+function documentJson({ url, ref, base64, mime = 'application/octet-stream', name }: Blob): JsonText {
+  const text = (value: string | undefined): JsonText | undefined => (value === undefined ? undefined : quote(value))
+  return object([
+    ['type', '"input_file"'],
+    ['file_id', text(ref)],
+    ['file_url', ref === undefined ? text(url) : undefined],
+    ['file_data', base64 === undefined ? undefined : quote(dataUrl(mime, base64))],
+    ['filename', text(name)],
+  ])
+}

@@ -1,0 +1,120 @@
+import { type JsonText, type Message, object, type Part, quote } from '../../../src/model/index.ts'
+import type { LostPart } from '../content.ts'
+import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
+import { contentJson, outputJson } from './content.ts'
+import type { DeclaredTools } from './tools.ts'
+
+/** Writes the items of a conversation for a server. */
+export class ItemWriter {
+  readonly #tools: DeclaredTools
+  readonly #lost: LostPart
+  /** The calls of custom tools: their results have a type of their own. */
+  readonly #custom = new Set<string>()
+
+  /** `tools` are those of the client; `lost` hears of parts that items have no form for. */
+  constructor(tools: DeclaredTools, lost: LostPart) {
+    this.#tools = tools
+    this.#lost = lost
+  }
+
+  /** A message: its text and files are an item, and so is each call, each result and each block of reasoning. */
+  message({ role, parts }: Pick<Message, 'role' | 'parts'>): JsonText[] {
+    const items: JsonText[] = []
+    let said: Part[] = []
+    const flush = (): void => {
+      if (said.length > 0) items.push(this.#said(role, said))
+      said = []
+    }
+    for (const part of parts) {
+      if (!isItem(part)) {
+        said.push(part)
+        continue
+      }
+      flush()
+      items.push(...this.#item(part))
+    }
+    flush()
+    return items
+  }
+
+  /** The result of a call. A failed one says so in its text, because the API has no word for it. */
+  result({ tool, status, parts }: Part & { type: 'tool-reply' }): JsonText {
+    const said = outputJson(parts, this.#lost)
+    const text = status === 'ok' || said !== '""' ? said : quote(`The tool call ended with the status: ${status}.`)
+    return object([
+      ['type', this.#custom.has(tool) ? '"custom_tool_call_output"' : '"function_call_output"'],
+      ['call_id', quote(tool)],
+      ['output', text],
+    ])
+  }
+
+  /** Notes that a call which a server made is one of a custom tool. */
+  isCustom(tool: string): void {
+    this.#custom.add(tool)
+  }
+
+  #said(role: Message['role'], parts: readonly Part[]): JsonText {
+    const assistant = role === 'assistant'
+    return object([
+      ['type', '"message"'],
+      ['role', quote(assistant || role === 'system' ? role : 'user')],
+      ['content', contentJson(parts, assistant ? 'output_text' : 'input_text', this.#lost)],
+    ])
+  }
+
+  #item(part: ItemPart): JsonText[] {
+    switch (part.type) {
+      case 'tool-call':
+        return [this.#call(part)]
+      case 'tool-reply':
+        return [this.result(part)]
+      case 'reasoning':
+        return this.#reasoning(part)
+      case 'data':
+        return [part.json]
+    }
+  }
+
+  #call({ tool, name, args }: Part & { type: 'tool-call' }): JsonText {
+    const declared = this.#tools.get(name)
+    const custom = declared?.kind === 'custom'
+    if (custom) this.isCustom(tool)
+    return object([
+      ['type', custom ? '"custom_tool_call"' : '"function_call"'],
+      ['call_id', quote(tool)],
+      ['name', quote(declared?.name ?? name)],
+      ['namespace', declared?.namespace === undefined ? undefined : quote(declared.namespace)],
+      [custom ? 'input' : 'arguments', quote(args)],
+    ])
+  }
+
+  /** Only sealed reasoning means something to a server, and only to one of this API. */
+  #reasoning(part: Part & { type: 'reasoning' }): JsonText[] {
+    const { text, seal } = part
+    if (seal?.provider !== PROTOCOL) {
+      this.#lost(part)
+      return []
+    }
+    const summary = text === '' ? '[]' : `[{"type":"summary_text","text":${quote(text)}}]`
+    return [
+      object([
+        ['type', '"reasoning"'],
+        ['id', ownMember(part.ext, 'id')],
+        ['summary', ownMember(part.ext, 'summary') ?? summary],
+        ['content', ownMember(part.ext, 'content')],
+        ['encrypted_content', quote(seal.data)],
+      ]),
+    ]
+  }
+}
+
+type ItemPart = Part & { type: 'tool-call' | 'tool-reply' | 'reasoning' | 'data' }
+
+/** True for a part that is an item of its own: also one of another type, which came as an item. */
+function isItem(part: Part): part is ItemPart {
+  if (part.type === 'data') return ownExt(part.ext) === ITEM
+  return part.type === 'tool-call' || part.type === 'tool-reply' || part.type === 'reasoning'
+}
+
+/** The `ext` of a part that holds an item of a type which the model has no place for. */
+export const ITEM = '{"item":true}'

@@ -1,0 +1,16 @@
+import { flatToolName } from '../../../src/codec-kit/index.ts'
+import type { ClientTool } from '../../../src/model/index.ts'
+
+/** The client's tools by the name that calls of them have in the model: that of their group is part of it. */
+export class DeclaredTools {
+  readonly #tools: ReadonlyMap<string, ClientTool>
+
+  constructor(tools: readonly ClientTool[] = []) {
+    this.#tools = new Map(tools.map((tool) => [flatToolName(tool), tool]))
+  }
+
+  /** The tool of a call; undefined when no client has declared it. */
+  get(name: string): ClientTool | undefined {
+    return this.#tools.get(name)
+  }
+}

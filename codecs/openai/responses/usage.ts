@@ -1,0 +1,28 @@
+import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
+
+/** A `usage` object; what is unknown is zero, because clients add the counts up. */
+export function usageJson({ input = 0, output = 0, total = input + output, cacheRead, reasoning }: Usage): JsonText {
+  return object([
+    ['input_tokens', String(input)],
+    ['input_tokens_details', `{"cached_tokens":${cacheRead ?? 0}}`],
+    ['output_tokens', String(output)],
+    ['output_tokens_details', `{"reasoning_tokens":${reasoning ?? 0}}`],
+    ['total_tokens', String(total)],
+  ])
+}
+
+const COUNTS = { input: 'input_tokens', output: 'output_tokens', total: 'total_tokens' } as const
+const CACHED = { cacheRead: 'cached_tokens', cacheWrite: 'cache_write_tokens' } as const
+const REASONED = { reasoning: 'reasoning_tokens' } as const
+
+/** Reads the tokens of a `usage` object. All zeros mean that nothing was counted: then undefined. */
+export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+  if (!isRecord(json)) return undefined
+  const usage: Usage = {
+    ...readCounts(json, COUNTS, report),
+    ...readCounts(json['input_tokens_details'], CACHED, report),
+    ...readCounts(json['output_tokens_details'], REASONED, report),
+  }
+  return isUncounted(usage) ? undefined : usage
+}
