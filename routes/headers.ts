@@ -20,7 +20,8 @@ const SAFE_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['referrer-policy', 'no-referrer'],
 ]
 
-const EXPOSED = 'Turnpike-Turn, Turnpike-Agent, Turnpike-Loss, Idempotent-Replayed, X-Request-ID, Retry-After, Location'
+const EXPOSED =
+  'Turnpike-Turn, Turnpike-Agent, Turnpike-Loss, Idempotent-Replayed, X-Request-ID, Request-ID, X-Should-Retry, Retry-After, Location'
 
 /**
  * Writes the headers of every answer and, for a web page of a configured origin, those that let its browser read the

@@ -426,7 +426,7 @@ describe('a whole answer', () => {
         completion_tokens_details: { reasoning_tokens: 1 },
       },
     })
-    expect(drive.answers.get('f1')!.headers).toEqual({ 'x-should-retry': 'false' })
+    expect(drive.answers.get('f1')!.headers).toEqual({ 'x-request-id': 't1', 'x-should-retry': 'false' })
   })
 
   test('has the calls of the client’s tools that the turn waits for, and no others', () => {

@@ -12,6 +12,7 @@ interface Chunk {
   choices?: { delta?: Delta; message?: Delta; finish_reason?: string | null }[]
   usage?: Json & { prompt_tokens: number; completion_tokens: number }
   error?: { code: string; message: string }
+  turnpike?: { losses: { kind: string; item: string }[] }
 }
 
 const user = (content: unknown): Json => ({ model: 'helper', messages: [{ role: 'user', content }] })
@@ -126,7 +127,8 @@ function read(raw: string): Answered {
   const data = raw.split('\n').flatMap((line) => (line.startsWith('data: ') ? line.slice(6) : []))
   const chunks = (streams ? data.filter((one) => one !== '[DONE]') : [raw]).map((one) => JSON.parse(one) as Chunk)
   const answered: Answered = { text: '', reasoning: '', calls: [] }
-  for (const { choices: [choice] = [], usage, error } of chunks) {
+  for (const { choices: [choice] = [], usage, error, turnpike } of chunks) {
+    if (turnpike) answered.losses = turnpike.losses
     if (error) answered.error = { code: error.code, message: error.message }
     if (usage) answered.usage = readUsage(usage)
     const delta = choice?.delta ?? choice?.message ?? {}
@@ -204,6 +206,8 @@ export const chat: ModelProtocol = {
   agent: (url) => `protocol: openai, url: "${url}/v1"`,
   path: '/v1/chat/completions',
   headers: { authorization: 'Bearer none' },
+  requestId: 'x-request-id',
+  losses: true,
   write,
   read,
   paramOf: (raw) => (JSON.parse(raw) as { error: { param: string | null } }).error.param,

@@ -55,6 +55,8 @@ export interface Answered {
   stop?: Stop
   usage?: Counts
   error?: { code: string; message: string }
+  /** The loss report, where its body has one. */
+  losses?: { kind: string; item: string }[]
 }
 
 /** A piece of an answer, in its order. */
@@ -68,7 +70,7 @@ export interface Script {
   /** A failing status instead of an answer; or the error in a stream, behind the pieces. */
   error?: { status: number; code: string; message: string; headers?: Record<string, string> }
   /** Sends so many frames of its stream, and then nothing more, or cuts the connection. */
-  frames?: { count: number; then: 'stall' | 'cut' }
+  only?: { frames: number; end: 'stall' | 'cut' }
 }
 
 /** What can be wrong with a request; each protocol writes its own, or has no such thing. */
@@ -109,6 +111,10 @@ export interface ModelProtocol {
   /** The path of its clients. */
   path: string
   headers: Readonly<Record<string, string>>
+  /** The header that names an answer. */
+  requestId: string
+  /** Its answers have a place for the loss report. */
+  losses: boolean
   write(asked: Asked): Json
   read(raw: string): Answered
   /** The member that an error names; null where it names none. */

@@ -47,17 +47,17 @@ export async function startModel(
 }
 
 function answer(protocol: ModelProtocol, script: Script, streams: boolean, response: ServerResponse): void {
-  const { error, pieces, frames: part } = script
+  const { error, pieces, only } = script
   if (error && !pieces) {
     response.writeHead(error.status, { 'content-type': 'application/json', ...error.headers })
     response.end(JSON.stringify(protocol.errorBody(error)))
   } else if (!streams) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(protocol.whole(script)))
   } else {
-    if (part?.count !== 0) response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const text = protocol.frames(script).slice(0, part?.count).join('')
-    if (part?.then === 'cut') response.write(text, () => response.destroy())
-    else if (part) response.write(text)
+    if (only?.frames !== 0) response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const text = protocol.frames(script).slice(0, only?.frames).join('')
+    if (only?.end === 'cut') response.write(text, () => response.destroy())
+    else if (only) response.write(text)
     else response.end(text)
   }
 }

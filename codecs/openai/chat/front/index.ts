@@ -45,6 +45,8 @@ class ChatFront implements FrontLink {
 
   decode(frame: Frame): void {
     const { headers } = this.#context
+    const id = headers['x-request-id']
+    if (id) this.#headers['x-request-id'] = id
     if (!isJsonType(headers['content-type'])) {
       this.#ports.fault(
         invalidRequest('The body must be JSON; send it as application/json.'),
@@ -68,6 +70,7 @@ class ChatFront implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    this.#headers['x-request-id'] ??= view.turn
     // A client that sends the request again would have the agent do its work again.
     if (event.type === 'turn-started') this.#headers['x-should-retry'] = 'false'
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
