@@ -97,8 +97,9 @@ export class ModelTurn {
   #answer: ModelAnswer
   #head: Pick<CallHead, 'status' | 'headers'> = NO_HEAD
   #calls = 0
-  #started = false
-  #ended = false
+  #state: 'begun' | 'started' | 'ended' = 'begun'
+  /** The answer to the last request is still being read. */
+  #reads = false
   #usage: Usage | undefined
 
   /** `open` makes the wire of the turn; it reports there what the wire has no form for. */
@@ -155,8 +156,8 @@ export class ModelTurn {
       this.#fail(wrong)
       return
     }
-    if (!this.#started) {
-      this.#started = true
+    if (this.#state === 'begun') {
+      this.#state = 'started'
       this.#ports.emit({ type: 'turn-started', turn: this.#start.turn })
     }
     this.#answer.say()
@@ -172,7 +173,7 @@ export class ModelTurn {
   }
 
   #isCurrent(call: string | undefined): boolean {
-    return !this.#ended && (call === undefined || call === String(this.#calls))
+    return this.#reads && this.#state !== 'ended' && (call === undefined || call === String(this.#calls))
   }
 
   #call(): void {
@@ -184,6 +185,7 @@ export class ModelTurn {
     this.#count()
     this.#answer = this.#api.answer()
     this.#head = NO_HEAD
+    this.#reads = true
     const { path, headers, body } = this.#api.request(this.#conversation)
     this.#ports.open({
       call: String(this.#calls),
@@ -203,6 +205,7 @@ export class ModelTurn {
       this.#fail(CUT_OFF)
       return
     }
+    this.#reads = false
     this.#answer.end()
     const { calls } = this.#answer
     if (typeof ending !== 'string') this.#fail(ending)
@@ -237,7 +240,7 @@ export class ModelTurn {
   /** Sends the next request when every call has its result: servers want the results right behind the calls. */
   #goOn(): void {
     const results = [...this.#waiting.values()]
-    if (this.#ended || !results.every((result) => result !== undefined)) return
+    if (this.#state === 'ended' || !results.every((result) => result !== undefined)) return
     this.#waiting.clear()
     if (results.length > 0) this.#conversation.push(...this.#api.results(results))
     this.#conversation.push(...this.#steered.splice(0))
@@ -256,8 +259,8 @@ export class ModelTurn {
   }
 
   #end(end: Pick<TurnEnd, 'outcome' | 'stop' | 'fault'>): void {
-    if (this.#ended) return
-    this.#ended = true
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
     const { turn } = this.#start
     this.#count()
     if (this.#steered.length > 0) this.#ports.report({ ...dropped('turn-steer'), count: this.#steered.length }, turn)

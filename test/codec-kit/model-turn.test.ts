@@ -135,6 +135,18 @@ describe('a turn of a model', () => {
     expect(events.at(-2)).toMatchObject({ type: 'usage', usage: { input: 7 } })
   })
 
+  test('has read an answer once it is over, however its connection ends', () => {
+    for (const why of ['closed', 'failed', 'cancelled'] as const) {
+      const { turn, events, bodies, say, reply } = open()
+      say({ stop: 'end', calls: [['a', 'client']] })
+      turn.callEnd({ why, call: '1' })
+      say({ stop: 'end', calls: [['b', 'client']] })
+      expect(types(events)).toEqual(['turn-started', 'ask'])
+      reply('a')
+      expect(bodies()).toHaveLength(2)
+    }
+  })
+
   test('goes on with another request where the server has paused', () => {
     const { bodies, events, say } = open()
     say({ stop: 'pause', input: 1 })
