@@ -60,6 +60,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   'qwen-code': {
     codec: async () => (await import('./qwen-code/index.ts')).codec,
   },
+  codex: {
+    codec: async () => (await import('./codex/index.ts')).codec,
+    standIn: { none: true },
+  },
   openai: {
     codec: async () => (await import('./openai/index.ts')).codec,
     standIn: { none: true },

@@ -40,10 +40,11 @@ export class TurnEmitter {
   }
 
   /** Opens a message of the agent; an open one ends before. */
-  openMessage(ext?: Ext): Id {
+  openMessage(ext?: Ext, phase?: 'commentary' | 'final' | 'refusal'): Id {
     this.closeMessage()
     this.#message = this.ports.newId()
-    this.emit({ type: 'message-start', message: this.#message, role: 'assistant' }, ext)
+    const of = phase === undefined ? {} : { phase }
+    this.emit({ type: 'message-start', message: this.#message, role: 'assistant', ...of }, ext)
     return this.#message
   }
 
@@ -54,10 +55,13 @@ export class TurnEmitter {
     else this.ports.emit({ turn: this.turn, type: 'text-delta', message, text, ext })
   }
 
-  /** Ends the open message, if there is one; `parts` are all that it holds. */
-  closeMessage(parts?: readonly Part[], ext?: Ext): void {
+  /**
+   * Ends the open message, if there is one; `parts` are all that it holds. `revised`: they differ from its deltas.
+   */
+  closeMessage(parts?: readonly Part[], ext?: Ext, revised?: true): void {
     if (this.#message === undefined) return
-    this.emit({ type: 'message-end', message: this.#message, ...(parts && { parts }) }, ext)
+    const whole = { ...(parts && { parts }), ...(revised && { revised }) }
+    this.emit({ type: 'message-end', message: this.#message, ...whole }, ext)
     this.#message = undefined
   }
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import type { AnyCodec, CallEnd } from '../../src/contract/index.ts'
+import { type AnyCodec, type CallEnd, type Dialect, hasFront } from '../../src/contract/index.ts'
 import { plainWire, translate } from '../../src/translate/index.ts'
 
 const CODECS = join(import.meta.dirname, '../../codecs')
@@ -73,12 +73,17 @@ function codecOf(file: string, { dialect }: Setup): AnyCodec {
   return found
 }
 
+function dialectOf(file: string, setup: Setup): Dialect | undefined {
+  const { dialects } = codecOf(file, setup)
+  return dialects[setup.dialect ?? Object.keys(dialects)[0]!]
+}
+
 const files = readdirSync(CODECS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.wire'))
 
 const samples = files.flatMap((file) => {
   const setupFile = join(CODECS, file.replace(/\.wire$/, '.setup.json'))
   const setup = (existsSync(setupFile) ? JSON.parse(readFileSync(setupFile, 'utf8')) : {}) as Setup
-  return setup.half === 'front' ? [] : [{ file, setup }]
+  return setup.half === 'front' || !hasFront(dialectOf(file, setup)) ? [] : [{ file, setup }]
 })
 
 describe('a sample is translated to its own protocol', () => {

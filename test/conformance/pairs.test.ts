@@ -36,7 +36,12 @@ const ACCEPT = process.env['ACCEPT'] === '1'
 test('every dialect that only clients speak has one here', () => {
   const alone = fronts.filter(({ dialect }) => !dialect.back).map(({ name }) => name)
   expect(alone.sort()).toEqual(Object.keys(OWN_CLIENTS).sort())
-  expect(dialects.filter(({ dialect }) => !dialect.front).map(({ name }) => name)).toEqual(['openai@responses', 'acp'])
+  expect(dialects.filter(({ dialect }) => !dialect.front).map(({ name }) => name)).toEqual([
+    'codex',
+    'codex@exec',
+    'openai@responses',
+    'acp',
+  ])
 })
 
 function dialectOf(name: string): Dialect {

@@ -143,8 +143,9 @@ export class ChunkWriter {
     }
     const losses = this.#output.losses()
     this.#chunk('{}', quote(finishOf(ending)), losses)
-    if (this.#countsUsage && view.usage) {
-      this.#output.data(`${this.#head},"choices":[],"usage":${usageJson(view.usage)}}`)
+    if (this.#countsUsage) {
+      const usage = usageJson(view.usage ?? {})
+      this.#output.data(`${this.#head},"choices":[],"usage":${usage}}`)
     }
     this.#output.data('[DONE]')
   }

@@ -1,0 +1,135 @@
+import { RPC_CODES, type RpcAnswer, RpcCalls, RpcWriter } from '../../../src/codec-kit/index.ts'
+import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { type Fault, fault, type JsonText, member, object, quote } from '../../../src/model/index.ts'
+
+/** Messages about what a turn does not need, which the agent is asked to leave out. */
+const UNNEEDED = [
+  'account/rateLimits/updated',
+  'account/updated',
+  'app/list/updated',
+  'mcpServer/startupStatus/updated',
+  'remoteControl/status/changed',
+  'skills/changed',
+  'thread/name/updated',
+  'thread/readState/changed',
+  'thread/settings/updated',
+  'thread/started',
+  'thread/status/changed',
+]
+
+const HELLO = object([
+  ['clientInfo', '{"name":"turnpike","title":"Turnpike","version":"1"}'],
+  [
+    'capabilities',
+    // The tools of a client are experimental.
+    `{"experimentalApi":true,"requestAttestation":false,"optOutNotificationMethods":${JSON.stringify(UNNEEDED)}}`,
+  ],
+])
+
+/** The process of an agent: its start, the handshake, the calls of both sides, and its end. */
+export class AppServer {
+  /** Set once the process is gone. */
+  dead: Fault | undefined
+  readonly #context: BackContext<unknown>
+  readonly #ports: BackPorts
+  readonly #writer = new RpcWriter({ jsonrpc: false })
+  readonly #calls: RpcCalls
+  /** The steps that wait for the answer to `initialize`; undefined once it came. */
+  #waiting: (() => void)[] | undefined = []
+
+  constructor(context: BackContext<unknown>, ports: BackPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#calls = new RpcCalls((line) => ports.send(line), this.#writer)
+    if (context.recorded) this.#waiting = undefined
+  }
+
+  /** The handshake is done. */
+  get greeted(): boolean {
+    return this.#waiting === undefined
+  }
+
+  /** Starts the process and says hello. */
+  open(): void {
+    const configured = this.#context.process?.args ?? []
+    const args = configured.includes('app-server') ? configured : [...configured, 'app-server']
+    this.#ports.open({ kind: 'process', args, stdin: 'open' })
+    this.call('initialize', HELLO, (answer) => this.#greet(answer))
+  }
+
+  /** Runs the step once the agent has answered `initialize`, or has ended. */
+  ready(step: () => void): void {
+    if (this.#waiting) this.#waiting.push(step)
+    else step()
+  }
+
+  /** Calls a method of the agent; `take` gets its answer, and nothing when the process ends before. */
+  call(method: string, params: JsonText, take: (answer: RpcAnswer) => void): void {
+    this.#calls.call(method, params, (answer) => answer && take(answer))
+  }
+
+  /** Hands an answer to its call; false when there is none. */
+  answered(answer: RpcAnswer, line: string): boolean {
+    return this.#calls.answer(answer, line)
+  }
+
+  /** Answers a request of the agent; `id` as it wrote it. */
+  respond(id: JsonText, result: JsonText): void {
+    this.#ports.send(this.#writer.result(id, result))
+  }
+
+  /** Refuses a request of the agent, which would wait for its answer. */
+  refuse(id: JsonText, why: string, code: number = RPC_CODES.internal): void {
+    this.#ports.send(this.#writer.error(id, code, why))
+  }
+
+  /** The fault of a turn that the end of the process leaves without an answer. */
+  reasonOf(end: CallEnd): Fault {
+    if (end.why !== 'closed' || end.fault || this.greeted) return faultOfEnd(end)
+    const text = `The Codex agent "${this.#context.agent}" ended before it answered initialize: check its arguments and its configuration (its stderr is in the gateway log).`
+    return fault('agent-unavailable', text, { retryable: false })
+  }
+
+  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  die(reason: Fault): void {
+    this.dead = reason
+    this.#calls.end()
+    this.#go()
+  }
+
+  #go(): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const step of waiting) step()
+  }
+
+  #greet(answer: RpcAnswer): void {
+    if (answer.kind === 'error') {
+      const text = `The agent refused initialize: ${answer.error.message}`
+      const reason = fault('agent-unavailable', text, { retryable: false })
+      this.die(reason)
+      this.#ports.broken(reason)
+      return
+    }
+    this.#ports.send(this.#writer.notification('initialized'))
+    const version = versionOf(answer.result)
+    this.#ports.emit({ turn: null, type: 'agent-ready', ...(version !== undefined && { version }) })
+    this.#go()
+  }
+}
+
+/** The version in the agent's name of itself: `NAME/VERSION (…)`. */
+function versionOf(result: unknown): string | undefined {
+  const agent = (result as { userAgent?: unknown } | null)?.userAgent
+  return typeof agent === 'string' ? /\/(\S+)/.exec(agent)?.[1] : undefined
+}
+
+/** The parameters of a message, raw. */
+export function paramsOf(line: string): JsonText {
+  return member(line, 'params') ?? '{}'
+}
+
+/** A JSON object of these texts; those without a value are left out. */
+export function texts(entries: Readonly<Record<string, string | undefined>>): JsonText {
+  return object(Object.entries(entries).map(([key, text]) => [key, text === undefined ? undefined : quote(text)]))
+}

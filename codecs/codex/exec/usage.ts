@@ -1,0 +1,40 @@
+import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
+import type { Loss, Usage } from '../../../src/model/index.ts'
+
+const NAMES = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  reasoning: 'reasoning_output_tokens',
+  cacheRead: 'cached_input_tokens',
+  cacheWrite: 'cache_write_input_tokens',
+} as const
+const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
+
+/** The tokens of a thread, which each turn counts since the thread began, as those of single turns. */
+export class ExecUsage {
+  readonly #known = new Map<string, Usage>()
+
+  /**
+   * Reads the `usage` of a turn that has ended; `resumed` names the thread that it went on with. The tokens of the turn
+   * itself are unknown when the turn before was not seen.
+   */
+  read(
+    fields: unknown,
+    thread: string,
+    resumed: boolean,
+    report: (loss: Loss) => void,
+  ): { session: Usage; turn: Usage | undefined } | undefined {
+    const session = readCounts(fields, NAMES, report)
+    if (isUncounted(session)) return undefined
+    const before = resumed ? this.#known.get(thread) : {}
+    this.#known.clear()
+    this.#known.set(thread, session)
+    return { session, turn: before && since(before, session) }
+  }
+}
+
+function since(before: Usage, now: Usage): Usage {
+  const usage: Usage = {}
+  for (const key of KEYS) if (now[key] !== undefined) usage[key] = Math.max(0, now[key] - (before[key] ?? 0))
+  return usage
+}
