@@ -11,6 +11,8 @@ export interface Answer {
   framing: Framing
   /** HTTP status of a successful answer; 200 when absent. */
   status?: number
+  /** HTTP status of a failure; that of its error when absent. A link may set it until the answer begins. */
+  failureStatus?: number
   /** Extra HTTP headers of the answer, lower-case names. */
   headers?: Readonly<Record<string, string>>
   /** The fate of the turn when the client disconnects. */

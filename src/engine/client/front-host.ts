@@ -201,7 +201,8 @@ export class FrontHost implements ExchangeHost {
 
   #statusIs(exchange: Exchange | undefined, failure: Fault | undefined): void {
     this.failure = failure
-    this.status = failure ? this.#opening.statusOf(failure) : (exchange?.answer.status ?? 200)
+    const { status, failureStatus } = exchange?.answer ?? {}
+    this.status = failure ? (failureStatus ?? this.#opening.statusOf(failure)) : (status ?? 200)
   }
 
   /** Runs a step of the link. A link may issue its next command while it encodes: that is a step of its own. */

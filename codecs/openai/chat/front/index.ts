@@ -29,12 +29,16 @@ export const front: FrontHalf = {
     context.method === 'GET' ? new ModelsFront(context, ports) : new ChatFront(context, ports),
 }
 
+/** The status of a failure that no client sends its request again for; many do so for any from 408 on. */
+const UNRETRIED = 400
+
 class ChatFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   /** The gateway takes them when the answer begins. */
   readonly #headers: Record<string, string> = {}
   #model = ''
+  #answer: Answer | undefined
   /** Writes the chunks of a stream; absent for a whole answer. */
   #chunks: ChunkWriter | undefined
 
@@ -66,13 +70,13 @@ class ChatFront implements FrontLink {
     if (request.streams) this.#stream(request, exchange)
     const { before, command } = chatCommands(request, headers, exchange, () => this.#ports.newId())
     for (const cancel of before) this.#ports.command(cancel)
-    this.#ports.command(command, this.#answer(request, command))
+    this.#answer = this.#answerTo(request, command)
+    this.#ports.command(command, this.#answer)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#headers['x-request-id'] ??= view.turn
-    // A client that sends the request again would have the agent do its work again.
-    if (event.type === 'turn-started') this.#headers['x-should-retry'] = 'false'
+    if (event.type === 'turn-started') this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)
@@ -93,6 +97,12 @@ class ChatFront implements FrontLink {
     this.#chunks?.keepAlive()
   }
 
+  /** A client that sends the request again would have the agent do its work again. */
+  #started(): void {
+    this.#headers['x-should-retry'] = 'false'
+    this.#answer!.failureStatus = UNRETRIED
+  }
+
   #stream({ model, countsUsage }: ChatRequest, exchange: Id): void {
     this.#headers['cache-control'] = 'no-cache'
     this.#chunks = new ChunkWriter(model, countsUsage, {
@@ -102,7 +112,7 @@ class ChatFront implements FrontLink {
   }
 
   /** Calls of its tools end the answer, and the turn is parked until the next request brings their results. */
-  #answer({ streams }: ChatRequest, command: Command): Answer {
+  #answerTo({ streams }: ChatRequest, command: Command): Answer {
     const asks =
       command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
     const common = { headers: this.#headers, onDisconnect: 'cancel', asks } as const

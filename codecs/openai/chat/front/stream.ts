@@ -143,9 +143,8 @@ export class ChunkWriter {
     }
     const losses = this.#output.losses()
     this.#chunk('{}', quote(finishOf(ending)), losses)
-    if (this.#countsUsage) {
-      const usage = usageJson(view.usage ?? {})
-      this.#output.data(`${this.#head},"choices":[],"usage":${usage}}`)
+    if (this.#countsUsage && view.usage) {
+      this.#output.data(`${this.#head},"choices":[],"usage":${usageJson(view.usage)}}`)
     }
     this.#output.data('[DONE]')
   }
