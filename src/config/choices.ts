@@ -8,6 +8,7 @@ export const CHOICES = {
   journal: ['full', 'shape'],
   secrets: ['keep', 'pass'],
   busy: ['queue', 'reject', 'steer'],
+  history: ['resume', 'replay'],
   onDisconnect: ['cancel', 'drain'],
   store: ['sqlite'],
   otlp: OTLP_PROTOCOLS,

@@ -166,6 +166,7 @@ const route = table({
   journal: z.enum(CHOICES.journal).default('full'),
   secrets: z.enum(CHOICES.secrets).default('keep'),
   busy: z.enum(CHOICES.busy).default('queue'),
+  history: z.enum(CHOICES.history).default('resume'),
   onDisconnect: z.enum(CHOICES.onDisconnect).optional(),
   limits: limits.optional(),
 })

@@ -55,6 +55,11 @@ export interface Route {
   secrets: 'keep' | 'pass'
   /** The policy for a turn that arrives while another one of its session runs. */
   busy: 'queue' | 'reject' | 'steer'
+  /**
+   * For clients that send the whole conversation with each request: `resume` goes on with the session that knows it,
+   * `replay` has each request begin a session, whose agent is told all of it.
+   */
+  history: 'resume' | 'replay'
   onDisconnect?: 'cancel' | 'drain'
   limits?: Partial<Limits>
 }

@@ -109,6 +109,8 @@ export interface TurnAdditions {
   events?: EventBlock
   /** The messages that it adds to the session's transcript. */
   messages?: readonly Message[]
+  /** A digest of the conversation that it leaves its session with, and of whose that is, for `findKnown`. */
+  known?: string
 }
 
 /** The result of claiming an idempotency key: it is new, or a turn holds it. */
@@ -171,6 +173,8 @@ export interface Store {
    * end counts: a turn that has one keeps it, and gets no more events.
    */
   endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<void>
+  /** The ended turns that left their sessions with this digest, and after which none has ended there: the newest first. */
+  findKnown(known: string, limit: number): Awaitable<Id[]>
   /** Records that a client was sent a complete answer of an ended turn. */
   markDelivered(turn: Id): Awaitable<void>
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>

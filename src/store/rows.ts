@@ -64,7 +64,7 @@ function sidedLosses({ losses, measures }: Row): Pick<TurnRecord, 'losses'> {
 }
 
 /** The parameters of `endTurn` for a record and what its end brings. */
-export function turnRow(record: TurnRecord, { events, messages = [] }: TurnAdditions): SQLInputValue[] {
+export function turnRow(record: TurnRecord, { events, messages = [], known }: TurnAdditions): SQLInputValue[] {
   const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
   const { endedAt = startedAt, outcome = 'failed', code = null, delivered, losses = [], measures } = record
   const { usage, ...measured } = measures ?? {}
@@ -88,6 +88,7 @@ export function turnRow(record: TurnRecord, { events, messages = [] }: TurnAddit
     events?.seq ?? null,
     messages.length === 0 ? null : JSON.stringify(messages),
     events?.lines ?? null,
+    known ?? null,
     session,
   ]
 }

@@ -148,6 +148,11 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX messages_by_session;
   CREATE INDEX messages_by_session ON messages (session, place);
   `,
+  // The conversation that a turn has left its session with, where its client may tell that again.
+  `
+  ALTER TABLE turns ADD COLUMN known TEXT;
+  CREATE INDEX turns_by_known ON turns (known) WHERE known IS NOT NULL;
+  `,
 ]
 
 /** The version of the tables that this code reads and writes. */

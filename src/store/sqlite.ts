@@ -201,6 +201,10 @@ class SqliteStore implements Store {
     })
   }
 
+  findKnown(known: string, limit: number): Awaitable<Id[]> {
+    return this.#do(() => this.#sql.findKnown.all(known, limit).map((row) => row['turn'] as string))
+  }
+
   markDelivered(turn: Id): Awaitable<void> {
     return this.#write(() => void this.#sql.markDelivered.run(turn))
   }

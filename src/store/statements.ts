@@ -86,12 +86,16 @@ const SQL = {
   endTurn: `
     INSERT INTO turns (
       position, turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
-      delivered, losses, measures, usage, seq, messages, events
+      delivered, losses, measures, usage, seq, messages, events, known
     )
     SELECT max(?, coalesce((SELECT max(position) FROM turns), 0) + 1), ?, id, ?, ?, ?, ?, ?, ?,
-      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     FROM sessions WHERE id = ?
     ON CONFLICT (turn) DO NOTHING`,
+  findKnown: `
+    SELECT turn FROM turns WHERE known = ? AND NOT EXISTS (
+      SELECT 1 FROM turns AS later WHERE later.session = turns.session AND later.position > turns.position
+    ) ORDER BY position DESC LIMIT ?`,
   stopTurn: 'DELETE FROM running WHERE turn = ?',
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readEnded: `SELECT ${ENDED} FROM turns WHERE turn = ?`,

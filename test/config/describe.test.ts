@@ -96,6 +96,7 @@ describe('describeConfig', () => {
           approvals: 'deny',
           loss: 'report',
           busy: 'queue',
+          history: 'resume',
           journal: 'full',
           secrets: 'keep',
           limits: { idle: '90s', queue: 3 },

@@ -1,12 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { SessionKey, Store, TurnRecord } from '../../src/contract/index.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { capabilities, type SessionKey, type Store, type TurnRecord } from '../../src/contract/index.ts'
 import { Conversations } from '../../src/engine/dispatch/conversations.ts'
+import { type Entry, entryOf } from '../../src/engine/dispatch/entry.ts'
+import { conversationDigest, knownAs } from '../../src/engine/record/conversation.ts'
 import type { LiveSession } from '../../src/engine/session/index.ts'
 import { LiveSessions } from '../../src/engine/session/live-sessions.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
-import type { Message } from '../../src/model/index.ts'
+import { ITEMS, type Message } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { entryFor } from '../kit/engine-parts.ts'
+import { type EntryOptions, entryFor } from '../kit/engine-parts.ts'
 import { plainAgent, plainTurn, start } from '../kit/plain.ts'
 
 const agent = plainAgent('')
@@ -89,8 +91,8 @@ test('of many at once exactly one goes on with the session', async () => {
 })
 
 test('the next goes on with it when the turn of the first does not begin', async () => {
-  await found()
-  await conversations.giveUp(asking())
+  const first = await conversations.find(asking())
+  await conversations.giveUp(first as Entry)
   expect(await found(asking('t0', 't2'))).toEqual(GOES_ON)
 })
 
@@ -138,6 +140,97 @@ test('a turn that runs here is waited for by the first that follows it, on its a
   expect(await found(asking('runs', 't2'))).toBe('session-busy')
   turn.session = { ...turn.session, record: { ...turn.session.record, tenant: 'other' } }
   expect(await found(asking('runs'))).toBe('session-not-found')
+})
+
+describe('a client that tells the whole conversation', () => {
+  const HISTORY = [said('hi')]
+  const WHOSE = { tenant: 'local', agent: 'plain' }
+  const digest = conversationDigest(HISTORY)
+
+  /** A request of such a client; `id` is the session that it names. */
+  const telling = (id?: string, more: Parameters<typeof start>[0] = {}, options: EntryOptions = {}) => {
+    const { session: _, ...rest } = start({ turn: 't1', history: HISTORY, historyMode: 'complete', ...more })
+    const session = { id: id ?? 'made' }
+    const { entry } = entryFor(agent, { command: { ...rest, session }, ...options })
+    const { asked: _asked, ...unnamed } = entry
+    return id === undefined ? unnamed : entry
+  }
+  /** The session, the turn that the request follows, and what it says of the conversation. */
+  async function placed(entry: Entry) {
+    const is = await conversations.find(entry)
+    return 'code' in is ? is.code : { id: is.command.session?.id, after: is.command.after, told: is.told }
+  }
+  /** A turn of the session S1 has left it with the conversation, told under this name. */
+  const known = (turn = 'left', named = '["",""]', session = 'S1') =>
+    store.endTurn({ ...ENDED, turn, session }, { known: knownAs({ named, digest }, WHOSE) })
+
+  test('goes on with the session that knows it, with all of it at hand', async () => {
+    await known()
+    const is = await conversations.find(telling())
+    expect(is).toMatchObject({
+      command: { session: { id: 'theirs', conversation: 'c' }, after: 'left', history: HISTORY },
+      told: { named: '["",""]', digest },
+    })
+  })
+
+  test('goes on with another session that knows it when one is taken', async () => {
+    await store.openSession({ ...KEY, session: 'second' }, 'S2', 1)
+    await known()
+    await known('left too', '["",""]', 'S2')
+    expect(await placed(telling())).toMatchObject({ id: 'second', after: 'left too' })
+    expect(await placed(telling(undefined, { turn: 't2' }))).toMatchObject({ id: 'theirs', after: 'left' })
+    expect(await placed(telling(undefined, { turn: 't3' }))).toMatchObject({ id: 'made', after: undefined })
+  })
+
+  test.each<[what: string, so: () => unknown, entry: () => Entry]>([
+    ['nobody knows', () => {}, () => telling()],
+    ['another tenant knows', () => store.endTurn({ ...ENDED, turn: 'x', tenant: 'other' }, knowing()), () => telling()],
+    ['was cleared', async () => [await known(), await store.clearSession('S1', 20)], () => telling()],
+    ['is of another name', () => known('left', '["else",""]'), () => telling()],
+    ['a busy session has', () => [known(), sessions.add(busy())], () => telling()],
+    ['is to be told again', known, () => telling(undefined, {}, { route: { history: 'replay' } })],
+    ['begins here', known, () => telling(undefined, { history: [] })],
+  ])('begins a session with one that %s', async (_what, so, entry) => {
+    await so()
+    expect(await placed(entry())).toMatchObject({ id: 'made', after: undefined })
+  })
+  /** The additions of a turn that leaves the conversation. */
+  const knowing = () => ({ known: knownAs({ named: '["",""]', digest }, WHOSE) })
+
+  test('has a session of its own where the one that it names is used, or taken at once', async () => {
+    expect(await placed(telling('new'))).toMatchObject({ id: 'new', told: { named: '["new",""]' } })
+    expect(await placed(telling('new', { turn: 't2' }))).toMatchObject({ id: expect.not.stringMatching(/^new$/) })
+    await store.openSession({ ...KEY, session: 'used', conversation: '' }, 'S3', 1)
+    expect(await placed(telling('used'))).toMatchObject({ id: 'used' })
+    await store.endTurn({ ...ENDED, turn: 'u', session: 'S3' })
+    expect(await placed(telling('used', { turn: 't4' }))).toMatchObject({ id: expect.not.stringMatching(/^used$/) })
+  })
+
+  test('may say what is new alone, and is known by it where the session begins', async () => {
+    const delta = { historyMode: 'delta', history: [] } as const
+    const begins = { named: '["new",""]', digest: '' }
+    expect(await placed(telling('new', delta))).toEqual({ id: 'new', after: undefined, told: begins })
+    await store.openSession({ ...KEY, session: 'used', conversation: '' }, 'S3', 1)
+    await store.endTurn({ ...ENDED, turn: 'u', session: 'S3' })
+    expect(await placed(telling('used', delta))).toEqual({ id: 'used', after: undefined, told: undefined })
+    const replay = { route: { history: 'replay' } } as const
+    expect(await placed(telling('new', delta, replay))).toMatchObject({ id: 'new', told: undefined })
+  })
+
+  test('is refused on a route that takes no losses, unless its agent knows the conversation', async () => {
+    const able = capabilities({ full: ITEMS.filter((item) => item !== 'start.history') })
+    const narrow = plainAgent('', {}, { able })
+    const strict = { loss: 'strict' } as const
+    const asks = (turn: string): Entry => ({ ...telling(undefined, { turn }, { route: strict }), agent: narrow })
+    await known()
+    expect(await placed(asks('t1'))).toMatchObject({ after: 'left' })
+    expect(await placed(asks('t2'))).toBe('lossy-refused')
+    const { client, exchange, route } = asks('t3')
+    const command = start({ history: HISTORY, historyMode: 'complete' })
+    expect(entryOf(client, command, { agent: narrow, route }, exchange)).toHaveProperty('command')
+    const delta = start({ history: HISTORY })
+    expect(entryOf(client, delta, { agent: narrow, route }, exchange)).toMatchObject({ code: 'lossy-refused' })
+  })
 })
 
 /** The session in memory, which has a turn that is not recorded yet. */

@@ -84,7 +84,7 @@ describe('requests for turns that come at once', () => {
       loss: 'report',
       journal: 'full',
     } as const
-    const routes = [{ ...route, secrets: 'keep', busy: 'reject' }] as const
+    const routes = [{ ...route, secrets: 'keep', busy: 'reject', history: 'resume' }] as const
     const { give, close } = dispatching([plainAgent(ANY, { pool: { warm: 0, max: 3, idle: 60_000 } })], { routes })
     const all = ['1', '2', '3'].map((turn) => give(start({ turn }, turn)))
     const hosts = await Promise.all(all.map(({ over }) => over))

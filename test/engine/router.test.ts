@@ -11,6 +11,7 @@ const route = (when: Route['when'], to: string): Route => ({
   approvals: 'deny',
   loss: 'report',
   busy: 'queue',
+  history: 'resume',
   journal: 'full',
   secrets: 'keep',
 })

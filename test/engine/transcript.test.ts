@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { transcriptOf } from '../../src/engine/record/transcript.ts'
+import { messagesOf } from '../../src/engine/record/transcript.ts'
 import type { Message, Part, TurnEvent } from '../../src/model/index.ts'
 import { plainAgent, plainTurn, start } from '../kit/plain.ts'
 
@@ -9,12 +9,12 @@ type Said = { [T in TurnEvent['type']]: Omit<Extract<TurnEvent, { type: T }>, 't
 /** The roles and parts of a transcript after these events. */
 function transcriptAfter(
   events: readonly Said[],
-  { memory = 'process', steered = [] as Parameters<typeof transcriptOf>[1] } = {},
+  { memory = 'process', steered = [] as Parameters<typeof messagesOf>[1] } = {},
 ) {
   const agent = plainAgent('', {}, { memory: memory as 'process' })
   const { turn } = plainTurn({ command: start({ turn: 't' }), agent })
   for (const event of events) turn.take({ turn: 't', ...event } as TurnEvent)
-  return transcriptOf(turn, steered)
+  return messagesOf(turn, steered)
     .slice(1)
     .map(({ role, parts }) => [role, parts] as const)
 }
@@ -149,7 +149,7 @@ describe('a transcript', () => {
 
   test('begins with the prompt', () => {
     const { turn } = plainTurn({ command: start({ turn: 't' }) })
-    const [prompt] = transcriptOf(turn)
+    const [prompt] = messagesOf(turn)
     expect(prompt).toEqual<Message>({ role: 'user', parts: [text('hi')], at: turn.view.startedAt })
   })
 })

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import type { Route } from '../../src/contract/index.ts'
 import { takeLines } from '../../src/engine/events/event-lines.ts'
 import { numbered } from '../../src/engine/events/recorded.ts'
+import { conversationDigest, knownAs, type Told } from '../../src/engine/record/conversation.ts'
 import { addEvent, addSteered, endOf, newPage, runUnder, type TurnPage } from '../../src/engine/record/turn-page.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
+import type { Message, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { plainTurn, start } from '../kit/plain.ts'
 
 const ABOUT = { turn: 't', session: 'S', tenant: 'local', agent: 'plain', front: 'f', startedAt: 1, delivered: false }
@@ -114,6 +115,24 @@ test.each([
   const { page, turn } = paged({ history, ...more })
   for (const event of [...MESSAGE, END]) turn.take(event)
   expect(endOf(page)[1].messages?.map(({ role }) => role)).toEqual(roles)
+})
+
+test.each<[outcome: 'completed' | 'failed', told: Told | undefined, known: boolean]>([
+  ['completed', { named: 'n', digest: 'before' }, true],
+  ['completed', undefined, false],
+  ['failed', { named: 'n', digest: 'before' }, false],
+])('a turn that has %s after %j leaves a known conversation: %s', (outcome, told, known) => {
+  const page: { is?: TurnPage } = {}
+  const recorder = { event: (_turn: unknown, event: TurnEvent) => void addEvent(page.is!, event) }
+  const { turn } = plainTurn({ command: start(), recorder })
+  page.is = newPage(turn, RECORD, told)
+  for (const event of [...MESSAGE, { ...END, outcome }]) turn.take(event)
+  const said: Message[] = [
+    { role: 'user', parts: [{ type: 'text', text: 'hi' }] },
+    { role: 'assistant', parts: [{ type: 'text', text: 'hello' }] },
+  ]
+  const expected = knownAs({ named: 'n', digest: conversationDigest(said, 'before') }, RECORD)
+  expect(endOf(page.is)[1].known).toBe(known ? expected : undefined)
 })
 
 test('of a secret turn there is the shape alone, and its events are kept for those who join it', () => {

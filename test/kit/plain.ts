@@ -174,6 +174,7 @@ export const ROUTE: Route = {
   journal: 'full',
   secrets: 'keep',
   busy: 'queue',
+  history: 'resume',
 }
 
 /** The options of a turn. */

@@ -405,6 +405,39 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
     })
 
+    describe('known conversations', () => {
+      const KNOWN = 'digest'
+      const ends = (turn: string, session: string, known?: string): Awaitable<void> =>
+        store.endTurn({ ...TURN, turn, session, endedAt: 200, outcome: 'completed' }, { ...(known && { known }) })
+
+      beforeEach(async () => {
+        for (const id of ['S1', 'S2', 'S3']) await store.openSession({ ...KEY, session: id }, id, 1)
+        await ends('t1', 'S1', KNOWN)
+        await ends('t2', 'S2', KNOWN)
+        await ends('t3', 'S3', 'another')
+      })
+
+      it('are found at the turns that left them, the newest first', async () => {
+        expect(await store.findKnown(KNOWN, 9)).toEqual(['t2', 't1'])
+        expect(await store.findKnown(KNOWN, 1)).toEqual(['t2'])
+        expect(await store.findKnown('unknown', 9)).toEqual([])
+      })
+
+      it('are over with the next turn of their session', async () => {
+        await ends('t4', 'S2')
+        expect(await store.findKnown(KNOWN, 9)).toEqual(['t1'])
+        await ends('t5', 'S2', KNOWN)
+        expect(await store.findKnown(KNOWN, 9)).toEqual(['t5', 't1'])
+      })
+
+      it('go with their session, and with their turn', async () => {
+        await store.deleteSession('S2')
+        expect(await store.findKnown(KNOWN, 9)).toEqual(['t1'])
+        await store.prune(300, 9)
+        expect(await store.findKnown(KNOWN, 9)).toEqual([])
+      })
+    })
+
     describe('the journal', () => {
       beforeEach(async () => {
         await store.openSession(KEY, 'S1', 1)

@@ -33,6 +33,7 @@ const TURN: TurnRecord = {
 type Reads =
   | 'close'
   | 'commit'
+  | 'findKnown'
   | 'findSession'
   | 'hasOtherLease'
   | 'isUsed'

@@ -1,9 +1,11 @@
 import type { Awaitable, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
-import { type Fault, fault, type Id, type Loss } from '../../model/index.ts'
+import { type Fault, fault, type Id, type Loss, type SessionRef } from '../../model/index.ts'
+import { refusalFor } from '../carry/index.ts'
 import { newId } from '../common/index.ts'
+import { conversationDigest, knownAs } from '../record/index.ts'
 import type { LiveSessions, LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
-import type { Entry } from './entry.ts'
+import { type Entry, sessionKey } from './entry.ts'
 
 const UNKNOWN = fault(
   'session-not-found',
@@ -17,8 +19,10 @@ const NOT_KEPT = fault(
 /** A conversation that goes on in another session than the one which its client means. */
 const OTHER_SESSION: Loss = { kind: 'weakened', item: 'session.id', why: 'policy', count: 1 }
 
-/** The time for which the place after a turn is held for one request, in milliseconds: until that one is recorded. */
-const HELD_MS = 86_400_000
+/** The time for which a place is held for one request, in milliseconds: until its turn is recorded. */
+const HELD_MS = 60_000
+/** The most sessions with one conversation that are tried. */
+const CANDIDATES = 4
 
 /** The dependencies of `Conversations`. `now` is milliseconds since the epoch. */
 export interface ConversationPeers {
@@ -29,9 +33,9 @@ export interface ConversationPeers {
 }
 
 /**
- * Finds the session of a request that names an earlier turn instead. Only one request goes on with the session of a
- * turn, as the first one after it. A further one, or one for another agent, begins a session, whose agent is told the
- * conversation up to that turn.
+ * Finds the session of a request that names an earlier turn, or tells the whole conversation. It goes on with a session
+ * only where that has heard exactly this conversation, and only one request does so from each turn. Any other begins a
+ * session, whose agent is told the conversation.
  */
 export class Conversations {
   readonly #peers: ConversationPeers
@@ -42,66 +46,136 @@ export class Conversations {
 
   /** The request with its session, and with what its agent is to be told of the conversation; or why there is none. */
   find(entry: Entry): Awaitable<Entry | Fault> {
-    const { after } = entry.command
-    if (after === undefined) return entry
-    const live = this.#peers.turns.get(after)
-    return live?.ended === false ? this.#whileRuns(entry, live) : this.#following(entry, after)
+    const { after, historyMode } = entry.command
+    if (after !== undefined) return this.#following(entry, after)
+    if (historyMode === undefined || entry.route.history === 'replay') return this.#telling(entry)
+    return historyMode === 'complete' ? this.#resumed(entry) : this.#adding(entry)
   }
 
-  /** No turn of the request begins: the next one may go on with the session. */
-  async giveUp({ command: { after } }: Entry): Promise<void> {
-    if (after !== undefined) await this.#peers.store.release(placeAfter(after))
+  /** No turn of the request begins: the next one may have its place. */
+  async giveUp({ holds }: Entry): Promise<void> {
+    if (holds !== undefined) await this.#peers.store.release(holds)
+  }
+
+  #telling(entry: Entry): Awaitable<Entry | Fault> {
+    return entry.command.historyMode === 'complete' ? this.#beginning(entry) : entry
+  }
+
+  /** The request in the session that knows the conversation, else in one that begins. */
+  async #resumed(entry: Entry): Promise<Entry | Fault> {
+    const { history = [] } = entry.command
+    const told = { named: nameOf(entry.asked), digest: conversationDigest(history) }
+    const whole = { ...entry, told }
+    if (history.length === 0) return this.#beginning(whole)
+    const { tenant } = entry.client.options.access
+    const known = knownAs(told, { tenant, agent: entry.agent.name })
+    for (const id of await this.#peers.store.findKnown(known, CANDIDATES)) {
+      const left = await this.#leftBy(id, tenant)
+      const found = left && (await this.#goOn(whole, left))
+      if (found) return found
+    }
+    return this.#beginning(whole)
+  }
+
+  /** A request with new input alone, of a client that may tell the whole conversation later. */
+  async #adding(entry: Entry): Promise<Entry> {
+    if (await this.#hasTurns(entry)) return entry
+    return { ...entry, told: { named: nameOf(entry.asked), digest: conversationDigest([]) } }
+  }
+
+  /** The request in the session that its client names if that has had no turn, else in one of its own. */
+  async #beginning(entry: Entry): Promise<Entry | Fault> {
+    const why = refusalFor(entry.client.options.front.dialect, entry.command, entry.agent, entry.route)
+    if (why) return why
+    if (entry.asked?.id === undefined) return entry
+    const holds = JSON.stringify(['begin', sessionKey(entry, entry.agent)])
+    const free = !(await this.#hasTurns(entry)) && (await this.#take(holds, entry))
+    return free ? { ...entry, holds } : within(entry, ownSession())
+  }
+
+  async #hasTurns(entry: Entry): Promise<boolean> {
+    const { store, sessions } = this.#peers
+    const known = await store.findSession(sessionKey(entry, entry.agent))
+    return known !== undefined && (known.last !== undefined || sessions.get(known.id)?.busy === true)
+  }
+
+  #following(entry: Entry, id: Id): Promise<Entry | Fault> {
+    const live = this.#peers.turns.get(id)
+    return live?.ended === false ? this.#whileRuns(entry, live) : this.#afterEnd(entry, id)
   }
 
   /** A turn that ends soon, such as a cancelled one, is waited for in its session's line. */
   async #whileRuns(entry: Entry, turn: Turn): Promise<Entry | Fault> {
     const { record } = turn.session
     if (record.tenant !== entry.client.options.access.tenant) return UNKNOWN
-    if (turn.agent.name !== entry.agent.name || !(await this.#take(turn.id, entry))) return RUNS
-    return within(entry, record)
+    const holds = placeAfter(turn.id)
+    if (turn.agent.name !== entry.agent.name || !(await this.#take(holds, entry))) return RUNS
+    return { ...within(entry, record), holds }
   }
 
-  async #following(entry: Entry, id: Id): Promise<Entry | Fault> {
+  async #afterEnd(entry: Entry, id: Id): Promise<Entry | Fault> {
+    const left = await this.#leftBy(id, entry.client.options.access.tenant)
+    if (!left) return UNKNOWN
+    if (left.turn.outcome === undefined) return RUNS
+    return (await this.#goOn(entry, left)) ?? this.#retold(entry, left.turn)
+  }
+
+  /** A turn of the tenant with the session that it left; undefined when that has forgotten it. */
+  async #leftBy(id: Id, tenant: string): Promise<{ turn: TurnRecord; session: SessionRecord } | undefined> {
     const { store } = this.#peers
     const turn = await store.readTurn(id)
-    const session = turn?.tenant === entry.client.options.access.tenant && (await store.readSession(turn.session))
-    if (!turn || !session || (session.epoch ?? 0) > turn.startedAt) return UNKNOWN
-    if (turn.outcome === undefined) return RUNS
-    if (turn.agent === entry.agent.name && this.#isNewest(id, session) && (await this.#take(id, entry))) {
-      return within(entry, session)
-    }
-    return this.#retold(entry, turn)
+    const session = turn?.tenant === tenant ? await store.readSession(turn.session) : undefined
+    return turn && session && (session.epoch ?? 0) <= turn.startedAt ? { turn, session } : undefined
   }
 
-  /** True when nothing of the session came after the turn. */
-  #isNewest(turn: Id, { id, last }: SessionRecord): boolean {
-    return last?.turn === turn && this.#peers.sessions.get(id)?.busy !== true
+  /** The request as the next turn of a session; undefined when another one came after the turn, or is to. */
+  async #goOn(
+    entry: Entry,
+    { turn, session }: { turn: TurnRecord; session: SessionRecord },
+  ): Promise<Entry | undefined> {
+    const holds = placeAfter(turn.turn)
+    const isNewest = session.last?.turn === turn.turn && this.#peers.sessions.get(session.id)?.busy !== true
+    if (turn.agent !== entry.agent.name || !isNewest || !(await this.#take(holds, entry))) return undefined
+    const { command, ...others } = within(entry, session)
+    return { ...others, command: { ...command, after: turn.turn }, holds }
   }
 
-  /** Takes the place after a turn; false when another request has it. */
-  async #take(turn: Id, { command }: Entry): Promise<boolean> {
+  /** Takes a place; false when another request has it. */
+  async #take(place: string, { command }: Entry): Promise<boolean> {
     const { store, now } = this.#peers
-    return (await store.claim(placeAfter(turn), command.turn, '', now(), HELD_MS)).state === 'new'
+    return (await store.claim(place, command.turn, '', now(), HELD_MS)).state === 'new'
   }
 
   /** The request in a session of its own, whose agent is told the conversation up to the turn. */
   async #retold(entry: Entry, { turn, session, measures }: TurnRecord): Promise<Entry | Fault> {
     if (measures?.shape) return NOT_KEPT
-    const { after: _, ...rest } = entry.command
+    const own = within(entry, ownSession())
+    const { after: _, ...rest } = own.command
     const history = await this.#peers.store.readMessages(session, turn)
-    const command = { ...rest, session: { ...rest.session, id: newId() }, history, historyMode: 'complete' } as const
-    return { ...entry, command, losses: [OTHER_SESSION] }
+    const command = { ...rest, history, historyMode: 'complete' } as const
+    const why = refusalFor(entry.client.options.front.dialect, command, entry.agent, entry.route)
+    return why ?? { ...own, command, losses: [OTHER_SESSION] }
   }
 }
 
-/** The request in a known session. */
-function within(entry: Entry, { session: id, conversation }: SessionRecord): Entry {
+/** The request in this session of its agent. */
+function within(entry: Entry, { session: id, conversation }: Pick<SessionRecord, 'session' | 'conversation'>): Entry {
   const { conversation: _, ...others } = entry.command.session ?? {}
   const session = { ...others, id, ...(conversation !== '' && { conversation }) }
   return { ...entry, command: { ...entry.command, session } }
 }
 
-/** The key of the place after a turn. */
+/** The names of a session that begins. */
+function ownSession(): Pick<SessionRecord, 'session' | 'conversation'> {
+  return { session: newId(), conversation: '' }
+}
+
+/** The session that a client names, as text. */
+function nameOf({ id = '', conversation = '' }: SessionRef = {}): string {
+  return JSON.stringify([id, conversation])
+}
+
+/** The claim on the place after a turn. */
 function placeAfter(turn: Id): string {
   return JSON.stringify(['after', turn])
 }

@@ -3,7 +3,7 @@ import { type Command, type Fault, fault, type Loss, type SessionRef, type TurnS
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
-import type { Keyed } from '../record/index.ts'
+import type { Keyed, Told } from '../record/index.ts'
 import type { RouteChoice } from './router.ts'
 
 /**
@@ -17,6 +17,10 @@ export interface Entry {
   exchange: Exchange
   agent: AgentSettings
   route: Route
+  /** The conversation before it, where its client may tell it again. */
+  told?: Told
+  /** The claim by which no other request has its place in its session. */
+  holds?: string
   /** What the choice of its session has lost. */
   losses?: readonly Loss[]
 }
@@ -29,7 +33,10 @@ export function entryOf(
   exchange: Exchange,
 ): Entry | Fault {
   const told = inFolder(asked, agent)
-  const why = refusalFor(client.options.front.dialect, told, agent, route)
+  const { history: _, ...alone } = told
+  // Whether its agent has to be told the whole conversation is not known yet.
+  const judged = told.historyMode === 'complete' ? alone : told
+  const why = refusalFor(client.options.front.dialect, judged, agent, route)
   if (why) return why
   const session = { ...told.session, id: told.session?.id ?? newId() }
   const command = { ...told, options: optionsFor(told, agent), session }

@@ -25,6 +25,7 @@ const PLAIN: Omit<Route, 'agent'> = {
   approvals: 'deny',
   loss: 'report',
   busy: 'queue',
+  history: 'resume',
   journal: 'full',
   secrets: 'keep',
 }

@@ -59,12 +59,17 @@ export class TurnStarter {
   }
 
   /** When this resolves the turn is recorded, or known not to be. */
-  async #record(turn: Turn, { client, command, exchange }: Entry): Promise<void> {
+  async #record(turn: Turn, { client, command, exchange, told }: Entry): Promise<void> {
     const { recorder, watch } = this.#peers
     const { access, front } = client.options
     const promised = needsRecord(command, exchange)
     watch.began(turn, promised)
     const shown = exchange.answer.form !== 'whole'
-    await recorder.begin(turn, { tenant: access.tenant, front: front.name, promised: promised || shown })
+    await recorder.begin(turn, {
+      tenant: access.tenant,
+      front: front.name,
+      promised: promised || shown,
+      ...(told && { told }),
+    })
   }
 }

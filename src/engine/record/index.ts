@@ -1,3 +1,4 @@
+export { conversationDigest, knownAs, type Told } from './conversation.ts'
 export { Elsewhere } from './elsewhere.ts'
 export { Idempotency, type Keyed, type Verdict } from './idempotency.ts'
 export { Lease } from './lease.ts'

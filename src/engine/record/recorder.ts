@@ -1,9 +1,10 @@
-import type { Awaitable, EventBlock, SessionRecord, Store } from '../../contract/index.ts'
+import type { Awaitable, EventBlock, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { type Numbered, numbered, takeLines } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
 import type { Turn, TurnRecorder } from '../turn/index.ts'
+import type { Told } from './conversation.ts'
 import type { Lease } from './lease.ts'
 import { Marks } from './marks.ts'
 import type { StoreWatch } from './store-watch.ts'
@@ -29,6 +30,8 @@ export interface TurnBeginning {
   front: string
   /** Its client relies on the record, or sees something of the turn before its end. */
   promised: boolean
+  /** The conversation before it, where its client may tell it again. */
+  told?: Told
 }
 
 /**
@@ -59,10 +62,10 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   }
 
   /** A turn begins. Resolves when everything that is promised of it survives a crash, unless nothing can be written. */
-  async begin(turn: Turn, { tenant, front, promised }: TurnBeginning): Promise<void> {
+  async begin(turn: Turn, { tenant, front, promised, told }: TurnBeginning): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
-    const page = newPage(turn, {
+    const record: TurnRecord = {
       turn: turn.id,
       session: turn.session.record.id,
       tenant,
@@ -74,7 +77,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
       startedAt: turn.view.startedAt,
       delivered: false,
       ...(request !== undefined && { request }),
-    })
+    }
+    const page = newPage(turn, record, told)
     this.#pages[turn.id] = page
     if (!promised && (await this.#isAlone())) this.#wait(page)
     else if (await this.#begin(page)) this.#watch.begun(turn)

@@ -7,13 +7,15 @@ export interface Steered {
   parts: readonly Part[]
 }
 
-/**
- * The messages that a turn adds to its session's transcript: the conversation before, where the session does not know it;
- * the prompt; then what the agent said and the client's tools did, as far as it came, in order.
- */
-export function transcriptOf(turn: Turn, steered: readonly Steered[] = []): Message[] {
-  const { view, command, follows } = turn
-  const messages: Message[] = command.historyMode === 'complete' && !follows ? [...(command.history ?? [])] : []
+/** The conversation that a turn begins with, where its session does not know it. */
+export function retoldIn({ command: { historyMode, history = [] }, follows }: Turn): readonly Message[] {
+  return historyMode === 'complete' && !follows ? history : []
+}
+
+/** The messages of a turn: its prompt, then what the agent said and the client's tools did, as far as it came, in order. */
+export function messagesOf(turn: Turn, steered: readonly Steered[] = []): Message[] {
+  const { view, command } = turn
+  const messages: Message[] = []
   if (command.task === 'prompt') messages.push({ role: 'user', parts: command.input, at: view.startedAt })
   const tools = view.tools.filter((tool) => isKept(turn, tool))
   const add = (role: Message['role'], parts: readonly Part[]): void => {

@@ -1,9 +1,10 @@
 import type { LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
-import type { Part, TurnEvent } from '../../model/index.ts'
+import type { Id, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
-import { type Steered, transcriptOf } from './transcript.ts'
+import { conversationDigest, knownAs, type Told } from './conversation.ts'
+import { messagesOf, retoldIn, type Steered } from './transcript.ts'
 
 /** The record of a running turn, as far as it is not in the store yet. */
 export interface TurnPage {
@@ -12,6 +13,8 @@ export interface TurnPage {
   readonly since: number
   /** All events, for those who join it, when the record has their shape alone. */
   readonly unkept: Numbered[] | undefined
+  /** The conversation before it, where its client may tell it again. */
+  readonly told: Told | undefined
   /** The record of the turn as a running one. */
   record: TurnRecord
   /** The events that wait. */
@@ -26,9 +29,10 @@ export interface TurnPage {
 }
 
 /** The page of a turn that begins. */
-export function newPage(turn: Turn, record: TurnRecord): TurnPage {
+export function newPage(turn: Turn, record: TurnRecord, told?: Told): TurnPage {
   const unkept = keepsContent(turn) ? undefined : []
-  return { turn, since: elapsed(), unkept, record, lines: newLines(turn.id), begun: false, waits: false, waitsSince: 0 }
+  const lines = newLines(turn.id)
+  return { turn, since: elapsed(), unkept, told, record, lines, begun: false, waits: false, waitsSince: 0 }
 }
 
 /** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */
@@ -71,8 +75,13 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
     measures: { ...scope.measures, ...(page.unkept && { shape: true }) },
   }
   const events = takeLines(page.lines)
-  return [
-    record,
-    { ...(events && { events }), ...(!page.unkept && { messages: transcriptOf(page.turn, page.steered) }) },
-  ]
+  const messages = page.unkept ? undefined : [...retoldIn(page.turn), ...messagesOf(page.turn, page.steered)]
+  const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
+  return [record, { ...(events && { events }), ...(messages && { messages }), ...(known && { known }) }]
+}
+
+/** The conversation that a turn leaves its session with, as its client knows it. */
+function knownOf({ turn, steered, record }: TurnPage, { named, digest }: Told): string {
+  const isShown = (tool: Id): boolean => turn.view.tool(tool)?.executor === 'client'
+  return knownAs({ named, digest: conversationDigest(messagesOf(turn, steered), digest, isShown) }, record)
 }

@@ -6,6 +6,18 @@ const CALL_ID = 'call_t1_dsecret_n0'
 const PNG = 'data:image/png;base64,QUJD'
 
 describe('a request', () => {
+  test.each<[how: { session?: string; before?: object[]; prompt_cache_key?: string }, mode: string]>([
+    [{}, 'complete'],
+    [{ prompt_cache_key: 'k' }, 'complete'],
+    [{ session: 's' }, 'delta'],
+    [{ session: 's', before: [{ role: 'assistant', content: 'yes' }] }, 'complete'],
+  ])('with %j tells its conversation: %s', (how, mode) => {
+    const { session, before = [], ...more } = how
+    const messages = [...before, { role: 'user', content: 'hi' }]
+    const drive = ask({ model: 'coder', messages, ...more }, session ? { 'turnpike-session': session } : {})
+    expect(startOf(drive).historyMode).toBe(mode)
+  })
+
   test('is a turn: the last messages of the user are its input, those before its history', () => {
     const drive = ask({
       model: 'coder:gpt-5',
@@ -29,6 +41,7 @@ describe('a request', () => {
           { type: 'text', text: 'three' },
           { type: 'text', text: 'four' },
         ],
+        historyMode: 'complete',
         history: [
           { role: 'user', parts: [{ type: 'text', text: 'one' }] },
           {

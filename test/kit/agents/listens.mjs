@@ -11,11 +11,20 @@ const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`)
 const textOf = (parts) => parts.map((part) => part.text ?? `<${part.type}>`).join('|')
 
 function turn(command) {
-  const { turn, input, history = [] } = command
+  const { turn, input, history = [], options } = command
   session = command.session.id
   for (const { role, parts } of history) heard.push(`${role}: ${textOf(parts)}`)
   heard.push(`user: ${textOf(input)}`)
-  if (file) appendFileSync(file, `${JSON.stringify({ session, heard })}\n`)
+  if (file)
+    appendFileSync(
+      file,
+      `${JSON.stringify({ session, heard, system: options.systemPrompt, tools: command.clientTools?.length ?? 0 })}\n`,
+    )
+  const wait = textOf(input).includes('slowly') ? 300 : 0
+  setTimeout(() => answer(turn), wait)
+}
+
+function answer(turn) {
   const text = `heard ${heard.length}`
   heard.push(`assistant: ${text}`)
   say({ type: 'message-start', turn, message: 'm1', role: 'assistant' })

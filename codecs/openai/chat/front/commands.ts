@@ -16,7 +16,8 @@ export function chatCommands(
 
 function startCommand(request: ChatRequest, headers: FrontContext['headers'], exchange: Id, turn: Id): Command {
   const { agent, input, history, options, tools } = request
-  const id = headers['turnpike-session'] ?? request.session
+  const named = headers['turnpike-session']
+  const id = named ?? request.session
   const key = headers['idempotency-key']
   const name = headers['x-request-id'] ?? headers['x-client-request-id']
   const ext = toExt(request.ext)
@@ -31,6 +32,8 @@ function startCommand(request: ChatRequest, headers: FrontContext['headers'], ex
     ...(name && { request: name }),
     ...(id && { session: { id } }),
     ...(history.length > 0 && { history }),
+    // A client that names its session may leave the conversation to it.
+    historyMode: named !== undefined && history.length === 0 ? 'delta' : 'complete',
     ...(tools.length > 0 && { clientTools: tools }),
     ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
     ...(ext && { ext }),

@@ -1,0 +1,113 @@
+import { canonicalJson, type Message, type Part, parse } from '../../model/index.ts'
+import { digestOf } from '../common/index.ts'
+
+/** The conversation before a turn, as its client tells it. */
+export interface Told {
+  /** The session that the client names for it, as text. */
+  named: string
+  /** The digest of what was said. */
+  digest: string
+}
+
+/**
+ * A conversation as its session knows it, for `findKnown` of the store: two of different tenants, agents or named
+ * sessions are never the same.
+ */
+export function knownAs({ named, digest }: Told, { tenant, agent }: { tenant: string; agent: string }): string {
+  return digestOf(JSON.stringify([tenant, agent, named, digest]))
+}
+
+/**
+ * The digest of a conversation that goes on with these messages; `before` is the digest of what was said before them,
+ * absent where they are its beginning. Cutting a conversation before a message of the user changes nothing.
+ *
+ * Compared is what every protocol has clients send back: the user's parts exactly; the assistant's text without white
+ * space, because answers of several messages are joined in several ways; calls by name and arguments, results by their
+ * call. What is not: ids, reasoning, what else an assistant's message holds, and fields of one protocol.
+ * `isShown` is false for calls that the client does not see.
+ */
+export function conversationDigest(
+  messages: readonly Message[],
+  before = '',
+  isShown: (tool: string) => boolean = () => true,
+): string {
+  const items = new Items(isShown)
+  for (const { role, parts } of messages) for (const part of parts) items.add(role, part)
+  return items.done().reduce((digest, item) => digestOf(digest + item), before)
+}
+
+/** The things that are said in a conversation, one text for each. */
+class Items {
+  readonly #isShown: (tool: string) => boolean
+  readonly #done: string[] = []
+  /** The assistant's text since the last thing that is not its text. */
+  #said = ''
+  readonly #calls = new Map<string, string>()
+  /** The results since the last thing that is none, in any order. */
+  #results: string[] = []
+
+  constructor(isShown: (tool: string) => boolean) {
+    this.#isShown = isShown
+  }
+
+  add(role: Message['role'], part: Part): void {
+    switch (part.type) {
+      case 'tool-call':
+        if (this.#isShown(part.tool)) this.#call(part)
+        return
+      case 'tool-reply':
+        if (this.#isShown(part.tool)) this.#result(part)
+        return
+      case 'text':
+        if (role === 'assistant') this.#say(part.text)
+        else if (part.text !== '') this.#put(JSON.stringify([role, part.text]))
+        return
+      case 'reasoning':
+        return
+      default:
+        if (role !== 'assistant') this.#put(JSON.stringify([role, contentOf(part)]))
+    }
+  }
+
+  done(): readonly string[] {
+    this.#flush()
+    return this.#done
+  }
+
+  #say(text: string): void {
+    if (this.#results.length > 0) this.#flush()
+    this.#said += text.replace(/\s+/g, '')
+  }
+
+  #call({ tool, name, args }: Part & { type: 'tool-call' }): void {
+    const call = JSON.stringify([name, parse(args) === undefined ? args : canonicalJson(args)])
+    this.#calls.set(tool, call)
+    this.#put(`call ${call}`)
+  }
+
+  #result({ tool, parts }: Part & { type: 'tool-reply' }): void {
+    this.#endText()
+    this.#results.push(`result ${this.#calls.get(tool) ?? ''} ${JSON.stringify(parts.map(contentOf))}`)
+  }
+
+  #put(item: string): void {
+    this.#flush()
+    this.#done.push(item)
+  }
+
+  #flush(): void {
+    this.#endText()
+    this.#done.push(...this.#results.sort())
+    this.#results = []
+  }
+
+  #endText(): void {
+    if (this.#said !== '') this.#done.push(`said ${this.#said}`)
+    this.#said = ''
+  }
+}
+
+/** What a part holds, in one order. */
+function contentOf({ ext: _, ...part }: Part): unknown {
+  return Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1))
+}
