@@ -28,9 +28,23 @@ needs() { # PROGRAM PACKAGE
   fi
   command -v "$1" >/dev/null || echo "turnpike: no $1 (Debian: apt-get install $2); the tests that run it are SKIPPED" >&2
 }
+# Clients for Python, in an environment of their own, when their versions have changed since it was made.
+python_programs() { # FOLDER
+  cmp -s "$1/requirements.txt" "$1/.venv/.turnpike-lock" && return
+  if ! python3 -c 'import venv, ensurepip' 2>/dev/null && [ "$asked" -eq 0 ] && may_install; then
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1
+  fi
+  echo "== clients for Python (python3 -m venv $1/.venv)"
+  python3 -m venv "$1/.venv" 2>/dev/null && "$1/.venv/bin/pip" install -q --no-deps -r "$1/requirements.txt" &&
+    cp "$1/requirements.txt" "$1/.venv/.turnpike-lock" || {
+    rm -rf "$1/.venv"
+    echo "turnpike: the clients in $1 could not be installed; the tests that run them are SKIPPED" >&2
+  }
+}
 asked=$#
 needs promtool prometheus
 needs bwrap bubblewrap
+python_programs test/programs/python
 if [ $# -eq 0 ]; then
   echo '== format and lint'
   npx biome check --error-on-warnings . || failed=1
