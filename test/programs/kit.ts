@@ -21,6 +21,15 @@ export function installedLarge(path: string): string {
 /** The scripted model provider that agents are run against. */
 export const PROVIDER = join(import.meta.dirname, 'fake-openai.mjs')
 
+/** A scripted provider of the protocols that agents speak to their models: its module, and what is started of it. */
+export const SCRIPTED_MODEL = join(import.meta.dirname, 'scripted-model.mjs')
+export interface ScriptedModel {
+  url: string
+  /** The bodies of its requests, oldest first. */
+  requests: Record<string, unknown>[]
+  close(): Promise<void>
+}
+
 /** A suite that runs files from outside of this repository: skipped when one of them is not there, with its name. */
 export function describeWith(name: string, files: readonly string[], tests: () => void): void {
   const missing = files.filter((file) => !existsSync(file)).map((file) => file.replace(`${ROOT}/`, ''))
