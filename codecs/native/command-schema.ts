@@ -123,6 +123,7 @@ export const COMMANDS: Schemas = {
     input: v.optional(v.array(part, 'must be a string or an array of parts'), []),
     options: v.optional(options, {}),
     once: maybe(once),
+    retry: maybe(v.literal(true, 'must be true')),
     invocation: maybe(record({ kind: oneOf(['slash', 'at']), path: texts, args: text })),
     after: maybe(text),
     history: maybe(list(record({ role, parts, at: maybe(number) }))),

@@ -107,6 +107,11 @@ export interface TurnStart {
   input: readonly Part[]
   options: TurnOptions
   once?: Once
+  /**
+   * The client repeats a request by itself, because no answer came: while that one runs, this one joins its turn. Without
+   * a running one it is a request as any other; `once` says more, and counts instead.
+   */
+  retry?: true
   invocation?: Invocation
   /**
    * An earlier turn of the same client, which this one follows: it goes on with the session of that turn as the turn has

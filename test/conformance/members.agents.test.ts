@@ -18,8 +18,8 @@ type Asked = Command & TurnStart
 /** What stands without and with a member. Absent: ids and types. */
 type Row = readonly [before: unknown, after: unknown, item: Item]
 
-/** Members of other tables, and those that the engine answers by the choice of a session: no back gets them. */
-type Elsewhere = 'type' | 'turn' | 'options' | 'input' | 'after' | 'historyMode'
+/** Members of other tables, and those that choose a session or a turn: no back gets them. */
+type Elsewhere = 'type' | 'turn' | 'options' | 'input' | 'after' | 'historyMode' | 'retry'
 const STARTS: { readonly [M in Exclude<keyof TurnStart, Elsewhere>]-?: Row } = {
   task: ['prompt', 'compact', 'start.compact'],
   request: [undefined, MARK, 'start.request'],

@@ -27,6 +27,7 @@ const OF_START: Table<Start> = {
   request: ['same', 'r2'],
   agent: ['same', 'coder'],
   once: ['same', { ...START.once!, key: 'k2', duplicate: 'tell', replay: 'never', ttlMs: 7, holds: 'running' }],
+  retry: ['same', true],
   task: ['other', 'compact'],
   input: ['other', [{ type: 'text', text: 'ho' }]],
   options: ['other', { model: 'm' }],

@@ -1,11 +1,13 @@
 /** Clients that send the whole conversation with each request: which session goes on with it, and what its agent hears. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Hooks, silentHooks } from '../../src/contract/index.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { until } from '../kit/processes.ts'
 
 const LISTENS = new URL('../kit/agents/listens.mjs', import.meta.url).pathname
 
@@ -35,6 +37,12 @@ function turnsOf(prompt: string): string[] {
 }
 
 let gateway: TestGateway
+/** How requests share a turn, in the order they came to it. */
+const shared: string[] = []
+const request: Hooks['request'] = (about) => ({ ...silentHooks.request(about), shares: (how) => shared.push(how) })
+
+/** Has the agents go on that wait until this. */
+const open = (gate: string): void => writeFileSync(`${gateway.folder}/heard-${gate}`, '')
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => {
@@ -44,7 +52,8 @@ beforeAll(async () => {
   process.env['CONVERSATIONS_TEST'] = 'mine'
   process.env['CONVERSATIONS_OTHER'] = 'theirs'
   const listens = `{ protocol: native, command: ${process.execPath}, args: [${LISTENS}, "\${TEST_FOLDER}/heard"], pool: { max: 99 } }`
-  gateway = await startGateway(`
+  gateway = await startGateway(
+    `
 server: { keys: [{ name: mine, env: CONVERSATIONS_TEST }, { name: theirs, env: CONVERSATIONS_OTHER }] }
 agents:
   listener: ${listens}
@@ -52,7 +61,9 @@ agents:
   replayed: ${listens}
   prompts: { protocol: openharness, url: '${url}' }
 routes: [{ when: { agent: replayed }, agent: replayed, history: replay }]
-`)
+`,
+    { hooks: { ...silentHooks, request } },
+  )
 })
 afterAll(async () => {
   delete process.env['CONVERSATIONS_TEST']
@@ -246,15 +257,53 @@ describe('a session of its own, whose agent is told all of it, gets a conversati
 
   test.each([
     ['at once', 'both '],
-    ['while the first still runs', 'slowly '],
+    ['while the first still runs', 'until both '],
   ])('of two that come %s: one goes on with the session', async (_when, how) => {
     const { chat, session } = await talked(2)
     const told = chat.messages.map(({ role, content }) => `${role}: ${content}`)
     const said = [`${how}${count++}`, `${how}${count++}`]
-    await Promise.all(said.map((one) => new Chat({}, [...chat.messages]).say(one)))
+    const answers = said.map((one) => new Chat({}, [...chat.messages]).say(one))
+    await until(() => said.every((one) => allHeard().some(({ heard }) => heard.at(-1) === `user: ${one}`)))
+    open('both')
+    await Promise.all(answers)
     const heard = said.map((one) => allHeard().findLast((turn) => turn.heard.at(-1) === `user: ${one}`)!)
     expect(heard.map((turn) => turn.heard)).toEqual(said.map((one) => [...told, `user: ${one}`]))
     expect(heard.filter((turn) => turn.session === session).length).toBe(1)
+  })
+})
+
+describe('a request that its client repeats by itself', () => {
+  const repeated: Request = { headers: { 'x-stainless-retry-count': '1' } }
+  const turns = (said: string): number => allHeard().filter(({ heard }) => heard.at(-1) === `user: ${said}`).length
+
+  test('joins the turn of the first while that runs, and runs again after its end', async () => {
+    const { chat } = await talked()
+    const said = `until joined ${count++}`
+    const messages = [...chat.messages, { role: 'user', content: said }]
+    const first = post(messages)
+    await until(() => turns(said) === 1)
+    const others = [post(messages, repeated), post(messages, repeated)]
+    await until(() => shared.length === 2)
+    open('joined')
+    expect((await Promise.all(others)).map(({ answer }) => answer)).toEqual(Array(2).fill((await first).answer))
+    expect(shared).toEqual(['joined', 'joined'])
+    expect(turns(said)).toBe(1)
+    await post(messages, repeated)
+    expect(turns(said)).toBe(2)
+  })
+
+  test.each<[how: string, one: Request, other: Request]>([
+    ['as another client', repeated, { ...repeated, key: 'theirs' }],
+    ['with another option', repeated, { ...repeated, more: { temperature: 1 } }],
+    ['for another agent', repeated, { ...repeated, model: 'other' }],
+    ['for the first time', {}, {}],
+  ])('%s runs by itself', async (_how, one, other) => {
+    const said = `until ${count} ${count}`
+    const messages = [{ role: 'user', content: said }]
+    const answers = [post(messages, one), post(messages, other)]
+    await until(() => turns(said) === 2)
+    open(String(count++))
+    await Promise.all(answers)
   })
 })
 

@@ -13,7 +13,7 @@ import type { RouteChoice } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
 import type { TurnStarter } from './turn-starter.ts'
 
-/** The verdict on a request without a key. */
+/** The verdict on a request that no other one answers. */
 const RUNS: Verdict = { do: 'run' }
 
 /** The record, as admission reads and writes it. */
@@ -53,7 +53,7 @@ export class Admission {
     const { conversations, placement, starter, duplicates } = this.#steps
     const taken = entryOf(client, asked, choice, exchange)
     if ('code' in taken) return exchange.fail(taken)
-    const verdict = taken.command.once ? await this.#claim(taken) : RUNS
+    const verdict = taken.command.once ? await this.#claim(taken) : this.#attempt(taken, asked)
     if (exchange.ended) return
     if ('code' in verdict) return exchange.fail(verdict)
     if (verdict.do !== 'run') return duplicates.answer(verdict, taken)
@@ -88,6 +88,13 @@ export class Admission {
     if (!(watch.writable || (await watch.ready()))) return UNWRITABLE
     const record = await opener.record(key, at)
     return watch.writable ? record : UNWRITABLE
+  }
+
+  /** The verdict on a request without a key. */
+  #attempt({ client, agent }: Entry, command: Command & TurnStart): Verdict {
+    if (!command.retry) return RUNS
+    const { access, front } = client.options
+    return this.#record.idempotency.attempt({ tenant: access.tenant, front: front.name, agent: agent.name, command })
   }
 
   /** Claims the request's key. */

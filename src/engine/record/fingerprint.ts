@@ -41,6 +41,7 @@ const START: Compared<Start> = {
   turn: false,
   request: false,
   once: false,
+  retry: false,
 }
 
 const OPTIONS: Compared<TurnOptions> = {

@@ -4,6 +4,7 @@ import { elapsed } from '../common/index.ts'
 import { numbered } from '../events/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
+import { type Attempt, repeatedBy } from './attempts.ts'
 import { fingerprint } from './fingerprint.ts'
 import { readTurn } from './recovery.ts'
 
@@ -70,6 +71,12 @@ export class Idempotency {
       found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
     }
     return { do: 'run' }
+  }
+
+  /** The verdict on a request without a key that its client repeats by itself: it joins the first one while that runs. */
+  attempt(attempt: Attempt): Verdict {
+    const turn = repeatedBy(attempt, this.#live)
+    return turn ? { do: 'join', turn } : { do: 'run' }
   }
 
   /** A turn that runs already does what the key was claimed for: duplicates get that one's answer. */

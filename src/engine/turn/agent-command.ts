@@ -21,7 +21,7 @@ function conversationFor(
   { command, follows }: Turn,
   { remembers, history = [] }: AgentSession,
 ): { command: Command & TurnStart; history: readonly Message[] } {
-  const { after: _after, historyMode, ...rest } = command
+  const { after: _after, retry: _retry, historyMode, ...rest } = command
   if (historyMode !== 'complete') return { command: rest, history }
   const { history: whole = [], ...alone } = rest
   return { command: alone, history: follows && remembers ? [] : whole }

@@ -6,6 +6,19 @@ const CALL_ID = 'call_t1_dsecret_n0'
 const PNG = 'data:image/png;base64,QUJD'
 
 describe('a request', () => {
+  test.each([
+    ['0', {}, undefined],
+    ['1', {}, true],
+    ['many', {}, undefined],
+    ['2', { 'idempotency-key': 'k' }, true],
+  ])('that was repeated %s times, with %j, is a retry: %s', (times, headers, retry) => {
+    const drive = ask(
+      { model: 'coder', messages: [{ role: 'user', content: 'hi' }] },
+      { 'x-stainless-retry-count': times, ...headers },
+    )
+    expect(startOf(drive).retry).toBe(retry)
+  })
+
   test.each<[how: { session?: string; before?: object[]; prompt_cache_key?: string }, mode: string]>([
     [{}, 'complete'],
     [{ prompt_cache_key: 'k' }, 'complete'],

@@ -1,7 +1,7 @@
 // An agent of the native protocol that remembers all that its process has heard, and writes that with each turn as a line
-// of the file that its first argument names.
+// of the file that its first argument names. A prompt may have it wait until a file of that name with an ending is there.
 
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 
 const [file] = process.argv.slice(2)
 const heard = []
@@ -20,8 +20,14 @@ function turn(command) {
       file,
       `${JSON.stringify({ session, heard, system: options.systemPrompt, tools: command.clientTools?.length ?? 0 })}\n`,
     )
-  const wait = textOf(input).includes('slowly') ? 300 : 0
-  setTimeout(() => answer(turn), wait)
+  const [, gate] = /until (\S+)/.exec(textOf(input)) ?? []
+  answerOnce(turn, gate && `${file}-${gate}`)
+}
+
+/** Answers when the file is there that the prompt waits for. */
+function answerOnce(turn, gate) {
+  if (gate && !existsSync(gate)) setTimeout(() => answerOnce(turn, gate), 5)
+  else answer(turn)
 }
 
 function answer(turn) {

@@ -21,6 +21,8 @@ function startCommand(request: ChatRequest, headers: FrontContext['headers'], ex
   const key = headers['idempotency-key']
   const name = headers['x-request-id'] ?? headers['x-client-request-id']
   const ext = toExt(request.ext)
+  // Clients of this API count how often they have repeated a request.
+  const repeats = Number(headers['x-stainless-retry-count'] ?? 0) > 0
   return {
     exchange,
     type: 'turn-start',
@@ -36,6 +38,7 @@ function startCommand(request: ChatRequest, headers: FrontContext['headers'], ex
     historyMode: named !== undefined && history.length === 0 ? 'delta' : 'complete',
     ...(tools.length > 0 && { clientTools: tools }),
     ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
+    ...(repeats && { retry: true }),
     ...(ext && { ext }),
   }
 }
