@@ -116,7 +116,10 @@ export interface TurnAdditions {
 /** The result of claiming an idempotency key: it is new, or a turn holds it. */
 export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 
-/** The persistent state of the gateway. One contract test suite runs against every driver. */
+/**
+ * The persistent state of the gateway. One contract test suite runs against every driver. Reads and writes take effect in
+ * the order in which they are called, also while earlier ones have not resolved.
+ */
 export interface Store {
   /**
    * Makes everything written so far durable, and visible to other processes. A driver may delay writes until this is

@@ -43,17 +43,15 @@ test('answers are written when they are due, times of use once a second, the las
   expect(it.waiting).toBe(false)
 })
 
-test('a store that takes its time gets one after the other', async () => {
-  const gates: (() => void)[] = []
-  const { it, told, writes } = marks(() => new Promise<void>((resolve) => gates.push(resolve)))
+test('a store that takes its time gets all at once, to do them together', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { it, told, writes } = marks(() => promise)
   for (const turn of ['a', 'b', 'c']) it.delivered(turn)
   it.writeDelivered()
-  for (const so of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
-    expect(told).toEqual(so)
-    gates.shift()!()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  expect([told, writes.busy]).toEqual([['a', 'b', 'c'], true])
+  resolve()
   await writes.settled()
+  expect(writes.busy).toBe(false)
 })
 
 test('after one that could not be written the others are not tried, nor any while nothing can be written', () => {

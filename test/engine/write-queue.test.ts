@@ -15,23 +15,42 @@ test('a write runs at once while the store answers at once', () => {
   expect(done).toEqual([1, 2])
 })
 
-test('a write waits for the one before it', async () => {
+test('a write does not wait for the one before it, which the store may do together with it', async () => {
   const { it } = queue()
+  const { promise, resolve } = Promise.withResolvers<void>()
   const done: string[] = []
-  let release = (): void => {}
-  const slow = it.write(() => new Promise<void>((resolve) => (release = resolve)).then(() => void done.push('slow')))
-  const next = it.write(() => void done.push('next'))
+  const slow = it.write(() => promise)
+  expect(it.write(() => void done.push('next'))).toBe(true)
+  expect([it.busy, done]).toEqual([true, ['next']])
   const settled = it.settled().then(() => done.push('settled'))
-  await Promise.resolve()
-  expect(done).toEqual([])
-  release()
-  expect([await slow, await next]).toEqual([true, true])
+  resolve()
+  expect(await slow).toBe(true)
   await settled
-  expect(done).toEqual(['slow', 'next', 'settled'])
-  expect(it.write(() => void done.push('at once'))).toBe(true)
+  expect([it.busy, done]).toEqual([false, ['next', 'settled']])
 })
 
-test('law: every write runs once and in order, whether it answers at once, later or not at all, and failures are told', async () => {
+test.each([false, true])(
+  'writes that are held up run in order, before those that come later (rejected: %s)',
+  async (rejects) => {
+    const { it, failures } = queue()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const done: string[] = []
+    it.hold(promise)
+    it.hold(Promise.resolve())
+    const held = ['a', 'b'].map((name) => it.write(() => void done.push(name)))
+    await Promise.resolve()
+    expect(done).toEqual([])
+    if (rejects) reject(new Error('no lease'))
+    else resolve()
+    expect(await Promise.all(held)).toEqual([true, true])
+    expect([done, failures]).toEqual([['a', 'b'], []])
+    await it.settled()
+    expect(it.write(() => void done.push('at once'))).toBe(true)
+    expect(done).toEqual(['a', 'b', 'at once'])
+  },
+)
+
+test('law: every write begins once and in order, whether it answers at once, later or not at all, and failures are told', async () => {
   const kinds = fc.constantFrom('now', 'later', 'throws', 'rejects')
   await fc.assert(
     fc.asyncProperty(fc.array(kinds, { maxLength: 12 }), async (writes) => {
@@ -48,7 +67,7 @@ test('law: every write runs once and in order, whether it answers at once, later
       await it.settled()
       expect(begun).toEqual(writes.map((_, at) => at))
       const failed = writes.flatMap((kind, at) => (kind === 'throws' || kind === 'rejects' ? [at] : []))
-      expect(failures).toEqual(failed)
+      expect(failures.sort()).toEqual(failed)
       expect(await Promise.all(results)).toEqual(writes.map((_, at) => !failed.includes(at)))
     }),
   )

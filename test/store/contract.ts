@@ -699,6 +699,25 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
     })
 
+    it('does everything in the order in which it is called, without waiting', async () => {
+      const opened = store.openSession(KEY, 'S1', 1)
+      const begun = store.beginTurn(TURN)
+      const block = { turn: 't1', seq: 1, lines: '1' }
+      const appended = store.appendEvents([block])
+      const running = store.findSession(KEY)
+      const ended = store.endTurn({ ...TURN, endedAt: 200, outcome: 'completed' }, { messages: [message('one')] })
+      const [after, events, messages, unfinished] = await Promise.all([
+        store.findSession(KEY),
+        store.readEvents('t1', 0),
+        store.readMessages('S1'),
+        store.unfinishedTurns(),
+      ])
+      expect((await running)?.last?.ended).toBe(false)
+      expect(after?.last?.ended).toBe(true)
+      expect([events, messages, unfinished]).toEqual([[block], [message('one')], []])
+      await Promise.all([opened, begun, appended, ended])
+    })
+
     it('can be tried again and again, and shows nothing of it', async () => {
       await store.probe()
       await store.probe()

@@ -62,14 +62,16 @@ export class Marks {
 
   /** When one cannot be written the others are not tried: each would wait as long for a store that is locked. */
   #each<T>(items: readonly T[], write: (item: T) => Awaitable<void>): void {
-    if (items.length > 0 && this.#watch.writable) void this.#writes.write(() => inOrder(items, write))
+    if (items.length > 0 && this.#watch.writable) void this.#writes.write(() => all(items, write))
   }
 }
 
-/** Writes each when the one before is done; at once as long as the store answers at once. */
-function inOrder<T>(items: readonly T[], write: (item: T) => Awaitable<void>): Awaitable<void> {
-  for (const [at, item] of items.entries()) {
+/** Writes all; those that a store does later may be done together. */
+function all<T>(items: readonly T[], write: (item: T) => Awaitable<void>): Awaitable<void> {
+  const later: Promise<void>[] = []
+  for (const item of items) {
     const written = write(item)
-    if (written) return written.then(() => inOrder(items.slice(at + 1), write))
+    if (written) later.push(written)
   }
+  if (later.length > 0) return Promise.all(later).then(() => {})
 }

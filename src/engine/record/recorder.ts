@@ -203,11 +203,10 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
 
   #begin(page: TurnPage): Awaitable<boolean> {
     page.begun = true
-    return this.#writes.write(() => {
-      const lease = this.#lease.hold()
-      if (!(lease instanceof Promise)) return this.#store.beginTurn(runUnder(page, lease))
-      return lease.then((taken) => this.#store.beginTurn(runUnder(page, taken)))
-    })
+    const lease = this.#lease.hold()
+    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#store.beginTurn(runUnder(page, lease)))
+    this.#writes.hold(lease)
+    return this.#writes.write(async () => this.#store.beginTurn(runUnder(page, await lease)))
   }
 
   #wait(page: TurnPage): void {

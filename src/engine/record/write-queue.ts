@@ -1,27 +1,44 @@
 import type { Awaitable } from '../../contract/index.ts'
 
-/** Writes to the store, one after the other: at once while it answers at once, else each when the one before is done. */
+/**
+ * Writes to the store. Each is given to the store at once, which does them in the order in which they are called; so a
+ * store on another machine can do many of them together.
+ */
 export class WriteQueue {
   readonly #failed: (error: unknown) => void
+  /** Something that the writes which come now have to wait for. */
+  #gate: Promise<unknown> | undefined
+  /** Resolves when all writes so far are done. */
   #last: Promise<unknown> = Promise.resolve()
   /** The number of writes that have not resolved yet. */
   #unresolved = 0
 
-  /** `failed` hears of each write that threw or rejected; those after it are tried all the same. */
+  /** `failed` hears of each write that threw or rejected; the others are done all the same. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed
   }
 
-  /** Runs a write. Gives true, now or later, when it was done. */
+  /** Does a write. Gives true, now or later, when it was done. */
   write(work: () => Awaitable<unknown>): Awaitable<boolean> {
-    if (this.busy) return this.#later(work)
+    if (this.#gate) return this.#watch(this.#gate.then(work))
     try {
       const written = work()
-      return written instanceof Promise ? this.#later(() => written) : true
+      return written instanceof Promise ? this.#watch(written) : true
     } catch (error) {
       this.#failed(error)
       return false
     }
+  }
+
+  /** Holds up the writes that come from now on until this has resolved or rejected, which is not reported. */
+  hold(until: Promise<unknown>): void {
+    const before = this.#gate
+    const gate = Promise.allSettled([before, until])
+    this.#gate = gate
+    // The first one to hear of it, before the writes that wait: those that come later stay behind them.
+    void gate.then(() => {
+      if (this.#gate === gate) this.#gate = undefined
+    })
   }
 
   /** True while a write is not done. */
@@ -34,17 +51,19 @@ export class WriteQueue {
     await this.#last
   }
 
-  #later(work: () => Awaitable<unknown>): Promise<boolean> {
+  #watch(written: Promise<unknown>): Promise<boolean> {
     this.#unresolved += 1
-    const done = this.#last.then(work).then(
+    const before = this.#last
+    const done = written.then(
       () => true,
       (error: unknown) => {
         this.#failed(error)
         return false
       },
     )
-    this.#last = done.finally(() => {
+    this.#last = done.then(() => {
       this.#unresolved -= 1
+      return before
     })
     return done
   }
