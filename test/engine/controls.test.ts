@@ -62,7 +62,7 @@ async function asked(command: ControlCommand, agent = mute, allowed?: readonly s
   const exchange = new Exchange(command, ANSWER, host)
   const { promise, resolve } = Promise.withResolvers<void>()
   host.ended = () => resolve()
-  await controls.run(command, context, exchange)
+  await controls.run({} as ClientLink, command, context, exchange)
   await promise
   const [reply] = host.replies
   if (reply?.type !== 'command-reply') return host.faults.map(({ code }) => code)

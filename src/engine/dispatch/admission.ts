@@ -8,6 +8,7 @@ import { keepsContent, steer, type Turn } from '../turn/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Duplicates } from './duplicates.ts'
 import { type Entry, entryOf, keyed, sessionKey } from './entry.ts'
+import type { InOrder } from './in-order.ts'
 import type { Placement } from './placement.ts'
 import type { RouteChoice } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
@@ -33,6 +34,8 @@ export interface AdmissionSteps {
   placement: Placement
   starter: TurnStarter
   duplicates: Duplicates
+  /** The steps of each client. */
+  order: InOrder<ClientLink>
 }
 
 /**
@@ -50,13 +53,19 @@ export class Admission {
 
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
-    const { conversations, placement, starter, duplicates } = this.#steps
+    const { order, duplicates } = this.#steps
     const taken = entryOf(client, asked, choice, exchange)
     if ('code' in taken) return exchange.fail(taken)
     const verdict = taken.command.once ? await this.#claim(taken) : this.#attempt(taken, asked)
     if (exchange.ended) return
     if ('code' in verdict) return exchange.fail(verdict)
     if (verdict.do !== 'run') return duplicates.answer(verdict, taken)
+    return order.run(client, () => this.#place(taken))
+  }
+
+  /** From a request that runs to its turn. */
+  async #place(taken: Entry): Promise<void> {
+    const { conversations, placement, starter, duplicates } = this.#steps
     const meant = conversations.find(taken)
     const entry = meant instanceof Promise ? await meant : meant
     if ('code' in entry) return this.#refuse(taken, entry)
@@ -64,7 +73,8 @@ export class Admission {
     const opened = this.#open(entry, at)
     const record = opened instanceof Promise ? await opened : opened
     if ('code' in record) return this.#refuse(entry, record)
-    if (asked.cwd !== undefined) await this.#record.opener.describe(record, asked, keepsContent(entry))
+    const { command, exchange } = entry
+    if (command.cwd !== undefined) await this.#record.opener.describe(record, command, keepsContent(entry))
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
     const found = placement.find(entry, record, at)
@@ -73,7 +83,7 @@ export class Admission {
     const judged = placement.judge(entry, place)
     if (judged.do === 'run') return starter.begin(entry, place)
     if (judged.do === 'refuse') return this.#refuse(entry, judged.why)
-    steer(judged.turn, exchange, entry.command)
+    steer(judged.turn, exchange, command)
     await this.#settle(this.#record.idempotency.handOver(keyed(entry), judged.turn.id))
   }
 

@@ -12,9 +12,10 @@ import {
   quote,
 } from '../../model/index.ts'
 import type { CommandReply, Replies } from '../agent/index.ts'
-import type { Exchange } from '../client/index.ts'
+import type { ClientLink, Exchange } from '../client/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
+import type { InOrder } from './in-order.ts'
 import { type ControlCommand, type ControlContext, isBusy, OwnControls, type Subject } from './own-controls.ts'
 import { BUSY, SessionChanges } from './session-changes.ts'
 
@@ -38,6 +39,8 @@ export interface ControlPeers {
   watches: Watches
   /** Commands that agents are to answer. */
   replies: Replies
+  /** The steps of each client. */
+  order: InOrder<ClientLink>
 }
 
 /**
@@ -49,6 +52,7 @@ export class Controls {
   readonly #store: Store
   readonly #sessions: Sessions
   readonly #replies: Replies
+  readonly #order: InOrder<ClientLink>
   readonly #changes: SessionChanges
   readonly #own: OwnControls
 
@@ -56,13 +60,19 @@ export class Controls {
     this.#store = peers.store
     this.#sessions = peers.sessions
     this.#replies = peers.replies
+    this.#order = peers.order
     this.#changes = new SessionChanges(peers.store)
     this.#own = new OwnControls(peers, this.#changes)
   }
 
-  /** Does what the command says. */
-  async run(command: ControlCommand, context: ControlContext, exchange: Exchange | undefined): Promise<void> {
-    const subject = await this.#subjectOf(command, context)
+  /** Does what the command says, after the turns that its client asked for before it have begun. */
+  async run(
+    client: ClientLink,
+    command: ControlCommand,
+    context: ControlContext,
+    exchange: Exchange | undefined,
+  ): Promise<void> {
+    const subject = await this.#order.run(client, () => this.#subjectOf(command, context))
     if (command.type === 'session-clear' && isBusy(subject)) {
       // An agent that says that it has done this goes on with the conversation that its turn holds.
       exchange?.reply({ fault: BUSY })

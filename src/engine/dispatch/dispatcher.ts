@@ -83,6 +83,11 @@ export class Dispatcher implements ClientListener {
     // The answer includes turns that have just ended.
     if (command.type === 'query') await recorder.flush()
     if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
-    await controls.run(command, { settings: current, agent: choice.agent, tenant, allowed, at: now() }, exchange)
+    await controls.run(
+      client,
+      command,
+      { settings: current, agent: choice.agent, tenant, allowed, at: now() },
+      exchange,
+    )
   }
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../../contract/index.ts'
 import type { Breakers, Replies } from '../agent/index.ts'
+import type { ClientLink } from '../client/index.ts'
 import type { CurrentSettings, EngineLog } from '../common/index.ts'
 import { Idempotency, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { LiveTurns, Sessions, Watches } from '../session/index.ts'
@@ -9,6 +10,7 @@ import { Conversations } from './conversations.ts'
 import type { Takers } from './dispatcher.ts'
 import { Duplicates } from './duplicates.ts'
 import { Failover } from './failover.ts'
+import { InOrder } from './in-order.ts'
 import { Placement } from './placement.ts'
 import { SessionOpener } from './session-opener.ts'
 import { TurnCommands } from './turn-commands.ts'
@@ -46,7 +48,9 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   const idempotency = new Idempotency(store, now, turns)
   const opener = new SessionOpener(store, record, sessions)
   const failover = new Failover({ recorder, opener, log, now })
+  const order = new InOrder<ClientLink>()
   const steps = {
+    order,
     conversations: new Conversations({ store, turns, sessions: sessions.live, now }),
     placement: new Placement(opener, breakers, turns, settings),
     starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
@@ -54,6 +58,6 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   }
   const admission = new Admission({ watch, recorder, idempotency, sessions: sessions.live, opener, now }, steps)
   const turnCommands = new TurnCommands(host, turns, recorder)
-  const controls = new Controls({ store, ...memory })
+  const controls = new Controls({ store, order, ...memory })
   return { admission, turnCommands, controls }
 }

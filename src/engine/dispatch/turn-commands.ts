@@ -15,6 +15,7 @@ import { type PastHost, type Recorder, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import { type AskAnswered, join, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
+import { InOrder } from './in-order.ts'
 
 /** For a command about a turn or a question that is over. */
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
@@ -37,6 +38,8 @@ export class TurnCommands {
   readonly #store: Store
   readonly #turns: LiveTurns
   readonly #recorder: Recorder
+  /** Answers to the questions of each parked turn. */
+  readonly #answers = new InOrder<string>()
 
   constructor(host: PastHost, turns: LiveTurns, recorder: Recorder) {
     this.#host = host
@@ -85,26 +88,41 @@ export class TurnCommands {
     exchange: Exchange | undefined,
   ): Promise<void> {
     const { target } = command
-    const by = principalOf(client)
     if (typeof target !== 'object' || !('continuation' in target)) {
-      const became = turn?.answer(command, by) ?? 'gone'
+      const became = turn?.answer(command, principalOf(client)) ?? 'gone'
       return answered(exchange, became === 'taken', refusalOf(became))
     }
+    // Answers that come at the same time are taken one after the other: each sees what the one before has decided.
     const { continuation } = target
+    const past = await this.#answers.run(turnOf(continuation), () =>
+      this.#goOn(client, command, continuation, exchange),
+    )
+    if (past && exchange) await this.#showPast(client, past.turn, past.seq, exchange)
+  }
+
+  /** Goes on with a parked turn. Gives the place from which the exchange is to be shown what has become of it, if any. */
+  async #goOn(
+    client: ClientLink,
+    command: CommandOf<'ask-reply'>,
+    continuation: string,
+    exchange: Exchange | undefined,
+  ): Promise<ParkedAt | undefined> {
     const parked = await this.#parkedAt(continuation)
-    if (!parked) return exchange?.fail(UNKNOWN)
+    if (!parked) return refused(exchange, UNKNOWN)
+    if (!command.also && contradicts(command, parked)) return refused(exchange, GONE)
+    const turn = this.#turns.find(client.options.access.tenant, { continuation }, command.session?.id)
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await join(turn, exchange, parked.seq)
-    if (exchange?.ended) return
-    if (turn && answerAll(turn, command, parked.asks, by)) return sayBesides(turn, command)
+    if (exchange?.ended) return undefined
+    if (turn && answerAll(turn, command, parked.asks, principalOf(client))) return sayBesides(turn, command)
     // Nobody waits for it any longer: what has become of the turn is the answer.
-    if (contradicts(command, (await this.#parkedAt(continuation))!)) exchange?.fail(GONE)
-    else if (exchange && !turn) await this.#showPast(client, parked.turn, parked.seq, exchange)
+    if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
+    return turn ? undefined : parked
   }
 
   /** Reads from the turn's record where it was parked under this token. */
   async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
-    const turn = continuation.slice(0, continuation.lastIndexOf('.'))
+    const turn = turnOf(continuation)
     await this.#recorder.flush()
     const events = numbered(await this.#store.readEvents(turn, 0), 0)
     for (const { seq, event } of events) {
@@ -127,6 +145,11 @@ export class TurnCommands {
   }
 }
 
+/** The turn that was parked under a token. */
+function turnOf(continuation: string): Id {
+  return continuation.slice(0, continuation.lastIndexOf('.'))
+}
+
 /** The question that an answer is for, by its id or its place; undefined when it says neither. */
 function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[]): Id | undefined {
   return ask ?? (at === undefined ? undefined : asks[at])
@@ -143,8 +166,12 @@ function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly I
 }
 
 /** Tells the agent what its client says besides its answers, where the agent listens while it works. */
-function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): void {
+function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): undefined {
   if (input && !turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
+}
+
+function refused(exchange: Exchange | undefined, why: Fault): undefined {
+  exchange?.fail(why)
 }
 
 /** Answers a command, where the client waits for an answer: it was done, or why it was not. */
