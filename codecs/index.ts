@@ -70,7 +70,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   },
   acp: {
     codec: async () => (await import('./acp/index.ts')).codec,
-    standIn: { none: true },
+    standIn: { noArguments: true },
   },
 }
 

@@ -1,8 +1,10 @@
+import { dropped, weakened } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   type Ext,
   isRecord,
   type JsonText,
+  type Loss,
   object,
   type Part,
   parseObject,
@@ -74,6 +76,12 @@ const KNOWN: ReadonlySet<string> = new Set(['type', 'text', 'data', 'mimeType', 
 /** Hears of a part that the other side does not take, or of what is lost of it. */
 export type LostPart = (part: Part, field?: string) => void
 
+/** The loss of a part, of a field of it, or of the fields that another protocol has for it (`ext`). */
+export function partLoss(part: Part, field?: string): Loss {
+  if (field === 'ext') return dropped('part.ext', part.ext?.protocol)
+  return field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field)
+}
+
 /** Writes a part as a content block; undefined for a part that the other side does not take. */
 export function writeBlock(part: Part, kinds: ContentKinds, lost: LostPart): JsonText | undefined {
   const own = ownExt(part.ext)
@@ -90,6 +98,7 @@ export function writeBlock(part: Part, kinds: ContentKinds, lost: LostPart): Jso
     case 'file': {
       const block = blobBlock(part, kinds)
       if (block === undefined) lost(part)
+      else if (part.ref !== undefined) lost(part, 'ref')
       return block
     }
     default:

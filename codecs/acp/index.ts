@@ -3,6 +3,8 @@ import type { Codec } from '../../src/contract/index.ts'
 import { AcpBack } from './back/index.ts'
 import { backCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
+import { frontCapabilities } from './front/capabilities.ts'
+import { AcpFront } from './front/index.ts'
 import { Options } from './options.ts'
 import { PROTOCOL } from './wire.ts'
 
@@ -15,6 +17,11 @@ export const codec: Codec<Options> = {
     v1: {
       wireVersion: '1',
       framing: 'ndjson',
+      front: {
+        capabilities: frontCapabilities,
+        env: [],
+        open: (_, ports) => new AcpFront(ports),
+      },
       back: {
         capabilities: backCapabilities,
         // One that cannot go on with a session never says its id, and a session without one is lost with the process.

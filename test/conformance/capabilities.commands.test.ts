@@ -62,19 +62,28 @@ const ANSWERS: Readonly<Record<string, object>> = {
   'query.messages': { messages: [] },
   'query.models': { models: [{ id: 'm1', provider: 'p1' }] },
   'query.offers': { modes: [{ id: 'plan' }] },
+  'query.session': { id: 'g1', messages: [] },
   'query.hints': { suggestions: [] },
   'query.health': { ok: true },
 }
 
-/** How clients say what no agent is told: a line, or a request over HTTP. */
+/**
+ * How clients say what no agent is told: a line, or a request over HTTP. `before`: lines that come first. `$ID` is the
+ * session that they have opened. `among`: the line says more than this.
+ */
 type Word =
-  | { line: string; argv?: readonly string[] }
+  | { line: string; argv?: readonly string[]; before?: readonly string[]; among?: true }
   | { request: string; params?: Readonly<Record<string, string>>; body?: string }
 const resource = (request: string, params?: Readonly<Record<string, string>>): Word => ({
   request,
   ...(params && { params }),
 })
 const line = (command: object): { line: string } => ({ line: JSON.stringify(command) })
+const rpc = (method: string, params: object) => line({ jsonrpc: '2.0', id: 1, method, params })
+const WORK = { cwd: '/work', mcpServers: [] }
+const GREETED = [rpc('initialize', { protocolVersion: 1 }).line]
+const opening = () => ({ ...rpc('session/new', WORK), before: GREETED })
+const OPENED = [...GREETED, opening().line]
 const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   native: {
     'turn-follow': line({ type: 'turn-follow', target: { turn: 't1' } }),
@@ -96,6 +105,17 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.session': resource('GET /v1/sessions/:session', { session: 'g1' }),
     'query.turns': resource('GET /v1/turns'),
     'query.turn': resource('GET /v1/turns/:turn', { turn: 't1' }),
+  },
+  acp: {
+    'query.agent': rpc('initialize', { protocolVersion: 1 }),
+    'query.offers': { ...opening(), among: true },
+    'query.models': { ...opening(), among: true },
+    'query.state': { ...opening(), among: true },
+    'query.sessions': { ...rpc('session/list', {}), before: GREETED },
+    'query.session': { ...rpc('session/load', { sessionId: 's1', ...WORK }), before: GREETED, among: true },
+    'session-close': { ...rpc('session/close', { sessionId: '$ID' }), before: OPENED },
+    'session-delete': { ...rpc('session/delete', { sessionId: '$ID' }), before: OPENED, among: true },
+    'config-set': { ...rpc('session/set_mode', { sessionId: '$ID', modeId: 'plan' }), before: OPENED },
   },
   openai: {
     'query.agents': resource('GET /v1/models'),
@@ -246,15 +266,19 @@ describe('commands that only clients say', () => {
       {
         command: (command, exchange) => {
           asked.push(itemOf(command))
-          exchange?.reply({ data: '{}' })
+          exchange?.reply({ data: JSON.stringify(ANSWERS[itemOf(command)] ?? {}) })
         },
         send: (frame) => answered.push(typeof frame === 'string' ? frame : frame.data),
       },
     )
     client.open()
-    answered.length = 0
-    client.decode('line' in word ? word.line : (word.body ?? ''))
-    expect(asked).toEqual([item])
+    const { before = [], among } = 'line' in word ? word : {}
+    for (const first of before) client.decode(first)
+    const session = /"sessionId":"([^"]+)"/.exec(answered.join('\n'))?.[1] ?? ''
+    answered.length = asked.length = 0
+    client.decode('line' in word ? word.line.replace('$ID', session) : (word.body ?? ''))
+    if (among) expect(asked).toContain(item)
+    else expect(asked).toEqual([item])
     expect(answered.length).toBeGreaterThan(0)
   })
 

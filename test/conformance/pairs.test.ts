@@ -40,7 +40,6 @@ test('every dialect that only clients speak has one here', () => {
     'codex',
     'codex@exec',
     'openai@responses',
-    'acp',
   ])
 })
 

@@ -44,6 +44,8 @@ export class Mirror {
   #call: Call | undefined
   #answered = false
   #exitCode = 0
+  /** The front half has shown something of its turn. */
+  #answers = false
 
   constructor(dialect: Dialect, options: unknown, ear: MirrorEar) {
     this.#dialect = dialect
@@ -60,7 +62,8 @@ export class Mirror {
       event: (event) => ear.event(event),
       link: (event) => ear.event(event),
       loss: (loss, direction) => {
-        if (direction === 'request') ear.asked?.(loss)
+        // A prompt may have to wait for the answers of a handshake.
+        if (direction === 'request' || !this.#answers) ear.asked?.(loss)
       },
     }
     this.agent = new RecordedAgent(asBack(dialect), context, listener, {
@@ -90,6 +93,7 @@ export class Mirror {
 
   /** Shows the front half an event of its turn. */
   show(event: TurnEvent): void {
+    this.#answers = true
     const exchange = this.exchange!
     this.client!.deliver(
       { ...event, turn: exchange.command.type === 'turn-start' ? exchange.command.turn : event.turn },

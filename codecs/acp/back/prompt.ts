@@ -1,6 +1,6 @@
-import { commandText, dropped, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { commandText, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import { type CommandOf, type JsonText, type Loss, type Part, textOf } from '../../../src/model/index.ts'
-import { type ContentKinds, writeBlock } from '../content.ts'
+import { type ContentKinds, partLoss, writeBlock } from '../content.ts'
 
 /** The content blocks of a prompt. `system` is an instruction that the agent has not been told yet. */
 export function promptOf(
@@ -21,9 +21,7 @@ export function promptOf(
     else said[at] = { type: 'text', text }
   }
   const blocks = said.flatMap((part) => {
-    const block = writeBlock(part, kinds, ({ type }, field) => {
-      report(field === undefined ? dropped(`part.${type}`) : weakened(`part.${type}`, field))
-    })
+    const block = writeBlock(part, kinds, (lost, field) => report(partLoss(lost, field)))
     return block ?? []
   })
   return `[${blocks.join(',')}]`

@@ -1,0 +1,147 @@
+import * as v from 'valibot'
+import { dropped, RpcCalls } from '../../../src/codec-kit/index.ts'
+import {
+  type AskOption,
+  type AskReply,
+  type EventOf,
+  type Id,
+  isRecord,
+  type JsonText,
+  member,
+  narrowestOption,
+  object,
+  parseObject,
+  type Question,
+  quote,
+} from '../../../src/model/index.ts'
+import type { Client } from './client.ts'
+import { Elicited, Permission } from './schema.ts'
+import { inputEntry } from './tool-entries.ts'
+import type { Work } from './work.ts'
+
+type Approval = Extract<Question, { kind: 'approval' }>
+type Input = Extract<Question, { kind: 'input' }>
+
+/** The types of values that a form has fields for. */
+const FIELDS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array'])
+
+/** The form of a question without a schema. */
+const ANY_ANSWER = '{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}'
+
+/** The questions of agents to one client: requests of its own, each under an id of this side. */
+export class Asks {
+  readonly #client: Client
+  readonly calls: RpcCalls
+  /** The open questions, each with the id of the request to the client. */
+  readonly #open = new Map<string, { id: JsonText }>()
+
+  constructor(client: Client) {
+    this.#client = client
+    this.calls = new RpcCalls(client.ports.send, client.writer)
+  }
+
+  /** Asks the client. What it cannot be asked is answered with no. */
+  ask({ ask, question }: EventOf<'ask'>, work: Work): void {
+    if (question.kind === 'approval') this.#approval(ask, question, work)
+    else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
+      this.#form(ask, question, work)
+    else {
+      this.#client.ports.report(dropped('ask.input', undefined, 'policy'), work.exchange)
+      this.#reply(ask, { kind: 'input', values: '{}' }, work)
+    }
+  }
+
+  /** A question is settled: a client that still shows it is told so, unless it gave up the prompt itself. */
+  settled(ask: Id, work: Work): void {
+    const key = `${work.exchange}/${ask}`
+    const open = this.#open.get(key)
+    this.#open.delete(key)
+    const { ports, writer } = this.#client
+    if (open && !work.cancelled) ports.send(writer.notification('$/cancel_request', `{"requestId":${open.id}}`))
+  }
+
+  /** `session/request_permission`, with the agent's own options. */
+  #approval(ask: Id, question: Approval, work: Work): void {
+    const { tool, name, args, description, options } = question
+    const call = object([
+      ['toolCallId', quote(work.writer.tools.idOf(tool ?? `ask-${ask}`))],
+      ['title', quote(description ?? name)],
+      ['name', quote(name)],
+      ['status', '"pending"'],
+      inputEntry(args),
+    ])
+    const params = object([
+      ['sessionId', quote(work.session.id)],
+      ['toolCall', call],
+      ['options', `[${options.map(optionJson).join(',')}]`],
+    ])
+    this.#request(ask, 'session/request_permission', params, work, (result) => approved(question, result))
+  }
+
+  /** `elicitation/create`, as a form. */
+  #form(ask: Id, { tool, message, schema }: Input, work: Work): void {
+    const params = object([
+      ['mode', '"form"'],
+      ['sessionId', quote(work.session.id)],
+      ['toolCallId', tool === undefined ? undefined : quote(work.writer.tools.idOf(tool))],
+      ['message', quote(message)],
+      ['requestedSchema', schema ?? ANY_ANSWER],
+    ])
+    this.#request(ask, 'elicitation/create', params, work, filledIn)
+  }
+
+  /** Asks; the first answer while the question is open counts. An error is a no. */
+  #request(
+    ask: Id,
+    method: string,
+    params: JsonText,
+    work: Work,
+    read: (result: JsonText | undefined) => AskReply,
+  ): void {
+    const key = `${work.exchange}/${ask}`
+    const open = { id: '' }
+    this.#open.set(key, open)
+    open.id = this.calls.call(method, params, (answer, line) => {
+      if (this.#open.get(key) !== open) return
+      this.#open.delete(key)
+      this.#reply(ask, read(answer?.kind === 'result' ? member(line, 'result') : undefined), work)
+    })
+  }
+
+  #reply(ask: Id, reply: AskReply, { session, turn }: Work): void {
+    const { ports } = this.#client
+    const target = { turn }
+    ports.command({ exchange: ports.newId(), session: { id: session.id }, type: 'ask-reply', target, ask, reply })
+  }
+}
+
+/** The client's choice; anything but one of the options is a no. */
+function approved({ options }: Approval, result: JsonText | undefined): AskReply {
+  const { success, output } = v.safeParse(Permission, parseObject(result ?? ''))
+  const chosen = success ? options.find(({ id }) => id === output.outcome.optionId) : undefined
+  return { kind: 'approval', option: (chosen ?? narrowestOption(options, 'deny'))?.id ?? 'deny' }
+}
+
+/** What the client has filled in; an empty object when it declines. */
+function filledIn(result: JsonText | undefined): AskReply {
+  const { success, output } = v.safeParse(Elicited, parseObject(result ?? ''))
+  return { kind: 'input', values: success && output.content ? member(result!, 'content')! : '{}' }
+}
+
+function optionJson({ id, kind, scope, label }: AskOption): JsonText {
+  const once = scope === 'once'
+  const word = kind === 'allow' ? (once ? 'Allow' : 'Always allow') : once ? 'Reject' : 'Always reject'
+  return object([
+    ['optionId', quote(id)],
+    ['name', quote(label ?? word)],
+    ['kind', quote(`${kind === 'allow' ? 'allow' : 'reject'}_${once ? 'once' : 'always'}`)],
+  ])
+}
+
+/** True for what a form can ask: an object whose members are plain values. */
+function isForm(schema: JsonText | undefined): boolean {
+  if (schema === undefined) return true
+  const { type, properties } = parseObject(schema) ?? {}
+  if (type !== 'object' || !isRecord(properties)) return false
+  return Object.values(properties).every((field) => isRecord(field) && FIELDS.has(field['type']))
+}

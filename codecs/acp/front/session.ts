@@ -1,0 +1,29 @@
+import type { McpServer, Offers } from '../../../src/model/index.ts'
+import type { NewSession } from './schema.ts'
+
+/** A session that is open on a connection. */
+export interface Session {
+  readonly id: string
+  readonly cwd: string
+  readonly folders: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+  /** What its agent offers. */
+  offers: Offers
+  /** The model is one of the options, though the agent does not offer it as one: it is set by its name. */
+  hasModels: boolean
+  /** The number of prompts so far. */
+  count: number
+}
+
+/** A session of which nothing was said yet. */
+export function newSession(id: string, { cwd, additionalDirectories, mcpServers }: NewSession): Session {
+  return {
+    id,
+    cwd,
+    folders: additionalDirectories ?? [],
+    mcpServers: mcpServers ?? [],
+    offers: {},
+    hasModels: false,
+    count: 0,
+  }
+}

@@ -1,0 +1,58 @@
+import { dropped, type Entry, weakened } from '../../../src/codec-kit/index.ts'
+import { type JsonText, type Loss, type Part, parse, quote, type ToolStatus } from '../../../src/model/index.ts'
+import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
+
+/** The kinds of tools that the protocol knows. */
+const KINDS: ReadonlySet<string> = new Set([
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+])
+
+/** Hears of what is lost. */
+export type Report = (loss: Loss) => void
+
+/** The kind of a tool, where the protocol knows it. */
+export function kindEntry(kind: string | undefined, report: Report): Entry {
+  const known = kind !== undefined && KINDS.has(kind)
+  if (kind !== undefined && !known) report(dropped('tool.kind', undefined, 'unknown'))
+  return ['kind', known ? quote(kind) : undefined]
+}
+
+/** The arguments of a call as they are; text that is no JSON is a string. */
+export function inputEntry(args: JsonText): Entry {
+  return ['rawInput', args === '' ? undefined : parse(args) === undefined ? quote(args) : args]
+}
+
+/** The status of an ended call. The protocol has no words for one that was denied or cancelled. */
+export function endEntry(status: ToolStatus, report: Report): Entry {
+  if (status === 'denied' || status === 'cancelled') report(weakened('tool-end', 'status', 'too-narrow'))
+  return ['status', status === 'ok' ? '"completed"' : '"failed"']
+}
+
+/** The content of a call, its diffs as such. The first JSON among its parts is its raw output. */
+export function resultEntries(parts: readonly Part[], report: Report): Entry[] {
+  const data = parts.find((part) => part.type === 'data' && part.ext === undefined)
+  if (data?.type === 'data' && data.mime !== undefined) report(weakened('part.data', 'mime'))
+  const content = parts.flatMap((part) => (part === data ? [] : (contentJson(part, report) ?? [])))
+  return [
+    ['content', content.length === 0 ? undefined : `[${content.join(',')}]`],
+    ['rawOutput', data?.type === 'data' ? data.json : undefined],
+  ]
+}
+
+function contentJson(part: Part, report: Report): JsonText | undefined {
+  if (part.type === 'diff') {
+    const before = part.before === null ? 'null' : quote(part.before)
+    return `{"type":"diff","path":${quote(part.path)},"oldText":${before},"newText":${quote(part.after)}}`
+  }
+  const block = writeBlock(part, ALL_KINDS, (lost, field) => report(partLoss(lost, field)))
+  return block === undefined ? undefined : `{"type":"content","content":${block}}`
+}

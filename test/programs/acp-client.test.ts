@@ -1,0 +1,127 @@
+import { afterAll, expect, test } from 'vitest'
+import { type Any, type Connected, connect, SDK } from './acp-connection.ts'
+import { AGENTS, describeWith, installed, makePlace } from './kit.ts'
+
+/**
+ * The official SDK of the Agent Client Protocol as an editor uses it, unmodified, in front of agents of other protocols.
+ * Every message that it is sent is as the schema of the protocol says.
+ */
+const PROTOCOL = 1
+const CLEAN = { code: 0, wrong: [] }
+
+describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)], () => {
+  const place = makePlace(AGENTS, '7219')
+  afterAll(() => place.remove())
+
+  const greet = async (agent: string, choose?: (request: Any) => string | undefined): Promise<Connected> => {
+    const client = await connect(place.config, agent, choose && { choose })
+    const greeting = await client.agent.request('initialize', { protocolVersion: PROTOCOL, clientCapabilities: {} })
+    expect(greeting).toMatchObject({ protocolVersion: PROTOCOL, agentInfo: { title: `${agent} (Turnpike)` } })
+    return client
+  }
+  const open = async ({ agent }: Connected): Promise<string> =>
+    (await agent.request('session/new', { cwd: place.folder, mcpServers: [] })).sessionId
+  const ask = ({ agent }: Connected, sessionId: string, text: string): Promise<Any> =>
+    agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
+
+  test.each(['helper', 'coder', 'writer', 'planner'])('has turns with %s, and finds them again', async (agent) => {
+    const client = await greet(agent)
+    const session = await open(client)
+    expect(await ask(client, session, 'first')).toMatchObject({ stopReason: 'end_turn' })
+    expect(client.text(session)).toContain('first')
+    expect(await ask(client, session, 'second')).toMatchObject({ stopReason: 'end_turn' })
+    const { sessions } = await client.agent.request('session/list', { cwd: place.folder })
+    expect(sessions).toMatchObject([{ sessionId: session, cwd: place.folder, title: 'first' }])
+    expect(await client.close()).toEqual(CLEAN)
+
+    const again = await greet(agent)
+    await again.agent.request('session/load', { sessionId: session, cwd: place.folder, mcpServers: [] })
+    const replayed = again.updates.map(({ update }) => update.content?.text)
+    expect(replayed).toContain('first')
+    expect(replayed).toContain('second')
+    expect(again.text(session)).toBe(client.text(session))
+    expect(await ask(again, session, 'third')).toMatchObject({ stopReason: 'end_turn' })
+    await again.agent.request('session/delete', { sessionId: session })
+    expect(await again.agent.request('session/list', {})).toEqual({ sessions: [] })
+    await expect(ask(again, session, 'fourth')).rejects.toMatchObject({ code: -32002 })
+    expect(await again.close()).toEqual(CLEAN)
+  })
+
+  test('resumes a session without a replay, and closes it', async () => {
+    const client = await greet('coder')
+    const session = await open(client)
+    await ask(client, session, 'one')
+    await client.close()
+    const again = await greet('coder')
+    expect(await again.agent.request('session/resume', { sessionId: session, cwd: place.folder })).toBeDefined()
+    expect(again.updates).toEqual([])
+    await ask(again, session, 'two')
+    expect(again.text(session)).toContain('two')
+    expect(await again.agent.request('session/close', { sessionId: session })).toEqual({})
+    expect(await again.close()).toEqual(CLEAN)
+  })
+
+  test('cancels a turn', async () => {
+    const client = await greet('silent')
+    const session = await open(client)
+    const answer = ask(client, session, 'wait')
+    await client.agent.notify('session/cancel', { sessionId: session })
+    expect(await answer).toMatchObject({ stopReason: 'cancelled' })
+    expect(await client.close()).toEqual(CLEAN)
+  })
+
+  test('takes its turn along when it goes', async () => {
+    const client = await greet('silent')
+    const session = await open(client)
+    const answer = ask(client, session, 'wait')
+    // It is answered behind the prompt.
+    await client.agent.request('session/list', {})
+    const closed = client.close()
+    expect(await answer).toMatchObject({ stopReason: 'cancelled' })
+    expect(await closed).toEqual(CLEAN)
+  })
+
+  test.each([
+    ['allow', 'told: allow'],
+    ['deny', 'told: deny'],
+  ])('answers an approval with %s', async (kind, text) => {
+    const asked: Any[] = []
+    const client = await greet('careful', (request) => {
+      asked.push(request)
+      const wanted = kind === 'allow' ? 'allow_once' : 'reject_once'
+      return request.options.find((option: Any) => option.kind === wanted).optionId
+    })
+    const session = await open(client)
+    expect(await ask(client, session, 'go')).toMatchObject({ stopReason: 'end_turn' })
+    expect(client.text(session)).toBe(text)
+    expect(asked).toMatchObject([{ sessionId: session, toolCall: { title: 'rm', rawInput: { path: '/tmp/x' } } }])
+    expect(await client.close()).toEqual(CLEAN)
+  })
+
+  test('gives up a question', async () => {
+    const client = await greet('careful', () => undefined)
+    const session = await open(client)
+    await ask(client, session, 'go')
+    expect(client.text(session)).toBe('told: deny')
+    expect(await client.close()).toEqual(CLEAN)
+  })
+
+  test('has turns in two sessions at once', async () => {
+    const client = await greet('coder')
+    const [one, two] = [await open(client), await open(client)]
+    await Promise.all([ask(client, one, 'apple'), ask(client, two, 'pear')])
+    expect([client.text(one), client.text(two)]).toEqual([
+      expect.stringContaining('apple'),
+      expect.stringContaining('pear'),
+    ])
+    expect(await client.close()).toEqual(CLEAN)
+  })
+
+  test('is told of a failure', async () => {
+    const client = await greet('failing')
+    const session = await open(client)
+    await expect(ask(client, session, 'go')).rejects.toMatchObject({ code: -32603, data: { retryable: false } })
+    await expect(client.agent.request('_mine/thing', {})).rejects.toMatchObject({ code: -32601 })
+    expect(await client.close()).toEqual(CLEAN)
+  })
+})
