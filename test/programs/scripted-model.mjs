@@ -176,6 +176,13 @@ async function* messagesEvents(model, { thoughts = [], words = [], calls = [] })
   yield event('message_stop', {})
 }
 
+/** The same in one piece, which Claude Code asks for when it checks a model. */
+async function wholeMessage(model, answer) {
+  let message
+  for await (const { data } of messagesEvents(model, answer)) message ??= data.message
+  return { ...message, content: [{ type: 'text', text: answer.words?.join('') ?? '' }], stop_reason: 'end_turn' }
+}
+
 const WRITERS = { chat: chatEvents, responses: responsesEvents, messages: messagesEvents }
 const PATHS = [
   ['chat', /\/chat\/completions$/],
@@ -210,6 +217,7 @@ export async function startModel() {
     requests.push({ api, ...body })
     const answer = answerTo(READERS[api](body))
     if (answer.status !== undefined) return json(answer.status, refusal(api, answer.status))
+    if (body.stream !== true && api === 'messages') return json(200, await wholeMessage(body.model, answer))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     let left = answer.cut ? 4 : Number.POSITIVE_INFINITY
     for await (const event of WRITERS[api](body.model, answer)) {
