@@ -1,16 +1,5 @@
 import { extensions, keysOf, unknownMembers } from '../../src/codec-kit/index.ts'
-import {
-  append,
-  canonicalJson,
-  isRecord,
-  type JsonText,
-  member,
-  object,
-  oneLine,
-  parse,
-  quote,
-  rest,
-} from '../../src/model/index.ts'
+import { append, canonicalJson, isRecord, type JsonText, member, object, parse, rest } from '../../src/model/index.ts'
 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
@@ -39,19 +28,6 @@ export function unknownWithin(
     if (!isRecord(held) || Object.keys(held).every((key) => known.has(key))) return unknown
     return append(unknown ?? '{}', object([[inner, rest(member(json, inner)!, known)]]))
   }
-}
-
-/** A `control_response`: its payload, or the error of a refusal. `id` is raw, as the other side wrote it. */
-export function responseLine(id: JsonText, said: { payload: JsonText } | { error: string }): string {
-  const [subtype, key, json] =
-    'payload' in said ? ['success', 'response', said.payload] : ['error', 'error', quote(said.error)]
-  return oneLine(`{"type":"control_response","response":{"subtype":"${subtype}","request_id":${id},"${key}":${json}}}`)
-}
-
-/** The text of an error in a `control_response`, which is a string or an object with one; else undefined. */
-export function errorText(error: unknown): string | undefined {
-  const text = isRecord(error) ? error['message'] : error
-  return typeof text === 'string' ? text : undefined
 }
 
 /** True when both texts say the same JSON, in any order of members and any form of numbers. */

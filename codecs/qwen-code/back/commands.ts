@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { ControlReply } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type CommandOf,
@@ -12,7 +13,6 @@ import {
 import { AvailableModels } from '../schema.ts'
 import { PROTOCOL, toExt } from '../wire.ts'
 import type { CliProcess } from './process.ts'
-import type { Reply } from './requests.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 
 /** A command that the agent answers outside of turns. */
@@ -21,7 +21,7 @@ type Outside = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign
 /** The answer to a command: data, with the agent's own answer as it came, or why there is none. */
 type Done = (answer: { data?: JsonText; raw?: JsonText; fault?: Fault }) => void
 /** Makes the taker of an answer that continues with its payload; a refusal and a missing answer end the command. */
-type OrFail = (then: (raw: JsonText) => void) => (reply: Reply) => void
+type OrFail = (then: (raw: JsonText) => void) => (reply: ControlReply) => void
 
 const GONE = "The agent's process ended before it had answered; try again."
 

@@ -1,11 +1,15 @@
 import * as v from 'valibot'
-import { hasFlag, withDefaultFlags } from '../../../src/codec-kit/index.ts'
+import {
+  type ControlReply,
+  ControlRequests,
+  controlResponse,
+  hasFlag,
+  withDefaultFlags,
+} from '../../../src/codec-kit/index.ts'
 import { argumentOf, type BackContext, type BackPorts, type CallEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, type Stop } from '../../../src/model/index.ts'
 import { Initialized } from '../schema.ts'
-import { responseLine } from '../wire.ts'
 import { reasonOfExit } from './errors.ts'
-import { type Reply, Requests } from './requests.ts'
 import { Settings } from './settings.ts'
 import { UsageMeter } from './usage.ts'
 
@@ -48,7 +52,7 @@ export class CliProcess {
   /** It may ignore further requests: the next turn needs another process. */
   suspect = false
   readonly settings: Settings
-  readonly requests: Requests
+  readonly requests: ControlRequests
   readonly meter = new UsageMeter()
   readonly #context: BackContext<unknown>
   readonly #ports: BackPorts
@@ -61,7 +65,7 @@ export class CliProcess {
     this.#context = context
     this.#ports = ports
     this.settings = new Settings(argumentOf(context, '--model', '-m'))
-    this.requests = new Requests(ports, context.recorded !== undefined)
+    this.requests = new ControlRequests(ports, context.recorded !== undefined)
     if (context.recorded) this.#waiting = undefined
   }
 
@@ -133,7 +137,7 @@ export class CliProcess {
 
   /** Answers a control request of the agent, which takes an error for a refusal; `id` as the agent wrote it. */
   respond(id: JsonText, said: { payload: JsonText } | { error: string }): void {
-    this.#ports.send(responseLine(id, said))
+    this.#ports.send(controlResponse(id, said))
   }
 
   /** The fault of a turn that the end of the process leaves unanswered. */
@@ -161,7 +165,7 @@ export class CliProcess {
     return this.#starts <= 1 ? undefined : `process-${this.#starts}`
   }
 
-  #greet(reply: Reply): void {
+  #greet(reply: ControlReply): void {
     if (!reply) return
     if (!reply.success) {
       this.refusal = fault('agent-unavailable', `The agent refused initialize: ${reply.error}`, { retryable: false })

@@ -1,5 +1,5 @@
+import type { ControlReply, ControlRequests } from '../../../src/codec-kit/index.ts'
 import { quote } from '../../../src/model/index.ts'
-import type { Reply, Requests } from './requests.ts'
 
 /** The control request for each setting that a client may change. */
 export const SUBTYPES = { model: 'set_model', effort: 'set_effort', mode: 'set_permission_mode' } as const
@@ -41,7 +41,7 @@ export class Settings {
   }
 
   /** Sends a setting to the process; until its answer its value is not known. */
-  send(requests: Requests, name: Setting, value: string, then: (reply: Reply) => void): void {
+  send(requests: ControlRequests, name: Setting, value: string, then: (reply: ControlReply) => void): void {
     delete this.now[name]
     requests.send(SUBTYPES[name], [[name, quote(value)]], (reply) => {
       if (reply?.success) this.now[name] = value

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
+import { controlErrorText, controlResponse, dropped, messageLine, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
   type AskOption,
@@ -19,7 +19,7 @@ import {
   type Target,
 } from '../../../src/model/index.ts'
 import { ControlResponse } from '../schema.ts'
-import { errorText, ownExt, responseLine } from '../wire.ts'
+import { ownExt } from '../wire.ts'
 import type { Client } from './client.ts'
 import type { Mode } from './flags.ts'
 import { allow, deny, REFUSED, replyTo, type Said } from './replies.ts'
@@ -118,12 +118,15 @@ export class FrontAsks {
     const open = this.#open.get(id)
     if (!open) {
       const text = 'No control request with this request_id waits for an answer.'
-      this.#client.ports.send(responseLine(quote(id), { error: text }))
+      this.#client.ports.send(controlResponse(quote(id), { error: text }))
       return
     }
     this.#open.delete(id)
     const payload = subtype === 'success' ? member(member(json, 'response')!, 'response') : undefined
-    this.#reply(open, replyTo(open.question, payload === undefined ? { error: errorText(error) ?? '' } : { payload }))
+    this.#reply(
+      open,
+      replyTo(open.question, payload === undefined ? { error: controlErrorText(error) ?? '' } : { payload }),
+    )
   }
 
   /** Returns the answer that needs no question to the client. */

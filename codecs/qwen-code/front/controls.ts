@@ -1,4 +1,4 @@
-import { dropped, scalarText } from '../../../src/codec-kit/index.ts'
+import { controlResponse, dropped, scalarText } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import {
   type Command,
@@ -15,7 +15,7 @@ import {
   parseObject,
   quote,
 } from '../../../src/model/index.ts'
-import { CONTINUE, ownExt, PROTOCOL, responseLine } from '../wire.ts'
+import { CONTINUE, ownExt, PROTOCOL } from '../wire.ts'
 import type { Client } from './client.ts'
 import { isMode, MODES } from './flags.ts'
 import type { QwenCodeQueue } from './queue.ts'
@@ -203,11 +203,11 @@ export class FrontControls {
   }
 
   #respond(id: string, payload: JsonText): void {
-    this.#client.ports.send(responseLine(quote(id), { payload }))
+    this.#client.ports.send(controlResponse(quote(id), { payload }))
   }
 
   #refuse(id: string, error: string): void {
-    this.#client.ports.send(responseLine(quote(id), { error }))
+    this.#client.ports.send(controlResponse(quote(id), { error }))
   }
 }
 
