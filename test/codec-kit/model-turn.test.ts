@@ -15,6 +15,7 @@ import {
   fault,
   type Loss,
   type Message,
+  type Part,
   type TurnStart,
 } from '../../src/model/index.ts'
 
@@ -254,11 +255,13 @@ test('a call of the history that was never run gets a result', () => {
     parts: [{ type: 'tool-call', tool, name: 'ls', args: '{}' }],
   })
   const result: Message = { role: 'tool', parts: [{ type: 'tool-reply', tool: 'a', status: 'ok', parts: [] }] }
-  expect(answeredHistory([call('a'), result, call('b')])).toEqual([
+  const input: Part = { type: 'tool-reply', tool: 'c', status: 'ok', parts: [] }
+  expect(answeredHistory([call('a'), result, call('b'), call('c')], [input])).toEqual([
     call('a'),
     result,
     call('b'),
     { role: 'tool', parts: [{ type: 'tool-reply', tool: 'b', status: 'cancelled', parts: [] }] },
+    call('c'),
   ])
 })
 

@@ -21,7 +21,7 @@ export function messagesOf({ options, history = [], input }: TurnStart, report: 
   const lost = partLoss(report)
   const { systemPrompt } = options
   const system = systemPrompt === undefined ? [] : messageJsons(message('system', systemPrompt), lost)
-  const before = answeredHistory(history).flatMap((said) => messageJsons(said, lost))
+  const before = answeredHistory(history, input).flatMap((said) => messageJsons(said, lost))
   return [...system, ...before, ...messageJsons({ role: 'user', parts: input }, lost)]
 }
 

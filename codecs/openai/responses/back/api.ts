@@ -28,7 +28,7 @@ export class ResponsesApi implements ModelApi {
     this.#report = report
     this.#tools = new DeclaredTools(start.clientTools)
     this.#items = new ItemWriter(this.#tools, partLoss(report))
-    const before = answeredHistory(start.history ?? []).flatMap((said) => this.#items.message(said))
+    const before = answeredHistory(start.history ?? [], start.input).flatMap((said) => this.#items.message(said))
     this.beginning = [...before, ...this.input(start.input)]
   }
 
