@@ -114,7 +114,7 @@ export class TurnCommands {
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await join(turn, exchange, parked.seq)
     if (exchange?.ended) return undefined
-    if (turn && answerAll(turn, command, parked.asks, principalOf(client))) return sayBesides(turn, command)
+    if (turn && answerAll(turn, command, parked.asks, principalOf(client))) return undefined
     // Nobody waits for it any longer: what has become of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
     return turn ? undefined : parked
@@ -150,23 +150,33 @@ function turnOf(continuation: string): Id {
   return continuation.slice(0, continuation.lastIndexOf('.'))
 }
 
+/** The id of no question. */
+const NONE: Id = ''
+
 /** The question that an answer is for, by its id or its place; undefined when it says neither. */
 function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[]): Id | undefined {
-  return ask ?? (at === undefined ? undefined : asks[at])
+  return ask ?? (at === undefined ? undefined : (asks[at] ?? NONE))
 }
 
-/** Gives a parked turn all answers that a request brings. False when none of its questions is open any more. */
+/**
+ * Gives a parked turn all answers that a request brings, and before them what its client says besides: with the last
+ * answer the agent goes on. False when none of its questions is open any more.
+ */
 function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly Id[], by: string): boolean {
   const { ask, at, reply, also = [], ...rest } = command
-  const became = [{ ask, at, reply }, ...also].map((answer) => {
-    const meant = meantBy(answer, asks)
-    return turn.answer({ ...rest, reply: answer.reply, ...(meant !== undefined && { ask: meant }) }, by)
-  })
+  const answers = [{ ask, at, reply }, ...also].map((one) => ({ meant: meantBy(one, asks), reply: one.reply }))
+  const open = turn.questions?.parked?.asks ?? []
+  if (answers.some(({ meant }) => meant === undefined || open.some((one) => one.ask === meant))) {
+    sayBesides(turn, command)
+  }
+  const became = answers.map(({ meant, reply }) =>
+    turn.answer({ ...rest, reply, ...(meant !== undefined && { ask: meant }) }, by),
+  )
   return became.some((what) => what !== 'gone')
 }
 
 /** Tells the agent what its client says besides its answers, where the agent listens while it works. */
-function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): undefined {
+function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): void {
   if (input && !turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
 }
 
