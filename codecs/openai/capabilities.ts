@@ -126,3 +126,46 @@ export const responsesBack: Capabilities = capabilities({
     'part.ext',
   ],
 })
+
+/** A client of the Responses API sees also the phases of messages, sealed reasoning, tools of the agent, and its questions. */
+export const responsesFront: Capabilities = capabilities({
+  full: [
+    ...BOTH.filter((item) => item !== 'option.stop'),
+    'turn-cancel',
+    'turn-follow',
+    'turn-accepted',
+    'turn-parked',
+    'start.request',
+    'start.agent',
+    'start.once',
+    'session.id',
+    'query',
+    'query.turn',
+    'command-reply',
+    'fault.code',
+    'tool.executor',
+    'part.tool-call',
+    'part.tool-reply',
+    'reasoning-end',
+    'reasoning.seal',
+    'message.phase',
+    'ask.approval',
+  ],
+  partial: [
+    // User messages right before the last one are part of its input.
+    'start.history',
+    // It sends them, and is sent none.
+    ...FILES,
+    'part.data',
+    // Tools of sub-agents, results that are no text, and events of another response have no place.
+    'tool-start',
+    'tool-args-delta',
+    'tool-call',
+    'tool-end',
+    'ask-settled',
+    'end.stop',
+    'foreign',
+    'ext',
+    'part.ext',
+  ],
+})

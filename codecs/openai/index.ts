@@ -4,6 +4,7 @@ import { front } from './chat/front/index.ts'
 import { errors } from './errors.ts'
 import { type Options, options } from './options.ts'
 import { back as responsesBack } from './responses/back/index.ts'
+import { front as responsesFront } from './responses/front/index.ts'
 import { PROTOCOL } from './wire.ts'
 
 /** The protocols of OpenAI's API, which most servers of models and most clients of them speak. */
@@ -11,11 +12,14 @@ export const codec: Codec<Options> = {
   name: PROTOCOL,
   dialects: {
     chat: { wireVersion: '1', framing: 'body', front, back },
-    responses: { wireVersion: '1', framing: 'body', back: responsesBack },
+    responses: { wireVersion: '1', framing: 'body', front: responsesFront, back: responsesBack },
   },
   errors,
   endpoints: ['', '/openai'].flatMap((base): Endpoint[] => [
     { method: 'POST', path: `${base}/v1/chat/completions`, input: 'body', dialect: 'chat' },
+    { method: 'POST', path: `${base}/v1/responses`, input: 'body', dialect: 'responses' },
+    { method: 'GET', path: `${base}/v1/responses/:response`, input: 'body', dialect: 'responses' },
+    { method: 'POST', path: `${base}/v1/responses/:response/cancel`, input: 'body', dialect: 'responses' },
     { method: 'GET', path: `${base}/v1/models`, input: 'body', dialect: 'chat' },
     { method: 'GET', path: `${base}/v1/models/:model`, input: 'body', dialect: 'chat' },
   ]),

@@ -15,14 +15,24 @@ export interface ParkedCall {
  * result finds the turn although nothing of this exchange is kept. Its characters are those that the servers of models
  * accept: letters, digits, `_` and `-`. `prefix` is the protocol's own, such as `call_`.
  */
-export function callIdOf(prefix: 'call_' | 'toolu_', { continuation, at }: ParkedCall): Id {
-  return `${prefix}${continuation.replace(/[_.]/g, (char) => (char === '.' ? '_d' : '_u'))}_n${at}`
+export function callIdOf(prefix: 'call_' | 'toolu_' | 'mcpr_', { continuation, at }: ParkedCall): Id {
+  return `${prefix}${escapeToken(continuation)}_n${at}`
+}
+
+/** A token or the id of a turn as a part of an id on the wire: without full stops, and with `_` only in pairs. */
+export function escapeToken(token: string): string {
+  return token.replace(/[_.]/g, (char) => (char === '.' ? '_d' : '_u'))
+}
+
+/** The token that was escaped. */
+export function unescapeToken(escaped: string): string {
+  return escaped.replace(/_[ud]/g, (pair) => (pair === '_d' ? '.' : '_'))
 }
 
 /** The question that a call id stands for; undefined for an id of another server. */
 export function parkedCallOf(id: Id): ParkedCall | undefined {
   const { continuation, at } = CALL_ID.exec(id)?.groups ?? {}
-  const token = continuation?.replace(/_[ud]/g, (pair) => (pair === '_d' ? '.' : '_'))
+  const token = continuation === undefined ? undefined : unescapeToken(continuation)
   return token?.includes('.') ? { continuation: token, at: Number(at) } : undefined
 }
 

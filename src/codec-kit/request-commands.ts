@@ -7,7 +7,19 @@ export interface RequestCommands {
   command: Command
 }
 
-type Result = Part & { type: 'tool-reply' }
+/** An answer to a question of a parked turn. */
+export interface ParkedAnswer {
+  /** The question; undefined when it is none of ours. */
+  call: ParkedCall | undefined
+  reply: AskReply
+}
+
+/** What a request ends with: `answers` are those besides the results of tools in its input. */
+export interface RequestEnd {
+  input: readonly Part[]
+  history: readonly Message[]
+  answers?: readonly ParkedAnswer[]
+}
 
 /**
  * The commands of a request that ends with results of the client's tools, or with input of the user. Results of calls
@@ -15,39 +27,38 @@ type Result = Part & { type: 'tool-reply' }
  * leaves without a result is cancelled before.
  */
 export function commandsOf(
-  { input, history }: { input: readonly Part[]; history: readonly Message[] },
+  { input, history, answers = [] }: RequestEnd,
   exchange: Id,
   start: () => Command,
 ): RequestCommands {
-  const results = input.filter((part) => part.type === 'tool-reply')
-  const calls = results.map(({ tool }) => parkedCallOf(tool))
-  const [first] = calls
+  const given = [...answers, ...input.flatMap((part) => (part.type === 'tool-reply' ? answerOf(part) : []))]
+  const continuation = given[0]?.call?.continuation
   const others = input.filter((part) => part.type !== 'tool-reply')
-  if (first && calls.every((call) => call?.continuation === first.continuation)) {
-    return { before: [], command: replyCommand(exchange, calls as ParkedCall[], results, others) }
+  if (continuation !== undefined && given.every(({ call }) => call?.continuation === continuation)) {
+    return { before: [], command: replyCommand(exchange, continuation, given, others) }
   }
   return { before: abandoned(history, exchange), command: start() }
 }
 
+function answerOf({ tool, status, parts }: Part & { type: 'tool-reply' }): ParkedAnswer {
+  return { call: parkedCallOf(tool), reply: { kind: 'tool', status, parts } }
+}
+
 function replyCommand(
   exchange: Id,
-  calls: readonly ParkedCall[],
-  results: readonly Result[],
+  continuation: string,
+  answers: readonly ParkedAnswer[],
   input: readonly Part[],
 ): Command {
-  const [answer, ...also] = results.map((result, index) => ({ at: calls[index]!.at, reply: replyOf(result) }))
+  const [answer, ...also] = answers.map(({ call, reply }) => ({ at: call!.at, reply }))
   return {
     exchange,
     type: 'ask-reply',
-    target: { continuation: calls[0]!.continuation },
+    target: { continuation },
     ...answer!,
     ...(also.length > 0 && { also }),
     ...(input.length > 0 && { input }),
   }
-}
-
-function replyOf({ status, parts }: Result): AskReply {
-  return { kind: 'tool', status, parts }
 }
 
 /** Cancels the turn that waits for results of the calls which the last answer ended with, and does not get them. */

@@ -1,8 +1,8 @@
 /**
  * One message of a wire: a line or a body is the string itself; an SSE event is an object. `call` names the call that
- * it belongs to.
+ * it belongs to. A `comment` of SSE is skipped by its readers: it only shows that the wire is alive.
  */
-export type Frame = string | { data: string; event?: string; id?: string; call?: string }
+export type Frame = string | { data: string; event?: string; id?: string; call?: string; comment?: true }
 
 /**
  * The mapping between bytes and frames. `ndjson`: one JSON value per line; `text`: raw lines, blank ones kept; `sse`:

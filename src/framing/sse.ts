@@ -127,6 +127,7 @@ export function sseDecoder(limit: number, sink: FrameSink): FrameDecoder {
  */
 export function encodeSse(frame: Frame): string {
   if (typeof frame === 'string') return `${dataLines(frame)}\n`
+  if (frame.comment) return `: ${oneLine(frame.data)}\n\n`
   const event = frame.event ? `event: ${oneLine(frame.event)}\n` : ''
   const id = frame.id === undefined ? '' : `id: ${oneLine(frame.id)}\n`
   return `${event}${id}${dataLines(frame.data)}\n`

@@ -73,9 +73,10 @@ const ANSWERS: Readonly<Record<string, object>> = {
  */
 type Word =
   | { line: string; argv?: readonly string[]; before?: readonly string[]; among?: true }
-  | { request: string; params?: Readonly<Record<string, string>>; body?: string }
-const resource = (request: string, params?: Readonly<Record<string, string>>): Word => ({
+  | { request: string; params?: Readonly<Record<string, string>>; query?: string; body?: string }
+const resource = (request: string, params?: Readonly<Record<string, string>>, query = ''): Word => ({
   request,
+  query,
   ...(params && { params }),
 })
 const line = (command: object): { line: string } => ({ line: JSON.stringify(command) })
@@ -119,6 +120,10 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   },
   openai: {
     'query.agents': resource('GET /v1/models'),
+  },
+  'openai@responses': {
+    'query.turn': resource('GET /v1/responses/:response', { response: 'resp_t1' }),
+    'turn-follow': resource('GET /v1/responses/:response', { response: 'resp_t1' }, 'stream=true'),
   },
   qwen: {
     'session-clear': line({
@@ -259,7 +264,7 @@ describe('commands that only clients say', () => {
     const [method = '', path = ''] = 'request' in word ? word.request.split(' ') : []
     const context: FrontContext =
       'request' in word
-        ? { ...none, transport: 'http', method, path, params: word.params ?? {} }
+        ? { ...none, transport: 'http', method, path, params: word.params ?? {}, query: word.query ?? '' }
         : { ...none, transport: 'stdio', method, path, argv: word.argv ?? [] }
     const client = new RecordedClient(
       { dialect: asFront(dialect), context },

@@ -29,6 +29,7 @@ describe('encodeFrame writes', () => {
       'event: x data: y\nid: 1 2\ndata: a\n\n',
     ],
     ['sse', 'empty data', { data: '' }, 'data: \n\n'],
+    ['sse', 'a comment in one line', { data: 'alive\ndata: x', comment: true }, ': alive data: x\n\n'],
   ])('%s: %s', (framing, _rule, frame, text) => {
     expect(encodeFrame(framing, frame)).toBe(text)
   })

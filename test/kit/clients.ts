@@ -303,6 +303,29 @@ export const CLIENTS = {
       return [usage?.['prompt_tokens'], usage?.['completion_tokens']]
     },
   },
+  'openai@responses': {
+    path: '/v1/responses',
+    headers: (asked) => ({ ...(asked.session && { 'turnpike-session': asked.session }) }),
+    write: ({ text }) => JSON.stringify({ input: text }),
+    read: (raw, { session }) => {
+      type Item = { type: string; content?: { text?: string; refusal?: string }[] }
+      const { output, status } = JSON.parse(raw) as { output?: Item[]; status?: string }
+      const said = (output ?? []).filter(({ type }) => type === 'message').flatMap(({ content }) => content ?? [])
+      const text = said.map((part) => part.text ?? part.refusal ?? '').join('\n\n')
+      return { ok: status === 'completed' || status === 'incomplete', text, session }
+    },
+    whole: true,
+    failure: (raw) => (JSON.parse(raw) as { error?: { code: string } }).error?.code,
+    refuses: (raw) => {
+      const { error } = JSON.parse(raw) as { error: { message: string; code: string } }
+      return error.message !== '' && error.code !== ''
+    },
+    isEnd: (line) => 'output' in (JSON.parse(line) as object) || 'error' in (JSON.parse(line) as object),
+    tokens: (raw) => {
+      const { usage } = JSON.parse(raw) as Line
+      return [usage?.['input_tokens'], usage?.['output_tokens']]
+    },
+  },
 } satisfies Record<string, ClientKind>
 
 /** A protocol that there is a client of. */

@@ -37,4 +37,5 @@ export const NARROW: ReadonlySet<Stop> = new Set([
   'max-turns',
   'max-budget',
   'context-window',
+  'refusal',
 ])

@@ -1,4 +1,4 @@
-import { isJsonType } from '../../../../src/codec-kit/index.ts'
+import { commandsOf, isJsonType } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -12,9 +12,9 @@ import {
 import type { Command, Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import { startCommand } from '../../front/start.ts'
 import { ModelsFront } from '../../models.ts'
 import { wholeAnswer } from './answer.ts'
-import { chatCommands } from './commands.ts'
 import { reportLosses, reportTools } from './losses.ts'
 import { type ChatRequest, readRequest } from './request.ts'
 import { ChunkWriter } from './stream.ts'
@@ -68,7 +68,9 @@ class ChatFront implements FrontLink {
     const exchange = this.#ports.newId()
     this.#model = request.model
     if (request.streams) this.#stream(request, exchange)
-    const { before, command } = chatCommands(request, headers, exchange, () => this.#ports.newId())
+    const { before, command } = commandsOf(request, exchange, () =>
+      startCommand(request, headers, exchange, this.#ports.newId()),
+    )
     for (const cancel of before) this.#ports.command(cancel)
     this.#answer = this.#answerTo(request, command)
     this.#ports.command(command, this.#answer)

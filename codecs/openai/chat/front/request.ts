@@ -1,39 +1,29 @@
 import * as v from 'valibot'
 import {
-  type ClientTool,
   elements,
   type Fault,
   type JsonText,
-  type Message,
   member,
   members,
   object,
-  type Part,
   parseObject,
   rest,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
+import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
+import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
+import type { StartRequest } from '../../front/start.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
-import { conversation, strayResult, systemPromptOf } from './conversation.ts'
-import { count, flag, jsonSchema, maybe, number, text } from './members.ts'
 import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
 
 /** A request as it was read: the conversation before its input, its input, and what its answer is to be. */
-export interface ChatRequest {
+export interface ChatRequest extends StartRequest {
   /** The name that the answer repeats. */
   model: string
-  agent: string
-  input: readonly Part[]
-  history: readonly Message[]
-  options: TurnOptions
-  tools: readonly ClientTool[]
-  session: string | undefined
   streams: boolean
   /** The stream ends with a chunk that has the usage. */
   countsUsage: boolean
-  /** Fields that the model has no place for. */
-  ext: JsonText | undefined
 }
 
 const Request = v.looseObject({
@@ -91,19 +81,6 @@ export function readRequest(body: string): ChatRequest | Fault {
     countsUsage: read.stream_options?.include_usage === true,
     ext: extOf(body, read),
   }
-}
-
-function wrongMember(issue: v.BaseIssue<unknown>): Fault {
-  const path = v.getDotPath(issue)!
-  const param = path.replace(/\.(\d+)/g, '[$1]')
-  const why = issue.received === 'undefined' ? 'is missing' : issue.message
-  return invalidRequest(`${param} ${why}.`, param)
-}
-
-/** `coder:gpt-5` is the agent `coder`, which is to use the model `gpt-5`. */
-function agentOf(model: string): [agent: string, model: string | undefined] {
-  const colon = model.indexOf(':')
-  return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
 }
 
 function optionsOf(read: Read, body: string, model: string | undefined, systemPrompt: string | undefined): TurnOptions {

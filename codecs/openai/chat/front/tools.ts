@@ -9,8 +9,8 @@ import {
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
+import { flag, jsonSchema, maybe, text } from '../../front/members.ts'
 import { toExt } from '../../wire.ts'
-import { flag, jsonSchema, maybe, text } from './members.ts'
 
 const CHOICES = ['auto', 'none', 'required'] as const
 const named = v.looseObject({ name: text }, 'must be an object with a name')

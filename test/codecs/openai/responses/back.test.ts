@@ -553,6 +553,14 @@ describe('calls of tools', () => {
   })
 })
 
+test('usage that counts nothing, or is none, is none', () => {
+  for (const usage of [{ input_tokens: 0, output_tokens: 0, total_tokens: 0 }, null, undefined]) {
+    const drive = serve()
+    say(drive, completed({ usage }))
+    expect(eventsOf(drive, 'usage')).toEqual([])
+  }
+})
+
 test('what the user adds goes with the next request', () => {
   const drive = serve()
   drive.link.encode({ exchange: 'x', type: 'turn-steer', target: 'running', input: [text('more')] })

@@ -1,6 +1,6 @@
-import { parkedCallOf } from '../../../../src/codec-kit/index.ts'
-import { type Fault, type Message, type Part, textOf } from '../../../../src/model/index.ts'
-import { invalidRequest } from '../../errors.ts'
+import { parkedCallOf } from '../../../src/codec-kit/index.ts'
+import { type Fault, type Message, type Part, textOf } from '../../../src/model/index.ts'
+import { invalidRequest } from '../errors.ts'
 
 type Messages = readonly { role: Message['role']; parts: readonly Part[] }[]
 

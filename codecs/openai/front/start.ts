@@ -1,0 +1,63 @@
+import type { FrontContext } from '../../../src/contract/index.ts'
+import type {
+  ClientTool,
+  Command,
+  Id,
+  JsonText,
+  Message,
+  Part,
+  TurnOptions,
+  TurnStart,
+} from '../../../src/model/index.ts'
+import { toExt } from '../wire.ts'
+
+/** A request for a turn, as it was read: the conversation before its input, and its input. */
+export interface StartRequest {
+  agent: string
+  input: readonly Part[]
+  history: readonly Message[]
+  options: TurnOptions
+  tools: readonly ClientTool[]
+  session: string | undefined
+  /** The conversation that it adds to, or the turn that it follows: it says only what is new to that. */
+  conversation?: string | undefined
+  after?: Id | undefined
+  /** Fields that the model has no place for. */
+  ext: JsonText | undefined
+}
+
+/** The command of a request that begins a turn. */
+export function startCommand(
+  { agent, input, history, options, tools, session, conversation, after, ext: json }: StartRequest,
+  headers: FrontContext['headers'],
+  exchange: Id,
+  turn: Id,
+): Command & TurnStart {
+  const named = headers['turnpike-session']
+  const id = named ?? conversation ?? session
+  const key = headers['idempotency-key']
+  const name = headers['x-request-id'] ?? headers['x-client-request-id']
+  const ext = toExt(json)
+  // Clients of these APIs count how often they have repeated a request.
+  const repeats = Number(headers['x-stainless-retry-count'] ?? 0) > 0
+  // A client that names its session may leave the conversation to it.
+  const adds = after !== undefined || conversation !== undefined || (named !== undefined && history.length === 0)
+  return {
+    exchange,
+    type: 'turn-start',
+    turn,
+    task: 'prompt',
+    input,
+    options,
+    ...(agent !== '' && { agent }),
+    ...(name && { request: name }),
+    ...(id && { session: { id } }),
+    ...(after !== undefined && { after }),
+    ...(history.length > 0 && { history }),
+    historyMode: adds ? 'delta' : 'complete',
+    ...(tools.length > 0 && { clientTools: tools }),
+    ...(key && { once: { key, scope: 'tenant', duplicate: 'join', replay: 'success' } }),
+    ...(repeats && { retry: true }),
+    ...(ext && { ext }),
+  }
+}

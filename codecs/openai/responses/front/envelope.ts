@@ -1,0 +1,87 @@
+import {
+  type Fault,
+  type JsonText,
+  type Loss,
+  lossSummary,
+  members,
+  object,
+  quote,
+  type TurnView,
+  type Usage,
+} from '../../../../src/model/index.ts'
+import { errors } from '../../errors.ts'
+import { type ResponseRef, responseId } from '../ids.ts'
+import { usageJson } from '../usage.ts'
+
+/** The state of a response. */
+export type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
+
+/** What the request of a response says that its answer repeats. */
+export interface Envelope {
+  ref: ResponseRef
+  background: boolean
+  /** The client's own `metadata`, raw. */
+  metadata: JsonText | undefined
+}
+
+/** What a response says beyond its request and its turn. */
+export interface ResponseState {
+  status: Status
+  output: JsonText
+  /** `incomplete_details.reason`. */
+  incomplete?: string | undefined
+  fault?: Fault
+  usage?: Usage | undefined
+  losses?: readonly Loss[]
+}
+
+/** The turn of a response, as far as its answer repeats it. */
+export type Of = Pick<TurnView, 'session' | 'agent' | 'startedAt'>
+
+/**
+ * A response object. Members that a client reads are always there; what the request said of tools and instructions is not
+ * repeated, because the gateway does not keep it.
+ */
+export function responseJson({ ref, background, metadata }: Envelope, of: Of, state: ResponseState): JsonText {
+  const { status, output, incomplete, fault, usage, losses = [] } = state
+  return object([
+    ['id', quote(responseId(ref))],
+    ['object', '"response"'],
+    ['created_at', String(Math.floor(of.startedAt / 1000))],
+    ['status', quote(status)],
+    ['background', String(background)],
+    ['error', fault ? errorOf(fault) : 'null'],
+    ['incomplete_details', incomplete === undefined ? 'null' : `{"reason":${quote(incomplete)}}`],
+    ['instructions', 'null'],
+    ['max_output_tokens', 'null'],
+    ['model', quote(of.agent)],
+    ['output', output],
+    ['parallel_tool_calls', 'true'],
+    ['previous_response_id', 'null'],
+    ['conversation', `{"id":${quote(of.session)}}`],
+    ['reasoning', '{"effort":null,"summary":null}'],
+    ['store', String(ref.stored)],
+    ['temperature', 'null'],
+    ['text', '{"format":{"type":"text"}}'],
+    ['tool_choice', '"auto"'],
+    ['tools', '[]'],
+    ['top_p', 'null'],
+    ['truncation', '"disabled"'],
+    ['usage', usage === undefined ? 'null' : usageJson(usage)],
+    ['metadata', metadataJson(metadata, losses)],
+  ])
+}
+
+/** The `error` of a response that failed. */
+function errorOf(found: Fault): JsonText {
+  return object([
+    ['code', quote(errors[found.code].code)],
+    ['message', quote(found.message)],
+  ])
+}
+
+/** The client's metadata, and how much was lost: values are texts. */
+function metadataJson(own: JsonText = '{}', losses: readonly Loss[]): JsonText {
+  const summary = lossSummary(losses)
+  return object([...members(own), ...(summary === undefined ? [] : [['turnpike_loss', quote(summary)] as const])])
+}

@@ -1,0 +1,129 @@
+import { commandsOf, isJsonType } from '../../../../src/codec-kit/index.ts'
+import {
+  type Answer,
+  type Frame,
+  type FrontContext,
+  type FrontHalf,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+  type InputFate,
+} from '../../../../src/contract/index.ts'
+import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import { responsesFront } from '../../capabilities.ts'
+import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import { startCommand } from '../../front/start.ts'
+import { DeclaredTools } from '../tools.ts'
+import { type Envelope, responseJson } from './envelope.ts'
+import { reportLosses } from './losses.ts'
+import { KEEP_ALIVE } from './output.ts'
+import { type ResponsesRequest, readRequest } from './request.ts'
+import { StoredFront } from './stored.ts'
+import { ResponseWriter } from './writer.ts'
+
+/** A client of `POST /v1/responses`: one request in, one response out; and of the responses that there are. */
+export const front: FrontHalf = {
+  capabilities: responsesFront,
+  env: [],
+  namesAgents: true,
+  accepts: (_first, { transport }) => transport === 'http',
+  open: (context, ports) =>
+    context.params?.['response'] === undefined ? new ResponsesFront(context, ports) : new StoredFront(context, ports),
+}
+
+class ResponsesFront implements FrontLink {
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  /** The gateway takes them when the answer begins. */
+  readonly #headers: Record<string, string> = {}
+  #request: ResponsesRequest | undefined
+  /** The park that the turn goes on from. */
+  #continuation: string | undefined
+  #writer: ResponseWriter | undefined
+  #view: TurnView | undefined
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+  }
+
+  decode(frame: Frame): void {
+    const { headers } = this.#context
+    if (!isJsonType(headers['content-type'])) {
+      const why = invalidRequest('The body must be JSON; send it as application/json.')
+      this.#ports.fault(why, 'continues', undefined, 415)
+      return
+    }
+    const request = readRequest(frameText(frame))
+    if ('code' in request) {
+      this.#ports.fault(request, 'continues')
+      return
+    }
+    this.#request = request
+    const exchange = this.#ports.newId()
+    const { before, command } = commandsOf(request, exchange, () =>
+      startCommand(request, headers, exchange, this.#ports.newId()),
+    )
+    if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
+    for (const cancel of before) this.#ports.command(cancel)
+    this.#ports.command(command, this.#answer(request))
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    this.#view = view
+    const request = this.#request!
+    const envelope = this.#envelope(request, view.turn)
+    if (request.background && !request.streams) {
+      this.#ports.send(responseJson(envelope, view, { status: 'queued', output: '[]' }))
+      return
+    }
+    // A client that sends the request again would have the agent do its work again.
+    if (event.type === 'turn-started') this.#headers['x-should-retry'] = 'false'
+    this.#writer ??= this.#newWriter(request, envelope, exchange)
+    const writer = this.#writer
+    reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
+    const failed = event.type === 'turn-end' && event.outcome !== 'completed'
+    if (failed && !(request.streams && writer.begun)) {
+      this.#ports.send(errorBody(faultOfTurn(event)))
+      return
+    }
+    writer.write(event, view)
+    if (writer.response !== undefined && !request.streams) this.#ports.send(writer.response)
+  }
+
+  encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
+    if (found.code === 'lossy-refused') this.#headers['x-should-retry'] = 'false'
+    if (this.#request?.streams && this.#writer?.begun) this.#writer.fail(found, this.#view!)
+    else this.#ports.send(errorBody(found))
+  }
+
+  keepAlive(): void {
+    if (this.#request?.streams && this.#writer?.begun) this.#ports.send(KEEP_ALIVE)
+  }
+
+  /** Questions end the answer, and the turn is parked until the next request brings their answers. */
+  #answer({ streams, background }: ResponsesRequest): Answer {
+    const onDisconnect = background ? 'drain' : 'cancel'
+    const common = { headers: this.#headers, onDisconnect, asks: 'next-request' } as const
+    if (streams) {
+      this.#headers['cache-control'] = 'no-cache'
+      return { form: 'stream', framing: 'sse', ...common }
+    }
+    // A whole response is made of the events, because they say the order of its items.
+    return { form: background ? 'accepted' : 'stream', framing: 'body', ...common }
+  }
+
+  #envelope({ stored, background, metadata }: ResponsesRequest, turn: Id): Envelope {
+    const continuation = this.#continuation
+    return { ref: { turn, stored, ...(continuation !== undefined && { continuation }) }, background, metadata }
+  }
+
+  #newWriter({ streams, tools }: ResponsesRequest, envelope: Envelope, exchange: Id): ResponseWriter {
+    return new ResponseWriter(
+      envelope,
+      new DeclaredTools(tools),
+      () => this.#ports.losses(exchange),
+      streams ? (_, event, data) => this.#ports.send({ event, data }) : undefined,
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { type ParkedAnswer, parkedCallOf } from '../../../../src/codec-kit/index.ts'
+import type { ClientTool, Fault, Id, JsonText, Part, Role } from '../../../../src/model/index.ts'
+import { invalidRequest } from '../../errors.ts'
+import { turnOfItem } from '../ids.ts'
+import { itemsOf, type ReadItem, readItem } from './items.ts'
+import { readTools } from './tools.ts'
+
+/** The `input` of a request, as it was read. */
+export interface Input {
+  said: readonly { role: Role; parts: readonly Part[] }[]
+  /** Answers to approvals of a parked turn. */
+  answers: readonly ParkedAnswer[]
+  tools: readonly ClientTool[]
+  /** The turn of the last item that was only named. */
+  after: Id | undefined
+}
+
+/** Reads the items of an `input`, raw. What is before an item that the gateway knows is known to it too. */
+export function readInput(json: JsonText): Input | Fault {
+  const input = {
+    said: [] as { role: Role; parts: Part[] }[],
+    answers: [] as ParkedAnswer[],
+    tools: [] as ClientTool[],
+  }
+  const calls = new Set<string>()
+  let after: Id | undefined
+  for (const [at, raw] of itemsOf(json).entries()) {
+    const item = readItem(raw)
+    const fault = wrongItem(item, at, calls)
+    if (fault) return fault
+    switch (item.kind) {
+      case 'said':
+        input.said.push(item)
+        break
+      case 'answer':
+        input.answers.push(item.answer)
+        break
+      case 'tools': {
+        const tools = readTools(item.json, `input[${at}].tools`)
+        if ('code' in tools) return tools
+        input.tools.push(...tools)
+        break
+      }
+      case 'reference':
+        after = turnOfItem(item.id)
+        if (after === undefined) return unknownItem(item.id, at)
+        input.said = []
+    }
+  }
+  return { ...input, after }
+}
+
+/** Why an item cannot be: it is wrong, or the result of a call that nobody has made. */
+function wrongItem(item: ReadItem, at: number, calls: Set<string>): Fault | undefined {
+  if (item.kind === 'wrong') {
+    const param = `input[${at}]${item.member}`
+    return invalidRequest(`${param} ${item.why}.`, param)
+  }
+  if (item.kind !== 'said') return undefined
+  for (const part of item.parts) {
+    if (part.type === 'tool-call') calls.add(part.tool)
+    if (part.type !== 'tool-reply' || calls.has(part.tool) || parkedCallOf(part.tool)) continue
+    return invalidRequest(`No item before input[${at}] has made its call.`, `input[${at}].call_id`)
+  }
+  return undefined
+}
+
+function unknownItem(id: string, at: number): Fault {
+  const why = `There is no item "${id}" here; send the item itself.`
+  return { ...invalidRequest(why, `input[${at}].id`), code: 'session-not-found' }
+}

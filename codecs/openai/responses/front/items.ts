@@ -1,0 +1,161 @@
+import { flatToolName, type ParkedAnswer } from '../../../../src/codec-kit/index.ts'
+import {
+  elements,
+  isRecord,
+  type JsonText,
+  type Message,
+  member,
+  object,
+  type Part,
+  parse,
+  parseObject,
+  type Role,
+} from '../../../../src/model/index.ts'
+import type { WrongContent } from '../../content.ts'
+import { toExt } from '../../wire.ts'
+import { readContent } from '../content.ts'
+import { approvalOf } from '../ids.ts'
+import { ITEM } from '../items.ts'
+import { sealOf } from '../seals.ts'
+
+/** One item of the `input`, as it was read. */
+export type ReadItem =
+  | { kind: 'said'; role: Role; parts: Part[] }
+  | { kind: 'answer'; answer: ParkedAnswer }
+  /** An item of an earlier answer, by its id. */
+  | { kind: 'reference'; id: string }
+  /** Further tools of the client, raw. */
+  | { kind: 'tools'; json: JsonText }
+  /** It says nothing that the gateway does not know. */
+  | { kind: 'nothing' }
+  /** `member` is the path of the member at fault within the item. */
+  | { kind: 'wrong'; why: string; member: string }
+
+type Fields = Record<string, unknown>
+type Reader = (item: Fields, json: JsonText) => ReadItem
+
+/** The roles of messages. `developer` is the newer name of `system`. */
+const ROLES: Readonly<Record<string, Role>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  message: readMessage,
+  function_call: (item) => readCall(item, 'arguments'),
+  custom_tool_call: (item) => readCall(item, 'input'),
+  function_call_output: readOutput,
+  custom_tool_call_output: readOutput,
+  reasoning: readReasoning,
+  mcp_call: readOwnCall,
+  mcp_approval_request: () => ({ kind: 'nothing' }),
+  mcp_list_tools: () => ({ kind: 'nothing' }),
+  mcp_approval_response: readApproval,
+  item_reference: ({ id }) =>
+    typeof id === 'string' ? { kind: 'reference', id } : wrong('must be the id of an item', '.id'),
+  additional_tools: (_, json) => ({ kind: 'tools', json: member(json, 'tools') ?? '[]' }),
+}
+
+/** The `input` as items, raw: a text is one message of the user. */
+export function itemsOf(input: JsonText): JsonText[] {
+  return typeof parse(input) === 'string' ? [`{"role":"user","content":${input}}`] : elements(input)
+}
+
+/** Reads one item. Items of other types are kept as they are. */
+export function readItem(json: JsonText): ReadItem {
+  const item = parseObject(json)
+  if (!item) return wrong('must be an object', '')
+  const type = item['type'] ?? 'message'
+  if (typeof type !== 'string') return wrong('must be a string', '.type')
+  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined
+  return reader ? reader(item, json) : said('assistant', [{ type: 'data', json, ext: toExt(ITEM)! }])
+}
+
+function said(role: Role, parts: Part[]): ReadItem {
+  return { kind: 'said', role, parts }
+}
+
+function wrong(why: string, at: string): ReadItem {
+  return { kind: 'wrong', why, member: at }
+}
+
+function wrongContent({ wrong: why, at }: WrongContent, name: string): ReadItem {
+  return wrong(why, at < 0 ? `.${name}` : `.${name}[${at}]`)
+}
+
+function readMessage(item: Fields, json: JsonText): ReadItem {
+  const role = typeof item['role'] === 'string' && Object.hasOwn(ROLES, item['role']) ? ROLES[item['role']] : undefined
+  if (!role) return wrong(`has no role of: ${Object.keys(ROLES).join(', ')}`, '.role')
+  const parts = readContent(member(json, 'content'))
+  return 'wrong' in parts ? wrongContent(parts, 'content') : said(role, parts)
+}
+
+function readCall(item: Fields, given: 'arguments' | 'input'): ReadItem {
+  const { call_id: tool, name, namespace, [given]: args } = item
+  if (typeof tool !== 'string') return wrong('must be the id of a call', '.call_id')
+  if (typeof name !== 'string') return wrong('must be the name of a tool', '.name')
+  if (typeof args !== 'string') return wrong('must be a string', `.${given}`)
+  const flat = flatToolName({ name, ...(typeof namespace === 'string' && { namespace }) })
+  return said('assistant', [{ type: 'tool-call', tool, name: flat, args }])
+}
+
+function readOutput(item: Fields, json: JsonText): ReadItem {
+  const { call_id: tool } = item
+  if (typeof tool !== 'string') return wrong('must be the id of a call', '.call_id')
+  const parts = readContent(member(json, 'output'))
+  if ('wrong' in parts) return wrongContent(parts, 'output')
+  return said('tool', [{ type: 'tool-reply', tool, status: 'ok', parts }])
+}
+
+/** Its encrypted form is what a server needs; its other members go back as they came. */
+function readReasoning(item: Fields, json: JsonText): ReadItem {
+  const { encrypted_content: encrypted, summary, content } = item
+  const text = [...texts(summary), ...texts(content)].join('\n\n')
+  const ext = toExt(object(['id', 'summary', 'content'].map((key) => [key, member(json, key)] as const)))!
+  const seal = typeof encrypted === 'string' && encrypted !== '' ? { seal: sealOf(encrypted) } : {}
+  return said('assistant', [{ type: 'reasoning', text, ...seal, ext }])
+}
+
+function texts(list: unknown): string[] {
+  if (!Array.isArray(list)) return []
+  return (list as unknown[]).flatMap((part) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : []))
+}
+
+/** A call of a tool that an agent has run itself: the call and its result. */
+function readOwnCall(item: Fields): ReadItem {
+  const { id, name, arguments: args, output, error } = item
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof args !== 'string') {
+    return wrong('must have an id, a name and arguments', '')
+  }
+  const failed = error != null
+  const result = failed ? error : (output ?? '')
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
+  const parts: Part[] = text === '' ? [] : [{ type: 'text', text }]
+  return said('assistant', [
+    { type: 'tool-call', tool: id, name, args },
+    { type: 'tool-reply', tool: id, status: failed ? 'error' : 'ok', parts },
+  ])
+}
+
+function readApproval(item: Fields): ReadItem {
+  const { approval_request_id: id, approve, reason } = item
+  const asked = typeof id === 'string' ? approvalOf(id) : undefined
+  if (!asked) return wrong('must be the id of an approval request of this gateway', '.approval_request_id')
+  if (typeof approve !== 'boolean') return wrong('must be true or false', '.approve')
+  const message = typeof reason === 'string' && reason !== '' ? { message: reason } : {}
+  const option = approve ? asked.allow : asked.deny
+  return { kind: 'answer', answer: { call: asked.call, reply: { kind: 'approval', option, ...message } } }
+}
+
+/** Items of one author that follow each other are one message: servers want the calls of an answer together. */
+export function merged(items: readonly { role: Role; parts: readonly Part[] }[]): Message[] {
+  const messages: { role: Role; parts: Part[] }[] = []
+  for (const { role, parts } of items) {
+    const last = messages.at(-1)
+    if (last?.role === role && (role === 'assistant' || role === 'tool')) last.parts.push(...parts)
+    else messages.push({ role, parts: [...parts] })
+  }
+  return messages
+}

@@ -1,0 +1,69 @@
+import type { Entry } from '../../../../src/codec-kit/index.ts'
+import type { Frame } from '../../../../src/contract/index.ts'
+import { type JsonText, object, quote } from '../../../../src/model/index.ts'
+
+/** Shows that a stream is alive: clients throw at events of a type that they do not know. */
+export const KEEP_ALIVE: Frame = { data: 'keep-alive', comment: true }
+
+/** Receives an event of a stream: its number in the response, its type, its data. */
+export type SendEvent = (sequence: number, type: string, json: JsonText) => void
+
+/** The events of one response in order, and the items of its output so far. */
+export class Output {
+  readonly #send: SendEvent | undefined
+  readonly #items: (JsonText | undefined)[] = []
+  #sequence = 0
+
+  /** Without `send` nobody sees the events: only the items are kept. */
+  constructor(send: SendEvent | undefined) {
+    this.#send = send
+  }
+
+  /** The items that are complete, as the `output` of a response. */
+  get items(): JsonText {
+    return `[${this.#items.filter((item) => item !== undefined).join(',')}]`
+  }
+
+  /** The number of items that have begun. */
+  get length(): number {
+    return this.#items.length
+  }
+
+  /** Writes an event. Its members follow its type and its number. */
+  event(type: string, entries: readonly Entry[]): void {
+    if (this.#send) {
+      const head = [['type', quote(type)] as const, ['sequence_number', String(this.#sequence)] as const]
+      this.#send(this.#sequence, type, object([...head, ...entries]))
+    }
+    this.#sequence += 1
+  }
+
+  /** Writes a piece of text; `of` has the members that say what it is a piece of. */
+  delta(type: string, of: JsonText, text: string): void {
+    this.#send?.(
+      this.#sequence,
+      type,
+      `{"type":"${type}","sequence_number":${this.#sequence},${of},"delta":${quote(text)}}`,
+    )
+    this.#sequence += 1
+  }
+
+  /** An item begins, at the next place. */
+  begin(item: JsonText): number {
+    const at = this.#items.push(undefined) - 1
+    this.event('response.output_item.added', [
+      ['output_index', String(at)],
+      ['item', item],
+    ])
+    return at
+  }
+
+  /** An item is complete. */
+  done(at: number, item: JsonText): void {
+    this.#items[at] = item
+    this.event('response.output_item.done', [
+      ['output_index', String(at)],
+      ['item', item],
+    ])
+  }
+}

@@ -1,0 +1,160 @@
+import * as v from 'valibot'
+import type { ParkedAnswer } from '../../../../src/codec-kit/index.ts'
+import {
+  type Fault,
+  type Id,
+  type JsonText,
+  type Message,
+  member,
+  members,
+  object,
+  parseObject,
+  rest,
+  type TurnOptions,
+} from '../../../../src/model/index.ts'
+import { invalidRequest } from '../../errors.ts'
+import { conversation, systemPromptOf } from '../../front/conversation.ts'
+import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
+import type { StartRequest } from '../../front/start.ts'
+import { splitExt } from '../../request-ext.ts'
+import { responseOf } from '../ids.ts'
+import { readInput } from './input.ts'
+import { merged } from './items.ts'
+import { choice, tool, toolChoiceOf, toolsOf } from './tools.ts'
+
+/** A request as it was read. */
+export interface ResponsesRequest extends StartRequest {
+  /** Answers to approvals of a parked turn. */
+  answers: readonly ParkedAnswer[]
+  streams: boolean
+  /** The turn goes on without its client. */
+  background: boolean
+  /** The response can be asked for later. */
+  stored: boolean
+  /** The client's own `metadata`, raw. */
+  metadata: JsonText | undefined
+}
+
+const Request = v.looseObject({
+  model: v.optional(text, ''),
+  input: v.union(
+    [text, v.pipe(v.array(v.unknown()), v.minLength(1))],
+    'must be a string, or an array of items that is not empty',
+  ),
+  instructions: maybe(text),
+  stream: maybe(flag),
+  background: maybe(flag),
+  store: maybe(flag),
+  previous_response_id: maybe(text),
+  conversation: maybe(v.union([text, v.looseObject({ id: text })], 'must be the id of a conversation')),
+  n: maybe(v.literal(1, 'must be 1: an agent gives one answer')),
+  tools: maybe(v.array(tool, 'must be an array')),
+  tool_choice: maybe(choice),
+  parallel_tool_calls: maybe(flag),
+  text: maybe(
+    v.looseObject(
+      { format: maybe(v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object')) },
+      'must be an object',
+    ),
+  ),
+  reasoning: maybe(v.looseObject({ effort: maybe(text) }, 'must be an object')),
+  max_output_tokens: maybe(count),
+  temperature: maybe(number),
+  top_p: maybe(number),
+  metadata: maybe(v.looseObject({}, 'must be an object')),
+  prompt_cache_key: maybe(text),
+})
+type Read = v.InferOutput<typeof Request>
+
+/** Members that reach a server of this API as they came, although the model has a place for a part of them. */
+const KEPT: ReadonlySet<string> = new Set(['text', 'metadata', 'prompt_cache_key'])
+/** Members that have a place in the model, or mean nothing to a server. */
+const KNOWN: ReadonlySet<string> = new Set(
+  [...Object.keys(Request.entries), 'stream_options'].filter((key) => !KEPT.has(key)),
+)
+
+/** Reads the body of `POST /v1/responses`. */
+export function readRequest(body: string): ResponsesRequest | Fault {
+  const value = parseObject(body)
+  if (!value) return invalidRequest('The body is not a JSON object; send {"model":"…","input":"…"}.')
+  const checked = v.safeParse(Request, value)
+  if (!checked.success) return wrongMember(checked.issues[0])
+  const read = checked.output
+  const input = readInput(member(body, 'input')!)
+  if ('code' in input) return input
+  const after = followed(read, input.after)
+  if (typeof after === 'object') return after
+  const messages = merged(input.said)
+  const [agent, ofModel] = agentOf(read.model)
+  return {
+    agent,
+    ...conversation(messages),
+    answers: input.answers,
+    after,
+    options: optionsOf(read, body, ofModel, promptOf(read, messages)),
+    tools: [...toolsOf(member(body, 'tools')), ...input.tools],
+    conversation: conversationOf(read),
+    session: read.prompt_cache_key ?? undefined,
+    streams: read.stream === true,
+    background: read.background === true,
+    stored: read.store !== false,
+    metadata: read.metadata == null ? undefined : member(body, 'metadata'),
+    ext: splitExt(extJson(body, read)),
+  }
+}
+
+/** The turn that the request follows. A response that was not to be stored is not known. */
+function followed({ previous_response_id: id }: Read, after: Id | undefined): Id | undefined | Fault {
+  if (id == null) return after
+  const known = responseOf(id)
+  if (known?.stored) return known.turn
+  const why = `There is no response "${id}" here; send the whole conversation.`
+  return { ...invalidRequest(why, 'previous_response_id'), code: 'session-not-found' }
+}
+
+function conversationOf({ conversation: given }: Read): string | undefined {
+  return typeof given === 'string' ? given : given?.id
+}
+
+/** The instructions, and the system messages that the input begins with. */
+function promptOf({ instructions }: Read, messages: readonly Message[]): string | undefined {
+  const said = [instructions, systemPromptOf(messages)].filter((text) => text != null && text !== '')
+  return said.length === 0 ? undefined : said.join('\n\n')
+}
+
+function optionsOf(read: Read, body: string, model: string | undefined, systemPrompt: string | undefined): TurnOptions {
+  const { temperature, top_p: topP, max_output_tokens: maxTokens, parallel_tool_calls: parallelTools } = read
+  const effort = read.reasoning?.effort
+  const outputSchema = outputSchemaOf(read, body)
+  const toolChoice = toolChoiceOf(read.tool_choice)
+  return {
+    ...(read.stream === true && { streaming: true }),
+    ...(model !== undefined && { model }),
+    ...(temperature != null && { temperature }),
+    ...(topP != null && { topP }),
+    ...(maxTokens != null && { maxTokens }),
+    ...(effort != null && { effort }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(parallelTools != null && { parallelTools }),
+    ...(outputSchema !== undefined && { outputSchema }),
+  }
+}
+
+function outputSchemaOf({ text: said }: Read, body: string): JsonText | undefined {
+  if (said?.format?.type === 'json_object') return '{"type":"object"}'
+  if (said?.format?.type !== 'json_schema') return undefined
+  return member(member(member(body, 'text')!, 'format')!, 'schema')
+}
+
+const EFFORT: ReadonlySet<string> = new Set(['effort'])
+
+/** The members that no option has all of, and those without a place. */
+function extJson(body: string, { tool_choice: given, reasoning }: Read): JsonText {
+  const among = given != null && toolChoiceOf(given) === undefined
+  return object([
+    ['tool_choice', among ? member(body, 'tool_choice') : undefined],
+    ['reasoning', reasoning == null ? undefined : rest(member(body, 'reasoning')!, EFFORT)],
+    ...members(rest(body, KNOWN) ?? '{}'),
+  ])
+}
