@@ -21,11 +21,8 @@ const loose = <const E extends v.ObjectEntries>(entries: E) => v.fallback(v.null
 
 /** `initialize`. */
 export const Initialize = loosely({
-  protocolVersion: v.pipe(
-    v.number('must be a number'),
-    v.integer('must be a whole number'),
-    v.minValue(0, 'must not be negative'),
-  ),
+  // The answer names the version that is spoken here, whatever is asked for; some clients write it as text.
+  protocolVersion: v.union([v.number(), v.string()], 'must be a number'),
   clientCapabilities: loose({
     session: loose({ notices: offered, configOptions: loose({ boolean: offered }) }),
     elicitation: loose({ form: offered }),
