@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ClientName, clientOf, failureOf, type Ran, stdioClientNames } from '../kit/clients.ts'
+import { clientOf, failureOf, type Ran, type StdioClientName, speak, stdioClientNames } from '../kit/clients.ts'
 import { ROOT } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
@@ -38,10 +38,10 @@ store: { kind: sqlite, path: ./turnpike.db }
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  function start(front: ClientName): Running {
+  function start(front: StdioClientName): Running {
     const client = clientOf(front)
     const [protocol, ...own] = client.argv!
-    const asked = { text: 'hi', session: 's', id: 'r1' }
+    const asked = { text: 'hi', session: client.answer ? '' : 's', id: 'r1' }
     const env = { ...process.env, ...client.env?.(asked) }
     const child = spawn(process.execPath, [MAIN, 'as', protocol!, '--config', config, ...own], { env })
     const ran: Ran = { stdout: '', stderr: '', code: null }
@@ -51,12 +51,13 @@ store: { kind: sqlite, path: ./turnpike.db }
     child.stderr.on('data', (bytes: Buffer) => {
       ran.stderr += String(bytes)
     })
+    if (client.answer) speak(child, client, asked)
     if (front === 'openharness') child.stdin.end(client.write(asked))
     else child.stdin.write(client.env ? '' : client.write(asked))
     return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ ...ran, code }))) }
   }
 
-  async function stops(front: ClientName, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<void> {
+  async function stops(front: StdioClientName, signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<void> {
     const running = start(front)
     await until(() => pidsOf(`silent.sh\u0000${MARK}`).length === 1)
     running.child.kill(signal)

@@ -33,7 +33,7 @@ describe('stand-ins on stdio', () => {
   })
 
   const opened = (front: string, agent: string, kind: string): string =>
-    front.startsWith('agentproc') || front === 'openharness' ? '' : `s-${kind}-${front}-${agent}`
+    front.startsWith('agentproc') || front === 'openharness' || front === 'acp' ? '' : `s-${kind}-${front}-${agent}`
 
   for (const front of stdioClientNames) {
     test.each(Object.keys(ANSWERS))(`alone: ${front} → %s`, async (agent) => {

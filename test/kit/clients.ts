@@ -1,5 +1,5 @@
 /** A client of each protocol, over HTTP and on stdio: one plain turn in, what the client would show out. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { loadCodec } from '../../codecs/index.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
@@ -25,12 +25,15 @@ export interface ClientRequest {
 }
 
 interface ClientKind {
-  path: string
+  /** Absent: it is on stdio alone. */
+  path?: string
   /** Arguments after `turnpike as`; absent: it starts no program. */
   argv?: readonly string[]
   headers?: (asked: ClientRequest) => Record<string, string>
   env?: (asked: ClientRequest) => Record<string, string>
   write(asked: ClientRequest): string
+  /** What it writes when it has read a line, while its input is open; absent: it says all at once. */
+  answer?(line: string, asked: ClientRequest): string | undefined
   read(raw: string, asked: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'>
   /** Its answers are whole: failures have the protocol's code and the HTTP status of it. */
   whole?: true
@@ -328,20 +331,74 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientKind>
 
-/** A protocol that there is a client of. */
-export type ClientName = keyof typeof CLIENTS
-/** A client by its name. */
-export function clientOf(name: ClientName): ClientKind {
-  return CLIENTS[name]
+interface RpcLine {
+  id?: number
+  params?: { update?: { sessionUpdate: string; content?: { text?: string } } }
+  result?: { sessionId?: string; stopReason?: string; usage?: { inputTokens: number; outputTokens: number } }
+  error?: { data?: { code: string } }
 }
 
-/** All clients, for tables. */
+const rpcLines = (raw: string): RpcLine[] => jsonLines(raw) as RpcLine[]
+const rpc = (id: number, method: string, params: object): string =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+const isFailure = ({ error }: RpcLine): boolean => error !== undefined
+
+/** Clients on stdio that speak with their agent: each of their messages waits for the answer to the one before. */
+const SPEAKERS = {
+  acp: {
+    argv: ['acp'],
+    write: () => rpc(1, 'initialize', { protocolVersion: 1 }),
+    answer: (line, { text, session }) => {
+      const { id, result } = JSON.parse(line) as RpcLine
+      if (id === 1 && result) {
+        const work = { cwd: '/', mcpServers: [] }
+        return session === '' ? rpc(2, 'session/new', work) : rpc(2, 'session/resume', { sessionId: session, ...work })
+      }
+      if (id !== 2 || !result) return undefined
+      return rpc(3, 'session/prompt', { sessionId: result.sessionId ?? session, prompt: [{ type: 'text', text }] })
+    },
+    read: (raw, { session }) => {
+      const lines = rpcLines(raw)
+      const chunks = lines.filter(({ params }) => params?.update?.sessionUpdate === 'agent_message_chunk')
+      return {
+        ok: lines.at(-1)?.result?.stopReason === 'end_turn',
+        text: chunks.map(({ params }) => params!.update!.content!.text).join(''),
+        session: lines.find(({ id }) => id === 2)?.result?.sessionId ?? session,
+      }
+    },
+    failure: (raw) => (isFailure(rpcLines(raw).at(-1)!) ? 'error' : undefined),
+    cancels: 'silently',
+    refuses: (raw) => rpcLines(raw).every(isFailure),
+    isEnd: (line) => {
+      const message = JSON.parse(line) as RpcLine
+      return isFailure(message) || message.id === 3
+    },
+    tokens: (raw) => {
+      const { result } = rpcLines(raw).at(-1)!
+      return [result?.usage?.inputTokens, result?.usage?.outputTokens]
+    },
+  },
+} satisfies Record<string, ClientKind>
+
+/** A protocol that there is a client of, over HTTP and most of them on stdio. */
+export type ClientName = keyof typeof CLIENTS
+/** A protocol that there is a client of on stdio. */
+export type StdioClientName = ClientName | keyof typeof SPEAKERS
+/** A client by its name. */
+export function clientOf(name: StdioClientName): ClientKind {
+  return name in SPEAKERS ? SPEAKERS[name as keyof typeof SPEAKERS] : CLIENTS[name as ClientName]
+}
+
+/** All clients over HTTP, for tables. */
 export const clientNames = Object.keys(CLIENTS) as ClientName[]
 /** The clients that start a program. */
-export const stdioClientNames = clientNames.filter((name) => clientOf(name).argv !== undefined)
+export const stdioClientNames: readonly StdioClientName[] = [
+  ...clientNames.filter((name) => clientOf(name).argv !== undefined),
+  ...(Object.keys(SPEAKERS) as (keyof typeof SPEAKERS)[]),
+]
 
 /** The code by which a client tells a failed turn. */
-export async function failureOf(name: ClientName, code: ErrorCode): Promise<string> {
+export async function failureOf(name: StdioClientName, code: ErrorCode): Promise<string> {
   if (!clientOf(name).whole) return 'error'
   return (await loadCodec(name.split('@')[0]!))!.errors[code].code
 }
@@ -382,8 +439,27 @@ export interface Ran {
   code: number | null
 }
 
-/** Runs the command line from its sources with this standard input. */
-export function runTurnpike(args: readonly string[], input: string, env: Record<string, string> = {}): Promise<Ran> {
+/** Writes what a client says next to everything that it reads, and ends its input when it has its answer. */
+export function speak(child: ChildProcessWithoutNullStreams, client: ClientKind, asked: ClientRequest): void {
+  let rest = ''
+  child.stdout.on('data', (text: string | Buffer) => {
+    const lines = (rest + String(text)).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      const next = client.answer!(line, asked)
+      if (next !== undefined) child.stdin.write(next)
+      else if (client.isEnd(line, false)) child.stdin.end()
+    }
+  })
+}
+
+/** Runs the command line from its sources with this standard input, which ends behind it unless `speaker` goes on. */
+export function runTurnpike(
+  args: readonly string[],
+  input: string,
+  env: Record<string, string> = {},
+  speaker?: (child: ChildProcessWithoutNullStreams) => void,
+): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
@@ -402,17 +478,22 @@ export function runTurnpike(args: readonly string[], input: string, env: Record<
     })
     child.on('close', (code) => resolve({ stdout, stderr, code }))
     child.stdin.on('error', () => {})
-    child.stdin.end(input)
+    if (speaker) {
+      speaker(child)
+      child.stdin.write(input)
+    } else child.stdin.end(input)
   })
 }
 
 /** One turn on stdio, of the gateway that `config` (a file) describes. */
-export async function askStdio(config: string, name: ClientName, asked: ClientRequest): Promise<Shown & Ran> {
+export async function askStdio(config: string, name: StdioClientName, asked: ClientRequest): Promise<Shown & Ran> {
   const client = clientOf(name)
   const [protocol, ...own] = client.argv!
   const agent = asked.agent ? ['--agent', asked.agent] : []
   const session = name === 'zot' && asked.session ? ['--session', asked.session] : []
   const args = ['as', protocol!, '--config', config, ...agent, ...own, ...session]
-  const ran = await runTurnpike(args, client.env ? '' : client.write(asked), client.env?.(asked))
+  const input = client.env ? '' : client.write(asked)
+  const speaker = client.answer && ((child: ChildProcessWithoutNullStreams) => speak(child, client, asked))
+  const ran = await runTurnpike(args, input, client.env?.(asked), speaker)
   return { ...client.read(ran.stdout, asked), raw: ran.stdout, status: ran.code ?? -1, ...ran }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCodec } from '../../codecs/index.ts'
 import { asFront } from '../../src/contract/index.ts'
-import { type ClientName, clientOf, stdioClientNames } from '../kit/clients.ts'
+import { clientOf, type StdioClientName, stdioClientNames } from '../kit/clients.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 const AGENTS = join(import.meta.dirname, '../kit/agents')
@@ -23,7 +23,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
 
   /** A client on stdio that writes this and then does that, all in one step. Resolves with what it read. */
   async function inOneStep(
-    front: ClientName,
+    front: StdioClientName,
     input: { argv: string[]; text: string; env?: Record<string, string> },
     agent: string,
     signal: boolean,
