@@ -68,6 +68,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     codec: async () => (await import('./openai/index.ts')).codec,
     standIn: { none: true },
   },
+  anthropic: {
+    codec: async () => (await import('./anthropic/index.ts')).codec,
+    standIn: { none: true },
+  },
   acp: {
     codec: async () => (await import('./acp/index.ts')).codec,
     standIn: { noArguments: true },

@@ -40,7 +40,12 @@ function mountHealth(app: Hono<HttpEnv>, { engine }: HttpParts): void {
 function mountCatalog(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.get('/', (c) => {
     const endpoints = parts.codecs.flatMap((codec) => codec.endpoints.map(({ method, path }) => `${method} ${path}`))
-    return c.json({ name: 'turnpike', version: parts.version, endpoints, agents: '/v1/agents' })
+    return c.json({
+      name: 'turnpike',
+      version: parts.version,
+      endpoints: [...new Set(endpoints)],
+      agents: '/v1/agents',
+    })
   })
   app.get(
     '/v1/agents',

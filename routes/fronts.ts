@@ -19,29 +19,56 @@ import { accessOf, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
 
-/** Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. */
-export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
-  for (const codec of parts.codecs) {
-    for (const endpoint of codec.endpoints) {
-      const name = endpoint.dialect ?? Object.keys(codec.dialects)[0]!
-      const dialect = asFront(codec.dialects[name])
-      const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
-      const handler = (c: Context<HttpEnv>): Response => serveFront(c, parts, { codec, dialect, front, endpoint })
-      for (const path of pathsOf(endpoint)) app.on(endpoint.method, path, handler)
-    }
-  }
-}
-
-/** The paths of an endpoint: one that takes work also takes the agent's name as a further path segment. */
-function pathsOf({ method, path }: Endpoint): string[] {
-  return method === 'POST' && !path.includes(':') ? [path, `${path}/:agent`] : [path]
-}
-
 interface FrontRoute {
   codec: AnyCodec
   dialect: FrontDialect
   front: string
   endpoint: Endpoint
+}
+
+/**
+ * Mounts the endpoints that the codecs declare; each also with the agent's name as a further path segment. A path that is
+ * written out comes before one that a name matches.
+ */
+export function mountFronts(app: Hono<HttpEnv>, parts: HttpParts): void {
+  const places = new Map<string, { path: string; routes: FrontRoute[] }>()
+  for (const route of parts.codecs.flatMap(routesOf)) {
+    for (const path of pathsOf(route.endpoint)) {
+      const key = `${route.endpoint.method} ${path}`
+      const { routes = [] } = places.get(key) ?? {}
+      places.set(key, { path, routes: [...routes, route] })
+    }
+  }
+  const ordered = [...places.values()].sort((a, b) => namesIn(a.path) - namesIn(b.path))
+  for (const { path, routes } of ordered) {
+    app.on(routes[0]!.endpoint.method, path, (c) => {
+      const route = routeFor(routes, (header) => c.req.header(header) !== undefined)
+      return route ? serveFront(c, parts, route) : c.notFound()
+    })
+  }
+}
+
+function routesOf(codec: AnyCodec): FrontRoute[] {
+  return codec.endpoints.map((endpoint) => {
+    const name = endpoint.dialect ?? Object.keys(codec.dialects)[0]!
+    const front = endpoint.dialect === undefined ? codec.name : `${codec.name}@${name}`
+    return { codec, dialect: asFront(codec.dialects[name]), front, endpoint }
+  })
+}
+
+/** The route whose header a request has, else one that asks for none. */
+function routeFor(routes: readonly FrontRoute[], has: (header: string) => boolean): FrontRoute | undefined {
+  const chosen = routes.find(({ endpoint: { header } }) => header !== undefined && has(header))
+  return chosen ?? routes.find(({ endpoint }) => endpoint.header === undefined)
+}
+
+function namesIn(path: string): number {
+  return path.split(':').length
+}
+
+/** The paths of an endpoint: one that takes work also takes the agent's name as a further path segment. */
+function pathsOf({ method, path }: Endpoint): string[] {
+  return method === 'POST' && !path.includes(':') ? [path, `${path}/:agent`] : [path]
 }
 
 /** Connects one HTTP request to the engine. Errors are answered in the protocol of the endpoint. */

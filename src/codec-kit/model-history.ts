@@ -1,4 +1,19 @@
 import type { ClientTool, Message, Part } from '../model/index.ts'
+import { parkedCallOf } from './call-ids.ts'
+
+/**
+ * The place of the first message with the result of a call that no message before has made, unless the call is one of a
+ * parked turn of ours; undefined when there is none.
+ */
+export function strayReply(messages: readonly Pick<Message, 'parts'>[]): number | undefined {
+  const calls = new Set<string>()
+  const isStray = (part: Part): boolean => {
+    if (part.type === 'tool-call') calls.add(part.tool)
+    return part.type === 'tool-reply' && !calls.has(part.tool) && parkedCallOf(part.tool) === undefined
+  }
+  const stray = messages.findIndex(({ parts }) => parts.some(isStray))
+  return stray < 0 ? undefined : stray
+}
 
 /**
  * Servers refuse a conversation with a call that has no result: one that was never run gets a result that says so.

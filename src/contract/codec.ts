@@ -88,11 +88,13 @@ export type BackDialect<O = unknown> = Dialect<O> & { readonly back: BackHalf<O>
 
 /**
  * An HTTP endpoint of a front. `path` may have `:name` segments, which the front finds in `FrontContext.params`;
- * `input` is the framing of the request's body; `dialect` defaults to the first one.
+ * `input` is the framing of the request's body; `dialect` defaults to the first one. Endpoints of several protocols may
+ * have one method and path: one with a `header` (in lower case) takes the requests that have it.
  */
 export interface Endpoint {
   readonly method: string
   readonly path: string
+  readonly header?: string
   readonly input: Framing
   readonly dialect?: string
 }

@@ -66,6 +66,8 @@ export interface FrontPorts {
 
 /** One client's wire while it lasts: an HTTP request, a stdio process, a socket. No method throws. */
 export interface FrontLink {
+  /** Extra HTTP headers of whatever is sent first, lower-case names; those of an `Answer` come on top. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Without a frame within this many milliseconds of opening, `decodeEnd('idle')` is called. */
   readonly idleMs?: number
   /** Called once, first. A request without a frame is issued here (argv, environment, GET). */

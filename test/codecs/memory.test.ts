@@ -20,6 +20,7 @@ const MEMORY: Readonly<Record<string, readonly [plain: string, pinned: string]>>
   'codex@exec': ['bound', 'bound'],
   'openai@chat': ['request', 'request'],
   'openai@responses': ['request', 'request'],
+  'anthropic@messages': ['request', 'request'],
   'acp@v1': ['bound', 'bound'],
 }
 

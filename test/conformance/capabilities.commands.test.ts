@@ -118,6 +118,9 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'session-delete': { ...rpc('session/delete', { sessionId: '$ID' }), before: OPENED, among: true },
     'config-set': { ...rpc('session/set_mode', { sessionId: '$ID', modeId: 'plan' }), before: OPENED },
   },
+  anthropic: {
+    'query.agents': resource('GET /v1/models'),
+  },
   openai: {
     'query.agents': resource('GET /v1/models'),
   },

@@ -68,3 +68,10 @@ describe.each([...codecNames])('%s', (name) => {
     }
   })
 })
+
+test('no two endpoints take the same requests', async () => {
+  const taken = Object.values(await loadCodecs()).flatMap(({ endpoints }) =>
+    endpoints.map(({ method, path, header = '' }) => `${method} ${path.replace(/:[^/]+/g, ':')} ${header}`),
+  )
+  expect(taken.filter((endpoint, at) => taken.indexOf(endpoint) !== at)).toEqual([])
+})

@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AnyCodec, BackContext, CallEnd, Frame, FrontContext } from '../../src/contract/index.ts'
+import { frameDecoder } from '../../src/framing/index.ts'
 import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
+import { framingOfText } from '../../src/translate/framing.ts'
 import { driveBack, driveFront } from '../kit/drive.ts'
 
 /**
@@ -29,9 +31,18 @@ function sampleFiles(folder: string): string[] {
 
 function framesOf(codec: AnyCodec, setup: Setup, wire: string): Frame[] {
   const dialect = codec.dialects[setup.dialect ?? Object.keys(codec.dialects)[0]!]!
+  if (framingOfText(wire, dialect.framing) === 'sse') return events(wire)
   if (dialect.framing === 'body') return [wire.replace(/\n$/, '')]
   const lines = wire.replace(/\n$/, '').split('\n')
   return dialect.framing === 'text' ? lines : lines.filter((line) => line.trim() !== '')
+}
+
+function events(wire: string): Frame[] {
+  const frames: Frame[] = []
+  const decoder = frameDecoder('sse', wire.length, { frame: (frame) => frames.push(frame), fault: () => {} })
+  decoder.push(wire)
+  decoder.end()
+  return frames
 }
 
 function runBack(codec: AnyCodec, setup: Setup, frames: Frame[]): Record<string, string> {

@@ -329,6 +329,29 @@ export const CLIENTS = {
       return [usage?.['input_tokens'], usage?.['output_tokens']]
     },
   },
+  anthropic: {
+    path: '/v1/messages',
+    headers: (asked) => ({
+      'anthropic-version': '2023-06-01',
+      ...(asked.session && { 'turnpike-session': asked.session }),
+    }),
+    write: ({ text }) => JSON.stringify({ max_tokens: 1000, messages: [{ role: 'user', content: text }] }),
+    read: (raw, { session }) => {
+      const { content } = JSON.parse(raw) as { content?: { text?: string }[] }
+      return { ok: content !== undefined, text: (content ?? []).map(({ text }) => text ?? '').join(''), session }
+    },
+    whole: true,
+    failure: (raw) => (JSON.parse(raw) as { error?: { type: string } }).error?.type,
+    refuses: (raw) => {
+      const { type, error } = JSON.parse(raw) as { type: string; error: { message: string; type: string } }
+      return type === 'error' && error.message !== '' && error.type !== ''
+    },
+    isEnd: (line) => 'content' in (JSON.parse(line) as object) || 'error' in (JSON.parse(line) as object),
+    tokens: (raw) => {
+      const { usage } = JSON.parse(raw) as Line
+      return [usage?.['input_tokens'], usage?.['output_tokens']]
+    },
+  },
 } satisfies Record<string, ClientKind>
 
 interface RpcLine {

@@ -1,20 +1,14 @@
-import { parkedCallOf } from '../../../src/codec-kit/index.ts'
+import { strayReply } from '../../../src/codec-kit/index.ts'
 import { type Fault, type Message, type Part, textOf } from '../../../src/model/index.ts'
 import { invalidRequest } from '../errors.ts'
 
 type Messages = readonly { role: Message['role']; parts: readonly Part[] }[]
 
-/** Refuses the result of a call that no message before has made, unless the call is one of a parked turn of ours. */
+/** Refuses the result of a call that no message before has made. */
 export function strayResult(messages: Messages): Fault | undefined {
-  const calls = new Set<string>()
-  for (const [at, { parts }] of messages.entries()) {
-    for (const part of parts) {
-      if (part.type === 'tool-call') calls.add(part.tool)
-      if (part.type !== 'tool-reply' || calls.has(part.tool) || parkedCallOf(part.tool)) continue
-      return invalidRequest(`No message before messages[${at}] has made its call.`, `messages[${at}].tool_call_id`)
-    }
-  }
-  return undefined
+  const at = strayReply(messages)
+  if (at === undefined) return undefined
+  return invalidRequest(`No message before messages[${at}] has made its call.`, `messages[${at}].tool_call_id`)
 }
 
 /** The number of system messages that the conversation begins with; later ones stay where they are. */

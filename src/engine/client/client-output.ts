@@ -102,7 +102,7 @@ export class ClientOutput {
     const framing = this.#host.framingOf(frame)
     if (answering?.answer.form === 'stream') this.#trailing = answering
     this.#status = this.#host.status
-    this.#way.sink.head(this.#status, answerHead(framing, answering, this.#host.failure))
+    this.#way.sink.head(this.#status, { ...this.#host.headers, ...answerHead(framing, answering, this.#host.failure) })
     return framing
   }
 

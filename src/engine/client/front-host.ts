@@ -57,6 +57,11 @@ export class FrontHost implements ExchangeHost {
     return this.#link.idleMs
   }
 
+  /** The link's own HTTP headers of an answer. */
+  get headers(): FrontLink['headers'] {
+    return this.#link.headers
+  }
+
   /** True when the link can keep a silent wire alive. */
   get canKeepAlive(): boolean {
     return this.#link.keepAlive !== undefined

@@ -1,8 +1,9 @@
 import { chat } from './chat.ts'
+import { messages } from './messages.ts'
 import type { ModelProtocol } from './protocol.ts'
 
 export * from './protocol.ts'
 export { type ModelServer, startModel } from './server.ts'
 
 /** The protocols of models by name. */
-export const MODELS: Readonly<Record<string, ModelProtocol>> = { chat }
+export const MODELS: Readonly<Record<string, ModelProtocol>> = { chat, messages }

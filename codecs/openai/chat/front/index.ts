@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType } from '../../../../src/codec-kit/index.ts'
+import { commandsOf, isJsonType, startCommand } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -12,7 +12,6 @@ import {
 import type { Command, Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
-import { startCommand } from '../../front/start.ts'
 import { ModelsFront } from '../../models.ts'
 import { wholeAnswer } from './answer.ts'
 import { reportLosses, reportTools } from './losses.ts'

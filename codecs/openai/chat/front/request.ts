@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { StartRequest } from '../../../../src/codec-kit/index.ts'
 import {
   elements,
   type Fault,
@@ -13,7 +14,7 @@ import {
 import { invalidRequest } from '../../errors.ts'
 import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
 import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
-import type { StartRequest } from '../../front/start.ts'
+import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
 import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
 
@@ -79,7 +80,7 @@ export function readRequest(body: string): ChatRequest | Fault {
     session: read.prompt_cache_key ?? undefined,
     streams: read.stream === true,
     countsUsage: read.stream_options?.include_usage === true,
-    ext: extOf(body, read),
+    ext: toExt(extOf(body, read)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType } from '../../../../src/codec-kit/index.ts'
+import { commandsOf, isJsonType, startCommand } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -12,7 +12,6 @@ import {
 import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { responsesFront } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
-import { startCommand } from '../../front/start.ts'
 import { DeclaredTools } from '../tools.ts'
 import { type Envelope, responseJson } from './envelope.ts'
 import { reportLosses } from './losses.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ParkedAnswer } from '../../../../src/codec-kit/index.ts'
+import type { ParkedAnswer, StartRequest } from '../../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type Id,
@@ -15,8 +15,8 @@ import {
 import { invalidRequest } from '../../errors.ts'
 import { conversation, systemPromptOf } from '../../front/conversation.ts'
 import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
-import type { StartRequest } from '../../front/start.ts'
 import { splitExt } from '../../request-ext.ts'
+import { toExt } from '../../wire.ts'
 import { responseOf } from '../ids.ts'
 import { readInput } from './input.ts'
 import { merged } from './items.ts'
@@ -99,7 +99,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     background: read.background === true,
     stored: read.store !== false,
     metadata: read.metadata == null ? undefined : member(body, 'metadata'),
-    ext: splitExt(extJson(body, read)),
+    ext: toExt(splitExt(extJson(body, read))),
   }
 }
 

@@ -1,34 +1,26 @@
-import type { FrontContext } from '../../../src/contract/index.ts'
-import type {
-  ClientTool,
-  Command,
-  Id,
-  JsonText,
-  Message,
-  Part,
-  TurnOptions,
-  TurnStart,
-} from '../../../src/model/index.ts'
-import { toExt } from '../wire.ts'
+import type { FrontContext } from '../contract/index.ts'
+import type { ClientTool, Command, Ext, Id, Message, Part, TurnOptions, TurnStart } from '../model/index.ts'
 
-/** A request for a turn, as it was read: the conversation before its input, and its input. */
+/** A request to a model, as it was read: the conversation before its input, and its input. */
 export interface StartRequest {
+  /** Empty when it names none. */
   agent: string
   input: readonly Part[]
   history: readonly Message[]
   options: TurnOptions
   tools: readonly ClientTool[]
+  /** The session that it names in its own way. */
   session: string | undefined
   /** The conversation that it adds to, or the turn that it follows: it says only what is new to that. */
   conversation?: string | undefined
   after?: Id | undefined
   /** Fields that the model has no place for. */
-  ext: JsonText | undefined
+  ext: Ext | undefined
 }
 
 /** The command of a request that begins a turn. */
 export function startCommand(
-  { agent, input, history, options, tools, session, conversation, after, ext: json }: StartRequest,
+  { agent, input, history, options, tools, session, conversation, after, ext }: StartRequest,
   headers: FrontContext['headers'],
   exchange: Id,
   turn: Id,
@@ -37,7 +29,6 @@ export function startCommand(
   const id = named ?? conversation ?? session
   const key = headers['idempotency-key']
   const name = headers['x-request-id'] ?? headers['x-client-request-id']
-  const ext = toExt(json)
   // Clients of these APIs count how often they have repeated a request.
   const repeats = Number(headers['x-stainless-retry-count'] ?? 0) > 0
   // A client that names its session may leave the conversation to it.

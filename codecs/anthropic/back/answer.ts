@@ -1,0 +1,138 @@
+import { type ModelAnswer, type ModelCall, TurnEmitter } from '../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../src/contract/index.ts'
+import {
+  elements,
+  type Fault,
+  fault,
+  type Id,
+  type JsonText,
+  member,
+  object,
+  parseObject,
+  type Stop,
+  type Usage,
+} from '../../../src/model/index.ts'
+import { faultOfError } from '../errors.ts'
+import { stopOf } from '../stops.ts'
+import { readUsage } from '../usage.ts'
+import { PROTOCOL } from '../wire.ts'
+import { AnswerBlock } from './block.ts'
+import { readEvent, type WireBlock, type WireEvent } from './events.ts'
+
+const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
+
+/** One answer of the model while it streams: emits its blocks as events of the turn. */
+export class MessagesAnswer implements ModelAnswer {
+  readonly #emitter: TurnEmitter
+  readonly #executorOf: (name: string) => ModelCall['executor']
+  readonly #blocks = new Map<number, AnswerBlock>()
+  over = false
+  usage: Usage | undefined
+  ending: Stop | 'pause' | undefined
+  #event: WireEvent | 'unknown' = 'unknown'
+  /** The event as it came. */
+  #data: JsonText = ''
+  #message: Id | undefined
+
+  /** `executorOf` says who runs the tool of a name. */
+  constructor(turn: Id, ports: BackPorts, executorOf: (name: string) => ModelCall['executor']) {
+    this.#emitter = new TurnEmitter(ports, turn)
+    this.#executorOf = executorOf
+  }
+
+  get calls(): readonly ModelCall[] {
+    return [...this.#blocks.values()].flatMap(({ call }) => call ?? [])
+  }
+
+  take(data: string): Fault | undefined {
+    const event = readEvent(parseObject(data))
+    if (event === undefined) return NO_EVENT
+    if (event !== 'unknown' && event.type === 'error') return faultOfError(data, undefined)
+    this.#event = event
+    this.#data = data
+    return undefined
+  }
+
+  say(): void {
+    const event = this.#event
+    if (event === 'unknown') this.#emitter.emit({ type: 'foreign', protocol: PROTOCOL, frame: this.#data })
+    else this.#say(event)
+  }
+
+  end(): void {
+    const blocks = [...this.#blocks.values()]
+    if (this.#message !== undefined) {
+      const whole = blocks.some(({ composed }) => composed) ? { parts: blocks.map(({ part }) => part) } : {}
+      this.#emitter.emit({ type: 'message-end', message: this.#message, ...whole })
+    }
+    for (const call of this.calls) this.#emitter.emit({ type: 'tool-call', ...call })
+  }
+
+  write(): readonly JsonText[] {
+    const blocks = [...this.#blocks.values()].filter(({ part }) => part.type !== 'text' || part.text.trim() !== '')
+    if (blocks.length === 0) return []
+    return [
+      object([
+        ['role', '"assistant"'],
+        ['content', `[${blocks.map(({ json }) => json).join(',')}]`],
+      ]),
+    ]
+  }
+
+  #say(event: WireEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#count(event.message.usage)
+        return
+      case 'content_block_start':
+        this.#begin(event.index, event.content_block, member(this.#data, 'content_block')!)
+        return
+      case 'content_block_delta':
+        this.#blocks.get(event.index)?.take(event.delta, this.#data)
+        return
+      case 'content_block_stop':
+        this.#blocks.get(event.index)?.end(this.#data)
+        return
+      case 'message_delta':
+        this.#stop(event.delta.stop_reason, event.usage)
+        return
+      case 'message_stop':
+        this.over = true
+        return
+      case 'message':
+        this.#whole(event)
+    }
+  }
+
+  /** An answer in one piece, from a server that does not stream. */
+  #whole({ content, stop_reason: reason, usage }: Extract<WireEvent, { type: 'message' }>): void {
+    const raws = elements(member(this.#data, 'content')!)
+    for (const [index, block] of content.entries()) {
+      this.#begin(index, block, raws[index]!)
+      this.#blocks.get(index)!.end(raws[index]!)
+    }
+    this.#stop(reason, usage)
+    this.over = true
+  }
+
+  #begin(index: number, block: WireBlock, raw: JsonText): void {
+    const message = { emitter: this.#emitter, id: this.#open(), executorOf: this.#executorOf }
+    this.#blocks.set(index, new AnswerBlock(block, raw, message))
+  }
+
+  #stop(reason: string | null | undefined, usage: unknown): void {
+    if (reason != null) this.ending = stopOf(reason)
+    this.#count(usage)
+  }
+
+  /** Counts are those of the answer so far: later ones replace earlier ones. */
+  #count(usage: unknown): void {
+    const counted = readUsage(usage, (loss) => this.#emitter.report(loss))
+    if (counted) this.usage = { ...this.usage, ...counted }
+  }
+
+  #open(): Id {
+    this.#message ??= this.#emitter.openMessage()
+    return this.#message
+  }
+}

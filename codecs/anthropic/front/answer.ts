@@ -1,0 +1,126 @@
+import {
+  type EventOf,
+  type Id,
+  type JsonText,
+  object,
+  type Part,
+  quote,
+  type TurnEvent,
+  type TurnView,
+  type Usage,
+} from '../../../src/model/index.ts'
+import { STOP_REASONS } from '../stops.ts'
+import { usageJson } from '../usage.ts'
+import { ownMember, PROTOCOL } from '../wire.ts'
+import {
+  askedCalls,
+  redactedBlock,
+  serverResultBlock,
+  serverUseBlock,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+} from './blocks.ts'
+
+/** What an answer repeats of its request. */
+export interface Asked {
+  model: string
+  /** The id of the request, for its errors and headers. */
+  request: Id
+  /** The id of the message that answers it. */
+  message: Id
+  /** The estimated tokens of the request. */
+  tokens: number
+  /** The texts at which the model was to stop. */
+  stops: readonly string[]
+}
+
+/** The members that a message has from its beginning. */
+export function answerEntries({ message, model }: Asked) {
+  return [
+    ['id', quote(message)],
+    ['type', '"message"'],
+    ['role', '"assistant"'],
+    ['model', quote(model)],
+  ] as const
+}
+
+/** The tokens of a turn; those of the request are estimated where its agent tells of none. */
+export function usageOf({ usage = {} }: TurnView, tokens: number): Usage {
+  return { input: tokens, ...usage }
+}
+
+/** The `stop_reason` of a turn that has completed, and the sequence that it stopped at: where there is only one, that. */
+export function endOf({ stop = 'end' }: EventOf<'turn-end'>, { stops }: Asked): { reason: string; sequence: JsonText } {
+  const known = stop === 'stop-sequence' && stops.length === 1 ? quote(stops[0]!) : 'null'
+  return { reason: STOP_REASONS[stop], sequence: known }
+}
+
+/** The end of a turn that its client waits for, or its park. */
+export type Ending = Extract<TurnEvent, { type: 'turn-end' | 'turn-parked' }>
+
+/** A whole answer, from the view of its turn. */
+export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonText {
+  const calls = ending.type === 'turn-parked' ? askedCalls(ending.asks, ending.continuation, view) : []
+  const content = [...answerBlocks(view), ...calls.map(({ id, name, input }) => toolUseBlock(id, name, input))]
+  const { reason, sequence } =
+    ending.type === 'turn-end' ? endOf(ending, asked) : { reason: 'tool_use', sequence: 'null' }
+  return object([
+    ...answerEntries(asked),
+    ['content', `[${content.join(',')}]`],
+    ['stop_reason', quote(reason)],
+    ['stop_sequence', sequence],
+    ['usage', usageJson(usageOf(view, asked.tokens))],
+  ])
+}
+
+/**
+ * What the agent has said and done, in order as far as the view tells it: tools that no message names stand before the
+ * last message, which tells what came of them.
+ */
+function answerBlocks(view: TurnView): JsonText[] {
+  const said = view.messages.filter(({ role, lane }) => role === 'assistant' && lane === undefined)
+  const shown = new Set<Id>()
+  const blocks = said.map(({ parts, text, reasoning }) => {
+    if (parts) return parts.flatMap((part) => partBlock(part, view, shown) ?? [])
+    return [...(reasoning === '' ? [] : [thinkingBlock(reasoning, '')]), ...(text === '' ? [] : [textBlock(text)])]
+  })
+  const others = view.tools.filter(({ id, lane, executor, called }) => {
+    return called && executor !== 'client' && lane === undefined && !shown.has(id)
+  })
+  const last = blocks.pop() ?? []
+  return [...blocks.flat(), ...others.flatMap(({ id }) => toolBlocks(id, view)), ...last]
+}
+
+function toolBlocks(id: Id, view: TurnView, ext?: Part['ext']): JsonText[] {
+  const tool = view.tool(id)
+  if (!tool || tool.executor === 'client') return []
+  const result = tool.status === undefined ? [] : [serverResultBlock(id, tool.status, tool.parts, undefined)]
+  return [serverUseBlock(tool, view.agent, ext), ...result]
+}
+
+/** The blocks of one part of a message; undefined for one that has none here. */
+function partBlock(part: Part, view: TurnView, shown: Set<Id>): JsonText | readonly JsonText[] | undefined {
+  switch (part.type) {
+    case 'text': {
+      const citations = ownMember(part.ext, 'citations')
+      return object([
+        ['type', '"text"'],
+        ['text', quote(part.text)],
+        ['citations', citations],
+      ])
+    }
+    case 'reasoning':
+      if (part.seal?.provider === PROTOCOL && part.seal.kind === 'redacted') return redactedBlock(part.seal.data)
+      return thinkingBlock(part.text, part.seal?.provider === PROTOCOL ? part.seal.data : '')
+    case 'tool-call':
+      shown.add(part.tool)
+      // The result of a provider's tool is a part of its own.
+      if (part.ext) return serverUseBlock({ id: part.tool, name: part.name, args: part.args }, view.agent, part.ext)
+      return toolBlocks(part.tool, view)
+    case 'tool-reply':
+      return part.ext && serverResultBlock(part.tool, part.status, part.parts, part.ext)
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,152 @@
+import { commandsOf, isJsonType, startCommand } from '../../../src/codec-kit/index.ts'
+import {
+  type Answer,
+  type Frame,
+  type FrontContext,
+  type FrontHalf,
+  type FrontLink,
+  type FrontPorts,
+  frameText,
+} from '../../../src/contract/index.ts'
+import {
+  type Command,
+  type Fault,
+  fault,
+  type Id,
+  type Loss,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { frontCapabilities } from '../capabilities.ts'
+import { errorJson, faultOfTurn, invalidRequest } from '../errors.ts'
+import { VERSIONS } from '../wire.ts'
+import { type Asked, wholeAnswer } from './answer.ts'
+import { reportInvented, reportLosses, reportView } from './losses.ts'
+import { ModelsFront } from './models.ts'
+import { type MessagesRequest, readCounted, readRequest } from './request.ts'
+import { EventWriter } from './stream.ts'
+
+/** A client of the Messages API: one request in, one message out, whole or streamed. */
+export const front: FrontHalf = {
+  capabilities: frontCapabilities,
+  env: [],
+  namesAgents: true,
+  accepts: (_first, { transport }) => transport === 'http',
+  open: (context, ports) =>
+    context.method === 'GET' ? new ModelsFront(context, ports) : new MessagesFront(context, ports),
+}
+
+const COUNT = '/count_tokens'
+
+class MessagesFront implements FrontLink {
+  /** The gateway takes them when the answer begins. */
+  readonly headers: Record<string, string>
+  readonly #context: FrontContext
+  readonly #ports: FrontPorts
+  readonly #id: Id
+  #request: MessagesRequest | undefined
+  /** Writes the events of a stream; absent for a whole answer. */
+  #events: EventWriter | undefined
+
+  constructor(context: FrontContext, ports: FrontPorts) {
+    this.#context = context
+    this.#ports = ports
+    this.#id = ports.newId()
+    const own = context.headers['x-request-id']
+    this.headers = { 'request-id': this.#requestId, ...(own && { 'x-request-id': own }) }
+  }
+
+  decode(frame: Frame): void {
+    const { headers, path } = this.#context
+    const version = headers['anthropic-version']
+    if (!isJsonType(headers['content-type'])) {
+      this.#refuse(invalidRequest('The body must be JSON; send it as application/json.'), 415)
+    } else if (version !== undefined && !VERSIONS.includes(version)) {
+      const known = VERSIONS.join(' or ')
+      this.#refuse(fault('unsupported-version', `anthropic-version ${version} is unknown; send ${known}.`))
+    } else if (path.endsWith(COUNT)) this.#count(frameText(frame))
+    else this.#begin(frameText(frame))
+  }
+
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
+    // A client that sends the request again would have the agent do its work again.
+    if (event.type === 'turn-started') this.headers['x-should-retry'] = 'false'
+    const report = (loss: Loss): void => this.#ports.report(loss, exchange)
+    reportLosses(event, view, report)
+    const failed = event.type === 'turn-end' && event.outcome !== 'completed'
+    const ends = event.type === 'turn-parked' || event.type === 'turn-end'
+    if (ends && !failed) reportInvented(view, report)
+    if (this.#events) this.#events.write(event, view)
+    else if (failed) this.#fail(faultOfTurn(event))
+    else if (ends) {
+      reportView(view, report)
+      this.#ports.send(wholeAnswer(event, view, this.#asked(this.#request!)))
+    }
+  }
+
+  encodeFault(found: Fault): void {
+    if (found.code === 'lossy-refused') this.headers['x-should-retry'] = 'false'
+    if (this.#events?.begun) this.#events.fail(found)
+    else this.#fail(found)
+  }
+
+  keepAlive(): void {
+    this.#events?.keepAlive()
+  }
+
+  get #requestId(): Id {
+    return `req_${this.#id}`
+  }
+
+  #refuse(found: Fault, http?: number): void {
+    this.#ports.fault(found, 'continues', undefined, http)
+  }
+
+  #fail(found: Fault): void {
+    this.#ports.send(errorJson(found, this.#requestId))
+  }
+
+  /** Answers with an estimate: no agent counts the tokens of a request that it does not run. */
+  #count(body: string): void {
+    const tokens = readCounted(body)
+    if (typeof tokens === 'number') this.#ports.send(`{"input_tokens":${tokens}}`)
+    else this.#refuse(tokens)
+  }
+
+  #begin(body: string): void {
+    const { headers } = this.#context
+    const request = readRequest(body, headers)
+    if ('code' in request) {
+      this.#refuse(request)
+      return
+    }
+    const exchange = this.#ports.newId()
+    this.#request = request
+    if (request.streams) this.#stream(request, exchange)
+    const { before, command } = commandsOf(request, exchange, () =>
+      startCommand(request, headers, exchange, this.#ports.newId()),
+    )
+    for (const cancel of before) this.#ports.command(cancel)
+    this.#ports.command(command, this.#answer(request, command))
+  }
+
+  #stream(request: MessagesRequest, exchange: Id): void {
+    this.headers['cache-control'] = 'no-cache'
+    this.#events = new EventWriter(this.#asked(request), {
+      event: (event, data) => this.#ports.send({ event, data }),
+      report: (loss) => this.#ports.report(loss, exchange),
+    })
+  }
+
+  #asked({ model, tokens, options: { stop: stops = [] } }: MessagesRequest): Asked {
+    return { model, tokens, stops, request: this.#requestId, message: `msg_${this.#id}` }
+  }
+
+  /** Calls of the client's tools end the answer; the turn is parked until the next request brings their results. */
+  #answer({ streams }: MessagesRequest, command: Command): Answer {
+    const asks =
+      command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
+    const common = { onDisconnect: 'cancel', asks } as const
+    return streams ? { form: 'stream', framing: 'sse', ...common } : { form: 'whole', framing: 'body', ...common }
+  }
+}

@@ -1,0 +1,191 @@
+import * as v from 'valibot'
+import { type StartRequest, strayReply } from '../../../src/codec-kit/index.ts'
+import type { FrontContext } from '../../../src/contract/index.ts'
+import {
+  type Ext,
+  elements,
+  type Fault,
+  isRecord,
+  type JsonText,
+  type Message,
+  member,
+  members,
+  object,
+  type Part,
+  parseObject,
+  rest,
+  type TurnOptions,
+  textOf,
+} from '../../../src/model/index.ts'
+import { invalidRequest } from '../errors.ts'
+import { estimateTokens } from '../estimate.ts'
+import { readContent, type Wrong } from '../read-blocks.ts'
+import { toExt } from '../wire.ts'
+import { jsonSchema, maybe, text } from './members.ts'
+import { sessionOfUser } from './session.ts'
+import { choice, readTools, tool, toolOptions } from './tools.ts'
+
+/** A request as it was read, and what its answer is to be. */
+export interface MessagesRequest extends StartRequest {
+  /** The name that the answer repeats. */
+  model: string
+  streams: boolean
+  /** The estimated tokens of the request. */
+  tokens: number
+}
+
+const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
+const count = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be a whole number'),
+  v.minValue(1, 'must be positive'),
+)
+const format = v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object with a type')
+
+const Request = v.looseObject({
+  model: v.optional(text, ''),
+  max_tokens: count,
+  messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
+  system: maybe(v.union([text, v.array(v.unknown())], 'must be a string or an array of blocks')),
+  stream: maybe(v.boolean('must be true or false')),
+  tools: maybe(v.array(tool, 'must be an array')),
+  tool_choice: maybe(choice),
+  temperature: maybe(number),
+  top_p: maybe(number),
+  stop_sequences: maybe(v.array(text, 'must be an array of strings')),
+  output_config: maybe(v.looseObject({ effort: maybe(text), format: maybe(format) }, 'must be an object')),
+  output_format: maybe(format),
+  metadata: maybe(v.looseObject({ user_id: maybe(text) }, 'must be an object')),
+})
+type Read = v.InferOutput<typeof Request>
+
+/** Counting takes no limit of the answer. */
+const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
+
+/** Members that have a place in the model. */
+const KNOWN: ReadonlySet<string> = new Set(
+  Object.keys(Request.entries).filter((key) => key !== 'metadata' && key !== 'output_config'),
+)
+const KNOWN_OUTPUT: ReadonlySet<string> = new Set(['effort', 'format'])
+
+/** Reads a request of `POST /v1/messages`. */
+export function readRequest(body: string, headers: FrontContext['headers']): MessagesRequest | Fault {
+  const checked = check(Request, body)
+  if ('code' in checked) return checked
+  const { read } = checked
+  const messages = readMessages(body)
+  if ('code' in messages) return messages
+  const system = readContent(member(body, 'system'), 'system')
+  if ('wrong' in system) return refusal(system)
+  const tools = readTools(read.tools ?? [], member(body, 'tools') ?? '[]')
+  if ('code' in tools) return tools
+  const [agent, model] = agentOf(read.model)
+  return {
+    model: read.model,
+    agent,
+    ...conversation(messages),
+    options: { ...optionsOf(read, body, system), ...(model !== undefined && { model }) },
+    tools,
+    session: headers['x-claude-code-session-id'] ?? sessionOfUser(read.metadata?.user_id),
+    streams: read.stream === true,
+    tokens: estimateTokens(read),
+    ext: extOf(body, system, headers['anthropic-beta']),
+  }
+}
+
+/** Reads the body of `POST /v1/messages/count_tokens`: the estimated tokens of the request. */
+export function readCounted(body: string): number | Fault {
+  const checked = check(Counted, body)
+  if ('code' in checked) return checked
+  const messages = readMessages(body)
+  return 'code' in messages ? messages : estimateTokens(checked.read)
+}
+
+function check<S extends v.GenericSchema>(schema: S, body: string): { read: v.InferOutput<S> } | Fault {
+  const value = parseObject(body)
+  if (!value) return invalidRequest('The body is not a JSON object; send {"model":"…","max_tokens":…,"messages":[…]}.')
+  const checked = v.safeParse(schema, value)
+  if (checked.success) return { read: checked.output }
+  const [issue] = checked.issues
+  const param = v.getDotPath(issue)!.replace(/\.(\d+)/g, '[$1]')
+  return refusal({ param, wrong: issue.received === 'undefined' ? 'is missing' : issue.message })
+}
+
+function refusal({ wrong, param }: Wrong): Fault {
+  return invalidRequest(`${param} ${wrong}.`)
+}
+
+const ROLES = ['user', 'assistant', 'system'] as const
+
+function readMessages(body: string): Message[] | Fault {
+  const messages: Message[] = []
+  for (const [at, json] of elements(member(body, 'messages')!).entries()) {
+    const value = parseObject(json)
+    const role = ROLES.find((known) => known === value?.['role'])
+    if (!role) return refusal({ param: `messages[${at}].role`, wrong: `must be one of: ${ROLES.join(', ')}` })
+    const parts = readContent(member(json, 'content'), `messages[${at}].content`)
+    if ('wrong' in parts) return refusal(parts)
+    messages.push({ role, parts })
+  }
+  const stray = strayReply(messages)
+  if (stray === undefined) return messages
+  return refusal({ param: `messages[${stray}].content`, wrong: 'has a result whose tool_use_id no message before has' })
+}
+
+/** `coder:opus` is the agent `coder`, which is to use the model `opus`. */
+function agentOf(model: string): [agent: string, model: string | undefined] {
+  const colon = model.indexOf(':')
+  return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
+}
+
+/** What the user says after the last answer is the input; instructions of the system after it belong to the history. */
+function conversation(messages: readonly Message[]): Pick<MessagesRequest, 'input' | 'history'> {
+  const answered = messages.findLastIndex(({ role }) => role === 'assistant') + 1
+  const last = messages.slice(answered)
+  return {
+    history: [...messages.slice(0, answered), ...last.filter(({ role }) => role === 'system')],
+    input: last.flatMap(({ role, parts }) => (role === 'user' ? parts : [])),
+  }
+}
+
+function optionsOf(read: Read, body: string, system: readonly Part[]): TurnOptions {
+  const { temperature, top_p: topP, stop_sequences: stop, max_tokens: maxTokens, output_config: output } = read
+  const systemPrompt = promptOf(system)
+  const outputSchema = schemaOf(body, 'output_format') ?? schemaOf(member(body, 'output_config'), 'format')
+  return {
+    maxTokens,
+    ...(read.stream === true && { streaming: true }),
+    ...(temperature != null && { temperature }),
+    ...(topP != null && { topP }),
+    ...(stop != null && { stop }),
+    ...(output?.effort != null && { effort: output.effort }),
+    ...(systemPrompt !== '' && { systemPrompt }),
+    ...toolOptions(read.tool_choice),
+    ...(outputSchema !== undefined && { outputSchema }),
+  }
+}
+
+function promptOf(system: readonly Part[]): string {
+  return system.map((part) => textOf([part])).join('\n\n')
+}
+
+function schemaOf(json: JsonText | undefined, key: string): JsonText | undefined {
+  const held = member(json ?? '', key)
+  return held === undefined || held === 'null' ? undefined : member(held, 'schema')
+}
+
+/** The members that the model has no place for, and a system prompt that is more than text. */
+function extOf(body: string, system: readonly Part[], betas: string | undefined): Ext | undefined {
+  const others = rest(body, KNOWN) ?? '{}'
+  const json = object([
+    ['system', system.some(({ ext }) => ext) ? member(body, 'system') : undefined],
+    ...members(others).flatMap((entry) => (entry[0] === 'output_config' ? outputEntry(entry[1]) : [entry])),
+    ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(/\s*,\s*/))],
+  ])
+  return json === '{}' ? undefined : toExt(json)
+}
+
+function outputEntry(config: JsonText): [string, JsonText][] {
+  const others = isRecord(parseObject(config)) ? rest(config, KNOWN_OUTPUT) : undefined
+  return others === undefined ? [] : [['output_config', others]]
+}

@@ -1,0 +1,250 @@
+import { type EventTable, isDropped, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
+import {
+  type EventOf,
+  type Fault,
+  type Id,
+  type JsonText,
+  type Loss,
+  member,
+  object,
+  quote,
+  type Seal,
+  type TurnEvent,
+  type TurnView,
+} from '../../../src/model/index.ts'
+import { errorJson, faultOfTurn } from '../errors.ts'
+import { usageJson } from '../usage.ts'
+import { PROTOCOL } from '../wire.ts'
+import { type Asked, answerEntries, endOf, usageOf } from './answer.ts'
+import {
+  askedCalls,
+  redactedBlock,
+  serverResultBlock,
+  serverUseBlock,
+  textBlock,
+  thinkingBlock,
+  toolUseBlock,
+} from './blocks.ts'
+
+/** The writer's place in the wire. */
+export interface StreamOutput {
+  /** Writes one server-sent event. */
+  event(type: string, data: JsonText): void
+  report(loss: Loss): void
+}
+
+type BlockKind = 'text' | 'thinking'
+
+/** Writes the events of one streamed message: blocks one after the other, exactly one end or error. */
+export class EventWriter {
+  static readonly #EVENTS: EventTable<EventWriter> = {
+    'turn-accepted': null,
+    'turn-started': (writer) => writer.#begin(),
+    'turn-parked': (writer, event, view) => writer.#park(event, view),
+    'turn-end': (writer, event, view) => writer.#finish(event, view),
+    'step-start': null,
+    'step-end': null,
+    'message-start': (writer, { message, role, lane }) => {
+      if (role === 'assistant' && lane === undefined) writer.#answers.add(message)
+    },
+    'text-delta': (writer, { message, text }) => writer.#piece('text', message, text),
+    'reasoning-delta': (writer, { message, text }) => writer.#piece('thinking', message, text),
+    'reasoning-end': (writer, { message, seal }) => writer.#answers.has(message) && writer.#seal(seal),
+    'message-end': (writer, event, view) => writer.#end(event, view),
+    'message-retract': null,
+    'tool-start': null,
+    'tool-args-delta': null,
+    'tool-call': (writer, event, view) => writer.#serverUse(event, view),
+    'tool-progress': null,
+    'tool-end': (writer, event, view) => writer.#serverResult(event, view),
+    'terminal-output': null,
+    directive: null,
+    plan: null,
+    usage: null,
+    notice: null,
+    ask: null,
+    'ask-settled': null,
+    foreign: (writer, { frame }) => writer.#foreign(frame),
+  }
+
+  readonly #output: StreamOutput
+  readonly #asked: Asked
+  #begun = false
+  #blocks = 0
+  #open: BlockKind | undefined
+  /** The message that the open block belongs to. */
+  #speaking: Id | undefined
+  /** Messages that are the answer. */
+  readonly #answers = new Set<Id>()
+  /** Calls of the agent's own tools that are written. */
+  readonly #called = new Set<Id>()
+  /** Seals that are written: the end of a message repeats them. */
+  readonly #seals = new Set<string>()
+
+  constructor(asked: Asked, output: StreamOutput) {
+    this.#asked = asked
+    this.#output = output
+  }
+
+  /** True once something is written: a failure can no longer be a status. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
+  /** Writes what an event says. */
+  write(event: TurnEvent, view: TurnView): void {
+    writeEvent(EventWriter.#EVENTS, this, event, view)
+  }
+
+  /** Ends the stream with an error. */
+  fail(fault: Fault): void {
+    this.#output.event('error', errorJson(fault, this.#asked.request))
+  }
+
+  /** Writes the API's own sign of life. */
+  keepAlive(): void {
+    if (this.#begun) this.#output.event('ping', '{"type":"ping"}')
+  }
+
+  #begin(): void {
+    if (this.#begun) return
+    this.#begun = true
+    const message = object([
+      ...answerEntries(this.#asked),
+      ['content', '[]'],
+      ['stop_reason', 'null'],
+      ['stop_sequence', 'null'],
+      // Clients take the tokens of the request from here, before anybody has counted them.
+      ['usage', usageJson({ input: this.#asked.tokens })],
+    ])
+    this.#output.event('message_start', `{"type":"message_start","message":${message}}`)
+  }
+
+  #piece(kind: BlockKind, message: Id, text: string): void {
+    if (text === '' || !this.#answers.has(message)) return
+    if (this.#open !== kind || this.#speaking !== message) this.#start(kind, message)
+    this.#delta(kind === 'text' ? `"text_delta","text":${quote(text)}` : `"thinking_delta","thinking":${quote(text)}`)
+  }
+
+  #start(kind: BlockKind, message: Id | undefined): void {
+    this.#startBlock(kind === 'text' ? textBlock('') : thinkingBlock('', ''))
+    this.#open = kind
+    this.#speaking = message
+  }
+
+  #startBlock(block: JsonText): void {
+    this.#begin()
+    this.#close()
+    this.#output.event(
+      'content_block_start',
+      `{"type":"content_block_start","index":${this.#blocks},"content_block":${block}}`,
+    )
+    this.#blocks += 1
+  }
+
+  /** Writes a piece of the newest block: the delta's type, and its other members. */
+  #delta(delta: string): void {
+    const index = this.#blocks - 1
+    this.#output.event(
+      'content_block_delta',
+      `{"type":"content_block_delta","index":${index},"delta":{"type":${delta}}}`,
+    )
+  }
+
+  #stop(): void {
+    this.#open = undefined
+    this.#output.event('content_block_stop', `{"type":"content_block_stop","index":${this.#blocks - 1}}`)
+  }
+
+  /** Ends the open block. */
+  #close(): void {
+    if (this.#open !== undefined) this.#stop()
+  }
+
+  /** Ends a block of reasoning. A seal of another provider means nothing to this one. */
+  #seal(seal: Seal | undefined): void {
+    const own = seal?.provider === PROTOCOL
+    if (own) this.#seals.add(seal.data)
+    else if (seal) this.#output.report(weakened('reasoning.seal'))
+    if (own && seal.kind === 'redacted') {
+      this.#block(redactedBlock(seal.data))
+      return
+    }
+    if (own) {
+      if (this.#open !== 'thinking') this.#start('thinking', undefined)
+      this.#delta(`"signature_delta","signature":${quote(seal.data)}`)
+    }
+    if (this.#open === 'thinking') this.#stop()
+  }
+
+  #block(block: JsonText): void {
+    this.#startBlock(block)
+    this.#stop()
+  }
+
+  /** Writes the reasoning and text that came only with the end of the message. */
+  #end({ message, parts = [] }: EventOf<'message-end'>, view: TurnView): void {
+    const known = view.message(message)
+    if (!known || !this.#answers.has(message)) return
+    for (const part of parts) {
+      if (part.type === 'reasoning' && known.thought !== true && !this.#seals.has(part.seal?.data ?? '')) {
+        this.#piece('thinking', message, part.text)
+        this.#seal(part.seal)
+      }
+      if (part.type === 'text' && !known.streamed) this.#piece('text', message, part.text)
+    }
+    this.#close()
+  }
+
+  #serverUse(event: EventOf<'tool-call'>, view: TurnView): void {
+    const tool = view.tool(event.tool)
+    if (!tool || tool.executor === 'client' || tool.lane !== undefined || this.#called.has(tool.id)) return
+    this.#called.add(tool.id)
+    this.#block(serverUseBlock(tool, view.agent, event.ext))
+  }
+
+  /** A result stands behind its call, which an agent may not have said the end of. */
+  #serverResult(event: EventOf<'tool-end'>, view: TurnView): void {
+    const tool = view.tool(event.tool)
+    if (!tool || tool.executor === 'client' || tool.lane !== undefined || isDropped(tool)) return
+    if (!this.#called.has(tool.id)) this.#block(serverUseBlock(tool, view.agent, undefined))
+    this.#block(serverResultBlock(tool.id, event.status, event.parts, event.ext))
+  }
+
+  /** A source of the text, from a server of the same API. */
+  #foreign(frame: string): void {
+    const delta = member(frame, 'delta')
+    if (delta === undefined || this.#open !== 'text') return
+    const citation = member(delta, 'citation')
+    if (citation !== undefined) this.#delta(`"citations_delta","citation":${citation}`)
+  }
+
+  #park({ asks, continuation }: EventOf<'turn-parked'>, view: TurnView): void {
+    this.#begin()
+    this.#close()
+    for (const { id, name, input } of askedCalls(asks, continuation, view)) {
+      this.#startBlock(toolUseBlock(id, name, '{}'))
+      this.#delta(`"input_json_delta","partial_json":${quote(input)}`)
+      this.#stop()
+    }
+    this.#finishMessage('tool_use', null, view)
+  }
+
+  #finish(event: EventOf<'turn-end'>, view: TurnView): void {
+    if (event.outcome !== 'completed') {
+      this.fail(faultOfTurn(event))
+      return
+    }
+    this.#begin()
+    this.#close()
+    const { reason, sequence } = endOf(event, this.#asked)
+    this.#finishMessage(reason, sequence, view)
+  }
+
+  #finishMessage(reason: string, sequence: JsonText | null, view: TurnView): void {
+    const usage = usageJson(usageOf(view, this.#asked.tokens))
+    const delta = `{"stop_reason":${quote(reason)},"stop_sequence":${sequence}}`
+    this.#output.event('message_delta', `{"type":"message_delta","delta":${delta},"usage":${usage}}`)
+    this.#output.event('message_stop', '{"type":"message_stop"}')
+  }
+}

@@ -1,0 +1,25 @@
+import type { Codec, Endpoint } from '../../src/contract/index.ts'
+import { back } from './back/index.ts'
+import { errors } from './errors.ts'
+import { front } from './front/index.ts'
+import { type Options, options } from './options.ts'
+import { PROTOCOL } from './wire.ts'
+
+/** The header that a client of this API sends; `GET /v1/models` is that of other APIs without it. */
+const VERSION = 'anthropic-version'
+
+/** The Messages API, which coding agents and other clients of Anthropic's models speak, and the servers of them. */
+export const codec: Codec<Options> = {
+  name: PROTOCOL,
+  dialects: {
+    messages: { wireVersion: '2023-06-01', framing: 'body', front, back },
+  },
+  errors,
+  endpoints: ['', '/anthropic'].flatMap((base): Endpoint[] => [
+    { method: 'POST', path: `${base}/v1/messages/count_tokens`, input: 'body' },
+    { method: 'POST', path: `${base}/v1/messages`, input: 'body' },
+    { method: 'GET', path: `${base}/v1/models`, header: VERSION, input: 'body' },
+    { method: 'GET', path: `${base}/v1/models/:model`, header: VERSION, input: 'body' },
+  ]),
+  options,
+}

@@ -1,0 +1,37 @@
+import { isUncounted, readCounts } from '../../src/codec-kit/index.ts'
+import { isRecord, type JsonText, type Loss, object, type Usage } from '../../src/model/index.ts'
+
+const COUNTS = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  cacheWrite: 'cache_creation_input_tokens',
+} as const
+const DETAILS = { reasoning: 'thinking_tokens' } as const
+
+/**
+ * Reads the tokens of a `usage` object. On the wire `input_tokens` has only what the cache neither gave nor took; in the
+ * model `input` is all of it. All zeros mean that nothing was counted: then undefined.
+ */
+export function readUsage(json: unknown, report: (loss: Loss) => void): Usage | undefined {
+  if (!isRecord(json)) return undefined
+  const { input, ...others } = readCounts(json, COUNTS, report)
+  const { cacheRead = 0, cacheWrite = 0 } = others
+  const usage: Usage = {
+    ...(input !== undefined && { input: input + cacheRead + cacheWrite }),
+    ...others,
+    ...readCounts(json['output_tokens_details'], DETAILS, report),
+  }
+  return isUncounted(usage) ? undefined : usage
+}
+
+/** A `usage` object; what is unknown is zero, because clients add the counts up. */
+export function usageJson({ input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning }: Usage): JsonText {
+  return object([
+    ['input_tokens', String(Math.max(0, input - cacheRead - cacheWrite))],
+    ['cache_creation_input_tokens', String(cacheWrite)],
+    ['cache_read_input_tokens', String(cacheRead)],
+    ['output_tokens', String(output)],
+    ['output_tokens_details', reasoning === undefined ? undefined : `{"thinking_tokens":${reasoning}}`],
+  ])
+}
