@@ -7,7 +7,7 @@ import type { Sessions } from '../../src/engine/session/sessions.ts'
 import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
-import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
+import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, plainTurn, ROUTE, start } from '../kit/plain.ts'
 
 const DOWN = fault('agent-unavailable', 'down')
 
@@ -108,6 +108,19 @@ describe('a request for a turn', () => {
       },
     ])
     turns.get('t')!.cancel()
+  })
+
+  test('that is refused leaves its place behind another turn to the next one', async () => {
+    const { ask, turns } = admitting([named('a', QUICK)], { turnLimits: new Map([['local', 1]]) })
+    await ask().ended
+    const { session: _, ...next } = start({ turn: 't2', after: 't' }, 'y')
+    const { turn: other } = plainTurn({ command: start({ turn: 'other' }) })
+    turns.add(other)
+    await ask(next).ended
+    turns.delete(other)
+    const { ended } = ask({ ...next, turn: 't3', exchange: 'z' })
+    const [accepted] = await ended
+    expect(accepted).toMatchObject({ type: 'turn-accepted', session: 's' })
   })
 
   test.each<[Partial<Route>, number]>([

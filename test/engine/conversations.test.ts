@@ -3,6 +3,7 @@ import { capabilities, type SessionKey, type Store, type TurnRecord } from '../.
 import { Conversations } from '../../src/engine/dispatch/conversations.ts'
 import { type Entry, entryOf } from '../../src/engine/dispatch/entry.ts'
 import { conversationDigest, knownAs } from '../../src/engine/record/conversation.ts'
+import type { StoreWatch } from '../../src/engine/record/index.ts'
 import type { LiveSession } from '../../src/engine/session/index.ts'
 import { LiveSessions } from '../../src/engine/session/live-sessions.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
@@ -33,12 +34,15 @@ let store: Store
 let turns: LiveTurns
 let sessions: LiveSessions
 let conversations: Conversations
+/** Whether the store can be written, and what could not. */
+const watch = { writable: true, failures: [] as unknown[], failed: (error: unknown) => void watch.failures.push(error) }
 
 beforeEach(async () => {
+  Object.assign(watch, { writable: true, failures: [] })
   store = openStore({ kind: 'sqlite', path: ':memory:' })
   turns = new LiveTurns()
   sessions = new LiveSessions()
-  conversations = new Conversations({ store, turns, sessions, now: () => 9 })
+  conversations = new Conversations({ store, turns, sessions, watch: watch as unknown as StoreWatch, now: () => 9 })
   await store.openSession(KEY, 'S1', 1)
   await store.endTurn(ENDED, { messages: [said('hi')] })
 })
@@ -231,6 +235,32 @@ describe('a client that tells the whole conversation', () => {
     const delta = start({ history: HISTORY })
     expect(entryOf(client, delta, { agent: narrow, route }, exchange)).toMatchObject({ code: 'lossy-refused' })
   })
+})
+
+test.each(['is known', 'is found out'] as const)('that the store cannot be written %s', async (how) => {
+  if (how === 'is known') watch.writable = false
+  const failing = new Error('disk full')
+  const claim = (): never => {
+    throw failing
+  }
+  const broken = new Proxy(store, { get: (of, name: keyof Store) => (name === 'claim' ? claim : of[name].bind(of)) })
+  conversations = new Conversations({
+    store: broken,
+    turns,
+    sessions,
+    watch: watch as unknown as StoreWatch,
+    now: () => 9,
+  })
+  // What rests on the record is refused, the rest goes on without it.
+  expect(await found()).toBe('overloaded')
+  const session = { id: 'asked' }
+  const whole = start({ session, historyMode: 'complete', history: [said('hi')] })
+  expect(await conversations.find(entryFor(agent, { command: whole }).entry)).toMatchObject({
+    command: { session: { id: expect.not.stringMatching('asked') }, history: [said('hi')] },
+  })
+  const adding = start({ session, historyMode: 'delta' })
+  expect(await conversations.find(entryFor(agent, { command: adding }).entry)).toMatchObject({ command: { session } })
+  expect(watch.failures).toEqual(how === 'is known' ? [] : [failing, failing])
 })
 
 /** The session in memory, which has a turn that is not recorded yet. */

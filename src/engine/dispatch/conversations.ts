@@ -1,8 +1,8 @@
 import type { Awaitable, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
 import { type Fault, fault, type Id, type Loss, type SessionRef } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
-import { newId } from '../common/index.ts'
-import { conversationDigest, knownAs } from '../record/index.ts'
+import { newId, UNWRITABLE } from '../common/index.ts'
+import { conversationDigest, knownAs, type StoreWatch } from '../record/index.ts'
 import type { LiveSessions, LiveTurns } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
 import { type Entry, sessionKey } from './entry.ts'
@@ -29,6 +29,7 @@ export interface ConversationPeers {
   store: Store
   turns: LiveTurns
   sessions: LiveSessions
+  watch: StoreWatch
   now(): number
 }
 
@@ -47,9 +48,12 @@ export class Conversations {
   /** The request with its session, and with what its agent is to be told of the conversation; or why there is none. */
   find(entry: Entry): Awaitable<Entry | Fault> {
     const { after, historyMode } = entry.command
-    if (after !== undefined) return this.#following(entry, after)
-    if (historyMode === undefined || entry.route.history === 'replay') return this.#telling(entry)
-    return historyMode === 'complete' ? this.#resumed(entry) : this.#adding(entry)
+    if (after === undefined && historyMode === undefined) return entry
+    if (!this.#peers.watch.writable) return this.#unrecorded(entry)
+    return this.#found(entry).catch((error: unknown) => {
+      this.#peers.watch.failed(error)
+      return this.#unrecorded(entry)
+    })
   }
 
   /** No turn of the request begins: the next one may have its place. */
@@ -57,8 +61,19 @@ export class Conversations {
     if (holds !== undefined) await this.#peers.store.release(holds)
   }
 
-  #telling(entry: Entry): Awaitable<Entry | Fault> {
-    return entry.command.historyMode === 'complete' ? this.#beginning(entry) : entry
+  async #found(entry: Entry): Promise<Entry | Fault> {
+    const { after, historyMode } = entry.command
+    if (after !== undefined) return this.#following(entry, after)
+    const resumes = entry.route.history === 'resume'
+    if (historyMode === 'complete') return resumes ? this.#resumed(entry) : this.#beginning(entry)
+    return resumes ? this.#adding(entry) : entry
+  }
+
+  /** While nothing can be written no place in a session is certain: who tells the whole conversation needs none. */
+  #unrecorded(entry: Entry): Entry | Fault {
+    const { after, historyMode } = entry.command
+    if (after !== undefined) return UNWRITABLE
+    return historyMode === 'complete' ? within(entry, ownSession()) : entry
   }
 
   /** The request in the session that knows the conversation, else in one that begins. */

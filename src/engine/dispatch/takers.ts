@@ -51,7 +51,7 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   const order = new InOrder<ClientLink>()
   const steps = {
     order,
-    conversations: new Conversations({ store, turns, sessions: sessions.live, now }),
+    conversations: new Conversations({ store, turns, sessions: sessions.live, watch, now }),
     placement: new Placement(opener, breakers, turns, settings),
     starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
     duplicates: new Duplicates(host, idempotency),
