@@ -8,6 +8,8 @@ import type { LoadJob, LoadResult } from '../load.ts'
 
 const job = JSON.parse(process.argv[2]!) as LoadJob
 const { kind, headers = {} } = job
+/** The beginning of the ids of its requests: a client never gives an id to two of them. */
+const RUN = `${job.sessions}-${process.pid}`
 const firsts: number[] = []
 const lasts: number[] = []
 let turns = 0
@@ -45,7 +47,7 @@ class Connection {
 
   ask(): Promise<void> {
     const session = this.#session || `${job.sessions}-${sent}`
-    const body = REQUESTS[kind](session, job.text, `${job.sessions}-r${sent}`)
+    const body = REQUESTS[kind](session, job.text, `${RUN}-r${sent}`)
     sent += 1
     const fields = { host: 'localhost', 'content-type': 'application/json', ...headers }
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
