@@ -3,7 +3,7 @@ import type { AgentEvents, AgentProcess } from './agent-process.ts'
 import { DrainClock } from './drain.ts'
 import { Excerpt } from './excerpt.ts'
 import { type Launch, spawnFault } from './spawn-fault.ts'
-import { KILLED_MS, terminateGroup } from './terminate.ts'
+import { giveUpLater, KILLED_MS, terminateGroup } from './terminate.ts'
 
 /** High-water mark of input that the agent has not read, in UTF-16 units or bytes: above it `write` returns false. */
 const WRITE_MARK = 1024 * 1024
@@ -112,12 +112,10 @@ export class ProcessCall implements CallHandle {
     this.#cancelTermination?.()
     this.#stopWaits = this.pid === undefined
     const giveUp = (): void => this.#finish({ why: 'closed' })
-    if (this.pid !== undefined) {
-      this.#cancelTermination = terminateGroup(this.pid, this.#graceMs, giveUp)
-      return
-    }
-    const timer = setTimeout(giveUp, this.#graceMs + KILLED_MS)
-    this.#cancelTermination = () => clearTimeout(timer)
+    this.#cancelTermination =
+      this.pid === undefined
+        ? giveUpLater(this.#graceMs + KILLED_MS, giveUp)
+        : terminateGroup(this.pid, this.#graceMs, giveUp)
   }
 
   #exited(code: number | null, signal: string | null): void {

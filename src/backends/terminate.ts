@@ -14,6 +14,12 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
+/** Calls `giveUp` after these milliseconds. Returns a function that cancels it. */
+export function giveUpLater(ms: number, giveUp: () => void): () => void {
+  const timer = setTimeout(giveUp, ms)
+  return () => clearTimeout(timer)
+}
+
 /**
  * Sends SIGTERM to a process group, and SIGKILL after `graceMs` (at once when that is 0). If the caller does not call
  * the returned cancel function, `giveUp` is called `KILLED_MS` after that, so that the wait is bounded.

@@ -143,6 +143,26 @@ describe('the record of a turn', () => {
     expect(await events()).toEqual([...MESSAGE, USAGE, END])
   })
 
+  test.each([[['a', 'b']], [['b', 'c']], [['c', 'a']], [['c', 'b']]])(
+    'is written when it is due, also when %j that waited with it have ended',
+    async (ended) => {
+      const { begin, lease } = recording()
+      await lease.serve('gateway')
+      const turns = new Map<string, Awaited<ReturnType<typeof begin>>>()
+      for (const turn of ['a', 'b', 'c']) turns.set(turn, await begin(start({ turn }), {}, false))
+      const end = (turn: string): void => turns.get(turn)!.say({ ...END, turn } as TurnEvent)
+      for (const turn of ended) end(turn)
+      await vi.advanceTimersByTimeAsync(200)
+      const [left = ''] = ['a', 'b', 'c'].filter((turn) => !ended.includes(turn))
+      expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual([left])
+      end(left)
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(await store.unfinishedTurns()).toEqual([])
+      const outcomes = ['a', 'b', 'c'].map(async (turn) => (await store.readTurn(turn))?.outcome)
+      expect(await Promise.all(outcomes)).toEqual(['completed', 'completed', 'completed'])
+    },
+  )
+
   test('has its events after half a second when it was promised', async () => {
     const { begin } = recording()
     const { say } = await begin()

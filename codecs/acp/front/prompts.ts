@@ -54,7 +54,7 @@ export class Prompts {
     const updates = new Updates(ports.send, session.id)
     const writer = new TurnWriter(this.#client, exchange, updates, `${session.count}.`)
     const work: Work = { request, session, exchange, turn, writer, runs: undefined, muted: false, cancelled: false }
-    request.cancel = () => this.#cancel(work)
+    request.cancel = this.#cancel.bind(this, work)
     this.#open.set(exchange, work)
     const { id, cwd, folders, mcpServers } = session
     ports.command(

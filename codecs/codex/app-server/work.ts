@@ -19,14 +19,15 @@ export class Work {
   readonly #start: CommandOf<'turn-start'>
   readonly #server: AppServer
   readonly #thread: Thread
-  readonly #report: (loss: Loss) => void
+  readonly #ports: BackPorts
+  readonly #report = (loss: Loss): void => this.#ports.report(loss, this.#start.turn)
   #interrupting = false
 
   constructor(start: CommandOf<'turn-start'>, server: AppServer, thread: Thread, ports: BackPorts) {
     this.#start = start
     this.#server = server
     this.#thread = thread
-    this.#report = (loss) => ports.report(loss, start.turn)
+    this.#ports = ports
     this.decoder = new TurnDecoder(ports, start, thread.usage)
   }
 

@@ -4,7 +4,6 @@ import {
   type EventOf,
   type Id,
   type JsonText,
-  type Loss,
   type Member,
   object,
   type Part,
@@ -62,16 +61,17 @@ const EVENTS: EventTable<StreamWriter> = {
 /** Writes the streaming profile of one exchange. */
 export class StreamWriter {
   readonly #ports: FrontPorts
+  readonly #exchange: Id
   /** The shell knows the id of the turn. */
   #introduced = false
   /** Something was written: a failure can no longer be a plain error body. */
   opened = false
   /** Receives what the profile has no place for. */
-  readonly report: Report
+  readonly report: Report = (loss) => this.#ports.report(loss, this.#exchange)
 
   constructor(ports: FrontPorts, exchange: Id) {
     this.#ports = ports
-    this.report = (loss: Loss) => ports.report(loss, exchange)
+    this.#exchange = exchange
   }
 
   /** Writes what an event of the turn is in this profile, if anything. */

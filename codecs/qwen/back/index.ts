@@ -69,11 +69,12 @@ export class QwenBack implements BackLink {
     this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', 'prompt'))
     this.#asks = new BackAsks(ports)
     this.#queries = new BackQueries(ports)
-    if (context.options.lifetime === 'turn') return
-    this.open = () => {
-      this.#start('open')
-      ports.emit({ turn: null, type: 'agent-ready' })
-    }
+    if (context.options.lifetime !== 'turn') this.open = this.#open.bind(this)
+  }
+
+  #open(): void {
+    this.#start('open')
+    this.#ports.emit({ turn: null, type: 'agent-ready' })
   }
 
   encode(command: Command): void {

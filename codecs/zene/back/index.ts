@@ -68,12 +68,12 @@ class ZeneBack implements BackLink {
     this.#unnamed = !this.#stream && context.recorded === 'agent'
     this.#mayBeUnasked = this.#stream && !context.recorded
     this.#args = context.process?.args
-    if (this.#stream) {
-      this.open = () => {
-        this.#ports.open(launch(true, this.#args))
-        this.#ports.send(pingLine(GREETING))
-      }
-    }
+    if (this.#stream) this.open = this.#open.bind(this)
+  }
+
+  #open(): void {
+    this.#ports.open(launch(true, this.#args))
+    this.#ports.send(pingLine(GREETING))
   }
 
   encode(command: Command): void {

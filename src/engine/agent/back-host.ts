@@ -127,7 +127,7 @@ export class BackHost<O = unknown> {
     const events = new Observable<AgentEvent>((laws) => {
       turn = { id, laws, cancelled: false }
       this.#turn = turn
-      this.#asks.clear()
+      if (this.asking) this.#asks.clear()
       if (this.dead) this.close()
       else this.#step('request', () => this.#link.encode(this.#carried(command)))
     })

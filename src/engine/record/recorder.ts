@@ -47,8 +47,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #marks: Marks
   /** The pages of running turns, by the turns' ids; not a `Map`, see `LiveTurns`. */
   readonly #pages: Record<Id, TurnPage> = Object.create(null)
-  /** Pages with something to write. */
-  #waiting: TurnPage[] = []
+  /** Pages with something to write, in any order. */
+  readonly #waiting: TurnPage[] = []
   #units = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -109,7 +109,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     // The answer to a client: the record has it first. That of an end comes with `end`.
     if (event.type === 'turn-parked') this.#write([page])
     else if (this.#units > WAITING_UNITS) this.#writeWaiting(() => true)
-    else if (!page.waits) this.#wait(page)
+    else if (page.place < 0) this.#wait(page)
   }
 
   /** The client of a turn has said more, which its agent was given. */
@@ -122,6 +122,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   end(turn: Turn): void {
     const page = this.#pages[turn.id]
     delete this.#pages[turn.id]
+    if (page) this.#stopWaiting(page)
     this.#units -= page?.lines.text.length ?? 0
     const ended = page && this.#watch.keeps(turn) ? endOf(page) : undefined
     void this.#writes.write(() => (ended ? this.#store.endTurn(...ended) : this.#watch.ended(turn)))
@@ -210,10 +211,20 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   }
 
   #wait(page: TurnPage): void {
-    page.waits = true
+    page.place = this.#waiting.push(page) - 1
     page.waitsSince = elapsed()
-    this.#waiting.push(page)
     this.#schedule()
+  }
+
+  /** A turn that has its end is let go at once: all that it holds would grow old until the next write, and cost V8 much. */
+  #stopWaiting(page: TurnPage): void {
+    const { place } = page
+    if (place < 0) return
+    page.place = -1
+    const last = this.#waiting.pop()!
+    if (last === page) return
+    this.#waiting[place] = last
+    last.place = place
   }
 
   #schedule(): void {
@@ -228,17 +239,10 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     if (this.#waiting.length > 0 || this.#marks.waiting) this.#schedule()
   }
 
-  /** Writes what waits of the turns that `due` is true for; the others that still run go on waiting. */
+  /** Writes what waits of the turns that `due` is true for; the others go on waiting. */
   #writeWaiting(due: (page: TurnPage) => boolean): void {
-    const pages: TurnPage[] = []
-    const others: TurnPage[] = []
-    for (const page of this.#waiting) {
-      if (this.#pages[page.turn.id] !== page) continue
-      page.waits = !due(page)
-      if (page.waits) others.push(page)
-      else pages.push(page)
-    }
-    this.#waiting = others
+    const pages = this.#waiting.filter(due)
+    for (const page of pages) this.#stopWaiting(page)
     this.#write(pages)
   }
 

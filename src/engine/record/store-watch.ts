@@ -1,5 +1,5 @@
 import type { Store } from '../../contract/index.ts'
-import { type Command, fault } from '../../model/index.ts'
+import { type Command, fault, type Id } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
 import type { LiveSessions, LiveTurns } from '../session/index.ts'
@@ -33,10 +33,10 @@ export interface StoreWatchParts {
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
-  /** Turns that were promised something and whose first record may not be committed yet. */
-  readonly #fresh = new Set<Turn>()
+  /** Turns that were promised something and whose first record may not be committed yet: ids alone, see `LiveTurns`. */
+  readonly #fresh = new Set<Id>()
   /** Turns that run and whose record is incomplete. */
-  readonly #lost = new Set<Turn>()
+  readonly #lost = new Set<Id>()
   #retry: NodeJS.Timeout | undefined
   #probed = 0
   #telling = false
@@ -58,7 +58,7 @@ export class StoreWatch {
 
   /** True while the record of a running turn is complete. */
   keeps(turn: Turn): boolean {
-    return !this.#lost.has(turn)
+    return !this.#lost.has(turn.id)
   }
 
   /** Something could not be written. Running turns are told when the step in hand is done, before anything is sent. */
@@ -81,19 +81,20 @@ export class StoreWatch {
 
   /** A turn is about to be recorded. `promised`: its client relies on that, so it does not go on without. */
   began(turn: Turn, promised: boolean): void {
-    if (!this.writable) this.#lost.add(turn)
-    else if (promised) this.#fresh.add(turn)
+    if (!this.writable) this.#lost.add(turn.id)
+    else if (promised) this.#fresh.add(turn.id)
   }
 
   /** The first record of a turn was written. */
   begun(turn: Turn): void {
     // Behind the commit, which the store does at the end of this tick at the latest.
-    if (this.#fresh.has(turn)) setImmediate(() => this.#fresh.delete(turn))
+    const { id } = turn
+    if (this.#fresh.has(id)) setImmediate(() => this.#fresh.delete(id))
   }
 
   /** A turn whose record is incomplete has its end: what is there of it says so. */
   async ended(turn: Turn): Promise<void> {
-    this.#lost.delete(turn)
+    this.#lost.delete(turn.id)
     if (!this.writable) return
     const { store, now } = this.#parts
     const record = await store.readTurn(turn.id)
@@ -108,9 +109,9 @@ export class StoreWatch {
     this.#telling = false
     if (this.writable) return
     for (const turn of this.#parts.turns.values()) {
-      if (this.#lost.has(turn)) continue
-      this.#lost.add(turn)
-      if (this.#fresh.delete(turn)) turn.refuse(UNWRITABLE)
+      if (this.#lost.has(turn.id)) continue
+      this.#lost.add(turn.id)
+      if (this.#fresh.delete(turn.id)) turn.refuse(UNWRITABLE)
       // A client that was not told yet that its turn is accepted is told that first.
       else if (turn.view.seq > 0) tellUnrecorded(turn)
     }

@@ -23,8 +23,9 @@ export interface TurnPage {
   steered?: Steered[]
   /** It is in the store. */
   begun: boolean
-  /** It is in the list of pages that have something to write, since then. */
-  waits: boolean
+  /** Its place among the pages that have something to write; -1 when it is not among them. */
+  place: number
+  /** Since when it has one, as `elapsed` counts. */
   waitsSince: number
 }
 
@@ -32,7 +33,7 @@ export interface TurnPage {
 export function newPage(turn: Turn, record: TurnRecord, told?: Told): TurnPage {
   const unkept = keepsContent(turn) ? undefined : []
   const lines = newLines(turn.id)
-  return { turn, since: elapsed(), unkept, told, record, lines, begun: false, waits: false, waitsSince: 0 }
+  return { turn, since: elapsed(), unkept, told, record, lines, begun: false, place: -1, waitsSince: 0 }
 }
 
 /** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */

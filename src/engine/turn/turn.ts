@@ -55,7 +55,7 @@ export class Turn {
     exchange.turn = this
     // What its client's front could not read of the request was lost before there was a turn.
     for (const loss of exchange.ownLosses) this.scope.loss(loss)
-    exchange.onLoss = (loss) => this.scope.loss(loss)
+    exchange.onLoss = lossesTo(this.scope)
     this.#runner = runnerOf(this)
   }
 
@@ -243,4 +243,9 @@ export class Turn {
     turns.delete(this)
     recorder.end(this)
   }
+}
+
+/** Tells an observer of losses. A function of the constructor would hold the turn. */
+function lossesTo(scope: TurnClock): (loss: Loss) => void {
+  return (loss) => scope.loss(loss)
 }
