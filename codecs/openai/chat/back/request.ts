@@ -83,7 +83,7 @@ function formatJson({ outputSchema }: TurnOptions): JsonText | undefined {
 
 function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
   if (tool.kind === 'hosted') {
-    const own = ownExt(tool.ext)
+    const own = ownMember(tool.ext, 'responses') === undefined ? ownExt(tool.ext) : undefined
     if (own === undefined) report(weakened('start.clientTools', tool.name))
     return own
   }

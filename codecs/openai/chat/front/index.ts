@@ -11,7 +11,7 @@ import {
 } from '../../../../src/contract/index.ts'
 import type { Command, Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
-import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import { errorBody, faultOfTurn, invalidRequest, UNRETRIED } from '../../errors.ts'
 import { ModelsFront } from '../../models.ts'
 import { wholeAnswer } from './answer.ts'
 import { reportLosses, reportTools } from './losses.ts'
@@ -27,9 +27,6 @@ export const front: FrontHalf = {
   open: (context, ports) =>
     context.method === 'GET' ? new ModelsFront(context, ports) : new ChatFront(context, ports),
 }
-
-/** The status of a failure that no client sends its request again for; many do so for any from 408 on. */
-const UNRETRIED = 400
 
 class ChatFront implements FrontLink {
   readonly #context: FrontContext

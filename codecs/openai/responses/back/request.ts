@@ -107,7 +107,7 @@ function groupJson(name: string, inner: readonly JsonText[], tools: readonly Cli
 
 function toolJson(tool: ClientTool, report: Report): JsonText | undefined {
   if (tool.kind === 'hosted') {
-    const own = ownExt(tool.ext)
+    const own = ownMember(tool.ext, 'responses') ?? ownExt(tool.ext)
     if (own === undefined) report(weakened('start.clientTools', tool.name))
     return own
   }

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/contract/index.ts'
 import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { responsesFront } from '../../capabilities.ts'
-import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import { errorBody, faultOfTurn, invalidRequest, UNRETRIED } from '../../errors.ts'
 import { DeclaredTools } from '../tools.ts'
 import { type Envelope, responseJson } from './envelope.ts'
 import { reportLosses } from './losses.ts'
@@ -36,6 +36,7 @@ class ResponsesFront implements FrontLink {
   /** The gateway takes them when the answer begins. */
   readonly #headers: Record<string, string> = {}
   #request: ResponsesRequest | undefined
+  #answer: Answer | undefined
   /** The park that the turn goes on from. */
   #continuation: string | undefined
   #writer: ResponseWriter | undefined
@@ -48,6 +49,8 @@ class ResponsesFront implements FrontLink {
 
   decode(frame: Frame): void {
     const { headers } = this.#context
+    const id = headers['x-request-id']
+    if (id) this.#headers['x-request-id'] = id
     if (!isJsonType(headers['content-type'])) {
       const why = invalidRequest('The body must be JSON; send it as application/json.')
       this.#ports.fault(why, 'continues', undefined, 415)
@@ -65,19 +68,20 @@ class ResponsesFront implements FrontLink {
     )
     if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
     for (const cancel of before) this.#ports.command(cancel)
-    this.#ports.command(command, this.#answer(request))
+    this.#answer = this.#answerTo(request)
+    this.#ports.command(command, this.#answer)
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#view = view
+    this.#headers['x-request-id'] ??= view.turn
     const request = this.#request!
     const envelope = this.#envelope(request, view.turn)
     if (request.background && !request.streams) {
       this.#ports.send(responseJson(envelope, view, { status: 'queued', output: '[]' }))
       return
     }
-    // A client that sends the request again would have the agent do its work again.
-    if (event.type === 'turn-started') this.#headers['x-should-retry'] = 'false'
+    if (event.type === 'turn-started') this.#started()
     this.#writer ??= this.#newWriter(request, envelope, exchange)
     const writer = this.#writer
     reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
@@ -100,8 +104,14 @@ class ResponsesFront implements FrontLink {
     if (this.#request?.streams && this.#writer?.begun) this.#ports.send(KEEP_ALIVE)
   }
 
+  /** A client that sends the request again would have the agent do its work again. */
+  #started(): void {
+    this.#headers['x-should-retry'] = 'false'
+    this.#answer!.failureStatus = UNRETRIED
+  }
+
   /** Questions end the answer, and the turn is parked until the next request brings their answers. */
-  #answer({ streams, background }: ResponsesRequest): Answer {
+  #answerTo({ streams, background }: ResponsesRequest): Answer {
     const onDisconnect = background ? 'drain' : 'cancel'
     const common = { headers: this.#headers, onDisconnect, asks: 'next-request' } as const
     if (streams) {

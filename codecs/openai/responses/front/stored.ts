@@ -22,8 +22,6 @@ import { ResponseWriter } from './writer.ts'
 
 const NO_TOOLS = new DeclaredTools()
 const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
-const FOLLOWED: Answer = { form: 'stream', framing: 'body', onDisconnect: 'drain', asks: 'never' }
-const STREAMED: Answer = { ...FOLLOWED, framing: 'sse', headers: { 'cache-control': 'no-cache' } }
 
 /**
  * A client of `GET /v1/responses/:response` and of its `/cancel`: the response is told again from the record of its
@@ -34,12 +32,13 @@ export class StoredFront implements FrontLink {
   readonly #ports: FrontPorts
   #ref: ResponseRef = { turn: '', stored: false }
   #streams = false
+  #answer: Answer | undefined
   #writer: ResponseWriter | undefined
   #view: TurnView | undefined
   /** The number of the turn's event that a response is told up to, while its turn runs. */
   #until = Number.POSITIVE_INFINITY
-  /** The response, once it is known. */
-  #response: JsonText | undefined
+  /** The response is told. */
+  #over = false
 
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
@@ -55,43 +54,39 @@ export class StoredFront implements FrontLink {
     }
     this.#ref = ref
     this.#streams = /(?:^|&)stream=true(?:&|$)/.test(query)
-    if (method === 'POST') {
-      this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-cancel', target: { turn: ref.turn } })
-    }
+    const target = { turn: ref.turn }
+    if (method === 'POST') this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-cancel', target })
     if (method === 'POST' || this.#streams) this.#follow()
-    else this.#query()
+    else {
+      const args = `{"turn":${quote(ref.turn)}}`
+      this.#ports.command({ exchange: this.#ports.newId(), type: 'query', what: 'turn', args }, WHOLE)
+    }
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    if (this.#response !== undefined) return
+    if (this.#over) return
     this.#view = view
     const writer = this.#writer
     if (writer) {
       reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
       writer.write(event, view)
-    } else if (event.type === 'turn-parked' && event.continuation === this.#ref.continuation) {
-      this.#writer = this.#newWriter(exchange)
-    } else if (event.type === 'turn-accepted' && this.#ref.continuation === undefined) {
-      this.#writer = this.#newWriter(exchange)
-    }
+    } else if (this.#isBefore(event)) this.#begin(exchange)
     this.#told(event, view)
   }
 
   encodeLink(event: LinkEvent): void {
     if (event.type !== 'command-reply') return
-    if (event.fault) this.#refuse(event.fault)
-    else if (this.#response !== undefined) this.#ports.send(this.#response)
-    else this.#begin(parse(event.data!) as TurnReply)
-  }
-
-  /** The turn is known. One that nothing has been said in waits in line. */
-  #begin({ state, seq, ...of }: TurnReply): void {
-    if (!(seq > 0)) {
-      this.#ports.send(responseJson(this.#envelope, of, { status: 'queued', output: '[]' }))
+    if (event.fault) {
+      this.#refuse(event.fault)
       return
     }
-    if (state === 'running') this.#until = seq
-    this.#follow()
+    const { state, seq, ...of } = parse(event.data!) as TurnReply
+    // A turn in which nothing has been said waits in line.
+    if (!(seq > 0)) this.#ports.send(responseJson(this.#envelope, of, { status: 'queued', output: '[]' }))
+    else {
+      if (state === 'running') this.#until = seq
+      this.#follow()
+    }
   }
 
   encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
@@ -112,46 +107,43 @@ export class StoredFront implements FrontLink {
     this.#ports.send(errorBody(found.code === 'session-not-found' ? this.#unknown() : found))
   }
 
-  #newWriter(exchange: Id): ResponseWriter {
+  #follow(): void {
+    const common = { form: 'stream', onDisconnect: 'drain', asks: 'never' } as const
+    this.#answer = this.#streams
+      ? { ...common, framing: 'sse', headers: { 'cache-control': 'no-cache' } }
+      : { ...common, framing: 'body' }
+    const target = { turn: this.#ref.turn }
+    this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-follow', target }, this.#answer)
+  }
+
+  /** True for the event that the response begins after. */
+  #isBefore(event: TurnEvent): boolean {
+    const { continuation } = this.#ref
+    if (continuation === undefined) return event.type === 'turn-accepted'
+    return event.type === 'turn-parked' && event.continuation === continuation
+  }
+
+  #begin(exchange: Id): void {
+    // A response that tells of a failure is no failure of this request.
+    this.#answer!.failureStatus = 200
     const after = Number(/(?:^|&)starting_after=(\d+)/.exec(this.#context.query)?.[1] ?? -1)
     const send: SendEvent = (sequence, event, data) => sequence > after && this.#ports.send({ event, data })
     const losses = (): readonly Loss[] => this.#ports.losses(exchange)
-    return new ResponseWriter(this.#envelope, NO_TOOLS, losses, this.#streams ? send : undefined)
-  }
-
-  #follow(): void {
-    const answer = this.#streams ? STREAMED : FOLLOWED
-    this.#ports.command(
-      { exchange: this.#ports.newId(), type: 'turn-follow', target: { turn: this.#ref.turn } },
-      answer,
-    )
-  }
-
-  #query(): void {
-    const args = `{"turn":${quote(this.#ref.turn)}}`
-    this.#ports.command({ exchange: this.#ports.newId(), type: 'query', what: 'turn', args }, WHOLE)
+    this.#writer = new ResponseWriter(this.#envelope, NO_TOOLS, losses, this.#streams ? send : undefined)
   }
 
   /** Sends the whole response when all of it is told, and leaves a turn that goes on. */
   #told(event: TurnEvent, view: TurnView): void {
     const response = this.#writer?.response
-    if (response === undefined) {
-      if (event.type === 'turn-end') this.#ports.send(errorBody(this.#unknown()))
-      else if (this.#writer && view.seq >= this.#until) this.#give(this.#writer.snapshot('in_progress', view))
-      return
-    }
-    // A response that tells of a failure is no failure of this request: what is sent for the end of a failed turn is.
-    const failed = event.type === 'turn-end' && event.outcome !== 'completed'
-    this.#response = response
-    if (failed && !this.#streams) this.#query()
-    else if (event.type !== 'turn-end') this.#give(response)
-    else if (!this.#streams) this.#ports.send(response)
+    if (response !== undefined) this.#give(response, event.type !== 'turn-end')
+    else if (event.type === 'turn-end') this.#ports.fault(this.#unknown(), 'continues')
+    else if (this.#writer && view.seq >= this.#until) this.#give(this.#writer.snapshot('in_progress', view), true)
   }
 
-  #give(response: JsonText): void {
-    this.#response = response
+  #give(response: JsonText, leaves: boolean): void {
+    this.#over = true
     if (!this.#streams) this.#ports.send(response)
-    this.#ports.close(0)
+    if (leaves) this.#ports.close(0)
   }
 
   #unknown(): Fault {

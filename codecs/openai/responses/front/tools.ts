@@ -10,7 +10,7 @@ import {
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { flag, jsonSchema, maybe, text, wrongMember } from '../../front/members.ts'
-import { toExt } from '../../wire.ts'
+import { entriesExt, toExt } from '../../wire.ts'
 
 const named = v.pipe(text, v.minLength(1, 'must not be empty'))
 const callable = [
@@ -66,7 +66,8 @@ export function readTools(json: JsonText, path: string): ClientTool[] | Fault {
 function readTool(raw: JsonText): ClientTool[] {
   const { type, name } = parse(raw) as { type: string; name: string }
   if (type === 'function' || type === 'custom') return [declared(raw)]
-  if (type !== 'namespace') return [{ name: type, kind: 'hosted', ext: toExt(raw)! }]
+  // A server of Chat Completions knows no such tools.
+  if (type !== 'namespace') return [{ name: type, kind: 'hosted', ext: entriesExt([['responses', raw]])! }]
   const description = member(raw, 'description')
   return elements(member(raw, 'tools')!).map((inner) => ({ ...declared(inner, description), namespace: name }))
 }

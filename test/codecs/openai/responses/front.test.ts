@@ -207,7 +207,11 @@ describe('a request', () => {
         ext: { protocol: 'openai', json: '{"group":"files"}' },
       },
       { name: 'write', namespace: 'fs', kind: 'custom', ext: { protocol: 'openai', json: '{"group":"files"}' } },
-      { name: 'web_search', kind: 'hosted', ext: { protocol: 'openai', json: '{"type":"web_search","limit":1}' } },
+      {
+        name: 'web_search',
+        kind: 'hosted',
+        ext: { protocol: 'openai', json: '{"responses":{"type":"web_search","limit":1}}' },
+      },
       { name: 'late', kind: 'custom' },
     ])
     expect(startOf(drive)).toMatchObject({ ext: { json: json({ responses: { tool_choice: choice } }) } })
@@ -381,6 +385,14 @@ describe('a wrong request', () => {
     const drive = hi(more)
     expect(drive.faults[0]!.fault.code).toBe('session-not-found')
     expect(errorOf(drive)).toMatchObject({ code: 'session_not_found', param })
+  })
+
+  test('has the id of its request, or of its turn, in its answer', () => {
+    const drive = ask({ input: 'hi' }, { 'x-request-id': 'r' })
+    expect(drive.answers.get('f1')!.headers).toEqual({ 'x-request-id': 'r' })
+    const other = hi()
+    other.play([STARTED])
+    expect(other.answers.get('f1')!.headers).toMatchObject({ 'x-request-id': 't1' })
   })
 
   test('that is no JSON by its type has the status 415', () => {
@@ -640,7 +652,7 @@ describe('a whole response', () => {
     const why = fault('agent-crashed', 'It crashed.')
     drive.play([STARTED, event('turn-end', { outcome: 'failed', fault: why })])
     expect(errorOf(drive)).toMatchObject({ code: 'agent_crashed', message: 'It crashed.' })
-    expect(drive.answers.get('f1')!.headers).toMatchObject({ 'x-should-retry': 'false' })
+    expect(drive.answers.get('f1')).toMatchObject({ headers: { 'x-should-retry': 'false' }, failureStatus: 400 })
     const refused = hi()
     refused.link.encodeFault(fault('lossy-refused', 'No.'), 'f1', 'continues')
     expect(errorOf(refused).code).toBe('translation_lossy')
@@ -987,9 +999,7 @@ describe('a response that there is', () => {
     const drive = stored('resp_t1')
     reply(drive, { ...TOLD, state: outcome })
     drive.play([ACCEPTED, STARTED, event('turn-end', { outcome, fault: fault('timeout', 'Slow.') })])
-    expect(drive.sent).toEqual([])
-    expect(drive.commands.at(-1)).toMatchObject({ type: 'query', what: 'turn' })
-    reply(drive, TOLD)
+    expect(drive.answers.get(drive.commands.at(-1)!.exchange)).toMatchObject({ failureStatus: 200 })
     expect(responseOf(drive)).toMatchObject({ status: outcome, error: { code: 'timeout' } })
   })
 
@@ -1000,7 +1010,6 @@ describe('a response that there is', () => {
       { type: 'turn-follow', target: { turn: 't1' } },
     ])
     drive.play([ACCEPTED, STARTED, event('turn-end', { outcome: 'cancelled', fault: fault('cancelled', 'Stopped.') })])
-    reply(drive, TOLD)
     expect(responseOf(drive)).toMatchObject({ status: 'cancelled' })
   })
 
@@ -1043,6 +1052,7 @@ describe('a response that there is', () => {
     const followed = stored('resp_t1', 'stream=true')
     followed.link.encodeFault(fault('internal', 'Oh.'), 'f1', 'continues')
     expect(errorOf(followed).code).toBe('internal')
+    expect(gone.faults).toEqual([])
     const wrongPark = stored('resp_t1_dother', 'stream=true')
     wrongPark.play([ACCEPTED, parked(toolAsk('a')), END])
     expect(errorOf(wrongPark).message).toBe('There is no response "resp_t1_dother" here.')
