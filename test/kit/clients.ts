@@ -37,6 +37,8 @@ interface ClientKind {
   read(raw: string, asked: ClientRequest): Pick<Shown, 'ok' | 'text' | 'session'>
   /** Its answers are whole: failures have the protocol's code and the HTTP status of it. */
   whole?: true
+  /** It repeats requests by itself: after the start of its agent a failure has a status that it does not do so for. */
+  repeats?: true
   /** The code by which an answer tells that its turn failed; `error` where the wire has no codes. */
   failure(raw: string): string | undefined
   /** A cancelled turn is no failure on its wire. */
@@ -295,6 +297,7 @@ export const CLIENTS = {
       return { ok: choices.length > 0, text: choices[0]?.message.content ?? '', session }
     },
     whole: true,
+    repeats: true,
     failure: (raw) => (JSON.parse(raw) as { error?: { code: string } }).error?.code,
     refuses: (raw) => {
       const { error } = JSON.parse(raw) as { error: { message: string; code: string } }
@@ -318,6 +321,7 @@ export const CLIENTS = {
       return { ok: status === 'completed' || status === 'incomplete', text, session }
     },
     whole: true,
+    repeats: true,
     failure: (raw) => (JSON.parse(raw) as { error?: { code: string } }).error?.code,
     refuses: (raw) => {
       const { error } = JSON.parse(raw) as { error: { message: string; code: string } }
