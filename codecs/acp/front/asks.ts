@@ -13,6 +13,7 @@ import {
   parseObject,
   type Question,
   quote,
+  type TurnView,
 } from '../../../src/model/index.ts'
 import type { Client } from './client.ts'
 import { Elicited, Permission } from './schema.ts'
@@ -41,8 +42,8 @@ export class Asks {
   }
 
   /** Asks the client. What it cannot be asked is answered with no. */
-  ask({ ask, question }: EventOf<'ask'>, work: Work): void {
-    if (question.kind === 'approval') this.#approval(ask, question, work)
+  ask({ ask, question }: EventOf<'ask'>, work: Work, view: TurnView): void {
+    if (question.kind === 'approval') this.#approval(ask, question, work, view)
     else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
       this.#form(ask, question, work)
     else {
@@ -61,8 +62,9 @@ export class Asks {
   }
 
   /** `session/request_permission`, with the agent's own options. */
-  #approval(ask: Id, question: Approval, work: Work): void {
-    const { tool, name, args, description, options } = question
+  #approval(ask: Id, question: Approval, work: Work, view: TurnView): void {
+    const { tool, name, args, options } = question
+    const { description = tool === undefined ? undefined : view.tool(tool)?.title } = question
     const call = object([
       ['toolCallId', quote(work.writer.tools.idOf(tool ?? `ask-${ask}`))],
       ['title', quote(description ?? name)],

@@ -1,4 +1,4 @@
-import { type AgentReply, type JsonText, object, quote } from '../../../src/model/index.ts'
+import { type JsonText, object, quote } from '../../../src/model/index.ts'
 import { NAME, PROTOCOL_VERSION } from '../wire.ts'
 import { type Client, carries, type Shows } from './client.ts'
 import type { Initialize } from './schema.ts'
@@ -20,7 +20,7 @@ export function showsOf({ clientCapabilities }: Initialize): Shows {
  * The result of `initialize`. The version is the one that is spoken here, whatever the client asks for: a client that
  * does not know it closes the connection. The prompt capabilities are those of the client's agent.
  */
-export function initialized(client: Client, agent: AgentReply | undefined): JsonText {
+export function initialized(client: Client): JsonText {
   const flag = (...items: Parameters<typeof carries>[1][]): string =>
     String(items.every((item) => carries(client, item)))
   const servers = flag('start.mcpServers')
@@ -41,14 +41,10 @@ export function initialized(client: Client, agent: AgentReply | undefined): Json
       'agentInfo',
       object([
         ['name', quote(NAME)],
-        ['title', quote(titleOf(agent))],
+        ['title', quote(client.agent === undefined ? 'Turnpike' : `${client.agent} (Turnpike)`)],
         ['version', quote(VERSION)],
       ]),
     ],
     ['authMethods', '[]'],
   ])
-}
-
-function titleOf(agent: AgentReply | undefined): string {
-  return agent === undefined ? 'Turnpike' : `${agent.name} (Turnpike)`
 }

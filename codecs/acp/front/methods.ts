@@ -90,7 +90,7 @@ export class Methods {
       const agent = dataOf<AgentReply>(reply)
       client.agent = agent?.name
       if (agent?.carries) client.carries = new Set(agent.carries)
-      requests.answer(request, initialized(client, agent))
+      requests.answer(request, initialized(client))
     })
   }
 

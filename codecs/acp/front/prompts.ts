@@ -106,7 +106,7 @@ export class Prompts {
       work.runs = event.turn
     } else if (event.type === 'turn-end') this.#end(work, event, view)
     else if (work.muted) return
-    else if (event.type === 'ask') this.#asks.ask(event, work)
+    else if (event.type === 'ask') this.#asks.ask(event, work, view)
     else if (event.type === 'ask-settled') this.#asks.settled(event.ask, work)
     else work.writer.write(event, view)
   }

@@ -51,6 +51,12 @@ describe('an approval', () => {
     ])
   })
 
+  test('has the title of its call', () => {
+    const start = { type: 'tool-start', tool: 't', name: 'bash', title: 'Listing', executor: 'agent' }
+    const { editor } = asking([start, { ...ask, question: { ...question, description: undefined } }])
+    expect(editor.last!.params).toMatchObject({ toolCall: { toolCallId: '1.t', title: 'Listing', name: 'bash' } })
+  })
+
   test.each([
     [selected('a'), 'a'],
     [selected('never'), 'never'],
