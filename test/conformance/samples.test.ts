@@ -3,9 +3,9 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AnyCodec, BackContext, CallEnd, Frame, FrontContext } from '../../src/contract/index.ts'
 import { frameDecoder } from '../../src/framing/index.ts'
-import type { TurnEvent, TurnStart } from '../../src/model/index.ts'
+import type { Command, TurnEvent, TurnStart } from '../../src/model/index.ts'
 import { framingOfText } from '../../src/translate/framing.ts'
-import { driveBack, driveFront } from '../kit/drive.ts'
+import { driveBack, driveFront, type FrontDrive } from '../kit/drive.ts'
 
 /**
  * Goldens of every codec: `samples/<case>.wire` is what the wire held, `<case>.native.jsonl` what the codec made of it,
@@ -21,6 +21,8 @@ interface Setup extends Partial<BackContext<unknown>> {
   context?: Partial<FrontContext>
   end?: CallEnd | null
   turn?: TurnEvent[]
+  /** The gateway's answers to a front's commands, by type or `query.WHAT`. */
+  replies?: Readonly<Record<string, object>>
 }
 
 function sampleFiles(folder: string): string[] {
@@ -63,7 +65,11 @@ function runBack(codec: AnyCodec, setup: Setup, frames: Frame[]): Record<string,
 
 function runFront(codec: AnyCodec, setup: Setup, frames: Frame[]): Record<string, string> {
   const drive = driveFront(codec, { ...setup.context, ...(setup.dialect && { dialect: setup.dialect }) })
-  drive.feed(...frames)
+  let answered = 0
+  for (const frame of frames) {
+    drive.feed(frame)
+    for (; answered < drive.commands.length; answered += 1) reply(drive, drive.commands[answered]!, setup.replies)
+  }
   if (setup.turn) drive.play(setup.turn)
   const commands = drive.commands.map((command) => ({ command, answer: drive.answers.get(command.exchange) }))
   return {
@@ -75,6 +81,12 @@ function runFront(codec: AnyCodec, setup: Setup, frames: Frame[]): Record<string
     ]),
     '.out': drive.sent.map((frame) => `${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n`).join(''),
   }
+}
+
+function reply({ link }: FrontDrive, command: Command, replies: Setup['replies'] = {}): void {
+  const data = replies[command.type === 'query' ? `query.${command.what}` : command.type]
+  const { exchange } = command
+  if (data) link.encodeLink?.({ turn: null, type: 'command-reply', exchange, data: JSON.stringify(data) })
 }
 
 function lines(values: readonly unknown[]): string {
