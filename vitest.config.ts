@@ -1,9 +1,29 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { POSTGRES_BIN } from './test/kit/postgres.ts'
+
+/** Tests that also run with the gateway's record in PostgreSQL, which answers later than SQLite does. */
+const ALSO_ON_POSTGRES = ['controls', 'following', 'parking', 'session-memory'].map(
+  (name) => `test/routes/${name}.test.ts`,
+)
+
+const everything: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: 'all', include: ['test/**/*.test.ts'] },
+}
+const onPostgres: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: 'postgres',
+    include: ALSO_ON_POSTGRES,
+    globalSetup: 'test/kit/on-postgres/server.ts',
+    setupFiles: 'test/kit/on-postgres/worker.ts',
+  },
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: POSTGRES_BIN === undefined ? [everything] : [everything, onPostgres],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
     // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.
@@ -20,7 +40,8 @@ export default defineConfig({
         'src/store/**/*.ts',
         'src/engine/**/*.ts',
       ],
-      exclude: ['test/**'],
+      // Without a server nothing of its driver runs.
+      exclude: ['test/**', ...(POSTGRES_BIN === undefined ? ['src/store/postgres/**'] : [])],
       thresholds: {
         'src/engine/**/*.ts': { lines: 97, branches: 91 },
         'codecs/**/*.ts': { lines: 100, branches: 100 },

@@ -3,7 +3,7 @@
 // is CommonJS in one file each, which Node.js loads the quickest: `src-cli-main.cjs`, a small file that finds the command
 // and holds all of `turnpike as` on a running gateway; what runs a turn without one; the codecs. The rest shares its ES
 // modules.
-// OpenTelemetry and undici stay outside: both are large, loaded only when they are needed, and look at Node's own
+// OpenTelemetry, pg and undici stay outside: they are large, loaded only when they are needed, and look at Node's own
 // modules in ways that bundling changes.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ const common = {
   minifyWhitespace: true,
   platform: 'node',
   target: 'node22',
-  external: ['@opentelemetry/*', 'undici'],
+  external: ['@opentelemetry/*', 'pg', 'undici'],
   // Their ES modules: what is not used of them stays out. For Node both packages name CommonJS, which is all or nothing.
   alias: {
     rxjs: resolve('node_modules/rxjs/dist/esm/index.js'),

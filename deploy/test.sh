@@ -19,14 +19,17 @@ else
 fi
 # Programs of Debian: installed by whoever may, but not where a package would start a service.
 may_install() { [ "$(id -u)" -eq 0 ] && [ ! -d /run/systemd/system ] && command -v apt-get >/dev/null; }
+has() { # PROGRAM, or a pattern of its path
+  [ -n "$(command -v "$1" || ls $1 2>/dev/null)" ]
+}
 needs() { # PROGRAM PACKAGE
-  command -v "$1" >/dev/null && return
+  has "$1" && return
   if [ "$asked" -eq 0 ] && may_install; then
     echo "== $1 (apt-get install $2)"
     install="env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $2"
     $install >/dev/null 2>&1 || { apt-get update -qq && $install >/dev/null; }
   fi
-  command -v "$1" >/dev/null || echo "turnpike: no $1 (Debian: apt-get install $2); the tests that run it are SKIPPED" >&2
+  has "$1" || echo "turnpike: no $1 (Debian: apt-get install $2); the tests that run it are SKIPPED" >&2
 }
 # Clients for Python, in an environment of their own, when their versions have changed since it was made.
 python_programs() { # FOLDER
@@ -44,6 +47,11 @@ python_programs() { # FOLDER
 asked=$#
 needs promtool prometheus
 needs bwrap bubblewrap
+# The tests start servers of their own; the package would start one too.
+if may_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+  mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+fi
+needs '/usr/lib/postgresql/*/bin/initdb' postgresql
 python_programs test/programs/python
 if [ $# -eq 0 ]; then
   echo '== format and lint'

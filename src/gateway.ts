@@ -26,12 +26,12 @@ export interface Gateway {
   close(drainMs: number): Promise<void>
 }
 
-/** Builds the engine that a configuration describes. Throws when the store cannot be opened. */
-export function createGateway(config: Config, parts: GatewayParts): Gateway {
+/** Builds the engine that a configuration describes. Rejects when the store cannot be opened. */
+export async function createGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
   const starter = parts.starter && new Starter(parts.starter)
   const built = new BuiltAgents(parts, starter)
   const { hooks, log, keepAliveMs, shortLived = false } = parts
-  const store = openStore({ ...config.store, shortLived }, (error) => engine.storeWatch.failed(error))
+  const store = await openStore(config.store, { shortLived, failed: (error) => engine.storeWatch.failed(error) })
   const engine: Engine = new Engine({
     settings: built.settings(config),
     store,

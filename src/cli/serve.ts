@@ -80,7 +80,7 @@ function needRestart(before: Config, after: Config): string[] {
     'server.host and server.port': [config.server.host, config.server.port],
     'server.socket': config.server.socket,
     'server.limits': config.server.limits,
-    'store.path': config.store.path,
+    store: { ...config.store, retention: undefined },
     telemetry: config.telemetry,
     log: config.log,
   })

@@ -63,7 +63,7 @@ export async function setUp(
   also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
   const hooks = metrics?.hooks(traced) ?? traced
-  const gateway = createGateway(config, {
+  const gateway = await createGateway(config, {
     codecs,
     hooks,
     log: redacting(log, config),

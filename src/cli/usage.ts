@@ -20,6 +20,9 @@ const USAGES: Readonly<Record<string, string>> = {
   check: `  turnpike check [--config FILE]
       Reads the configuration and prints its resolved values, or its errors.
 `,
+  store: `  turnpike store check | migrate | prune [--older TIME] [--config FILE]
+      Says which version the store's tables have, migrates them, or deletes the turns that ended before the retention.
+`,
   translate: `  turnpike translate --from X --to Y|model [--client] [--recorded] [--strict] [--set KEY=VALUE] [FILE] [-- ARGUMENTS]
       Translates the output of an agent (with --client, the input of its client) from protocol X to Y, or to the values
       of the canonical model. Losses go to stderr.

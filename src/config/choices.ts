@@ -10,7 +10,7 @@ export const CHOICES = {
   busy: ['queue', 'reject', 'steer'],
   history: ['resume', 'replay'],
   onDisconnect: ['cancel', 'drain'],
-  store: ['sqlite'],
+  store: ['sqlite', 'postgres'],
   otlp: OTLP_PROTOCOLS,
   level: LOG_LEVELS,
 } as const

@@ -20,7 +20,11 @@ export function describeConfig(config: Config): string {
     agents: Object.fromEntries([...config.agents].map(([name, agent]) => [name, describeAgent(agent)])),
     limits: describeLimits(config.limits),
     routes: config.routes.map((route) => ({ ...route, limits: route.limits && describeLimits(route.limits) })),
-    store: { ...config.store, retention: formatDuration(config.store.retention) },
+    store: {
+      ...config.store,
+      ...(config.store.kind === 'postgres' && { url: maskUrl(config.store.url) }),
+      retention: formatDuration(config.store.retention),
+    },
     telemetry: telemetry && { ...telemetry, otlp: maskUrl(telemetry.otlp), headers: hideValues(telemetry.headers) },
     log: config.log,
   }

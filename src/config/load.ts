@@ -15,6 +15,7 @@ import { type FileShape, fileSchema } from './schema.ts'
 import type { CodecInfos, Config } from './types.ts'
 
 export { describeConfig } from './describe.ts'
+export { parseDuration } from './duration.ts'
 
 /** The default name of the file, in the working folder. */
 export const CONFIG_FILE = 'turnpike.yaml'

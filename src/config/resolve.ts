@@ -40,20 +40,25 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
   const server = resolveServer(source, file.server, env, names, codecs)
   const routes = resolveRoutes(source, file, names, codecs)
   const { socket } = file.server
-  const { kind, path, retention } = file.store
   return {
     server: { ...server, socket: typeof socket === 'string' ? resolve(folder, socket) : socket },
     default: file.default,
     agents,
     limits,
     routes,
-    store: { kind, path: path === ':memory:' ? path : resolve(folder, path), retention },
+    store: resolveStore(file.store, folder),
     telemetry: file.telemetry,
     log: file.log,
     warnings,
     withheld,
     redact: createRedactor(source.insertedAt([]), new Set([...names, ...protocolWords(codecs), ...CHOSEN]), keys),
   }
+}
+
+/** The schema has made sure that PostgreSQL has a URL. */
+function resolveStore({ url, schema, path, retention }: FileShape['store'], folder: string): Config['store'] {
+  if (url !== undefined) return { kind: 'postgres', url, schema, retention }
+  return { kind: 'sqlite', path: path === ':memory:' ? path : resolve(folder, path), retention }
 }
 
 /** The names of protocols in messages. */

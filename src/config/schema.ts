@@ -38,6 +38,7 @@ const share = z.number().min(0).max(1)
 
 const text = z.string().refine(TEXTS.some, 'must not be empty')
 const url = z.string().refine(TEXTS.url, 'must be an http or https URL')
+const database = z.string().refine(TEXTS.database, 'must be a URL such as postgres://user@host:5432/database')
 const origin = z
   .string()
   .refine(
@@ -181,8 +182,15 @@ export const fileSchema = table({
   store: table({
     kind: z.enum(CHOICES.store).default('sqlite'),
     path: text.default('./data/turnpike.db'),
+    url: database.optional(),
+    schema: text.default('turnpike'),
     retention: time.default(604_800_000),
-  }).prefault({}),
+  })
+    .refine(({ kind, url }) => (kind === 'postgres') === (url !== undefined), {
+      path: ['url'],
+      message: 'is needed with kind: postgres, and only with it',
+    })
+    .prefault({}),
   telemetry: table({
     otlp: url.optional(),
     headers: headers.optional(),

@@ -9,4 +9,6 @@ export const TEXTS = {
   variable: (text: string): boolean => !text.includes('\0'),
   /** Of an HTTP server. */
   url: (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text),
+  /** Of a PostgreSQL database. */
+  database: (text: string): boolean => /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text),
 } as const

@@ -1,4 +1,4 @@
-import type { AgentPolicy, Limits, ProfileFormat, Route, StandardSchemaV1 } from '../contract/index.ts'
+import type { AgentPolicy, Limits, ProfileFormat, Route, StandardSchemaV1, StoreLocation } from '../contract/index.ts'
 
 /**
  * The resource limits of each process of an agent: bytes of `memory` and of one file (`fileSize`), milliseconds of
@@ -116,8 +116,10 @@ export interface Config {
   agents: ReadonlyMap<string, AgentConfig>
   limits: Limits
   routes: readonly Route[]
-  /** `retention`: how long ended turns are kept, in milliseconds. */
-  store: { kind: 'sqlite'; path: string; retention: number }
+  store: StoreLocation & {
+    /** The time for which ended turns are kept, in milliseconds. */
+    retention: number
+  }
   telemetry?: TelemetryConfig
   log: LogConfig
   /** Ignored settings, one line each. */

@@ -75,3 +75,21 @@ export interface AgentPolicy {
   /** Interval of the agent's health checks, and their time limit, in milliseconds. */
   health?: { every: number; timeout: number }
 }
+
+/** The driver of the store, and where it keeps it: an absolute path or `:memory:`, or a schema of a database. */
+export type StoreLocation = SqliteLocation | PostgresLocation
+
+/** A file, by its absolute name, or `:memory:` for a store that ends with the process. */
+export interface SqliteLocation {
+  kind: 'sqlite'
+  path: string
+}
+
+/** A schema of a database, which gateways on several machines may share. */
+export interface PostgresLocation {
+  kind: 'postgres'
+  /** `postgres://user:password@host:port/database?sslmode=…` */
+  url: string
+  /** The schema of its tables; it is created when there is none. */
+  schema: string
+}

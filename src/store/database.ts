@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { storeError } from './errors.ts'
@@ -28,8 +28,7 @@ export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = R
   let db: DatabaseSync | undefined
   try {
     if (path !== ':memory:') createPrivately(path)
-    const { DatabaseSync } = withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
-    db = new DatabaseSync(path)
+    db = open(path)
     // The statements keep the tables consistent themselves; a check for each row costs more than they do.
     db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA foreign_keys = OFF`)
     // Before the first write, so that another program's database is not changed.
@@ -43,6 +42,25 @@ export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = R
     db?.close()
     throw storeError(error, path)
   }
+}
+
+/** The version of the tables in the file, 0 for none. Changes nothing. Throws a `StoreError`. */
+export function fileVersion(path: string): number {
+  if (path === ':memory:' || !existsSync(path)) return 0
+  let db: DatabaseSync | undefined
+  try {
+    db = open(path, { readOnly: true })
+    return versionOf(db, path)
+  } catch (error) {
+    throw storeError(error, path)
+  } finally {
+    db?.close()
+  }
+}
+
+function open(path: string, options: { readOnly?: boolean } = {}): DatabaseSync {
+  const { DatabaseSync } = withoutSqliteWarning(() => process.getBuiltinModule('node:sqlite'))
+  return new DatabaseSync(path, options)
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The kinds of problems with a store's file. */
+/** The kinds of problems with a store. */
 export type StoreErrorCode =
   | 'closed'
   | 'damaged'
@@ -8,9 +8,18 @@ export type StoreErrorCode =
   | 'locked'
   | 'newer'
   | 'no-folder'
+  | 'refused'
+  | 'unreachable'
   | 'unwritable'
 
-const TEXTS: Readonly<Record<StoreErrorCode, readonly [what: string, remedy: string]>> = {
+/** The problem in words, and its remedy. */
+type Words = readonly [what: string, remedy: string]
+
+/** The words of a driver for its problems. */
+export type Problems = Readonly<Partial<Record<StoreErrorCode, Words>> & { failed: Words }>
+
+/** The problems with a file of SQLite. */
+const SQLITE_PROBLEMS: Problems = {
   closed: ['is closed', 'Open it again before using it.'],
   damaged: [
     'is damaged or not a SQLite database',
@@ -37,14 +46,14 @@ const TEXTS: Readonly<Record<StoreErrorCode, readonly [what: string, remedy: str
   ],
 }
 
-/** A store that cannot be opened or used. The message names the file, what is wrong with it, and the remedy. */
+/** A store that cannot be opened or used. The message names its file or URL, what is wrong with it, and the remedy. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode
   readonly path: string
 
-  /** `detail` adds a few words about the problem, without content of the store. */
-  constructor(code: StoreErrorCode, path: string, detail?: string, cause?: unknown) {
-    const [what, remedy] = TEXTS[code]
+  /** `detail` adds a few words about the problem, without content of the store; `problems` has the words of its driver. */
+  constructor(code: StoreErrorCode, path: string, detail?: string, cause?: unknown, problems = SQLITE_PROBLEMS) {
+    const [what, remedy] = problems[code] ?? problems.failed
     super(`The store ${path} ${what}${detail === undefined ? '' : ` (${detail})`}. ${remedy}`, { cause })
     this.name = 'StoreError'
     this.code = code

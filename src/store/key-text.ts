@@ -1,8 +1,11 @@
+import type { SessionKey } from '../contract/index.ts'
+import { digestOf } from '../startup/index.ts'
+
 /** Marks a text that is stored as JSON. A client's text that begins with it is stored as JSON too. */
 const MARK = '\ufdd0'
 
 /**
- * A part of a session's key as stored in a column. SQLite's texts are UTF-8, in which all lone surrogates become the
+ * A text of others as stored in a column. The texts of a database are UTF-8, in which all lone surrogates become the
  * same character. A text with one, or with a NUL, is stored as JSON, which escapes them.
  */
 export function toColumn(text: string): string {
@@ -13,4 +16,12 @@ export function toColumn(text: string): string {
 /** The reverse of `toColumn`. */
 export function fromColumn(column: string): string {
   return column.startsWith(MARK) ? (JSON.parse(column.slice(1)) as string) : column
+}
+
+/**
+ * The digest of a session's key. Only it is kept of a deleted session: its agent may still know it, so the next session
+ * must differ.
+ */
+export function keyDigest({ tenant, agent, session, conversation }: SessionKey): string {
+  return digestOf(JSON.stringify([tenant, agent, session, conversation]))
 }

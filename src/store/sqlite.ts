@@ -12,10 +12,9 @@ import type {
   TurnRecord,
 } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
-import { digestOf } from '../startup/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
-import { toColumn } from './key-text.ts'
+import { keyDigest, toColumn } from './key-text.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { type Row, sessionRecord, turnRecord, turnRow } from './rows.ts'
@@ -344,14 +343,6 @@ function busyMsOf(shortLived: boolean): number {
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'locked'
-}
-
-/**
- * The digest of a session's key. Only it is kept of a deleted session: its agent may still know it, so the next session
- * must differ.
- */
-function keyDigest({ tenant, agent, session, conversation }: SessionKey): string {
-  return digestOf(JSON.stringify([tenant, agent, session, conversation]))
 }
 
 function columnsOf({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {

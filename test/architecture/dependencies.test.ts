@@ -206,6 +206,7 @@ describe('packages', () => {
     const signs: Readonly<Record<string, RegExp>> = {
       '@biomejs/biome': /\bbiome check\b/,
       '@types/node': /"types": \["node"\]/,
+      '@types/pg': /"pg":/,
       '@vitest/coverage-v8': /provider: 'v8'/,
       esbuild: /from 'esbuild'/,
       typescript: /\btsc --noEmit\b/,

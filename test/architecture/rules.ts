@@ -31,7 +31,7 @@ export const PARTS: readonly Part[] = [
   { path: 'src/startup', may: ['node:fs', 'node:string_decoder'], types: ['node:net'], lazy: ['node:crypto'] },
   {
     path: 'src/store',
-    may: ['src/model', 'src/contract', 'src/startup', 'node:fs', 'node:path'],
+    may: ['src/model', 'src/contract', 'src/startup', 'node:fs', 'node:path', 'pg'],
     lazy: ['node:sqlite'],
   },
   {
@@ -213,7 +213,7 @@ export const PARTS: readonly Part[] = [
       'node:path',
     ],
     types: ['src/engine', 'src/model'],
-    lazy: ['src/conformance', 'node:http', 'node:https', 'node:tls'],
+    lazy: ['src/conformance', 'src/store', 'node:http', 'node:https', 'node:tls'],
   },
   { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine', 'src/engine/replay'] },
 ]
@@ -241,6 +241,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
       'pino',
       '@opentelemetry/*',
       'node:sqlite',
+      'pg',
     ],
   },
   { from: 'src/cli/main.ts', never: ['*', 'node:http', 'node:sqlite', 'node:crypto'] },
@@ -257,6 +258,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
       'undici',
       '@opentelemetry/*',
       'node:sqlite',
+      'pg',
       'node:crypto',
       'node:http',
     ],
@@ -268,7 +270,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
   },
   // The smaller the process that starts agents, the sooner it has started one.
   { from: 'src/backends/starter-main.ts', never: ['*', 'node:crypto', 'node:http', 'node:os', 'node:sqlite'] },
-  { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite'] },
+  { from: 'src/cli/serve.ts', never: ['undici', 'valibot', '@opentelemetry/*', 'node:sqlite', 'pg'] },
   // Programs that embed the engine choose their own HTTP server, store and telemetry.
   {
     from: 'src/index.ts',
@@ -282,6 +284,7 @@ export const COLD_STARTS: readonly { from: string; never: readonly string[] }[] 
       'pino',
       'node:http',
       'node:sqlite',
+      'pg',
       'node:child_process',
     ],
   },

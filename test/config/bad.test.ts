@@ -35,7 +35,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:3:3 server.hosst: unknown key; did you mean "host"?',
     'turnpike.yaml:4:8 log.levle: unknown key; did you mean "level"?',
     'turnpike.yaml:6:13 routes[0].when.chanel: unknown key; did you mean "channel"?',
-    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path, retention',
+    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path, url, schema, retention',
   ],
   [
     'a key that every object has',
@@ -87,7 +87,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:4:28 routes[0].approvals: must be one of deny, allow; did you mean "deny"?',
     'turnpike.yaml:4:40 routes[0].loss: must be one of report, strict',
     'turnpike.yaml:5:15 log.level: must be one of silent, error, warn, info, debug',
-    'turnpike.yaml:6:16 store.kind: must be sqlite',
+    'turnpike.yaml:6:16 store.kind: must be one of sqlite, postgres',
   ],
   ['a route without an agent', 'routes:\n  - when: { front: zot }\n', 'turnpike.yaml:2:5 routes[0].agent: is missing'],
   ['an agent without a protocol', 'agents:\n  a: { command: x }\n', 'turnpike.yaml:2:3 agents.a.protocol: is missing'],

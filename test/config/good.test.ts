@@ -217,7 +217,7 @@ describe('what is left out', () => {
 
   it('does not matter for a store in memory or no socket', () => {
     const config = parse('store: { path: ":memory:" }\nserver: { socket: false }\n')
-    expect(config.store.path).toBe(':memory:')
+    expect(config.store).toMatchObject({ kind: 'sqlite', path: ':memory:' })
     expect(config.server.socket).toBe(false)
   })
 })

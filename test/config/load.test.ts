@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config/index.ts'
+import { type Config, ConfigError } from '../../src/config/index.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { CODECS, problemsOf } from './codecs.ts'
 
@@ -23,20 +23,25 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 const load = (cwd: string, env: Record<string, string> = {}, file?: string) =>
   loadConfig({ cwd, env, codecs: CODECS, ...(file !== undefined && { file }) })
 
+/** The path of the store's file. */
+function pathOf(config: Config | undefined): string | undefined {
+  return config?.store.kind === 'sqlite' ? config.store.path : undefined
+}
+
 describe('the file', () => {
   it('is turnpike.yaml in the working folder', () => {
     expect(load(home)?.server.port).toBe(1)
-    expect(load(home)?.store.path).toBe(join(home, 'data', 'turnpike.db'))
+    expect(pathOf(load(home))).toBe(join(home, 'data', 'turnpike.db'))
   })
 
   it('is rather the one of TURNPIKE_CONFIG, whose folder its paths begin at', () => {
     const config = load(home, { TURNPIKE_CONFIG: '../etc/env.yaml' })
-    expect([config?.server.port, config?.store.path]).toEqual([3, join(etc, 'data', 'turnpike.db')])
+    expect([config?.server.port, pathOf(config)]).toEqual([3, join(etc, 'data', 'turnpike.db')])
   })
 
   it('is rather the one that is named', () => {
     const config = load(home, { TURNPIKE_CONFIG: '../etc/env.yaml' }, 'sub/other.yaml')
-    expect([config?.server.port, config?.store.path]).toEqual([2, join(home, 'sub', 'data', 'turnpike.db')])
+    expect([config?.server.port, pathOf(config)]).toEqual([2, join(home, 'sub', 'data', 'turnpike.db')])
   })
 
   it('may be missing when none was named', () => {
@@ -61,5 +66,5 @@ describe('the file', () => {
 
 it('takes a text instead, with paths from the working folder', () => {
   const config = loadConfig({ text: 'server: { port: 4 }', cwd: home, env: {}, codecs: CODECS })
-  expect([config?.server.port, config?.store.path]).toEqual([4, join(home, 'data', 'turnpike.db')])
+  expect([config?.server.port, pathOf(config)]).toEqual([4, join(home, 'data', 'turnpike.db')])
 })

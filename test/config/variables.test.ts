@@ -33,6 +33,7 @@ function example(kind: string): unknown {
     path: 'folder',
     size: '3MiB',
     URL: 'http://127.0.0.1:9/v1',
+    'URL of a database': 'postgres://user@127.0.0.1:9/name',
     seconds: 7,
     number: 7,
     text: 'word',
@@ -56,6 +57,7 @@ const AROUND: readonly (readonly [key: RegExp, file: Record<string, unknown>])[]
   [/^server\.keys\[\]\.hash$/, { server: { keys: [{ name: 'a' }] }, ...process }],
   [/limits\.burst$/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY', limits: { perMinute: 9 } }] } }],
   [/^server\.(keys|host$)/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY' }] }, ...process }],
+  [/^store\.(url|schema)$/, { store: { kind: 'postgres', url: 'postgres://127.0.0.1/a' }, ...process }],
   [/^routes/, { routes: [{ agent: AGENT }], ...process }],
   [/^/, process],
 ]

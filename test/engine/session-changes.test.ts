@@ -12,8 +12,11 @@ const backs = Object.entries(codecs).flatMap(([protocol, { dialects }]) =>
 
 /** What each agent can be set to without its process, by the names of the settings. */
 const SETTABLE: Readonly<Record<string, string>> = {
+  'codex@app-server': 'model effort',
+  'codex@exec': 'model',
   'native@lines': 'model effort mode',
   'openai@chat': 'model effort',
+  'openai@responses': 'model effort',
   'qwen-code@code': 'model effort mode',
   'qwen@code': 'model effort mode',
   'qwen@rfc': 'model',

@@ -1,7 +1,10 @@
 /** Hostile agents as a gateway's configuration, and what a client and the store have seen of a turn. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { LOCAL_TENANT, type StoreLocation } from '../../src/contract/index.ts'
+import { numbered } from '../../src/engine/events/recorded.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { type ClientName, clientOf } from '../kit/clients.ts'
 import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
@@ -79,6 +82,18 @@ export function turnsOf(file: string, session: string): KeptTurn[] {
 /** All turns of a store, the oldest first. */
 export function allTurns(file: string): KeptTurn[] {
   return kept(file, '')
+}
+
+/** All turns of a store of any kind, in no order. */
+export async function turnsIn(at: StoreLocation): Promise<KeptTurn[]> {
+  const store = await openStore(at)
+  const records = await store.listTurns(LOCAL_TENANT, 9999)
+  const turns = records.map(async ({ turn, outcome = null, code = null }) => {
+    const types = numbered(await store.readEvents(turn, 0), 0).map(({ event: { type } }) => type)
+    const ends = types.filter((type) => type === 'turn-end').length
+    return { turn, outcome, code: code as ErrorCode | null, ends, endsLast: types.at(-1) === 'turn-end' }
+  })
+  return Promise.all(turns).finally(() => store.close())
 }
 
 function kept(file: string, where: string, ...values: string[]): KeptTurn[] {

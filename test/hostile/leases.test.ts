@@ -8,9 +8,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { StoreLocation } from '../../src/contract/index.ts'
 import { ROOT } from '../kit/gateway.ts'
+import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { pidsOf, until } from '../kit/processes.ts'
-import { allTurns } from './kit.ts'
+import { allTurns, type KeptTurn, turnsIn } from './kit.ts'
 import { type Served, serve } from './served.ts'
 
 const LOST = 'The gateway was stopped before the turn had ended; send the request again.'
@@ -30,23 +32,6 @@ interface Told {
   fault?: { code: string; message: string; retryable: boolean }
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'turnpike-leases-'))
-const store = join(folder, 'turnpike.db')
-const GO = join(folder, 'go')
-const BEGUN = join(folder, 'begun')
-const agent = (name: string, script: string): string =>
-  `  ${name}: { protocol: agentproc, command: /bin/sh, args: [-c, "echo >>${BEGUN}; ${script}", "${MARK}"], pool: { max: 9 } }\n`
-const YAML = `server: { port: 0, socket: false }
-default: held
-limits: { start: 100s, firstEvent: 100s, idle: 100s, total: 100s, grace: 200ms }
-agents:
-${agent('held', `while [ ! -e ${GO} ]; do sleep 0.05; done; echo done`)}${agent('endless', `exec sleep ${MARK}`)}log: { level: warn, pretty: false }
-store: { path: ${store} }
-`
-
-/** How many agents have begun. */
-const begun = (): number => readFileSync(BEGUN, 'utf8').length
-
 async function ask(gateway: Served, agent: string, key: string): Promise<Told> {
   const response = await fetch(`${gateway.url}/v1/turns/${agent}`, {
     method: 'POST',
@@ -56,8 +41,8 @@ async function ask(gateway: Served, agent: string, key: string): Promise<Told> {
   return (await response.json()) as Told
 }
 
-/** A stand-in that runs its turn itself. */
-function standIn(): { child: ChildProcess; said: Promise<string> } {
+/** A stand-in that runs its turn itself, with the configuration in a folder. */
+function standIn(folder: string): { child: ChildProcess; said: Promise<string> } {
   const args = [join(ROOT, 'src/cli/main.ts'), 'as', 'zene', '--config', join(folder, 'turnpike.yaml')]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, XDG_RUNTIME_DIR: folder },
@@ -72,7 +57,48 @@ function standIn(): { child: ChildProcess; said: Promise<string> } {
   return { child, said: new Promise((resolve) => child.once('exit', () => resolve(said))) }
 }
 
-describe('processes that share a store', { timeout: 60_000 }, () => {
+interface Kind {
+  kind: StoreLocation['kind']
+  /** Opens the place of a new store: for the configuration, and its turns for the test. */
+  open(folder: string): Promise<{ at: StoreLocation; turns: () => Promise<KeptTurn[]>; close(): Promise<void> }>
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    kind: 'sqlite',
+    async open(folder) {
+      const path = join(folder, 'turnpike.db')
+      return { at: { kind: 'sqlite', path }, turns: async () => allTurns(path), close: async () => {} }
+    },
+  },
+  {
+    kind: 'postgres',
+    async open() {
+      const server: PostgresServer = await startPostgres()
+      const at = { kind: 'postgres', url: server.url, schema: 'leases' } as const
+      return { at, turns: () => turnsIn(at), close: () => server.close() }
+    },
+  },
+]
+const USABLE = KINDS.filter(({ kind }) => kind !== 'postgres' || POSTGRES_BIN !== undefined)
+
+describe.each(USABLE)('processes that share a store: $kind', { timeout: 60_000 }, ({ open }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-leases-'))
+  const GO = join(folder, 'go')
+  const BEGUN = join(folder, 'begun')
+  const agent = (name: string, script: string): string =>
+    `  ${name}: { protocol: agentproc, command: /bin/sh, args: [-c, "echo >>${BEGUN}; ${script}", "${MARK}"], pool: { max: 9 } }\n`
+  const yaml = (): string => `server: { port: 0, socket: false }
+default: held
+limits: { start: 100s, firstEvent: 100s, idle: 100s, total: 100s, grace: 200ms }
+agents:
+${agent('held', `while [ ! -e ${GO} ]; do sleep 0.05; done; echo done`)}${agent('endless', `exec sleep ${MARK}`)}log: { level: warn, pretty: false }
+store: ${JSON.stringify(store.at)}
+`
+  /** How many agents have begun. */
+  const begun = (): number => readFileSync(BEGUN, 'utf8').length
+
+  let store: Awaited<ReturnType<Kind['open']>>
   let witness: Served
   let stopped: Served
   let elsewhere: Served
@@ -82,12 +108,13 @@ describe('processes that share a store', { timeout: 60_000 }, () => {
 
   beforeAll(async () => {
     writeFileSync(BEGUN, '')
+    store = await open(folder)
     ;[witness, stopped, elsewhere] = await Promise.all([
-      serve(YAML, { folder }),
-      serve(YAML, { folder }),
-      serve(YAML, { folder, under: OTHER_HOST ?? [] }),
+      serve(yaml(), { folder }),
+      serve(yaml(), { folder }),
+      serve(yaml(), { folder, under: OTHER_HOST ?? [] }),
     ])
-    const first = standIn()
+    const first = standIn(folder)
     told['stopped'] = ask(stopped, 'held', 'stopped')
     told['endless'] = ask(stopped, 'endless', 'endless')
     const killed = ask(elsewhere, 'held', 'elsewhere').catch(() => ({ outcome: 'none' }))
@@ -101,18 +128,19 @@ describe('processes that share a store', { timeout: 60_000 }, () => {
     // What is asked again where nothing has happened.
     told['stopped again'] = ask(witness, 'held', 'stopped')
     told['killed again'] = ask(witness, 'held', 'elsewhere')
-    standIns = { killed: first.said, next: standIn().said }
+    standIns = { killed: first.said, next: standIn(folder).said }
     // The agent of the stopped gateway ends its answer, which waits to be read.
     writeFileSync(GO, '')
     await told['stopped again']
     await told['killed again']
     await standIns.next
     killedIn = performance.now() - began
-    await until(() => allTurns(store).every(({ outcome }) => outcome !== null))
+    await until(async () => (await store.turns()).every(({ outcome }) => outcome !== null))
     stopped.process.kill('SIGCONT')
   }, 60_000)
   afterAll(async () => {
     await Promise.all([witness.stop(), stopped.stop()])
+    await store.close()
     rmSync(folder, { recursive: true, force: true })
   })
 
@@ -132,7 +160,7 @@ describe('processes that share a store', { timeout: 60_000 }, () => {
   })
 
   test('record one end of every turn, the first one', async () => {
-    const turns = allTurns(store)
+    const turns = await store.turns()
     expect(turns.filter(({ ends, endsLast }) => ends !== 1 || !endsLast)).toEqual([])
     expect(turns.map(({ outcome, code }) => `${outcome} ${code}`).sort()).toEqual([
       'completed null',

@@ -1,7 +1,7 @@
 /** A real gateway in this process: configuration text in, a listening server out. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { loadCodecs } from '../../codecs/index.ts'
 import type { Config } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
@@ -45,6 +45,14 @@ export interface TestOptions {
 /** With `TURNPIKE_TEST_STARTER=1` every gateway has one, with 0 none, and every test has to pass all the same. */
 const FORCED = process.env['TURNPIKE_TEST_STARTER']
 
+/** With the URL of a PostgreSQL database every gateway has its store there, and every test has to pass all the same. */
+const DATABASE = process.env['TURNPIKE_TEST_DATABASE']
+
+function storeIn(folder: string): string {
+  if (DATABASE === undefined) return `{ kind: sqlite, path: ${folder}/turnpike.db }`
+  return `{ kind: postgres, url: '${DATABASE}', schema: '${basename(folder)}' }`
+}
+
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
@@ -58,12 +66,12 @@ export async function startGateway(
       { dialects: Object.keys(dialects), silent, options },
     ]),
   )
-  const text = `${yaml}\nstore: { kind: sqlite, path: ${folder}/turnpike.db }\n`
+  const text = `${yaml}\nstore: ${storeIn(folder)}\n`
   const env = { ...process.env, TEST_FOLDER: folder }
   const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
   const logged: string[] = []
   const log = recordingLog(logged)
-  const gateway = createGateway(config, {
+  const gateway = await createGateway(config, {
     codecs,
     hooks,
     log,

@@ -11,7 +11,7 @@ const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-short-lived-store-'))
 let files = 0
 const newPath = (): string => join(folder, `${++files}.db`)
-const open = (path: string): Store => openStore({ kind: 'sqlite', path, shortLived: true })
+const open = (path: string): Store => openStore({ kind: 'sqlite', path }, { shortLived: true })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -118,7 +118,7 @@ describe('the files', () => {
   it('of a short-lived store keep the log for the next process, with what is in it', async () => {
     const path = newPath()
     const key = { tenant: 'a', agent: 'b', session: 'c', conversation: '' }
-    const shortLived = openStore({ kind: 'sqlite', path, shortLived: true })
+    const shortLived = openStore({ kind: 'sqlite', path }, { shortLived: true })
     await shortLived.openSession(key, 'S', 1)
     await shortLived.close()
     expect(existsSync(`${path}-wal`)).toBe(true)

@@ -1,0 +1,122 @@
+import type { Row } from '../rows.ts'
+import { type Connection, type Connector, isPassing } from './connection.ts'
+
+/** The time for which a piece of work that a lost connection or another process stopped is tried again, in milliseconds. */
+const PATIENCE_MS = 10_000
+/** The pauses between two attempts, in milliseconds. */
+const PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1000
+
+/** The most statements that travel together. */
+const GROUP = 512
+
+/** The rows of each statement. */
+export type Results = readonly (readonly Row[])[]
+
+/** Statements of which all are done or none, and who waits for them. */
+interface Work {
+  readonly statements: readonly string[]
+  /** `performance.now()` from which it is not tried again. */
+  readonly until: number
+  readonly resolve: (results: Results) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Runs statements on one connection, in the order in which they are given. What is given while others run goes to the
+ * server together, in one message and one transaction: a commit serves all that is ready.
+ *
+ * Work is done again when the connection was lost, even if the server may have done it: statements must allow that.
+ */
+export class Lane {
+  readonly #connect: Connector
+  readonly #patienceMs: number
+  #connection: Connection | undefined
+  #waiting: Work[] = []
+  /** Ends when nothing waits. */
+  #running: Promise<void> | undefined
+  /** The patience ran out. Nothing is tried again until something has succeeded. */
+  #gaveUp = false
+  #closed = false
+
+  /** `first` is a connection to begin with; `patienceMs` is how long work is tried again. */
+  constructor(connect: Connector, first: Connection, patienceMs = PATIENCE_MS) {
+    this.#connect = connect
+    this.#patienceMs = patienceMs
+    this.#connection = first
+  }
+
+  /** The rows of the statements, in a transaction that other work may share. `once`: they are tried only once. */
+  run(statements: readonly string[], once?: 'once'): Promise<Results> {
+    return new Promise((resolve, reject) => {
+      const until = once || this.#gaveUp ? 0 : performance.now() + this.#patienceMs
+      this.#waiting.push({ statements, until, resolve, reject })
+      this.#running ??= this.#drain()
+    })
+  }
+
+  /** Resolves when everything given so far is done. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running
+  }
+
+  /** Ends the connection when everything given so far is done. */
+  async close(): Promise<void> {
+    await this.idle()
+    this.#closed = true
+    await this.#connection?.end()
+    this.#connection = undefined
+  }
+
+  async #drain(): Promise<void> {
+    // What else this tick brings goes with it.
+    await new Promise(setImmediate)
+    while (this.#waiting.length > 0) await this.#runGroup(this.#take())
+    this.#running = undefined
+  }
+
+  /** What goes together: all that waits, up to a number of statements. */
+  #take(): Work[] {
+    let count = 0
+    let statements = 0
+    for (const work of this.#waiting) {
+      statements += work.statements.length
+      if (count > 0 && statements > GROUP) break
+      count += 1
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #runGroup(group: readonly Work[]): Promise<void> {
+    try {
+      const results = (await this.#attempts(group)).values()
+      for (const { statements, resolve } of group) resolve(statements.map(() => results.next().value!))
+    } catch (error) {
+      // One of them may be at fault; the others are done all the same.
+      if (group.length > 1 && !isPassing(error)) for (const work of group) await this.#runGroup([work])
+      else for (const { reject } of group) reject(error)
+    }
+  }
+
+  async #attempts(group: readonly Work[]): Promise<Results> {
+    const statements = group.flatMap((work) => work.statements)
+    const until = Math.max(...group.map((work) => work.until))
+    for (let pause = PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        const results = await (await this.#open()).transaction(statements)
+        this.#gaveUp = false
+        return results
+      } catch (error) {
+        if (!isPassing(error) || this.#closed) throw error
+        this.#gaveUp = performance.now() >= until
+        if (this.#gaveUp) throw error
+        await new Promise((resolve) => setTimeout(resolve, pause * Math.random()))
+      }
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    if (!this.#connection?.usable) this.#connection = await this.#connect()
+    return this.#connection
+  }
+}

@@ -1,0 +1,271 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Store } from '../../src/contract/index.ts'
+import type { Message } from '../../src/model/index.ts'
+import { openStore, StoreError, storeVersion } from '../../src/store/index.ts'
+import { connect } from '../../src/store/postgres/connection.ts'
+import { Lane } from '../../src/store/postgres/lane.ts'
+import { SCHEMA_VERSION } from '../../src/store/postgres/schema.ts'
+import { sql } from '../../src/store/postgres/sql.ts'
+import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
+import { KEY, storeContract, TURN } from './contract.ts'
+
+const message = (text: string): Message => ({ role: 'assistant', parts: [{ type: 'text', text }], at: 1 })
+
+describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
+  let server: PostgresServer
+  let admin: pg.Client
+  let schemas = 0
+  const newSchema = (): string => `store_${++schemas}`
+  const at = (schema: string) => ({ kind: 'postgres', url: server.url, schema }) as const
+  const open = async (schema = newSchema()): Promise<Store> => openStore(at(schema))
+  /** What an administrator is told. */
+  const asked = async (text: string): Promise<Record<string, unknown>[]> => (await admin.query(text)).rows
+  const errorOf = async (work: Promise<unknown> | unknown): Promise<StoreError> => {
+    const error = await Promise.resolve(work).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toBeInstanceOf(StoreError)
+    return error as StoreError
+  }
+  const untilIt = async (holds: () => Promise<boolean>): Promise<void> => {
+    while (!(await holds())) await new Promise(setImmediate)
+  }
+  const login = async (): Promise<void> => {
+    admin = new pg.Client({ connectionString: server.url })
+    admin.on('error', () => {})
+    await admin.connect()
+  }
+
+  beforeAll(async () => {
+    server = await startPostgres()
+    await login()
+  })
+  afterAll(async () => {
+    await admin.end()
+    await server.close()
+  })
+
+  storeContract('PostgreSQL', open)
+
+  describe('its writes', () => {
+    it('go to the server together when they are ready together', async () => {
+      const schema = newSchema()
+      const store = await open(schema)
+      const sessions = ['a', 'b', 'c', 'd', 'e']
+      await Promise.all(sessions.map((session) => store.openSession({ ...KEY, session }, session, 1)))
+      expect(await asked(`SELECT DISTINCT xmin FROM ${schema}.sessions`)).toHaveLength(1)
+      await store.close()
+    })
+
+    it('are done all the same when one that goes with them cannot be', async () => {
+      const store = await open()
+      const opened = store.openSession(KEY, 'S1', 1)
+      const wrong = store.openSession({ ...KEY, session: 'other' }, 'S2', 1e30)
+      const bound = store.bindSession('S1', 'agent-7')
+      expect((await errorOf(wrong)).code).toBe('failed')
+      await Promise.all([opened, bound])
+      expect((await store.readSession('S1'))?.bound).toBe('agent-7')
+      expect(await store.readSession('S2')).toBeUndefined()
+      await store.close()
+    })
+
+    it('are done once when the server ends their connection', async () => {
+      const store = await open()
+      await store.openSession(KEY, 'S1', 1)
+      const names = Array.from({ length: 40 }, (_, n) => `m${n}`)
+      for (const [n, name] of names.entries()) {
+        const written = store.appendMessage('S1', message(name))
+        if (n % 10 === 0) {
+          await asked(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike'`)
+        }
+        await written
+      }
+      expect(await store.readMessages('S1')).toEqual(names.map(message))
+      await store.close()
+    })
+
+    it('are done once when the server is killed and starts again under them', async () => {
+      const store = await open()
+      await store.openSession(KEY, 'S1', 1)
+      const names = Array.from({ length: 200 }, (_, n) => `m${n}`)
+      const written = names.map((name) => store.appendMessage('S1', message(name)))
+      const ended = store.endTurn({ ...TURN, endedAt: 2, outcome: 'completed' }, { messages: [message('last')] })
+      const claimed = store.claim('k', 't1', 'd', 1, 50)
+      await server.stop('immediate')
+      await server.start()
+      await Promise.all([...written, ended])
+      expect(await claimed).toEqual({ state: 'new' })
+      expect(await store.readMessages('S1')).toEqual([...names, 'last'].map(message))
+      await store.close()
+      await login()
+    })
+
+    it('fail at once while the server stays away, and are done again when it is back', async () => {
+      const schema = newSchema()
+      const connector = () => connect(server.url, schema)
+      const lane = new Lane(connector, await connector(), 50)
+      await lane.run([`CREATE SCHEMA ${schema}`, 'CREATE TABLE kept (n INT PRIMARY KEY)'])
+      await server.stop('fast')
+      const insert = (n: number) => lane.run([sql`INSERT INTO kept (n) VALUES (${n})`])
+      await expect(insert(1)).rejects.toThrow()
+      await expect(lane.run(['SELECT 1'], 'once')).rejects.toThrow('ECONNREFUSED')
+      await expect(insert(2)).rejects.toThrow('ECONNREFUSED')
+      await server.start()
+      await insert(3)
+      expect(await lane.run(['SELECT n FROM kept'])).toEqual([[{ n: 3 }]])
+      await lane.close()
+      await login()
+    })
+
+    it('wait for the other transaction of a deadlock', async () => {
+      const schema = newSchema()
+      const connector = () => connect(server.url, schema)
+      const lane = new Lane(connector, await connector())
+      await lane.run([`CREATE SCHEMA ${schema}`, 'CREATE TABLE kept (n INT PRIMARY KEY, by TEXT)'])
+      await lane.run(["INSERT INTO kept VALUES (1, ''), (2, '')"])
+      // The lane finds the deadlock first, and gives up its part of it.
+      await admin.query(`SET deadlock_timeout = 10000; BEGIN; UPDATE ${schema}.kept SET by = 'admin' WHERE n = 2`)
+      const update = (n: number) => sql`UPDATE kept SET by = by || 'lane' WHERE n = ${n}`
+      const both = lane.run([update(1), update(2)])
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'turnpike' AND wait_event_type = 'Lock'`
+      await untilIt(async () => (await asked(waits)).length === 1)
+      await admin.query(`UPDATE ${schema}.kept SET by = '1' WHERE n = 1; COMMIT; RESET deadlock_timeout`)
+      await both
+      const [rows] = await lane.run(['SELECT by FROM kept ORDER BY n'])
+      expect(rows).toEqual([{ by: '1lane' }, { by: 'adminlane' }])
+      await lane.close()
+    })
+  })
+
+  describe('several gateways on it', () => {
+    it('give a key to one of them, in the same moment', async () => {
+      const schema = newSchema()
+      const stores = await Promise.all([open(schema), open(schema), open(schema)])
+      for (let round = 0; round < 20; round++) {
+        const claims = await Promise.all(stores.map((store, n) => store.claim(`k${round}`, `t${n}`, 'd', 1, 50)))
+        expect(claims.filter(({ state }) => state === 'new')).toHaveLength(1)
+        const held = claims.flatMap((claim) => (claim.state === 'held' ? [claim.turn] : []))
+        expect(new Set(held).size).toBe(1)
+      }
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('make one session of one key, and keep what each of them sets for it', async () => {
+      const schema = newSchema()
+      const stores = await Promise.all([open(schema), open(schema)])
+      const opened = await Promise.all(stores.map((store, n) => store.openSession(KEY, `S${n}`, 1)))
+      expect(new Set(opened.map(({ id }) => id)).size).toBe(1)
+      const { id } = opened[0]!
+      await Promise.all([stores[0]!.setSession(id, { model: 'big' }), stores[1]!.setSession(id, { mode: 'plan' })])
+      expect((await stores[0]!.readSession(id))?.settings).toEqual({ model: 'big', mode: 'plan' })
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('delete each old turn once, and add up its usage once', async () => {
+      const schema = newSchema()
+      const stores = await Promise.all([open(schema), open(schema)])
+      await stores[0]!.openSession(KEY, 'S1', 1)
+      const measures = { back: 'zot', timings: {}, usage: { input: 1 } }
+      for (let n = 0; n < 30; n++) {
+        await stores[0]!.endTurn({ ...TURN, turn: `t${n}`, endedAt: 5, outcome: 'completed', measures })
+      }
+      const deleted = await Promise.all(Array.from({ length: 8 }, (_, n) => stores[n % 2]!.prune(9, 5)))
+      const left = await stores[1]!.prune(9, 99)
+      expect(deleted.reduce((sum, count) => sum + count, left)).toBe(30)
+      expect(await stores[1]!.usageOf('S1')).toEqual({ input: 30 })
+      await Promise.all(stores.map((store) => store.close()))
+    })
+  })
+
+  describe('its tables', () => {
+    it('are made by whoever is first, however many open the store at once', async () => {
+      const schema = newSchema()
+      expect(await storeVersion(at(schema))).toMatchObject({ version: 0, latest: SCHEMA_VERSION })
+      const stores = await Promise.all(Array.from({ length: 6 }, () => open(schema)))
+      expect(await storeVersion(at(schema))).toMatchObject({ version: SCHEMA_VERSION })
+      expect(await asked(`SELECT version FROM ${schema}.turnpike_versions`)).toHaveLength(SCHEMA_VERSION)
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('may be of a newer version that this program can work with, and no other', async () => {
+      const schema = newSchema()
+      await (await open(schema)).close()
+      const next = SCHEMA_VERSION + 1
+      await asked(`INSERT INTO ${schema}.turnpike_versions VALUES (${next}, 1)`)
+      await (await open(schema)).close()
+      await asked(`UPDATE ${schema}.turnpike_versions SET oldest = ${next} WHERE version = ${next}`)
+      const told = `its tables have version ${next}, this program knows up to ${SCHEMA_VERSION}`
+      for (const work of [open, (name: string) => storeVersion(at(name))]) {
+        const { code, message } = await errorOf(work(schema))
+        expect(code).toBe('newer')
+        expect(message).toContain(told)
+      }
+    })
+
+    it('take keys of any length', async () => {
+      const store = await open()
+      const long = Array.from({ length: 20_000 }, (_, n) => String.fromCodePoint(0x4e00 + (n % 5000))).join('')
+      const { id } = await store.openSession({ ...KEY, session: long }, 'S1', 1)
+      expect((await store.findSession({ ...KEY, session: long }))?.id).toBe(id)
+      expect(await store.claim(long, 't1', 'd', 1, 50)).toEqual({ state: 'new' })
+      expect(await store.claim(long, 't2', 'd', 2, 50)).toEqual({ state: 'held', turn: 't1', body: 'd' })
+      await store.close()
+    })
+
+    it('are in a schema of any name', async () => {
+      const schema = 'Odd "name"; DROP'
+      const store = await open(schema)
+      await store.openSession(KEY, 'S1', 1)
+      expect(await asked(`SELECT id FROM "Odd ""name""; DROP".sessions`)).toEqual([{ id: 'S1' }])
+      await store.close()
+    })
+  })
+
+  describe('that cannot be used', () => {
+    const url = (change: (url: URL) => void): string => {
+      const parsed = new URL(server.url)
+      change(parsed)
+      return parsed.href
+    }
+
+    it.each<[name: string, change: (url: URL) => void, code: string, told: RegExp]>([
+      ['no server', (to) => Object.assign(to, { port: '1' }), 'unreachable', /ECONNREFUSED.*Start the server/],
+      ['no database', (to) => Object.assign(to, { pathname: '/gone' }), 'foreign', /database "gone" does not exist/],
+      ['no such user', (to) => Object.assign(to, { username: 'nobody' }), 'refused', /role "nobody" does not exist/],
+      ['no TLS there', (to) => Object.assign(to, { search: '?sslmode=require' }), 'refused', /SSL/],
+    ])('says why and what to do, without the password: %s', async (_name, change, code, told) => {
+      const secret = url((to) => {
+        to.password = 'hunter2'
+        change(to)
+      })
+      const location = { kind: 'postgres', url: secret, schema: 's' } as const
+      for (const work of [openStore, storeVersion]) {
+        const error = await errorOf(work(location))
+        expect(error.code).toBe(code)
+        expect(error.message).toMatch(told)
+        expect(error.message).not.toContain('hunter2')
+      }
+    })
+
+    it('may not be written by its user', async () => {
+      await asked('CREATE ROLE reader LOGIN')
+      const reader = url((to) => Object.assign(to, { username: 'reader' }))
+      const { code, message } = await errorOf(openStore({ kind: 'postgres', url: reader, schema: newSchema() }))
+      expect([code, /Grant the user/.test(message)]).toEqual(['unwritable', true])
+    })
+
+    it('takes no text with a NUL where there can be none', async () => {
+      const store = await open()
+      await expect(Promise.resolve().then(() => store.listTurns('a\0', 1))).rejects.toThrow('has a NUL')
+      await store.close()
+    })
+
+    it('is closed', async () => {
+      const store = await open()
+      await store.close()
+      expect((await errorOf(store.readSession('S1'))).code).toBe('closed')
+    })
+  })
+})
