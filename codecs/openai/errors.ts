@@ -56,9 +56,6 @@ export function errorJson(found: Fault): JsonText {
   ])
 }
 
-/** The status of a failure that no client sends its request again for; many do so for any from 408 on. */
-export const UNRETRIED = 400
-
 /** The fault of a turn that has not completed. */
 export function faultOfTurn({ fault: found, outcome }: EventOf<'turn-end'>): Fault {
   return found ?? fault(outcome === 'cancelled' ? 'cancelled' : 'agent-crashed', 'The turn ended without saying why.')

@@ -31,3 +31,6 @@ export function errorTable(codeOf: (code: ErrorCode) => string = String): Codec[
   const rows = ERROR_CODES.map((code) => [code, { code: codeOf(code), http: STATUS[code] }])
   return Object.fromEntries(rows) as Codec['errors']
 }
+
+/** The status of a failure that no client of models sends its request again for; many do so for any from 408 on. */
+export const UNRETRIED = 400

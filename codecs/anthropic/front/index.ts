@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType, startCommand } from '../../../src/codec-kit/index.ts'
+import { commandsOf, isJsonType, startCommand, UNRETRIED } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -45,6 +45,7 @@ class MessagesFront implements FrontLink {
   readonly #ports: FrontPorts
   readonly #id: Id
   #request: MessagesRequest | undefined
+  #answer: Answer | undefined
   /** Writes the events of a stream; absent for a whole answer. */
   #events: EventWriter | undefined
 
@@ -69,8 +70,7 @@ class MessagesFront implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    // A client that sends the request again would have the agent do its work again.
-    if (event.type === 'turn-started') this.headers['x-should-retry'] = 'false'
+    if (event.type === 'turn-started') this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed'
@@ -92,6 +92,12 @@ class MessagesFront implements FrontLink {
 
   keepAlive(): void {
     this.#events?.keepAlive()
+  }
+
+  /** A client that sends the request again would have the agent do its work again. */
+  #started(): void {
+    this.headers['x-should-retry'] = 'false'
+    this.#answer!.failureStatus = UNRETRIED
   }
 
   get #requestId(): Id {
@@ -127,7 +133,8 @@ class MessagesFront implements FrontLink {
       startCommand(request, headers, exchange, this.#ports.newId()),
     )
     for (const cancel of before) this.#ports.command(cancel)
-    this.#ports.command(command, this.#answer(request, command))
+    this.#answer = this.#answerTo(request, command)
+    this.#ports.command(command, this.#answer)
   }
 
   #stream(request: MessagesRequest, exchange: Id): void {
@@ -143,7 +150,7 @@ class MessagesFront implements FrontLink {
   }
 
   /** Calls of the client's tools end the answer; the turn is parked until the next request brings their results. */
-  #answer({ streams }: MessagesRequest, command: Command): Answer {
+  #answerTo({ streams }: MessagesRequest, command: Command): Answer {
     const asks =
       command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
     const common = { onDisconnect: 'cancel', asks } as const

@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType, startCommand } from '../../../../src/codec-kit/index.ts'
+import { commandsOf, isJsonType, startCommand, UNRETRIED } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -11,7 +11,7 @@ import {
 } from '../../../../src/contract/index.ts'
 import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { responsesFront } from '../../capabilities.ts'
-import { errorBody, faultOfTurn, invalidRequest, UNRETRIED } from '../../errors.ts'
+import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
 import { DeclaredTools } from '../tools.ts'
 import { type Envelope, responseJson } from './envelope.ts'
 import { reportLosses } from './losses.ts'
