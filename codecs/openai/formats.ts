@@ -1,4 +1,4 @@
-import { type JsonText, member, object } from '../../src/model/index.ts'
+import { type JsonText, member, members, object } from '../../src/model/index.ts'
 
 /** The `format` of a custom tool as Chat Completions has it: a grammar is an object of its own. */
 export function chatFormat(format: JsonText | undefined): JsonText | undefined {
@@ -22,5 +22,32 @@ export function responseFormat(format: JsonText | undefined): JsonText | undefin
     ['type', '"grammar"'],
     ['syntax', member(grammar, 'syntax')],
     ['definition', member(grammar, 'definition')],
+  ])
+}
+
+/** What a request of Chat Completions says of its answer's form, as the `text` of the Responses API. */
+export function textOfChat(json: JsonText): JsonText | undefined {
+  const format = member(json, 'response_format')
+  const schema = format === undefined ? undefined : member(format, 'json_schema')
+  const flat = schema === undefined ? format : object([['type', '"json_schema"'], ...members(schema)])
+  const text = object([
+    ['format', flat],
+    ['verbosity', member(json, 'verbosity')],
+  ])
+  return text === '{}' ? undefined : text
+}
+
+/** The `text` of a request of the Responses API, as the members that Chat Completions has for it. */
+export function chatOfText(text: JsonText): JsonText {
+  const format = member(text, 'format')
+  const schema = format === undefined ? undefined : member(format, 'schema')
+  const inner = object(members(format ?? '{}').filter(([key]) => key !== 'type'))
+  const deep = object([
+    ['type', '"json_schema"'],
+    ['json_schema', inner],
+  ])
+  return object([
+    ['response_format', schema === undefined ? format : deep],
+    ['verbosity', member(text, 'verbosity')],
   ])
 }

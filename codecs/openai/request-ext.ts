@@ -1,5 +1,6 @@
 import { dropped } from '../../src/codec-kit/index.ts'
 import { type Ext, type JsonText, type Loss, member, members, object } from '../../src/model/index.ts'
+import { chatOfText, textOfChat } from './formats.ts'
 import { ownExt } from './wire.ts'
 
 /** Members of a request that both APIs know, and that the model has no place for. */
@@ -11,6 +12,9 @@ const SHARED: ReadonlySet<string> = new Set([
   'prompt_cache_key',
   'prompt_cache_retention',
 ])
+
+/** Members of Chat Completions that the Responses API has in its `text`. */
+const OF_TEXT: ReadonlySet<string> = new Set(['response_format', 'verbosity'])
 
 /** The member of an `ext` that has what only the Responses API knows. */
 const OWN = 'responses'
@@ -28,11 +32,13 @@ export function splitExt(json: JsonText): JsonText | undefined {
 
 /** The members for a server of the Responses API; reports those that only Chat Completions knows. */
 export function responsesExt(ext: Ext | undefined, report: Report): JsonText {
-  const all = members(ownExt(ext) ?? '{}')
-  for (const [key] of all) if (key !== OWN && !SHARED.has(key)) report(dropped('ext', key))
-  return object(
-    all.flatMap(([key, json]) => (SHARED.has(key) ? [[key, json] as const] : key === OWN ? members(json) : [])),
+  const json = ownExt(ext) ?? '{}'
+  const all = members(json)
+  for (const [key] of all) if (key !== OWN && !SHARED.has(key) && !OF_TEXT.has(key)) report(dropped('ext', key))
+  const own = all.flatMap(([key, value]) =>
+    SHARED.has(key) ? [[key, value] as const] : key === OWN ? members(value) : [],
   )
+  return object([...own, ['text', own.some(([key]) => key === 'text') ? undefined : textOfChat(json)]])
 }
 
 /** The members for a server of Chat Completions; reports those that only the Responses API knows. */
@@ -40,6 +46,7 @@ export function chatExt(ext: Ext | undefined, report: Report): JsonText | undefi
   const own = ownExt(ext)
   const apart = own === undefined ? undefined : member(own, OWN)
   if (own === undefined || apart === undefined) return own
-  for (const [key] of members(apart)) report(dropped('ext', key))
-  return object(members(own).filter(([key]) => key !== OWN))
+  for (const [key] of members(apart)) if (key !== 'text') report(dropped('ext', key))
+  const others = members(own).filter(([key]) => key !== OWN)
+  return object([...others, ...members(chatOfText(member(apart, 'text') ?? '{}'))])
 }

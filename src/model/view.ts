@@ -11,6 +11,8 @@ export interface MessageView {
   /** True when text deltas came for it. */
   streamed: boolean
   closed: boolean
+  /** True when it is a refusal. */
+  refuses: boolean
   /** True when it was closed after reasoning had come for it in pieces. */
   thought?: boolean
   /** Its text: the deltas, or the text that the agent sent at its end. */

@@ -81,6 +81,6 @@ export function viewOf(end: Partial<TurnView>): TurnView {
 export const COMPLETED = viewOf({ end: { type: 'turn-end', turn: 't1', outcome: 'completed', stop: 'end' } })
 
 export function messageOf(message: Partial<TurnView['messages'][number]>): TurnView['messages'][number] {
-  const base = { id: 'm1', role: 'assistant', lane: undefined, streamed: true, closed: true } as const
+  const base = { id: 'm1', role: 'assistant', lane: undefined, streamed: true, closed: true, refuses: false } as const
   return { ...base, text: '', reasoning: '', parts: undefined, ...message }
 }

@@ -50,8 +50,16 @@ export function usageOf({ usage = {} }: TurnView, tokens: number): Usage {
   return { input: tokens, ...usage }
 }
 
-/** The `stop_reason` of a turn that has completed, and the sequence that it stopped at: where there is only one, that. */
-export function endOf({ stop = 'end' }: EventOf<'turn-end'>, { stops }: Asked): { reason: string; sequence: JsonText } {
+/**
+ * The `stop_reason` of a turn that has completed, and the sequence that it stopped at: where there is only one, that. A
+ * message that refuses is a refusal, however its agent has ended.
+ */
+export function endOf(
+  { stop: said = 'end' }: EventOf<'turn-end'>,
+  { messages }: TurnView,
+  { stops }: Asked,
+): { reason: string; sequence: JsonText } {
+  const stop = said === 'end' && messages.some(({ refuses }) => refuses) ? 'refusal' : said
   const known = stop === 'stop-sequence' && stops.length === 1 ? quote(stops[0]!) : 'null'
   return { reason: STOP_REASONS[stop], sequence: known }
 }
@@ -64,7 +72,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonT
   const calls = ending.type === 'turn-parked' ? askedCalls(ending.asks, ending.continuation, view) : []
   const content = [...answerBlocks(view), ...calls.map(({ id, name, input }) => toolUseBlock(id, name, input))]
   const { reason, sequence } =
-    ending.type === 'turn-end' ? endOf(ending, asked) : { reason: 'tool_use', sequence: 'null' }
+    ending.type === 'turn-end' ? endOf(ending, view, asked) : { reason: 'tool_use', sequence: 'null' }
   return object([
     ...answerEntries(asked),
     ['content', `[${content.join(',')}]`],

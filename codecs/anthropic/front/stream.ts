@@ -237,7 +237,7 @@ export class EventWriter {
     }
     this.#begin()
     this.#close()
-    const { reason, sequence } = endOf(event, this.#asked)
+    const { reason, sequence } = endOf(event, view, this.#asked)
     this.#finishMessage(reason, sequence, view)
   }
 

@@ -1,10 +1,10 @@
-import type { Stop } from '../../../src/model/index.ts'
+import type { Stop, TurnView } from '../../../src/model/index.ts'
 
 /**
- * The `incomplete_details.reason` of a stop; undefined for stops of complete answers. Stops of failed and cancelled turns
- * are errors instead.
+ * The `incomplete_details.reason` of a stop; undefined for stops of complete answers, and for a refusal whose message
+ * says so itself. Stops of failed and cancelled turns are errors instead.
  */
-export function incompleteOf(stop: Stop): string | undefined {
+export function incompleteOf(stop: Stop, { messages }: Pick<TurnView, 'messages'>): string | undefined {
   switch (stop) {
     case 'max-tokens':
     case 'max-turns':
@@ -13,6 +13,8 @@ export function incompleteOf(stop: Stop): string | undefined {
       return 'max_output_tokens'
     case 'content-filter':
       return 'content_filter'
+    case 'refusal':
+      return messages.some(({ refuses }) => refuses) ? undefined : 'content_filter'
     default:
       return undefined
   }

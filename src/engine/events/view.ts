@@ -172,6 +172,7 @@ export class LiveView implements TurnView {
       lane: event.lane,
       streamed: false,
       closed: false,
+      refuses: event.phase === 'refusal',
       text: '',
       reasoning: '',
       parts: undefined,

@@ -176,6 +176,12 @@ describe('a whole answer', () => {
     expect(drive.losses).toEqual([])
   })
 
+  test('with a message that refuses is a refusal', () => {
+    const refuses = event('message-start', { message: 'm1', role: 'assistant', phase: 'refusal' })
+    const { answer } = whole({}, refuses, USAGE, event('turn-end', { outcome: 'completed', stop: 'end' }))
+    expect(answer).toMatchObject({ stop_reason: 'refusal' })
+  })
+
   test('that stops for a reason of its own is weakened, and does not guess among stop sequences', () => {
     const { answer, drive } = whole({}, USAGE, event('turn-end', { outcome: 'completed', stop: 'max-turns' }))
     expect(answer).toMatchObject({ stop_reason: 'end_turn' })

@@ -35,6 +35,25 @@ describe('members of a request without a place in the model', () => {
     expect(losses.map(({ field }) => field)).toEqual(['truncation', 'seed'])
   })
 
+  test('say the form of the answer to either API', () => {
+    const schema = '{"type":"object","x":1.0}'
+    const text = `{"format":{"type":"json_schema","name":"n","schema":${schema},"strict":true},"verbosity":"low"}`
+    const format = `{"type":"json_schema","json_schema":{"name":"n","schema":${schema},"strict":true}}`
+    const said = `{"response_format":${format},"verbosity":"low"}`
+    const none: Loss[] = []
+    const lost = (loss: Loss) => none.push(loss)
+    expect(responsesExt(ext(said), lost)).toBe(`{"text":${text}}`)
+    expect(chatExt(ext(splitExt(`{"text":${text}}`)!), lost)).toBe(said)
+    expect(responsesExt(ext(splitExt('{"text":{"verbosity":"low"}}')!), lost)).toBe('{"text":{"verbosity":"low"}}')
+    expect(chatExt(ext(splitExt('{"text":{"format":{"type":"text"}}}')!), lost)).toBe(
+      '{"response_format":{"type":"text"}}',
+    )
+    expect(responsesExt(ext('{"response_format":{"type":"json_object"}}'), lost)).toBe(
+      '{"text":{"format":{"type":"json_object"}}}',
+    )
+    expect(none).toEqual([])
+  })
+
   test('may be none', () => {
     expect(splitExt('{}')).toBeUndefined()
     expect(splitExt('{"user":"u"}')).toBe('{"user":"u"}')

@@ -467,6 +467,12 @@ describe('a whole answer', () => {
     expect(answer).not.toHaveProperty('usage')
   })
 
+  test('has a refusal that ends as usual in its own member too', () => {
+    const phase = event('message-start', { message: 'm1', role: 'assistant', phase: 'refusal' })
+    const { answer } = whole(STARTED, phase, text('No.'), CLOSE, END)
+    expect(answer.choices[0]).toMatchObject({ message: { content: null, refusal: 'No.' }, finish_reason: 'stop' })
+  })
+
   test('has a refusal in its own member, and a stop that is none of the usual', () => {
     const phase = event('message-start', { message: 'm1', role: 'assistant', phase: 'refusal' })
     const { answer, drive } = whole(

@@ -127,16 +127,18 @@ function read(raw: string): Answered {
   const data = raw.split('\n').flatMap((line) => (line.startsWith('data: ') ? line.slice(6) : []))
   const chunks = (streams ? data.filter((one) => one !== '[DONE]') : [raw]).map((one) => JSON.parse(one) as Chunk)
   const answered: Answered = { text: '', reasoning: '', calls: [] }
+  let refused = false
   for (const { choices: [choice] = [], usage, error, turnpike } of chunks) {
     if (turnpike) answered.losses = turnpike.losses
     if (error) answered.error = { code: error.code, message: error.message }
     if (usage) answered.usage = readUsage(usage)
     const delta = choice?.delta ?? choice?.message ?? {}
+    refused ||= (delta.refusal ?? '') !== ''
     answered.text += delta.content ?? delta.refusal ?? ''
     answered.reasoning += delta.reasoning_content ?? ''
     for (const piece of delta.tool_calls ?? []) takeCall(answered.calls, piece)
     const stop = Object.entries(STOPS).find(([, word]) => word === choice?.finish_reason)
-    if (stop) answered.stop = stop[0] as Stop
+    if (stop) answered.stop = refused ? 'refusal' : (stop[0] as Stop)
   }
   if (streams && data.at(-1) !== '[DONE]') answered.error ??= { code: 'cut', message: '' }
   return answered

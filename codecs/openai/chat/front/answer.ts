@@ -29,12 +29,10 @@ export function finishOf(ending: Ending): string {
 
 /** A whole answer, from the view of its turn. */
 export function wholeAnswer(ending: Ending, view: TurnView, model: string, losses: readonly Loss[]): JsonText {
-  const refused = ending.type === 'turn-end' && ending.stop === 'refusal'
+  const said = view.messages.filter(({ role, lane }) => role === 'assistant' && lane === undefined)
+  const refused = said.some(({ refuses }) => refuses) || (ending.type === 'turn-end' && ending.stop === 'refusal')
   const calls = ending.type === 'turn-parked' ? callJsons(ending.continuation, ending.asks, view, false) : []
-  const reasoning = view.messages
-    .filter(({ role, lane }) => role === 'assistant' && lane === undefined)
-    .map((message) => message.reasoning)
-    .join('')
+  const reasoning = said.map((message) => message.reasoning).join('')
   const text = view.text === '' && calls.length > 0 ? 'null' : quote(view.text)
   const message = object([
     ['role', '"assistant"'],

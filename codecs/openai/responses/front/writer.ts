@@ -123,7 +123,7 @@ export class ResponseWriter {
       this.#finish(status, view, { fault: faultOfTurn(event) })
       return
     }
-    const incomplete = incompleteOf(event.stop ?? 'end')
+    const incomplete = incompleteOf(event.stop ?? 'end', view)
     this.#finish(incomplete === undefined ? 'completed' : 'incomplete', view, { incomplete })
   }
 

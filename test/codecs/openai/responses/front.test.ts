@@ -635,7 +635,7 @@ describe('a whole response', () => {
     [undefined, 'completed', undefined],
     ...NARROW.map((stop) => [
       stop,
-      stop.startsWith('max') || stop === 'context-window' ? 'incomplete' : 'completed',
+      stop.startsWith('max') || ['context-window', 'refusal'].includes(stop) ? 'incomplete' : 'completed',
       undefined,
     ]),
   ])('that stops for %s is %s', (stop, status, reason) => {
@@ -645,6 +645,13 @@ describe('a whole response', () => {
     if (reason !== undefined) expect(responseOf(drive).incomplete_details).toEqual({ reason })
     const narrow = (NARROW as readonly (string | undefined)[]).includes(stop)
     expect(drive.losses.map(({ item }) => item)).toEqual(narrow ? ['end.stop'] : [])
+  })
+
+  test('that refuses is complete where its message says so', () => {
+    const phase = event('message-start', { message: 'm1', role: 'assistant', phase: 'refusal' })
+    const drive = hi()
+    drive.play([STARTED, phase, text('No.'), event('turn-end', { outcome: 'completed', stop: 'refusal' })])
+    expect(responseOf(drive)).toMatchObject({ status: 'completed', incomplete_details: null })
   })
 
   test('that fails is an error, which is not to be tried again once the agent has started', () => {
