@@ -50,16 +50,19 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
   }
 }
 
+/** The dependencies of agents. */
+type AgentParts = Pick<GatewayParts, 'codecs' | 'env' | 'hooks'>
+
 /**
  * The agents built so far. One with an unchanged configuration stays the same object over a reload, with its processes.
  */
 class BuiltAgents {
-  readonly #parts: GatewayParts
+  readonly #parts: AgentParts
   readonly #starter: Starter | undefined
   readonly #all: AgentSettings[] = []
   #current = new Map<string, { text: string; settings: AgentSettings }>()
 
-  constructor(parts: GatewayParts, starter: Starter | undefined) {
+  constructor(parts: AgentParts, starter: Starter | undefined) {
     this.#parts = parts
     this.#starter = starter
   }
@@ -97,7 +100,7 @@ class BuiltAgents {
 }
 
 /** `env` is the environment that agents may see. */
-type HostedParts = GatewayParts & { env: Record<string, string> }
+type HostedParts = AgentParts & { env: Record<string, string> }
 
 function agentSettings(
   agent: AgentConfig,

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { AgentEvents, AgentProcess, AgentStart } from './agent-process.ts'
 import { DirectLauncher } from './direct-process.ts'
+import { OrderWatch } from './order-watch.ts'
 import { type Launcher, PipedProcess } from './piped-process.ts'
 import { closePipes, gatewayPipes, type Taken } from './pipes.ts'
 import { gatewayReaper } from './reaper.ts'
@@ -34,7 +35,7 @@ export class StarterRun {
   hasServed = false
   /** The reason why it has not. */
   failure = 'it ended before it started any'
-  readonly #silentMs: number
+  readonly #watch: OrderWatch
   readonly #processes = new Map<number, PipedProcess>()
   readonly #onEnd: () => void
   readonly #settle: (ready: boolean) => void
@@ -43,15 +44,10 @@ export class StarterRun {
   readonly #stdout: Socket
   #isOver = false
   #count = 0
-  /** Orders without an answer. */
-  #waiting = 0
-  #patience: NodeJS.Timeout | undefined
-  /** The number of reports so far. */
-  #reports = 0
 
   /** Throws when it cannot be started. `onEnd` is called once, when it has ended. */
   constructor({ program, silentMs = SILENT_MS }: StarterConfig, onEnd: () => void) {
-    this.#silentMs = silentMs
+    this.#watch = new OrderWatch(silentMs, () => void this.#child.kill('SIGKILL'))
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.ready = promise
     this.#settle = resolve
@@ -132,30 +128,15 @@ export class StarterRun {
 
   #order(order: StarterOrder): void {
     this.#send(order)
-    this.#waiting += 1
-    this.#patience ??= setTimeout(() => this.#checkSilence(), this.#silentMs).unref()
-  }
-
-  /** Reads what came while this process was busy, then kills a starter that has still not reported. */
-  #checkSilence(): void {
-    const before = this.#reports
-    setImmediate(() => {
-      if (this.#reports === before) this.#child.kill('SIGKILL')
-    })
+    this.#watch.ordered()
   }
 
   #send(message: StarterSetup | StarterOrder): void {
     this.#child.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** The starter has sent a report. */
-  #countReport(): void {
-    this.#reports += 1
-    this.#patience?.refresh()
-  }
-
   #reported(report: StarterReport): void {
-    this.#countReport()
+    this.#watch.reported()
     if (report[0] === 'ready') {
       this.isReady = true
       this.#settle(true)
@@ -166,7 +147,7 @@ export class StarterRun {
       launched?.exited(report[2], report[3])
       return
     }
-    this.#answered()
+    this.#watch.answered()
     if (report[0] === 'started') {
       this.hasServed = true
       launched?.started(report[2])
@@ -181,20 +162,13 @@ export class StarterRun {
     if (this.#processes.size === 0) this.#stdout.unref()
   }
 
-  #answered(): void {
-    this.#waiting -= 1
-    if (this.#waiting > 0) return
-    clearTimeout(this.#patience)
-    this.#patience = undefined
-  }
-
   /** Ends it, and the agents that it started and that still run. */
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#child.stdin?.end()
     if (this.pid !== undefined) gatewayReaper().forget(this.pid)
-    clearTimeout(this.#patience)
+    this.#watch.close()
     this.#settle(false)
     const error = new StarterError('ESTARTER')
     for (const launched of this.#processes.values()) launched.abandoned(error)

@@ -49,15 +49,13 @@ class Session {
   readonly #options: AgentOptions
   readonly #reader: LineReader
   readonly #id = randomUUID().slice(0, 8)
-  readonly #lines: SeenLine[] = []
+  readonly #seen = new SeenLines()
   readonly #ended: Promise<CallEnd>
   #handle!: CallHandle
   #onEnd!: (end: CallEnd) => void
   #head: CallHead | undefined
   #end: CallEnd | undefined
   #step = 0
-  #waitedFor = 0
-  #wake: (() => void) | undefined
   #hung = false
 
   constructor(scenario: Scenario, options: AgentOptions) {
@@ -104,7 +102,7 @@ class Session {
       else if ('pause' in step) await this.#pause(step.pause)
       else if ('end' in step) this.#handle.endInput()
       else if ('terminate' in step) this.#handle.stop('cancelled', this.#options.timeoutMs)
-      else if (!isLate) isLate = !(await this.#until(step.until))
+      else if (!isLate) isLate = !(await this.#seen.until(step.until, this.#options.timeoutMs))
       this.#step += 1
     }
     if (isLate) this.#handle.endInput()
@@ -126,7 +124,7 @@ class Session {
       scenario: this.#scenario.name,
       id: this.#id,
       transport,
-      lines: this.#lines,
+      lines: this.#seen.lines,
       output: this.#reader.output,
       end: hung ? 'hung' : end.why === 'failed' ? 'failed' : 'exited',
       ...(end.exitCode !== undefined && { exitCode: end.exitCode }),
@@ -145,25 +143,6 @@ class Session {
     clearTimeout(timer)
   }
 
-  /** Waits for a line; false when the time limit came first. */
-  async #until(isIt: (line: SeenLine) => boolean): Promise<boolean> {
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      this.#wake?.()
-    }, this.#options.timeoutMs)
-    for (;;) {
-      const at = this.#lines.findIndex((line, index) => index >= this.#waitedFor && isIt(line))
-      if (at >= 0) this.#waitedFor = at + 1
-      if (at >= 0 || this.#end || isLate) break
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    clearTimeout(timer)
-    return !isLate
-  }
-
   #text(write: string): string {
     return write.replaceAll(RUN_ID, this.#id)
   }
@@ -173,16 +152,54 @@ class Session {
   }
 
   #take(line: SeenLine): void {
-    this.#lines.push(line)
+    this.#seen.add(line)
     const answers = line.object ? (this.#scenario.answer?.(line.object) ?? []) : []
     for (const answer of answers) this.#handle.write(answer)
-    this.#wake?.()
   }
 
   #finish(end: CallEnd): void {
     this.#reader.end()
     this.#end = end
-    this.#wake?.()
+    this.#seen.close()
     this.#onEnd(end)
+  }
+}
+
+/** The lines of the agent so far, and the step that waits for one. */
+class SeenLines {
+  readonly lines: SeenLine[] = []
+  /** The number of lines that earlier steps have waited for. */
+  #waitedFor = 0
+  #wake: (() => void) | undefined
+  #isOver = false
+
+  add(line: SeenLine): void {
+    this.lines.push(line)
+    this.#wake?.()
+  }
+
+  /** There are no more. */
+  close(): void {
+    this.#isOver = true
+    this.#wake?.()
+  }
+
+  /** Waits for a line after those waited for before; false when the time limit, in milliseconds, came first. */
+  async until(isIt: (line: SeenLine) => boolean, timeoutMs: number): Promise<boolean> {
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#wake?.()
+    }, timeoutMs)
+    for (;;) {
+      const at = this.lines.findIndex((line, index) => index >= this.#waitedFor && isIt(line))
+      if (at >= 0) this.#waitedFor = at + 1
+      if (at >= 0 || this.#isOver || isLate) break
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    clearTimeout(timer)
+    return !isLate
   }
 }

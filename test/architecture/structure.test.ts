@@ -14,18 +14,11 @@ import {
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
   medianFile: 73,
-  p90File: 188,
+  p90File: 184,
   p90Function: 15,
-  classFields: 15,
-  constructorMembers: 7,
-  untestedEngineFiles: 5,
-} as const
-
-/** The wings of the engine in which a class has as few fields, made of as few parts, as one idea needs. */
-const SMALL = {
-  wings: ['agent', 'client', 'replay', 'turn', 'session', 'record', 'dispatch', 'engine.ts'],
   classFields: 12,
-  parts: 6,
+  constructorMembers: 6,
+  untestedEngineFiles: 5,
 } as const
 
 /** The places with more than a limit. */
@@ -43,12 +36,6 @@ describe('the structure', () => {
   test('has classes with few fields, made of few parts', () => {
     expect(over(classFields(), LIMITS.classFields)).toEqual([])
     expect(over(constructorMembers(), LIMITS.constructorMembers)).toEqual([])
-  })
-
-  test('has classes of one idea in the engine', () => {
-    const inWings = ({ place }: Count): boolean => SMALL.wings.some((wing) => place.startsWith(`src/engine/${wing}`))
-    expect(over(classFields().filter(inWings), SMALL.classFields)).toEqual([])
-    expect(over(constructorMembers().filter(inWings), SMALL.parts)).toEqual([])
   })
 
   test('has no circle of imports, types included', () => {
@@ -85,6 +72,7 @@ describe('the scanner', () => {
     '): string {',
     '  return given',
     '}',
+    'class Plain extends Error {}',
     '',
   ].join('\n')
   const source = (path: string, code: string): Source => ({ path, text: code, imports: importsOf(path, code) })
@@ -92,7 +80,7 @@ describe('the scanner', () => {
 
   test('measures files, functions, fields and what a constructor takes', () => {
     expect(fileSizes(sources)).toEqual([
-      { place: 'src/one.ts', count: 23 },
+      { place: 'src/one.ts', count: 24 },
       { place: 'src/two.ts', count: 1 },
     ])
     expect(functionSizes(sources)).toEqual([

@@ -31,7 +31,7 @@ function blocks(text: string, head: RegExp): Block[] {
   const lines = text.split('\n')
   return lines.flatMap((line, at) => {
     const found = head.exec(line)
-    if (!found) return []
+    if (!found || line.endsWith('{}')) return []
     const end = lines.findIndex((other, index) => index > at && other.startsWith('}'))
     return [{ name: found[1]!, head: line, body: lines.slice(at + 1, end) }]
   })

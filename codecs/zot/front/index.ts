@@ -22,6 +22,7 @@ import {
   type TurnView,
 } from '../../../src/model/index.ts'
 import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE, toExt } from '../wire.ts'
+import { Access } from './access.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
 import { readPrompt, readSetModel } from './checks.ts'
@@ -55,10 +56,9 @@ export class ZotFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
   readonly #arguments: Arguments
-  readonly #token: string
   readonly #queue: ZotQueue
   readonly #asks: FrontAsks
-  #trusted: boolean
+  readonly #access: Access
   #model: string | undefined
   /** The exit code once all is answered, if the process does not end by itself: 0 after a stop, 1 after an unreadable line. */
   #exitCode: number | undefined
@@ -73,8 +73,7 @@ export class ZotFront implements FrontLink {
     this.#context = context
     this.#ports = ports
     this.#arguments = readArguments(context.argv)
-    this.#token = context.transport === 'http' ? '' : (context.env[TOKEN_VARIABLE] ?? '')
-    this.#trusted = this.#token === ''
+    this.#access = new Access(context.transport === 'http' ? '' : (context.env[TOKEN_VARIABLE] ?? ''))
     this.#model = this.#arguments.options.model
     const named = context.headers['turnpike-session'] || new URLSearchParams(context.query).get('session')
     const session = named || this.#arguments.session || ports.newId()
@@ -111,7 +110,7 @@ export class ZotFront implements FrontLink {
     const fields = value as Record<string, unknown> & { type?: string | null; id?: string | null }
     const line: Line = { command: fields.type ?? '', id: fields.id || undefined, value: fields, json }
     if (line.command === 'hello') this.#hello(line)
-    else if (!this.#trusted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
+    else if (!this.#access.granted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
     else this.#run(line)
   }
 
@@ -176,13 +175,12 @@ export class ZotFront implements FrontLink {
   }
 
   #hello(line: Line): void {
-    if (this.#token !== '' && line.value['token'] !== this.#token) {
+    if (!this.#access.grant(line.value['token'])) {
       this.#refuse(line, 'invalid token', 'unauthenticated')
       this.#ports.warn(`turnpike as zot: the token of hello is not that of ${TOKEN_VARIABLE}.`)
       this.#close(1)
       return
     }
-    this.#trusted = true
     const names = `"provider":${quote(this.#provider)},"model":${quote(this.#model ?? '')}`
     this.#ports.send(success(line, `{"protocol_version":${PROTOCOL_VERSION},"version":"${VERSION}",${names}}`))
   }
