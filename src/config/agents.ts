@@ -13,7 +13,7 @@ import type { AgentEntry } from './schema.ts'
 import type { Source } from './source.ts'
 import type { AgentConfig, CodecInfo, CodecInfos } from './types.ts'
 
-const PROCESS_KEYS = ['command', 'args', 'cwd', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
+const PROCESS_KEYS = ['command', 'args', 'cwd', 'workspaces', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
 const HTTP_KEYS = ['url', 'headers'] as const
 
 /** The context for resolving an agent. */
@@ -120,7 +120,10 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
   return undefined
 }
 
-type ProcessPart = Pick<AgentConfig, 'kind' | 'command' | 'args' | 'cwd' | 'env' | 'folder' | 'wrap' | 'resources'>
+type ProcessPart = Pick<
+  AgentConfig,
+  'kind' | 'command' | 'args' | 'cwd' | 'workspaces' | 'env' | 'folder' | 'wrap' | 'resources'
+>
 
 /** The entry's own values override those of its profile. */
 function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | undefined): ProcessPart {
@@ -133,6 +136,7 @@ function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | un
     cwd: entry.cwd === undefined ? resolveProfileFolder(profile?.cwd, home) : resolve(folder, entry.cwd),
     env: { ...profile?.env, ...entry.env },
     folder: home,
+    ...(entry.workspaces && { workspaces: entry.workspaces.map((path) => resolve(folder, path)) }),
     ...(entry.wrap && { wrap: wrapped(entry.wrap, folder) }),
     ...(entry.resources && { resources: entry.resources }),
   }

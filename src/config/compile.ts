@@ -60,7 +60,7 @@ function textAt([section, name, key, ...rest]: Path): keyof typeof TEXTS | undef
   if (section !== 'agents' || key === undefined) return undefined
   // A codec's own keys are validated by its own schema each time.
   if (!AGENT_KEYS.includes(String(key))) return 'any'
-  const table = { env: 'variable', headers: 'line', args: 'any', wrap: 'some' } as const
+  const table = { env: 'variable', headers: 'line', args: 'any', wrap: 'some', workspaces: 'some' } as const
   const text = { command: 'some', cwd: 'some', profile: 'some', url: 'url' } as const
   return rest.length === 0 ? text[key as keyof typeof text] : table[key as keyof typeof table]
 }

@@ -75,6 +75,7 @@ export const agentSchema = z.looseObject({
   command: text.optional(),
   args: z.array(z.string()).optional(),
   cwd: text.optional(),
+  workspaces: z.array(text).min(1, 'must not be empty').optional(),
   env: variables.optional(),
   inherit: z.array(text).optional(),
   profile: text.optional(),

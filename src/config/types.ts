@@ -24,6 +24,8 @@ export interface AgentConfig extends AgentPolicy {
   /** Absent when the configuration has none, which differs from an empty list. */
   args?: readonly string[]
   cwd: string
+  /** Processes only: the folders in which a client may choose another one. */
+  workspaces?: readonly string[]
   /** Added to the inherited variables. */
   env: Readonly<Record<string, string>>
   /** Processes only: the command prefix, and the resource limits. */

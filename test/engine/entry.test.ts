@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
 import { entryOf, infoOf, keyed, principalOf, sessionKey, tooMany } from '../../src/engine/dispatch/entry.ts'
+import { ITEMS } from '../../src/model/index.ts'
 import { entryFor } from '../kit/engine-parts.ts'
 import { plainAgent, ROUTE, start } from '../kit/plain.ts'
 
@@ -35,6 +36,12 @@ describe('a request on its way in', () => {
     expect(entered(start({ cwd: '/work' }), local)).toMatchObject({ command: { cwd: '/work' } })
     const here = entered(start({ cwd: '/here' }), local)
     expect('command' in here && here.command).not.toHaveProperty('cwd')
+    const movable = { context: { ...agent.context, process }, movable: true } as const
+    const told = entered(start({ cwd: '/work' }), plainAgent('', movable))
+    expect('command' in told && told.command).toHaveProperty('cwd')
+    const mute = capabilities({ full: ITEMS.filter((item) => item !== 'start.cwd') })
+    const moved = entered(start({ cwd: '/work' }), plainAgent('', movable, { able: mute }))
+    expect('command' in moved && moved.command).not.toHaveProperty('cwd')
   })
 
   test('that its agent cannot take is refused', () => {

@@ -5,6 +5,7 @@ import type { AgentLink } from '../../src/engine/agent/index.ts'
 import { SessionLink } from '../../src/engine/session/session-link.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
 import { LIMITS, plainAgent, plainTurn, serving, start } from '../kit/plain.ts'
+import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
 const OWNER = { idleEvent() {}, callFailed() {} }
 const tick = (): Promise<void> => new Promise((after) => setImmediate(after))
@@ -28,9 +29,9 @@ describe('the link of a session', () => {
     const pool = new AgentPool(plainAgent(serving(''), {}, { persistent: true }), () => false)
     const link = new SessionLink(pool, OWNER)
     const turn = waitingTurn(pool)
-    const first = await link.open(turn, pool, undefined)
+    const first = await link.open(turn, pool, {})
     link.settle(first!)
-    expect([link.live, link.isMemory, await link.open(turn, pool, undefined)]).toEqual([first, true, first])
+    expect([link.live, link.isMemory, await link.open(turn, pool, {})]).toEqual([first, true, first])
     turn.cancel()
     await pool.close(50)
     link.settle(first!)
@@ -41,19 +42,33 @@ describe('the link of a session', () => {
     const [old, next] = [1, 2].map(() => new AgentPool(plainAgent(serving(''), {}, { persistent: true }), () => false))
     const link = new SessionLink(old!, OWNER)
     const turn = waitingTurn(old!)
-    const first = await link.open(turn, old!, undefined)
-    const second = await link.open(turn, next!, undefined)
+    const first = await link.open(turn, old!, {})
+    const second = await link.open(turn, next!, {})
     expect([first?.dead, link.pool, link.live]).toEqual([true, next, second])
     turn.cancel()
     await Promise.all([old!.close(50), next!.close(50)])
+  })
+
+  test.each([
+    [true, { cwd: '/work' }],
+    [undefined, {}],
+  ] as const)('of an agent that may be moved (%s) runs in the folder of its client', async (movable, where) => {
+    const backend = new ScriptedBackend()
+    const agent = plainAgent('', { backend, ...(movable && { movable }) }, { persistent: true })
+    const pool = new AgentPool(agent, () => false)
+    const turn = waitingTurn(pool)
+    await new SessionLink(pool, OWNER).open(turn, pool, { cwd: '/work' })
+    expect(backend.calls).toMatchObject([{ call: { kind: 'process' } }])
+    expect(backend.calls.map(({ call }) => ('cwd' in call ? { cwd: call.cwd } : {}))).toEqual([where])
+    turn.cancel()
   })
 
   test('is none for a turn that finds the line full', async () => {
     const pool = new AgentPool(plainAgent('', { limits: { ...LIMITS, queue: 0 } }), () => false)
     const [one, two] = [new SessionLink(pool, OWNER), new SessionLink(pool, OWNER)]
     const [first, second] = [waitingTurn(pool, '1'), waitingTurn(pool, '2')]
-    await one.open(first, pool, undefined)
-    expect(await two.open(second, pool, undefined)).toBeUndefined()
+    await one.open(first, pool, {})
+    expect(await two.open(second, pool, {})).toBeUndefined()
     expect(second.view.end?.fault?.code).toBe('overloaded')
     first.cancel()
   })
@@ -81,7 +96,7 @@ test('whoever waits, leaves or is done: no place is leaked, and none is given tw
         if (what === 'open' && !one.turn) {
           const turn = waitingTurn(pool, String(++ids))
           one.turn = turn
-          void Promise.resolve(one.link.open(turn, pool, undefined)).then((link) => {
+          void Promise.resolve(one.link.open(turn, pool, {})).then((link) => {
             one.held = link
           })
         } else if (what === 'leave' && one.turn && !one.held) {

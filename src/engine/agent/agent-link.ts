@@ -56,9 +56,14 @@ export class AgentLink extends AgentWire {
   #force: NodeJS.Timeout | undefined
   #onIdle: (() => void) | undefined
 
-  /** `bound` is the agent's own id of the session that it is opened for. */
-  constructor(agent: AgentSettings, scope: TurnScope, owner: LinkOwner, bound?: string) {
-    super(agent, scope)
+  /** `bound` is the agent's own id of the session that it is opened for, `cwd` the folder of its client. */
+  constructor(
+    agent: AgentSettings,
+    scope: TurnScope,
+    owner: LinkOwner,
+    { bound, cwd }: { bound?: string | undefined; cwd?: string | undefined } = {},
+  ) {
+    super(agent, scope, cwd)
     this.owner = owner
     this.host.open(bound)
   }

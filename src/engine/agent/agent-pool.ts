@@ -16,6 +16,8 @@ export interface LinkFor {
   kept?: AgentLink | undefined
   /** The agent's own id of the session. */
   bound?: string | undefined
+  /** The folder that its processes are to run in, instead of the configured one. */
+  cwd?: string | undefined
 }
 
 /**
@@ -52,11 +54,11 @@ export class AgentPool {
 
   /**
    * A link for a turn, if there is a warm process or a free place. A warm process is none for a session that has to be
-   * started with its id.
+   * started with its id, or in another folder.
    */
   take(scope: TurnScope, owner: LinkOwner, session: LinkFor): AgentLink | undefined {
     const resumed = session.bound !== undefined && this.memory === 'resumed'
-    const warm = resumed ? undefined : this.#takeWarm()
+    const warm = resumed || session.cwd !== undefined ? undefined : this.#takeWarm()
     if (warm) {
       warm.owner = owner
       scope.linked('warm', warm.process)
@@ -78,9 +80,10 @@ export class AgentPool {
   }
 
   /** A link on the place that a wait has given. */
-  open(scope: TurnScope, owner: LinkOwner, { kept, bound }: LinkFor): AgentLink {
+  open(scope: TurnScope, owner: LinkOwner, session: LinkFor): AgentLink {
+    const { kept } = session
     scope.linked(kept ? 'kept' : 'new')
-    return kept ?? this.#start(scope, owner, bound)
+    return kept ?? this.#start(scope, owner, session)
   }
 
   /** The process that a turn had of its own has exited, or none was started on its place. */
@@ -146,8 +149,8 @@ export class AgentPool {
     return warm !== undefined || this.#evict(this)
   }
 
-  #start(scope: TurnScope, owner: LinkOwner, bound?: string): AgentLink {
-    const link = new AgentLink(this.agent, scope, owner, bound)
+  #start(scope: TurnScope, owner: LinkOwner, session?: LinkFor): AgentLink {
+    const link = new AgentLink(this.agent, scope, owner, session)
     if (!link.persistent) return link
     this.#live.add(link)
     void link.quiet().then(() => this.#exited(link))

@@ -13,10 +13,11 @@ export abstract class AgentWire implements BackListener, CallListener {
   /** It was stopped for good. */
   #stopped = false
 
-  constructor(agent: AgentSettings, scope: TurnScope) {
+  /** `cwd` is the folder of its processes, instead of the configured one. */
+  constructor(agent: AgentSettings, scope: TurnScope, cwd?: string) {
     this.agent = agent
-    this.calls = new LiveCalls(agent, scope, this)
-    this.host = new BackHost(agent.dialect, agent.context, this.calls, this)
+    this.calls = new LiveCalls(agent, scope, this, cwd)
+    this.host = new BackHost(agent.dialect, contextIn(agent, cwd), this.calls, this)
   }
 
   abstract link(event: LinkEvent): void
@@ -125,4 +126,10 @@ export abstract class AgentWire implements BackListener, CallListener {
     this.host.dead = true
     this.died()
   }
+}
+
+/** The context of an agent's codec, with the folder that its processes run in. */
+function contextIn({ context }: AgentSettings, cwd: string | undefined): AgentSettings['context'] {
+  const { process } = context
+  return cwd === undefined || !process ? context : { ...context, process: { ...process, cwd } }
 }

@@ -6,6 +6,7 @@ import { type CallListener, LiveCall } from './live-call.ts'
 /** The calls of one agent's link, on its backend. */
 export class LiveCalls implements BackCalls {
   readonly #agent: AgentSettings
+  readonly #cwd: string | undefined
   readonly #listener: CallListener
   /** Those whose process runs, in the order of their start. */
   readonly #calls: LiveCall[] = []
@@ -14,8 +15,10 @@ export class LiveCalls implements BackCalls {
   /** Observes the calls that are opened from now on. */
   scope: TurnScope
 
-  constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener) {
+  /** `cwd` is the folder of processes that do not name one; absent: the configured one. */
+  constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener, cwd?: string) {
     this.#agent = agent
+    this.#cwd = cwd
     this.scope = scope
     this.#listener = listener
   }
@@ -37,7 +40,8 @@ export class LiveCalls implements BackCalls {
         ? { kind: 'process', command: (call.kind === 'process' && call.command) || target.command }
         : { kind: 'http', method: call.kind === 'http' ? call.method : 'POST', url: target.url },
     )
-    const live = new LiveCall(call, scope, this.#agent, this.#listener)
+    const placed = this.#cwd !== undefined && call.kind === 'process' ? { cwd: this.#cwd, ...call } : call
+    const live = new LiveCall(placed, scope, this.#agent, this.#listener)
     this.#calls.push(live)
     live.open(this.#paused)
   }

@@ -9,6 +9,8 @@ export interface AgentSettings extends AgentPolicy {
   dialect: BackDialect
   backend: Backend
   context: BackContext<unknown>
+  /** Its processes run in the folder that the client of their session works in, if it has named one. */
+  movable?: true
   /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
   redact(text: string): string
   /** For observers: what is started or called. */

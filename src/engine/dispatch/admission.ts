@@ -1,5 +1,5 @@
 import type { Awaitable, SessionKey, SessionRecord } from '../../contract/index.ts'
-import type { Command, Fault, TurnStart } from '../../model/index.ts'
+import { type Command, type Fault, type TurnStart, textOf } from '../../model/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
 import { type Idempotency, needsRecord, type Recorder, type StoreWatch, type Verdict } from '../record/index.ts'
@@ -74,7 +74,8 @@ export class Admission {
     const record = opened instanceof Promise ? await opened : opened
     if ('code' in record) return this.#refuse(entry, record)
     const { command, exchange } = entry
-    if (command.cwd !== undefined) await this.#record.opener.describe(record, command, keepsContent(entry))
+    if (entry.cwd !== undefined)
+      await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
     const found = placement.find(entry, record, at)

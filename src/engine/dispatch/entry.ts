@@ -14,6 +14,8 @@ export interface Entry {
   client: ClientLink
   command: Command & TurnStart
   asked?: SessionRef
+  /** The folder that its client works in, whether or not its agent is told. */
+  cwd?: string
   exchange: Exchange
   agent: AgentSettings
   route: Route
@@ -40,7 +42,8 @@ export function entryOf(
   if (why) return why
   const session = { ...told.session, id: told.session?.id ?? newId() }
   const command = { ...told, options: optionsFor(told, agent), session }
-  return { client, command, ...(told.session && { asked: told.session }), exchange, agent, route }
+  const named = { ...(told.session && { asked: told.session }), ...(asked.cwd !== undefined && { cwd: asked.cwd }) }
+  return { client, command, ...named, exchange, agent, route }
 }
 
 /** The session that the request means, on an agent. */
@@ -90,10 +93,11 @@ export function tooMany(most: number): Fault {
   return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
 }
 
-/** An agent that works in its client's folder anyway need not be told of it. */
-function inFolder(asked: Command & TurnStart, { context }: AgentSettings): Command & TurnStart {
+/** An agent that works in its client's folder anyway need not be told of it, if its protocol has no word for it. */
+function inFolder(asked: Command & TurnStart, { context, movable, dialect }: AgentSettings): Command & TurnStart {
   const { cwd, ...rest } = asked
-  return cwd !== undefined && cwd === context.process?.cwd ? rest : asked
+  const isThere = cwd === context.process?.cwd || (movable && dialect.back.capabilities['start.cwd'] === 'none')
+  return cwd !== undefined && isThere ? rest : asked
 }
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */

@@ -1,5 +1,4 @@
 import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } from '../../contract/index.ts'
-import { type Command, type TurnStart, textOf } from '../../model/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
@@ -69,10 +68,10 @@ export class SessionOpener {
     return session
   }
 
-  /** Records the folder that a client works in, with the beginning of its first prompt if content may be kept. */
-  async describe(record: SessionRecord, { cwd, input }: Command & TurnStart, keepsContent: boolean): Promise<void> {
-    if (cwd === undefined || record.settings?.cwd === cwd) return
-    const title = record.settings?.title ?? (keepsContent ? titleOf(textOf(input)) : undefined)
+  /** Records the folder that a client works in, with the beginning of its first prompt; an empty one is none. */
+  async describe(record: SessionRecord, cwd: string, prompt: string): Promise<void> {
+    if (record.settings?.cwd === cwd) return
+    const title = record.settings?.title ?? titleOf(prompt)
     await this.#set(record, { cwd, ...(title && { title }) })
   }
 

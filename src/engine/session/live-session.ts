@@ -174,7 +174,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     clearTimeout(this.#idle)
     if (this.#absence?.lasts) await this.#comeBack(turn, this.#absence)
     if (turn.ended) return
-    const opened = this.#link.open(turn, pool, this.record.bound)
+    const { bound, settings } = this.record
+    const opened = this.#link.open(turn, pool, { bound, cwd: settings?.cwd })
     const link = opened instanceof Promise ? await opened : opened
     if (!link) return
     try {

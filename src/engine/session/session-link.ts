@@ -29,12 +29,13 @@ export class SessionLink {
 
   /**
    * A link of this pool for a turn: the session's own, or one with a place, for which the turn waits. Undefined when the
-   * turn has its end meanwhile, or goes to another agent. `bound` is the agent's own id of the session.
+   * turn has its end meanwhile, or goes to another agent. `bound` is the agent's own id of the session,
+   * `cwd` the folder of its client.
    */
-  open(turn: Turn, pool: AgentPool, bound: string | undefined): Awaitable<AgentLink | undefined> {
+  open(turn: Turn, pool: AgentPool, { bound, cwd }: Omit<LinkFor, 'kept'>): Awaitable<AgentLink | undefined> {
     if (pool !== this.pool) this.release()
     this.pool = pool
-    const session = { kept: this.live, bound }
+    const session = { kept: this.live, bound, cwd: pool.agent.movable && cwd }
     const link = this.#take(turn, session)
     if (!link) return this.#takeInLine(turn, session)
     this.#link = link
