@@ -60,6 +60,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   'qwen-code': {
     codec: async () => (await import('./qwen-code/index.ts')).codec,
   },
+  'claude-code': {
+    codec: async () => (await import('./claude-code/index.ts')).codec,
+    standIn: { none: true },
+  },
   codex: {
     codec: async () => (await import('./codex/index.ts')).codec,
     standIn: { none: true },

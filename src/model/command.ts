@@ -121,8 +121,8 @@ export interface TurnStart {
   /** The conversation before the input, oldest first, as the client tells it. */
   history?: readonly Message[]
   /**
-   * `complete`: `history` is the whole conversation so far, and an absent one says that it begins here. Absent, or
-   * `delta`: the request says only what is new to its session.
+   * `complete`: `history` is the whole conversation so far, and an absent one says that it begins here. `delta`: the
+   * request says only what is new to its session, `history` too. Absent: an agent gets `history` as it is.
    */
   historyMode?: 'complete' | 'delta'
   clientTools?: readonly ClientTool[]

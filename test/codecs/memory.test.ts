@@ -16,6 +16,7 @@ const MEMORY: Readonly<Record<string, readonly [plain: string, pinned: string]>>
   // A session that the arguments name is that of every process.
   'qwen@code': ['resumed', 'named'],
   'qwen-code@code': ['resumed', 'named'],
+  'claude-code@stream-json': ['resumed', 'named'],
   'codex@app-server': ['bound', 'bound'],
   'codex@exec': ['bound', 'bound'],
   'openai@chat': ['request', 'request'],

@@ -36,7 +36,11 @@ const ACCEPT = process.env['ACCEPT'] === '1'
 test('every dialect that only clients speak has one here', () => {
   const alone = fronts.filter(({ dialect }) => !dialect.back).map(({ name }) => name)
   expect(alone.sort()).toEqual(Object.keys(OWN_CLIENTS).sort())
-  expect(dialects.filter(({ dialect }) => !dialect.front).map(({ name }) => name)).toEqual(['codex', 'codex@exec'])
+  expect(dialects.filter(({ dialect }) => !dialect.front).map(({ name }) => name)).toEqual([
+    'claude-code',
+    'codex',
+    'codex@exec',
+  ])
 })
 
 function dialectOf(name: string): Dialect {

@@ -49,6 +49,14 @@ describe('a client that tells the whole conversation', () => {
     expect([command.history, command.after, command.historyMode]).toEqual([history, undefined, undefined])
   })
 
+  test.each([
+    ['to what its agent remembers', { remembers: true }, HISTORY],
+    ['to what is told again', { history: OTHERS }, [...OTHERS, ...HISTORY]],
+  ] as const)('may add messages %s', (_where, session, history) => {
+    const { command } = told({ history: HISTORY, historyMode: 'delta', after: 't0' }, session)
+    expect([command.history, command.after, command.historyMode]).toEqual([history, undefined, undefined])
+  })
+
   test('has an agent without a place for it read it', () => {
     const able = capabilities({ full: ITEMS.filter((item) => item !== 'start.history') })
     const { command, losses } = told(whole, {}, { able })

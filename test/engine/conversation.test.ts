@@ -33,6 +33,11 @@ describe('two conversations are the same', () => {
       [assistant(call('c', '{ "b":2, "a":1 }'))],
     ],
     [
+      'with or without a tool that the agent ran itself',
+      [user(text('a')), assistant(text('so'), call('own')), assistant(reply('own', 'x'), text('done'))],
+      [user(text('a')), assistant(text('so\n\ndone'))],
+    ],
+    [
       'in whatever order results come',
       ROUND,
       [...CALLED, tool(reply('c2', '2')), tool(reply('c1', '1')), assistant(text('done'))],

@@ -124,6 +124,12 @@ test.each<[what: string, so: () => unknown, turn: string, is: unknown]>([
   expect(await found(asking(turn))).toEqual(is)
 })
 
+test('a session of its own is told what the request adds, too', async () => {
+  await found()
+  const { entry } = entryFor(agent, { command: start({ turn: 't2', after: 't0', history: [said('more')] }) })
+  expect(await conversations.find(entry)).toMatchObject({ command: { history: [said('hi'), said('more')] } })
+})
+
 test('another agent is told what was said, and the first one’s session waits for the next', async () => {
   expect(await found(asking('t0', 't1', plainAgent('', { name: 'other' })))).toEqual(RETOLD)
   expect(await found(asking('t0', 't2'))).toEqual(GOES_ON)

@@ -109,7 +109,8 @@ test('a transcript has what the client said meanwhile, where it said it', () => 
 test.each([
   ['is told the whole conversation', { historyMode: 'complete' }, ['system', 'user', 'assistant']],
   ['goes on after a turn', { historyMode: 'complete', after: 't0' }, ['user', 'assistant']],
-  ['is told more of it', {}, ['user', 'assistant']],
+  ['is told more of it', { historyMode: 'delta' }, ['system', 'user', 'assistant']],
+  ['may know it', {}, ['user', 'assistant']],
 ] as const)('a transcript begins with what the client tells where its session %s', (_how, more, roles) => {
   const history = [{ role: 'system', parts: [{ type: 'text', text: 'be kind' }] }] as const
   const { page, turn } = paged({ history, ...more })

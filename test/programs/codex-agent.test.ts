@@ -134,8 +134,11 @@ routes:
 
   test('a session goes on after its process was killed', async () => {
     await ask('zene', 'codex', 'Remember 7.', 'killed')
+    const before = gateway.logged.length
     for (const pid of pidsOf(folder)) process.kill(pid, 'SIGKILL')
+    // The processes of other sessions end too.
     await until(() => pidsOf(folder).length === 0)
+    await until(() => gateway.logged.slice(before).some((line) => line.startsWith('an agent failed')))
     expect(await ask('zene', 'codex', 'What was it?', 'killed')).toMatchObject({
       ok: true,
       text: 'mock says: What was it? (message 3)',

@@ -217,6 +217,7 @@ export async function startModel() {
     requests.push({ api, ...body })
     const answer = answerTo(READERS[api](body))
     if (answer.status !== undefined) return json(answer.status, refusal(api, answer.status))
+    if (body.stream !== true && answer.cut) return void request.socket.destroy()
     if (body.stream !== true && api === 'messages') return json(200, await wholeMessage(body.model, answer))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     let left = answer.cut ? 4 : Number.POSITIVE_INFINITY

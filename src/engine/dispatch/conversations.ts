@@ -165,8 +165,8 @@ export class Conversations {
   async #retold(entry: Entry, { turn, session, measures }: TurnRecord): Promise<Entry | Fault> {
     if (measures?.shape) return NOT_KEPT
     const own = within(entry, ownSession())
-    const { after: _, ...rest } = own.command
-    const history = await this.#peers.store.readMessages(session, turn)
+    const { after: _, history: added = [], ...rest } = own.command
+    const history = [...(await this.#peers.store.readMessages(session, turn)), ...added]
     const command = { ...rest, history, historyMode: 'complete' } as const
     const why = refusalFor(entry.client.options.front.dialect, command, entry.agent, entry.route)
     return why ?? { ...own, command, losses: [OTHER_SESSION] }

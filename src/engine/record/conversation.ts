@@ -23,22 +23,33 @@ export function knownAs({ named, digest }: Told, { tenant, agent }: { tenant: st
  *
  * Compared is what every protocol has clients send back: the user's parts exactly; the assistant's text without white
  * space, because answers of several messages are joined in several ways; calls by name and arguments, results by their
- * call. What is not: ids, reasoning, what else an assistant's message holds, and fields of one protocol.
- * `isShown` is false for calls that the client does not see.
+ * call. What is not: ids, reasoning, what else an assistant's message holds, and fields of one protocol. Nor are calls
+ * that the agent ran itself, which only some protocols show: their results are in the assistant's messages, or
+ * `isOfClient` is false.
  */
 export function conversationDigest(
   messages: readonly Message[],
   before = '',
-  isShown: (tool: string) => boolean = () => true,
+  isOfClient: (tool: string) => boolean = () => true,
 ): string {
-  const items = new Items(isShown)
+  const own = ownCalls(messages)
+  const items = new Items((tool) => !own.has(tool) && isOfClient(tool))
   for (const { role, parts } of messages) for (const part of parts) items.add(role, part)
   return items.done().reduce((digest, item) => digestOf(digest + item), before)
 }
 
+/** The calls whose results an assistant's message tells. */
+function ownCalls(messages: readonly Message[]): ReadonlySet<string> {
+  const own = new Set<string>()
+  for (const { role, parts } of messages) {
+    if (role === 'assistant') for (const part of parts) if (part.type === 'tool-reply') own.add(part.tool)
+  }
+  return own
+}
+
 /** The things that are said in a conversation, one text for each. */
 class Items {
-  readonly #isShown: (tool: string) => boolean
+  readonly #isOfClient: (tool: string) => boolean
   readonly #done: string[] = []
   /** The assistant's text since the last thing that is not its text. */
   #said = ''
@@ -46,17 +57,18 @@ class Items {
   /** The results since the last thing that is none, in any order. */
   #results: string[] = []
 
-  constructor(isShown: (tool: string) => boolean) {
-    this.#isShown = isShown
+  /** `isOfClient` is true for calls that are compared. */
+  constructor(isOfClient: (tool: string) => boolean) {
+    this.#isOfClient = isOfClient
   }
 
   add(role: Message['role'], part: Part): void {
     switch (part.type) {
       case 'tool-call':
-        if (this.#isShown(part.tool)) this.#call(part)
+        if (this.#isOfClient(part.tool)) this.#call(part)
         return
       case 'tool-reply':
-        if (this.#isShown(part.tool)) this.#result(part)
+        if (this.#isOfClient(part.tool)) this.#result(part)
         return
       case 'text':
         if (role === 'assistant') this.#say(part.text)

@@ -7,9 +7,9 @@ export interface Steered {
   parts: readonly Part[]
 }
 
-/** The conversation that a turn begins with, where its session does not know it. */
+/** The messages before a turn that its session does not know. */
 export function retoldIn({ command: { historyMode, history = [] }, follows }: Turn): readonly Message[] {
-  return historyMode === 'complete' && !follows ? history : []
+  return historyMode === 'delta' || (historyMode === 'complete' && !follows) ? history : []
 }
 
 /** The messages of a turn: its prompt, then what the agent said and the client's tools did, as far as it came, in order. */

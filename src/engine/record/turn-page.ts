@@ -83,6 +83,6 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
 
 /** The conversation that a turn leaves its session with, as its client knows it. */
 function knownOf({ turn, steered, record }: TurnPage, { named, digest }: Told): string {
-  const isShown = (tool: Id): boolean => turn.view.tool(tool)?.executor === 'client'
-  return knownAs({ named, digest: conversationDigest(messagesOf(turn, steered), digest, isShown) }, record)
+  const isOfClient = (tool: Id): boolean => turn.view.tool(tool)?.executor === 'client'
+  return knownAs({ named, digest: conversationDigest(messagesOf(turn, steered), digest, isOfClient) }, record)
 }

@@ -22,9 +22,10 @@ function conversationFor(
   { remembers, history = [] }: AgentSession,
 ): { command: Command & TurnStart; history: readonly Message[] } {
   const { after: _after, retry: _retry, historyMode, ...rest } = command
-  if (historyMode !== 'complete') return { command: rest, history }
-  const { history: whole = [], ...alone } = rest
-  return { command: alone, history: follows && remembers ? [] : whole }
+  if (historyMode === undefined) return { command: rest, history }
+  const { history: told = [], ...alone } = rest
+  if (historyMode === 'delta') return { command: alone, history: [...history, ...told] }
+  return { command: alone, history: follows && remembers ? [] : told }
 }
 
 /** The command with the agent's names of the session, and the client's settings of it that the command does not override. */

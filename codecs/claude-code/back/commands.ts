@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+import type { ControlReply } from '../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { type CommandOf, type Fault, fault, type JsonText, parse, quote, replyData } from '../../../src/model/index.ts'
+import { Greeting } from '../schema.ts'
+import type { ClaudeProcess } from './process.ts'
+
+type Outside = CommandOf<'config-set'> | CommandOf<'query'>
+
+/** Does what the command says outside of turns, and emits one `command-reply`. */
+export function runCommand(command: Outside, process: ClaudeProcess, ports: BackPorts): void {
+  const { exchange } = command
+  const done = (answer: { data?: JsonText; fault?: Fault }): void =>
+    ports.emit({ turn: null, type: 'command-reply', exchange, ...answer })
+  process.ready(() => {
+    if (process.dead) done({ fault: process.dead })
+    else if (command.type === 'query') done(query(command, process))
+    else configure(command, process, done)
+  })
+}
+
+/** The models of the handshake. */
+function query({ what }: CommandOf<'query'>, { greeting }: ClaudeProcess): { data?: JsonText; fault?: Fault } {
+  const { success, output } = v.safeParse(Greeting, parse(greeting))
+  if (what !== 'models' || !success || !output.models) {
+    const text = `An agent of the protocol claude-code cannot answer the query "${what}".`
+    return { fault: fault('invalid-request', text) }
+  }
+  return { data: replyData({ models: output.models.map(({ value }) => ({ id: value })) }) }
+}
+
+/** Sets the model and the permission mode of the session. */
+function configure(
+  { model, mode, effort, option }: CommandOf<'config-set'>,
+  process: ClaudeProcess,
+  done: (answer: { fault?: Fault }) => void,
+): void {
+  if (effort !== undefined || option !== undefined) {
+    const text = 'An agent of the protocol claude-code can be set to a model and a mode only.'
+    done({ fault: fault('invalid-request', text) })
+    return
+  }
+  const orFail = (then: () => void) => (reply: ControlReply) => {
+    if (reply?.success) then()
+    else done({ fault: reply ? fault('invalid-request', reply.error) : (process.dead ?? GONE) })
+  }
+  const setModel = (): void => {
+    if (model === undefined) done({})
+    else {
+      const kept = (): void => {
+        process.model.own = model
+        process.model.now = model
+        done({})
+      }
+      process.controls.send('set_model', [['model', quote(model)]], orFail(kept))
+    }
+  }
+  if (mode === undefined) setModel()
+  else process.controls.send('set_permission_mode', [['mode', quote(mode)]], orFail(setModel))
+}
+
+const GONE = fault('agent-crashed', "The agent's process ended before it had answered; try again.")
