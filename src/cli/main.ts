@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   matrix: async (args) => (await import('./matrix.ts')).matrixCommand(args),
   tail: async (args) => (await import('./tail.ts')).tailCommand(args),
   store: async (args) => (await import('./store.ts')).storeCommand(args),
+  init: async (args) => (await import('./new-config.ts')).initCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
   help: async ([name]) => (await import('./usage.ts')).helpCommand(name),

@@ -5,6 +5,7 @@ import type { Config } from '../config/index.ts'
 import { type HttpServer, nameSocket, type ServerParts, startServer, startSocket } from '../server.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import { findAgents } from './known-agents.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
@@ -50,7 +51,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   // Before anybody hears that it serves: who reads the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
-  process.stdout.write(welcome(server.url, [...config.agents.keys()]))
+  process.stdout.write(welcome(server.url, [...config.agents.keys()]) + (file === DEFAULT_CONFIG ? offer() : ''))
   again = () => reload(file, setup, server)
   if (asked) again()
   const drainMs = await stop
@@ -128,6 +129,14 @@ function stopped(): Promise<number> {
     process.once('SIGTERM', () => resolve(DRAIN_MS))
     process.once('SIGINT', () => resolve(0))
   })
+}
+
+/** The agents of this machine, for whoever begins with the examples. */
+function offer(): string {
+  const names = findAgents(process.env['PATH'] ?? '').map(({ program }) => program)
+  return names.length === 0
+    ? ''
+    : `On this machine: ${names.join(', ')} (turnpike init writes a configuration with them)\n`
 }
 
 /** The greeting, with commands to try. They fit the example agents. */

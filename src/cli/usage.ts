@@ -5,6 +5,9 @@ const USAGES: Readonly<Record<string, string>> = {
   serve: `  turnpike serve [--config FILE] [--port N]
       Serves the HTTP endpoints. Without a configuration it runs four small example agents.
 `,
+  init: `  turnpike init [--config FILE] [--force]
+      Looks for known agents on the PATH and writes a configuration with them; replaces a file only with --force.
+`,
   as: `  turnpike as PROTOCOL [--agent NAME] [--config FILE] [that protocol's own arguments]
       Acts as that protocol's agent on stdio: ${standInNames.join(', ')}.
       A running gateway runs the turns (at TURNPIKE_URL, or on the same configuration), else this process does.

@@ -213,7 +213,15 @@ export const PARTS: readonly Part[] = [
       'node:path',
     ],
     types: ['src/engine', 'src/model'],
-    lazy: ['src/conformance', 'src/store', 'node:http', 'node:https', 'node:tls'],
+    lazy: [
+      'src/conformance',
+      'src/store',
+      'node:child_process',
+      'node:http',
+      'node:https',
+      'node:readline/promises',
+      'node:tls',
+    ],
   },
   { path: 'src/index.ts', may: ['codecs/index.ts', 'src/model', 'src/contract', 'src/engine', 'src/engine/replay'] },
 ]

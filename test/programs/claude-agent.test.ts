@@ -42,12 +42,13 @@ describeLarge('Claude Code 2.1.318 as the agent', [CLI], () => {
         CLAUDE_CODE_MAX_RETRIES: '0',
       },
     })
-    const agents = { claude: agent(), careful: agent(), limited: agent('--max-turns', '1') }
+    const agents = { claude: agent(), careful: agent(), mortal: agent(), limited: agent('--max-turns', '1') }
     gateway = await startGateway(
       `agents: ${JSON.stringify(agents)}
 default: claude
 routes:
   - { when: { agent: careful }, agent: careful, approvals: deny }
+  - { when: { agent: mortal }, agent: mortal }
   - { when: { agent: limited }, agent: limited, approvals: allow }
   - { agent: claude, approvals: allow }
 `,
@@ -112,13 +113,12 @@ routes:
   })
 
   test('a session goes on after its process was killed', async () => {
-    await ask('zene', 'claude', 'Remember 7.', 'killed')
-    const before = gateway.logged.length
+    await ask('zene', 'mortal', 'Remember 7.', 'killed')
     for (const pid of pidsOf(folder)) process.kill(pid, 'SIGKILL')
     // The processes of other sessions end too.
     await until(() => pidsOf(folder).length === 0)
-    await until(() => gateway.logged.slice(before).some((line) => line.startsWith('an agent failed')))
-    expect(await ask('zene', 'claude', 'What was it?', 'killed')).toMatchObject({
+    await until(() => gateway.logged.some((line) => line.startsWith('an agent failed') && line.includes('"mortal"')))
+    expect(await ask('zene', 'mortal', 'What was it?', 'killed')).toMatchObject({
       ok: true,
       text: 'mock says: What was it? (message 2)',
     })

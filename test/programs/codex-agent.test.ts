@@ -57,6 +57,7 @@ supports_websockets = false
     const agents = {
       codex: agent('codex'),
       careful: agent('codex'),
+      mortal: agent('codex'),
       free: agent('codex', ...free),
       once: agent('codex@exec', ...free, 'exec', '--skip-git-repo-check'),
     }
@@ -65,6 +66,7 @@ supports_websockets = false
 default: codex
 routes:
   - { when: { agent: careful }, agent: careful, approvals: deny }
+  - { when: { agent: mortal }, agent: mortal }
   - { when: { agent: free }, agent: free, approvals: deny }
   - { when: { agent: once }, agent: once }
   - { agent: codex, approvals: allow }
@@ -133,13 +135,12 @@ routes:
   })
 
   test('a session goes on after its process was killed', async () => {
-    await ask('zene', 'codex', 'Remember 7.', 'killed')
-    const before = gateway.logged.length
+    await ask('zene', 'mortal', 'Remember 7.', 'killed')
     for (const pid of pidsOf(folder)) process.kill(pid, 'SIGKILL')
     // The processes of other sessions end too.
     await until(() => pidsOf(folder).length === 0)
-    await until(() => gateway.logged.slice(before).some((line) => line.startsWith('an agent failed')))
-    expect(await ask('zene', 'codex', 'What was it?', 'killed')).toMatchObject({
+    await until(() => gateway.logged.some((line) => line.startsWith('an agent failed') && line.includes('"mortal"')))
+    expect(await ask('zene', 'mortal', 'What was it?', 'killed')).toMatchObject({
       ok: true,
       text: 'mock says: What was it? (message 3)',
     })

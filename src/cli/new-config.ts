@@ -1,0 +1,100 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { takeNothing, takeOptions, UsageError } from './arguments.ts'
+import { DEFAULT_CONFIG } from './config-file.ts'
+import { findAgents, KNOWN_AGENTS, type KnownAgent, versionOf } from './known-agents.ts'
+
+/** A known agent that is installed; its version when it has told it. */
+type Found = KnownAgent & { version: string | undefined }
+
+/**
+ * `turnpike init`: looks for known agents, and writes a configuration with them; with the example agents when there is
+ * none. On a terminal it asks before it writes. A file that is there stays, without `--force`.
+ */
+export async function initCommand(args: string[]): Promise<number> {
+  const { options, rest } = takeOptions(args, ['config'])
+  const force = rest.includes('--force')
+  takeNothing(rest.filter((argument) => argument !== '--force'))
+  const file = resolve(options.config ?? 'turnpike.yaml')
+  if (existsSync(file) && !force) throw new UsageError(`${file} is there already; --force replaces it`)
+  const agents = await Promise.all(
+    findAgents(process.env['PATH'] ?? '').map(async (agent) => ({ ...agent, version: await versionOf(agent.program) })),
+  )
+  process.stdout.write(report(agents))
+  if (!(await isWanted(file))) return 1
+  const text = configText(agents)
+  writeFileSync(file, text)
+  process.stdout.write(whatToTry(file, agents[0]?.program ?? 'helper', options.config !== undefined))
+  return 0
+}
+
+/** The agents that were found, and those that were not. */
+function report(agents: readonly Found[]): string {
+  const rows = agents.map(({ program, title, version, protocol }) => {
+    return `  ${program.padEnd(9)} ${`${title} ${version ?? '(tells no version)'}`.padEnd(30)} protocol ${protocol}\n`
+  })
+  const found = new Set(agents.map(({ program }) => program))
+  const missing = KNOWN_AGENTS.filter(({ program }) => !found.has(program)).map(({ program }) => program)
+  const head =
+    agents.length > 0 ? 'Agents on this machine:\n' : 'No known agent is on the PATH: the example agents are used.\n'
+  return `${head}${rows.join('')}${missing.length > 0 ? `Not found: ${missing.join(', ')}\n` : ''}`
+}
+
+/** Asks on a terminal; elsewhere nobody is asked. */
+async function isWanted(file: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return true
+  const { createInterface } = await import('node:readline/promises')
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await terminal.question(`Write ${file}? [Y/n] `)
+  terminal.close()
+  return !/^\s*n/i.test(answer)
+}
+
+/** The configuration, as a file for people. */
+function configText(agents: readonly Found[]): string {
+  const entries = agents.length > 0 ? agents.map(entryOf) : exampleEntries()
+  return `# Written by \`turnpike init\`. \`turnpike check\` shows what it comes to.
+server:
+  host: 127.0.0.1
+  port: 8484
+
+default: ${agents[0]?.program ?? 'helper'}
+
+agents:
+${entries.join('')}
+# Where a client cannot be asked itself, what an agent asks for is denied. To allow it:
+# routes:
+#   - { agent: ${agents[0]?.program ?? 'helper'}, approvals: allow }
+
+store: { kind: sqlite, path: ./turnpike.db }
+`
+}
+
+function entryOf({ program, title, version, protocol, args }: Found): string {
+  const words = args.length > 0 ? `, args: [${args.map((word) => JSON.stringify(word)).join(', ')}]` : ', args: []'
+  return `  # ${title}${version === undefined ? '' : ` ${version}`}
+  ${program}: { protocol: ${protocol}, command: ${program}${words} }
+`
+}
+
+/** The agents of the default configuration, with absolute paths. */
+function exampleEntries(): string[] {
+  const agents = join(DEFAULT_CONFIG, '../agents')
+  const node = JSON.stringify(process.execPath)
+  const path = (name: string): string => JSON.stringify(join(agents, name))
+  return [
+    `  helper: { protocol: agentproc, command: ${path('helper.sh')}, args: [] }\n`,
+    `  coder: { protocol: zot, command: ${node}, args: [${path('coder.mjs')}, rpc] }\n`,
+    `  writer: { protocol: agentproc@0.4, command: ${node}, args: [${path('writer.mjs')}] }\n`,
+  ]
+}
+
+function whatToTry(file: string, agent: string, named: boolean): string {
+  const config = named ? ` --config ${file}` : ''
+  const body = `{"model":"${agent}","messages":[{"role":"user","content":"hello"}]}`
+  return `Wrote ${file}. Try:
+  turnpike check${config}
+  turnpike serve${config}
+  curl -s http://127.0.0.1:8484/v1/chat/completions -H 'content-type: application/json' -d '${body}'
+`
+}
