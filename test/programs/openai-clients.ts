@@ -116,15 +116,16 @@ async function iterated(chunks: AsyncIterable<Any>): Promise<Shown> {
   return shown
 }
 
-async function aiSdk({ url, retries = 0 }: Place): Promise<Client> {
-  const ai = (await import(installed('ai/dist/index.js'))) as Any
+async function compatible(url: string): Promise<Any> {
   const { createOpenAICompatible } = (await import(installed('@ai-sdk/openai-compatible/dist/index.js'))) as Any
-  const provider = createOpenAICompatible({
-    name: 'turnpike',
-    baseURL: `${url}/v1`,
-    includeUsage: true,
-    supportsStructuredOutputs: true,
-  })
+  const baseURL = `${url}/v1`
+  return createOpenAICompatible({ name: 'turnpike', baseURL, includeUsage: true, supportsStructuredOutputs: true })
+}
+
+/** The AI SDK. `providerOf` makes its provider of the gateway at a URL. */
+export async function aiSdk({ url, retries = 0 }: Place, providerOf = compatible): Promise<Client> {
+  const ai = (await import(installed('ai/dist/index.js'))) as Any
+  const provider = await providerOf(url)
   const run = async ({ model, prompt, stream, image, tools, signal }: Asked, more: object): Promise<Shown> => {
     const picture = image && { type: 'file', data: image, mediaType: 'image/png' }
     const content = picture ? [{ type: 'text', text: prompt }, picture] : prompt
@@ -214,6 +215,6 @@ async function langChain({ url, retries = 0 }: Place): Promise<Client> {
 export const CLIENTS: Readonly<Record<string, (place: Place) => Promise<Client>>> = {
   'the OpenAI SDK': (place) => openai(place, false),
   'the OpenAI SDK, with its stream helper': (place) => openai(place, true),
-  'the AI SDK': aiSdk,
+  'the AI SDK': (place) => aiSdk(place),
   LangChain: langChain,
 }
