@@ -1,8 +1,6 @@
 /** Messages of agents, as far as they are read: loose objects, so that later versions may add to them. */
 import * as v from 'valibot'
-
-/** Something that is absent, null, or of this kind; of another kind it is as good as absent. */
-const maybe = <S extends v.GenericSchema>(schema: S) => v.fallback(v.nullish(schema), undefined)
+import { ConfigOption, maybe, Named, ToolUpdate } from './update-schema.ts'
 
 const flag = v.fallback(v.nullish(v.boolean()), false)
 const offered = v.fallback(v.nullish(v.union([v.boolean(), v.looseObject({})])), undefined)
@@ -36,30 +34,18 @@ export const Initialized = v.looseObject({
 })
 export type Initialized = v.InferOutput<typeof Initialized>
 
-const Choice = v.looseObject({ value: v.string(), name: maybe(v.string()) })
-
-/** A setting of a session that its client can change (Session Config Options). */
-export const ConfigOption = v.looseObject({
-  id: v.string(),
-  category: maybe(v.string()),
-  type: maybe(v.string()),
-  currentValue: v.unknown(),
-  options: maybe(v.array(v.union([Choice, v.looseObject({ options: v.array(Choice) })]))),
-})
-export type ConfigOption = v.InferOutput<typeof ConfigOption>
-
 /** What the answers to `session/new`, `session/load` and `session/resume` say of the session's settings. */
 export const SessionState = v.looseObject({
   modes: maybe(
     v.looseObject({
       currentModeId: maybe(v.string()),
-      availableModes: maybe(v.array(v.looseObject({ id: v.string() }))),
+      availableModes: maybe(v.array(v.looseObject({ id: v.string(), ...Named }))),
     }),
   ),
   models: maybe(
     v.looseObject({
       currentModelId: maybe(v.string()),
-      availableModels: maybe(v.array(v.looseObject({ modelId: v.string() }))),
+      availableModels: maybe(v.array(v.looseObject({ modelId: v.string(), ...Named }))),
     }),
   ),
   configOptions: maybe(v.array(ConfigOption)),
@@ -68,31 +54,6 @@ export type SessionState = v.InferOutput<typeof SessionState>
 
 /** The result of `session/new`. */
 export const SessionMade = v.looseObject({ sessionId: v.string() })
-
-/** The parameters of `session/update`. */
-export const SessionUpdate = v.looseObject({
-  sessionId: v.string(),
-  update: v.looseObject({ sessionUpdate: v.string() }),
-})
-
-/** A piece of a message or of a thought. */
-export const Chunk = v.looseObject({
-  content: v.looseObject({ type: v.string(), text: v.optional(v.unknown()) }),
-  messageId: maybe(v.string()),
-})
-
-const ToolContent = v.looseObject({ type: v.string() })
-
-/** `tool_call`, `tool_call_update`, and the call of a permission request: all but the id may be absent. */
-export const ToolUpdate = v.looseObject({
-  toolCallId: v.string(),
-  title: maybe(v.string()),
-  name: maybe(v.string()),
-  kind: maybe(v.string()),
-  status: maybe(v.string()),
-  content: maybe(v.array(ToolContent)),
-})
-export type ToolUpdate = v.InferOutput<typeof ToolUpdate>
 
 /** The parameters of `session/request_permission`. */
 export const PermissionRequest = v.looseObject({
@@ -113,3 +74,11 @@ export const FormRequest = v.looseObject({
 
 /** The result of `session/prompt`. */
 export const Prompted = v.looseObject({ stopReason: v.string(), usage: v.optional(v.unknown()) })
+
+const count = maybe(v.pipe(v.number(), v.integer(), v.minValue(0)))
+
+/** The parameters of `fs/read_text_file`; `line` counts from 1. */
+export const ReadFile = v.looseObject({ path: v.string(), line: count, limit: count })
+
+/** The parameters of `fs/write_text_file`. */
+export const WriteFile = v.looseObject({ path: v.string(), content: v.string() })

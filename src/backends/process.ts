@@ -1,14 +1,16 @@
 import { realpathSync } from 'node:fs'
-import { resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
 import type { Backend, Call, CallSink, Carrier } from '../contract/index.ts'
 import { type Fault, fault } from '../model/index.ts'
 import { startDirectly } from './direct-process.ts'
 import { agentEnvironment, processEnvironment } from './environment.ts'
 import { failedCall } from './failed.ts'
+import { serveFile } from './files.ts'
 import { ProcessCall } from './process-call.ts'
 import { gatewayReaper } from './reaper.ts'
 import type { Launch } from './spawn-fault.ts'
 import type { Starter } from './starter.ts'
+import { isWithin } from './within.ts'
 
 /** The settings of an agent that is a program. */
 export interface ProcessConfig {
@@ -62,6 +64,7 @@ export function processBackend(config: ProcessConfig): Backend {
       running.push(handle)
       return handle
     },
+    file: serveFile,
     async close(graceMs) {
       closed = true
       if (running.length === 0) return
@@ -138,9 +141,4 @@ function realPath(path: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function isWithin(path: string, root: string | undefined): boolean {
-  if (root === undefined) return false
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 }

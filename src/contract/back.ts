@@ -48,6 +48,20 @@ export interface CallEnd {
   fault?: Fault
 }
 
+/** A text file that an agent has its client read or write: `path` is absolute, `roots` are the folders it has to be in. */
+export type FileRequest = { path: string; roots: readonly string[] } & (
+  | {
+      kind: 'read'
+      /** The first line, from 1, and the number of lines. */
+      line?: number
+      limit?: number
+    }
+  | { kind: 'write'; text: string }
+)
+
+/** The text that was read, '' after a write; or the reason why neither was done. */
+export type FileResult = { text: string } | { failure: 'outside' | 'missing' | 'no-file' | 'too-large' | 'failed' }
+
 /** The functions that a back link calls. None of them throws; all are synchronous. */
 export interface BackPorts {
   emit(event: AgentEvent): void
@@ -62,6 +76,8 @@ export interface BackPorts {
    * protocols whose answer needs the exit code or stderr. Absent when calls are replayed.
    */
   leave?(call?: string): void
+  /** Does something to a file for the agent; `done` is called once, later. Absent where there are no files. */
+  file?(request: FileRequest, done: (result: FileResult) => void): void
   /**
    * The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. What the wire
    * survives is a loss, a notice or the end of its turn.

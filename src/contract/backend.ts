@@ -1,5 +1,5 @@
 import type { Fault } from '../model/index.ts'
-import type { Call, CallEnd, CallHead } from './back.ts'
+import type { Call, CallEnd, CallHead, FileRequest, FileResult } from './back.ts'
 
 /** Receives the results of a call, in order: head (HTTP only), data, then exactly one end. */
 export interface CallSink {
@@ -39,6 +39,8 @@ export interface CallHandle {
 export interface Backend {
   /** `trace` holds the W3C context to pass on: environment variables for a process, headers for HTTP. */
   open(call: Call, sink: CallSink, trace: Carrier): CallHandle
+  /** Does something to a file for an agent on this machine; absent for agents elsewhere. Never rejects. */
+  file?(request: FileRequest): Promise<FileResult>
   /** Stops all running calls. Resolves when all have ended. */
   close(graceMs: number): Promise<void>
 }

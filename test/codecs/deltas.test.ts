@@ -1,6 +1,7 @@
 /** Pieces of text are read by the shape of their line; another spelling of the same line is parsed and says the same. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { codec as acp } from '../../codecs/acp/index.ts'
 import { codec as agentproc } from '../../codecs/agentproc/index.ts'
 import { codec as native } from '../../codecs/native/index.ts'
 import { codec as openharness } from '../../codecs/openharness/index.ts'
@@ -33,6 +34,28 @@ const itself = (line: string): Frame => line
 const number = fc.constantFrom('0', '7', '1700000000400', '01', '-1', '1.5')
 
 const CASES: Readonly<Record<string, Case>> = {
+  acp: {
+    open() {
+      const drive = driveBack(acp)
+      const answer = (result: object) =>
+        drive.feed(JSON.stringify({ id: JSON.parse(String(drive.sent.at(-1))).id, result }))
+      drive.link.open!()
+      answer({ protocolVersion: 1 })
+      drive.start('hi')
+      answer({ sessionId: 's' })
+      const update = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content: { type: 'text', text: 'x' } }
+      drive.feed(JSON.stringify({ method: 'session/update', params: { sessionId: 's', update } }))
+      return drive
+    },
+    line: fc
+      .tuple(fc.constantFrom('"s"', '"other"', '1'), fc.constantFrom('before', 'after', 'none'), string, string)
+      .map(([session, where, message, text]) => {
+        const id = `"messageId":${message}`
+        const members = `${where === 'before' ? `${id},` : ''}"content":{"type":"text","text":${text}}${where === 'after' ? `,${id}` : ''}`
+        return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":${session},"update":{"sessionUpdate":"agent_message_chunk",${members}}}}`
+      }),
+    frame: itself,
+  },
   native: {
     open() {
       const drive = driveBack(native)

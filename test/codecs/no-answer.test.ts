@@ -47,6 +47,11 @@ function idOf(sent: readonly string[], word: string): unknown {
   return line['id'] ?? line['request_id']
 }
 
+/** What an agent of ACP answers until it has its prompt: our requests are counted from 1. */
+const ACP_GREETING = [json({ id: 1, result: { protocolVersion: 1 } }), json({ id: 2, result: { sessionId: 'S' } })]
+const acpUpdate = (sessionUpdate: string, more: object) =>
+  json({ method: 'session/update', params: { sessionId: 'S', update: { sessionUpdate, ...more } } })
+
 const BACKS: Readonly<Record<string, Back>> = {
   // Every line is text of the answer or has a sentinel, and the exit code alone says how it went.
   agentproc: {
@@ -145,6 +150,13 @@ const BACKS: Readonly<Record<string, Back>> = {
       json({ type: 'message-start', turn: 't1', message: 'm1', role: 'assistant' }),
       json({ type: 'text-delta', turn: 't1', message: 'm1', text: 'One ' }),
     ],
+    ends: CRASHED,
+  },
+  acp: {
+    codec: 'acp',
+    greeting: () => ACP_GREETING,
+    notice: [acpUpdate('notice', { severity: 'info', title: 'note' })],
+    begun: [acpUpdate('agent_message_chunk', { content: { type: 'text', text: 'One ' } })],
     ends: CRASHED,
   },
   openharness: {

@@ -110,6 +110,15 @@ const BACKS: Readonly<Record<string, Back>> = {
     ],
     own: 'internal',
   },
+  acp: {
+    codec: 'acp',
+    failing: (message) => [
+      json({ id: 1, result: { protocolVersion: 1 } }),
+      json({ id: 2, result: { sessionId: 'S' } }),
+      json({ id: 3, error: { code: -32603, message: 'Internal error', data: { details: message } } }),
+    ],
+    own: 'internal',
+  },
   openharness: {
     codec: 'openharness',
     status: 502,

@@ -23,6 +23,8 @@ function example(kind: string): unknown {
     'list of origins': ['https://app.example'],
     'list of patterns': ['h*'],
     'list of names': [AGENT],
+    'list of absolute paths': ['/srv'],
+    'list of servers': [{ name: 'files', command: ['mcp-files'], env: { ROOT: '/srv' } }],
     'text or { env: NAME }': 'word',
     'name of an agent': AGENT,
     'name of a variable': 'CLIENT_KEY',

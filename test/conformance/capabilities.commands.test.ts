@@ -58,9 +58,14 @@ const CONTROLS: Partial<Record<Item, Control>> = {
 
 /** What the gateway answers. */
 const ANSWERS: Readonly<Record<string, object>> = {
-  'query.state': { agent: 'agent', session: 's1', busy: false, messageCount: 0 },
+  'query.state': { agent: 'agent', session: 's1', model: 'm1', busy: false, messageCount: 0 },
   'query.messages': { messages: [] },
-  'query.models': { models: [{ id: 'm1', provider: 'p1' }] },
+  'query.models': {
+    models: [
+      { id: 'm1', provider: 'p1' },
+      { id: 'm2', provider: 'p1' },
+    ],
+  },
   'query.offers': { modes: [{ id: 'plan' }] },
   'query.session': { id: 'g1', messages: [] },
   'query.hints': { suggestions: [] },
@@ -109,14 +114,10 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   },
   acp: {
     'query.agent': rpc('initialize', { protocolVersion: 1 }),
-    'query.offers': { ...opening(), among: true },
-    'query.models': { ...opening(), among: true },
     'query.state': { ...opening(), among: true },
     'query.sessions': { ...rpc('session/list', {}), before: GREETED },
     'query.session': { ...rpc('session/load', { sessionId: 's1', ...WORK }), before: GREETED, among: true },
-    'session-close': { ...rpc('session/close', { sessionId: '$ID' }), before: OPENED },
     'session-delete': { ...rpc('session/delete', { sessionId: '$ID' }), before: OPENED, among: true },
-    'config-set': { ...rpc('session/set_mode', { sessionId: '$ID', modeId: 'plan' }), before: OPENED },
   },
   anthropic: {
     'query.agents': resource('GET /v1/models'),

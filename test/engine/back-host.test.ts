@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { type BackDialect, type BackLink, type BackPorts, capabilities, frameText } from '../../src/contract/index.ts'
-import { BackHost, type BackListener } from '../../src/engine/agent/back-host.ts'
+import {
+  type BackDialect,
+  type BackLink,
+  type BackPorts,
+  capabilities,
+  type FileRequest,
+  type FileResult,
+  frameText,
+} from '../../src/contract/index.ts'
+import { type BackCalls, BackHost, type BackListener } from '../../src/engine/agent/back-host.ts'
 import { type AgentEvent, type Command, type Fault, fault, ITEMS, type TurnEvent } from '../../src/model/index.ts'
 import { ALL, start } from '../kit/plain.ts'
 
@@ -230,4 +238,34 @@ describe('a hosted link', () => {
       if (method !== 'encode') expect(faultOf(events)?.code).toBe('internal')
     },
   )
+})
+
+test('files are asked for where there are some, and a codec that throws at the result breaks its wire', () => {
+  const asked: unknown[] = []
+  const said: string[] = []
+  const results: string[] = []
+  let ports: BackPorts | undefined
+  const back: BackDialect['back'] = {
+    capabilities: ALL,
+    memory: () => 'process',
+    open: (_context, given) => {
+      ports = given
+      return { encode() {}, decode() {}, decodeEnd() {} }
+    },
+  }
+  const listener: BackListener = { link() {}, loss() {}, idle() {}, fault: ({ code }) => void said.push(code) }
+  const calls: BackCalls = { open() {}, send() {}, end() {}, file: (request, done) => void asked.push([request, done]) }
+  new BackHost(
+    { wireVersion: '1', framing: 'ndjson', back },
+    { options: {}, agent: 'a', env: {}, folder: '/' },
+    calls,
+    listener,
+  )
+  const request: FileRequest = { kind: 'read', path: '/a', roots: [] }
+  ports!.file!(request, (result) => void results.push(JSON.stringify(result)))
+  ports!.file!(request, () => {
+    throw new Error('oops')
+  })
+  for (const [, done] of asked as [unknown, (result: FileResult) => void][]) done({ text: 'x' })
+  expect([results, said]).toEqual([['{"text":"x"}'], ['internal']])
 })

@@ -191,3 +191,11 @@ describe('the calls of a link', () => {
     await done
   })
 })
+
+test('files are those of the backend, if it has any', async () => {
+  const backend = Object.assign(new ScriptedBackend(), { file: () => Promise.resolve({ text: 'x' }) })
+  const listener: CallListener = { head() {}, frame() {}, outputEnded() {}, failed() {}, ended() {}, gone() {} }
+  const calls = new LiveCalls(plainAgent('', { backend, limits: LIMITS }), SILENT_SCOPE, listener)
+  const result = await new Promise((done) => calls.file!({ kind: 'read', path: '/a', roots: [] }, done))
+  expect([result, calling().calls.file]).toEqual([{ text: 'x' }, undefined])
+})

@@ -6,6 +6,8 @@ import type {
   BackLink,
   Call,
   Dialect,
+  FileRequest,
+  FileResult,
   Frame,
   FrontContext,
   FrontLink,
@@ -38,6 +40,8 @@ export interface BackDrive {
   ended: (string | undefined)[]
   /** Calls of which nothing more is expected. */
   left: (string | undefined)[]
+  /** The files that were asked for, each with what takes its result. */
+  files: [FileRequest, (result: FileResult) => void][]
   faults: Fault[]
   losses: Loss[]
   /** A prompt turn `t1` with this text; `more` overrides any field. */
@@ -62,6 +66,7 @@ export function driveBack(
     sent: [],
     ended: [],
     left: [],
+    files: [],
     faults: [],
     losses: [],
     start(text, more) {
@@ -88,6 +93,7 @@ export function driveBack(
       send: (frame) => drive.sent.push(frame),
       end: (call) => drive.ended.push(call),
       leave: (call) => drive.left.push(call),
+      file: (request, done) => drive.files.push([request, done]),
       broken: (fault) => drive.faults.push(fault),
       report: (loss) => drive.losses.push(loss),
       newId: () => `b${++ids}`,

@@ -3,10 +3,12 @@ import { RpcCalls, RpcWriter, type TakeAnswer } from '../../../src/codec-kit/ind
 import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, member } from '../../../src/model/index.ts'
 import type { ContentKinds } from '../content.ts'
-import { ACP_CODES, textOfError } from '../errors.ts'
+import { textOfError } from '../errors.ts'
 import type { Options } from '../options.ts'
-import { type AuthMethod, Initialized } from '../schema.ts'
-import { NAME, PROTOCOL_VERSION } from '../wire.ts'
+import { Initialized } from '../schema.ts'
+import { PROTOCOL_VERSION } from '../wire.ts'
+import { FILE_METHODS, introduction } from './introduction.ts'
+import { loginFault } from './login.ts'
 
 /** The connection to an agent: its process, the handshake, and the calls of its methods. */
 export class Connection {
@@ -42,12 +44,21 @@ export class Connection {
     return { image: kinds?.image === true, audio: kinds?.audio === true, embedded: kinds?.embeddedContext === true }
   }
 
+  /** The methods by which the agent may have files read and written here. */
+  get files(): readonly string[] {
+    return this.#ports.file ? FILE_METHODS[this.context.options.client] : []
+  }
+
+  /** True for a capability of the agent's sessions that is there: `{}`, or whatever else it holds. */
+  offers(capability: SessionCapability): boolean {
+    const offered = this.about?.agentCapabilities?.sessionCapabilities?.[capability]
+    return offered != null && offered !== false
+  }
+
   /** Starts the process and introduces this client to it (Initialization). */
   open(): void {
     this.#ports.open({ kind: 'process', stdin: 'open' })
-    const client = `{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false}`
-    const info = `{"name":"${NAME}","title":"Turnpike","version":"0.0.0"}`
-    const params = `{"protocolVersion":${PROTOCOL_VERSION},"clientCapabilities":${client},"clientInfo":${info}}`
+    const params = introduction(this.files)
     this.calls.call('initialize', params, (answer, line) => {
       if (answer?.kind === 'result') this.#initialized(line)
       else if (answer) this.#break('agent-unavailable', `refused to start: ${textOfError(answer.error)}`)
@@ -85,14 +96,9 @@ export class Connection {
     return fault('agent-unavailable', text, { retryable: false })
   }
 
-  /** The fault of an agent that wants a login before it works, with the ways to log in that it offers. */
+  /** The fault of an agent that wants a login before it works. */
   loginFault(reason: string): Fault {
-    const methods = this.about?.authMethods ?? []
-    const ways = methods.map(describeMethod).join(', ')
-    const how =
-      ways === '' ? 'log in with its own program' : `log in with its own program, or set \`auth\` to one of: ${ways}`
-    const text = `The agent "${this.context.agent}" wants a login (${reason}): ${how}.`
-    return fault('provider-auth', text)
+    return loginFault(this.context.agent, reason, this.about?.authMethods ?? [])
   }
 
   /** The end of the wire: it cannot be used any more. */
@@ -137,11 +143,5 @@ export class Connection {
   }
 }
 
-/** True for the error of an agent that wants a login first. */
-export function wantsLogin(code: number | undefined): boolean {
-  return code === ACP_CODES.authRequired
-}
-
-function describeMethod({ id, name }: AuthMethod): string {
-  return name == null || name === id ? `"${id}"` : `"${id}" (${name})`
-}
+/** What the agent can do with its sessions besides making them. */
+type SessionCapability = 'resume' | 'close' | 'additionalDirectories'

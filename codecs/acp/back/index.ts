@@ -1,5 +1,13 @@
 import * as v from 'valibot'
-import { dropped, RPC_CODES, type RpcMessage, readRpc, UnaskedTurn, unparsed } from '../../../src/codec-kit/index.ts'
+import {
+  dropped,
+  RPC_CODES,
+  type RpcAnswer,
+  type RpcMessage,
+  readRpc,
+  UnaskedTurn,
+  unparsed,
+} from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -8,30 +16,24 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import {
-  type Command,
-  type CommandOf,
-  type Fault,
-  fault,
-  type JsonText,
-  member,
-  quote,
-} from '../../../src/model/index.ts'
-import { faultOfError } from '../errors.ts'
+import { type Command, type Fault, fault, isRecord, member, messagePattern } from '../../../src/model/index.ts'
+import { ACP_CODES } from '../errors.ts'
 import type { Options } from '../options.ts'
-import { SessionUpdate } from '../schema.ts'
+import { SessionUpdate } from '../update-schema.ts'
 import { PROTOCOL } from '../wire.ts'
+import { Asks } from './asks.ts'
+import { Changes } from './changes.ts'
 import { Connection } from './connection.ts'
-import { promptOf } from './prompt.ts'
+import { Controls } from './controls.ts'
+import { Files } from './files.ts'
+import { Prompts } from './prompts.ts'
 import { AgentSession } from './session.ts'
 import { TurnDecoder } from './turn.ts'
 
-/** A turn on its way; `sent` when the agent has its prompt. */
-interface Work {
-  readonly decoder: TurnDecoder
-  readonly start: CommandOf<'turn-start'>
-  sent: boolean
-}
+/** A piece of text as agents nearly always write it; older ones without the id of its message. */
+const PLAIN_TEXT = messagePattern(
+  '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":*,"update":{"sessionUpdate":"agent_message_chunk",["messageId":*,]"content":{"type":"text","text":*}[,"messageId":*]}}}',
+)
 
 /**
  * A running agent: one process, the session that its turns run in, one prompt at a time. Updates name their session but
@@ -41,16 +43,29 @@ export class AcpBack implements BackLink {
   readonly #ports: BackPorts
   readonly #connection: Connection
   readonly #session: AgentSession
+  readonly #controls: Controls
+  readonly #asks: Asks
+  readonly #files: Files
   readonly #unasked: UnaskedTurn<TurnDecoder>
-  #work: Work | undefined
-  /** The system prompt that the session has been told. */
-  #system: string | undefined
+  readonly #prompts: Prompts
 
   constructor(context: BackContext<Options>, ports: BackPorts) {
     this.#ports = ports
     this.#connection = new Connection(context, ports, (why) => this.#die(why, false))
     this.#session = new AgentSession(this.#connection, ports)
+    const changes = new Changes(this.#connection, this.#session)
+    this.#controls = new Controls(this.#connection, this.#session, changes, ports)
+    this.#asks = new Asks(this.#connection)
+    this.#files = new Files(this.#connection, ports)
     this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, ''))
+    this.#prompts = new Prompts({
+      ports,
+      connection: this.#connection,
+      session: this.#session,
+      changes,
+      asks: this.#asks,
+      unasked: this.#unasked,
+    })
   }
 
   open(): void {
@@ -58,23 +73,34 @@ export class AcpBack implements BackLink {
   }
 
   encode(command: Command): void {
-    if (command.type === 'turn-start') this.#start(command)
-    else if (command.type === 'turn-cancel') this.#cancel()
-    else if (command.type === 'foreign' && command.protocol === PROTOCOL) this.#connection.send(command.frame)
+    if (command.type === 'turn-start') this.#prompts.start(command)
+    else if (command.type === 'turn-cancel') this.#prompts.cancel()
+    else if (command.type === 'ask-reply') this.#asks.reply(command)
+    else if (command.type !== 'foreign') this.#control(command)
+    else if (command.protocol === PROTOCOL) this.#connection.send(command.frame)
   }
 
   decode(frame: Frame): void {
     if (this.#connection.dead) return
     const line = frameText(frame)
+    if (this.#plainText(line)) return
     const message = readRpc(line)
     if (message === undefined) this.#noise(line)
-    else if (message.kind === 'request') this.#request(message)
+    else if (message.kind === 'request') this.#request(message, line)
     else if (message.kind === 'notification') this.#notified(message, line)
-    else if (!this.#answered(message, line)) this.#work?.decoder.out.report(unparsed('command-reply'))
+    else if (!this.#answered(message, line)) this.#prompts.decoder?.out.report(unparsed('command-reply'))
   }
 
   decodeEnd(end: CallEnd): void {
     if (!this.#connection.dead) this.#die(this.#connection.reasonOf(end), end.why === 'cancelled')
+  }
+
+  #plainText(line: string): boolean {
+    const decoder = this.#prompts.running
+    const plain = decoder && PLAIN_TEXT.exec(line)
+    if (!plain || !decoder.goesOn(plain[2] ?? plain[4]) || !this.#isOurs(plain[1]!)) return false
+    decoder.text(plain[3]!)
+    return true
   }
 
   /** A line that is no message: some programs print to their standard output. */
@@ -82,17 +108,24 @@ export class AcpBack implements BackLink {
     if (!this.#connection.greeted && /^content-length:/i.test(line)) {
       const text = `The agent "${this.#connection.context.agent}" frames its messages by Content-Length: only lines of JSON are read.`
       this.#connection.break(fault('protocol-violation', text))
-    } else this.#work?.decoder.out.report(unparsed('foreign'))
+    } else this.#prompts.decoder?.out.report(unparsed('foreign'))
   }
 
   /** Nothing is left without an answer: an agent would wait for it for ever. */
-  #request({ id, method }: RpcMessage & { kind: 'request' }): void {
-    const { writer } = this.#connection
-    this.#connection.send(writer.error(id, RPC_CODES.methodNotFound, `Method not found: ${method}`))
+  #request(request: RpcMessage & { kind: 'request' }, line: string): void {
+    const { id, method, params } = request
+    if (this.#connection.context.recorded === 'both') return
+    const turn = isRecord(params) && this.#isOurs(params['sessionId']) ? this.#prompts.running : undefined
+    if (method === 'session/request_permission') this.#asks.permission(request, line, turn)
+    else if (method === 'elicitation/create') this.#asks.form(request, line, turn)
+    else if (!this.#files.request(request, this.#session.place)) {
+      const { writer } = this.#connection
+      this.#connection.send(writer.error(id, RPC_CODES.methodNotFound, `Method not found: ${method}`))
+    }
   }
 
   /** An answer of the agent; in a recording, one to the prompt by its shape. */
-  #answered(message: Exclude<RpcMessage, { kind: 'request' | 'notification' }>, line: string): boolean {
+  #answered(message: RpcAnswer, line: string): boolean {
     const { calls, context } = this.#connection
     if (!context.recorded) return calls.answer(message, line)
     const isEnd = message.kind === 'error' || member(member(line, 'result')!, 'stopReason') !== undefined
@@ -100,116 +133,60 @@ export class AcpBack implements BackLink {
   }
 
   #notified({ method, params }: RpcMessage & { kind: 'notification' }, line: string): void {
-    if (method !== 'session/update') {
-      this.#foreign(line)
-      return
-    }
-    const { success, output } = v.safeParse(SessionUpdate, params)
-    if (!success) {
-      this.#work?.decoder.out.report(unparsed('foreign'))
-      return
-    }
-    const isRecorded = this.#connection.context.recorded !== undefined
-    if (output.sessionId !== (this.#session.loading ?? this.#session.id) && !isRecorded) {
-      this.#work?.decoder.out.report(dropped('foreign', 'sessionId', 'unknown'))
-      return
-    }
-    if (this.#session.loading === undefined) this.#update(output.update, line)
+    if (method === 'session/update') this.#update(params, line)
+    else if (method === '$/cancel_request') {
+      this.#asks.withdraw(member(member(line, 'params') ?? '{}', 'requestId'), ACP_CODES.cancelled)
+    } else this.#foreign(line)
   }
 
-  #update(update: v.InferOutput<typeof SessionUpdate>['update'], line: string): void {
-    const decoder = this.#work?.sent ? this.#work.decoder : undefined
-    switch (update.sessionUpdate) {
-      case 'agent_message_chunk':
-        ;(decoder ?? this.#unasked.open()).chunk(update, rawUpdate(line))
-        return
-      case 'agent_thought_chunk':
-        decoder?.thought(update)
-        return
-      case 'user_message_chunk':
-        return
-      default:
-        this.#foreign(line)
+  #update(params: unknown, line: string): void {
+    const { success, output } = v.safeParse(SessionUpdate, params)
+    if (!success) this.#prompts.decoder?.out.report(unparsed('foreign'))
+    else if (!this.#isOurs(output.sessionId)) {
+      this.#prompts.decoder?.out.report(dropped('foreign', 'sessionId', 'unknown'))
+    } else this.#updated(output.update, line)
+  }
+
+  #updated(update: v.InferOutput<typeof SessionUpdate>['update'], line: string): void {
+    const changed = this.#session.settings.update(update)
+    if (changed) {
+      const json = JSON.stringify(changed)
+      if (json !== '{}') this.#ports.emit({ turn: null, type: 'session-changed', json })
+      else this.#prompts.running?.noted(update)
+      return
     }
+    if (this.#session.replays) return
+    const json = member(member(line, 'params')!, 'update')!
+    const decoder = this.#prompts.running
+    if (decoder) {
+      if (!decoder.update(update, json)) decoder.foreign(line)
+    } else if (update.sessionUpdate === 'agent_message_chunk') this.#unasked.open().update(update, json)
+    else this.#unasked.decoder?.update(update, json)
+  }
+
+  /** True for the session that is open, or being loaded; in a recording, for any. */
+  #isOurs(session: unknown): boolean {
+    const { opening, id } = this.#session
+    return session === (opening ?? id) || this.#connection.context.recorded !== undefined
   }
 
   #foreign(line: string): void {
-    const work = this.#work
-    if (work?.sent) work.decoder.foreign(line)
+    const decoder = this.#prompts.running
+    if (decoder) decoder.foreign(line)
     else this.#ports.emit({ turn: null, type: 'foreign', protocol: PROTOCOL, frame: line })
   }
 
-  #start(start: CommandOf<'turn-start'>): void {
-    const work: Work = { decoder: new TurnDecoder(this.#ports, start.turn), start, sent: false }
-    this.#work = work
-    this.#connection.ready(() => {
-      this.#open(work)
-    })
-  }
-
-  #open(work: Work): void {
-    const { dead, context } = this.#connection
-    if (dead || context.recorded) this.#prompt(work, dead)
-    else this.#session.ensure(work.start.session?.bound, (why) => this.#prompt(work, why))
-  }
-
-  #prompt(work: Work, why: Fault | undefined): void {
-    if (this.#work !== work) return
-    if (why) {
-      this.#end(work, () => work.decoder.fail(why))
-      return
-    }
-    this.#unasked.before(() => this.#send(work))
-  }
-
-  #send(work: Work): void {
-    const { decoder, start } = work
-    if (start.ext && start.ext.protocol !== PROTOCOL) {
-      decoder.out.report(dropped('ext', start.ext.protocol))
-    }
-    const wished = start.options.systemPrompt
-    const system = wished === this.#system ? undefined : wished
-    this.#system = wished ?? this.#system
-    const prompt = promptOf(start, system, this.#connection.kinds, (loss) => decoder.out.report(loss))
-    const params = `{"sessionId":${quote(this.#session.id ?? '')},"prompt":${prompt}}`
-    work.sent = true
-    this.#connection.call('session/prompt', params, (answer) => {
-      if (!answer || this.#work !== work) return
-      this.#end(work, () => {
-        if (answer.kind === 'result') decoder.prompted(answer.result)
-        else decoder.fail(faultOfError(answer.error))
-      })
-    })
-  }
-
-  /** The turn ends with the answer to its prompt, also when it is cancelled (Cancellation). */
-  #cancel(): void {
-    const work = this.#work
-    if (!work) return
-    work.decoder.cancelAsked = true
-    if (work.sent) {
-      const params = `{"sessionId":${quote(this.#session.id ?? '')}}`
-      this.#connection.send(this.#connection.writer.notification('session/cancel', params))
-    } else this.#end(work, () => work.decoder.fail(fault('cancelled', 'The turn was cancelled.')))
-  }
-
-  #end(_: Work, how: () => void): void {
-    this.#work = undefined
-    how()
+  #control(command: Parameters<Controls['run']>[0]): void {
+    // The engine keeps a session in which a turn runs.
+    if (command.type === 'session-close' && this.#prompts.decoder) return
+    if (command.type === 'session-clear') this.#prompts.forget()
+    this.#controls.run(command)
   }
 
   #die(why: Fault, cancelled: boolean): void {
-    const work = this.#work
     this.#unasked.end()
-    if (work) {
-      work.decoder.cancelAsked ||= cancelled
-      this.#end(work, () => work.decoder.fail(why))
-    }
+    this.#connection.dead = why
+    this.#prompts.fail(why, cancelled)
     this.#connection.die(why)
   }
-}
-
-/** The update of a notification, raw. */
-function rawUpdate(line: string): JsonText {
-  return member(member(line, 'params')!, 'update')!
 }

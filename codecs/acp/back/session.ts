@@ -2,12 +2,20 @@ import * as v from 'valibot'
 import type { RpcAnswer } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, object, quote } from '../../../src/model/index.ts'
-import { faultOfError, textOfError } from '../errors.ts'
-import { SessionMade, SessionState } from '../schema.ts'
-import { type Connection, wantsLogin } from './connection.ts'
+import { ACP_CODES, faultOfError, textOfError } from '../errors.ts'
+import { SessionMade } from '../schema.ts'
+import type { Connection } from './connection.ts'
+import type { Place } from './place.ts'
+import { Settings } from './settings.ts'
 
 /** Takes the outcome of opening a session: the fault that prevents it, or undefined. */
 type Opened = (why: Fault | undefined) => void
+
+/** The session that is needed: the agent's own id of it, if it is one of before, and where it is to work. */
+interface Wanted {
+  readonly bound: string | undefined
+  readonly place: Place
+}
 
 /**
  * The session of an agent that turns run in: new, or one of before that the agent can load or resume. It is opened when
@@ -16,44 +24,83 @@ type Opened = (why: Fault | undefined) => void
 export class AgentSession {
   /** The agent's own id of it, once it is open. */
   id: string | undefined
-  /** The session whose history the agent repeats as it loads it: none of that is an answer. */
-  loading: string | undefined
-  /** What the agent said of its settings. */
-  state: SessionState | undefined
+  /** The session of before that is being opened. */
+  opening: string | undefined
+  /** The agent repeats the history of that session: none of it is an answer. */
+  replays = false
+  /** It was opened, and not set yet as it is configured. */
+  isNew = false
+  readonly settings = new Settings()
+  /** The place that it was opened with. */
+  place: Place | undefined
   readonly #connection: Connection
   readonly #ports: BackPorts
-  #waiting: { bound: string | undefined; then: Opened }[] | undefined
+  /** The session that was left and not closed. */
+  #left: string | undefined
+  #waiting: { wanted: Wanted; then: Opened }[] | undefined
+  /** It has had a prompt, and the gateway knows its id if that is of use. */
+  #used = false
 
   constructor(connection: Connection, ports: BackPorts) {
     this.#connection = connection
     this.#ports = ports
   }
 
-  /** Opens the session that the gateway remembers (`bound`), or a new one; then runs the step. */
-  ensure(bound: string | undefined, then: Opened): void {
-    if (this.#waiting) this.#waiting.push({ bound, then })
+  /** Opens the session that is wanted; then runs the step. */
+  ensure(wanted: Wanted, then: Opened): void {
+    if (this.#waiting) this.#waiting.push({ wanted, then })
     else if (this.#connection.dead) then(this.#connection.dead)
-    else if (this.id !== undefined && (bound === undefined || bound === this.id)) then(undefined)
-    else this.#open(bound, then)
+    else if (this.#fits(wanted)) then(undefined)
+    else this.#open(wanted, then)
   }
 
-  /** Forgets the session: the next turn gets a new one. */
-  forget(): void {
-    this.id = this.state = undefined
-  }
-
-  #open(bound: string | undefined, then: Opened): void {
-    this.#waiting = []
-    this.forget()
-    const done: Opened = (why) => {
-      const waiting = this.#waiting ?? []
-      this.#waiting = this.loading = undefined
-      then(why)
-      for (const next of waiting) this.ensure(next.bound, next.then)
+  /** It gets a prompt: from here on its id is worth remembering, if the agent can go on with it in another process. */
+  use(): void {
+    if (this.#used || this.id === undefined) return
+    this.#used = true
+    if (this.#canLoad || this.#canResume) {
+      this.#ports.emit({ turn: null, type: 'session-bound', agentSession: this.id })
     }
+  }
+
+  /** Leaves the session: what follows is another one. */
+  leave(): void {
+    this.#left = this.id ?? this.#left
+    this.id = this.place = undefined
+    this.#used = false
+  }
+
+  /** Tells an agent that can close sessions that the one that was left is over. */
+  close(): void {
+    if (this.#left !== undefined && this.#connection.offers('close')) {
+      this.#connection.call('session/close', `{"sessionId":${quote(this.#left)}}`, () => {})
+    }
+    this.#left = undefined
+  }
+
+  /** True for the session that is open, unless it has had no prompt yet and is to work somewhere else. */
+  #fits({ bound, place }: Wanted): boolean {
+    if (this.id === undefined || (bound !== undefined && bound !== this.id)) return false
+    return this.#used || bound !== undefined || samePlace(place, this.place!)
+  }
+
+  #open(wanted: Wanted, then: Opened): void {
+    this.leave()
+    this.close()
+    this.#waiting = []
+    this.place = wanted.place
+    const done: Opened = (why) => {
+      const waiting = this.#waiting!
+      this.#waiting = this.opening = undefined
+      this.replays = false
+      this.isNew = why === undefined
+      then(why)
+      for (const next of waiting) this.ensure(next.wanted, next.then)
+    }
+    const { bound } = wanted
     if (bound === undefined) this.#new(done)
     else if (this.#canResume) this.#goOn('session/resume', bound, done)
-    else if (this.#canLoad) this.#load(bound, done)
+    else if (this.#canLoad) this.#goOn('session/load', bound, done)
     else done(lost('cannot go on with a session of an earlier process'))
   }
 
@@ -62,11 +109,11 @@ export class AgentSession {
   }
 
   get #canResume(): boolean {
-    return isOffered(this.#connection.about?.agentCapabilities?.sessionCapabilities?.resume)
+    return this.#connection.offers('resume')
   }
 
   #new(done: Opened): void {
-    this.#connection.call('session/new', this.#place([]), (answer) => {
+    this.#connection.call('session/new', this.#params([]), (answer) => {
       if (answer?.kind !== 'result') {
         done(this.#refusal(answer))
         return
@@ -76,55 +123,42 @@ export class AgentSession {
         done(fault('protocol-violation', 'The agent made a session without an id.'))
         return
       }
-      this.#opened(made.output.sessionId, answer.result)
-      // Of an agent that cannot go on with it there is nothing to remember.
-      if (this.#canLoad || this.#canResume) {
-        this.#ports.emit({ turn: null, type: 'session-bound', agentSession: made.output.sessionId })
-      }
+      this.id = made.output.sessionId
+      this.settings.opened(answer.result)
       done(undefined)
     })
   }
 
-  #load(bound: string, done: Opened): void {
-    this.loading = bound
-    this.#goOn('session/load', bound, done)
-  }
-
-  #goOn(method: string, bound: string, done: Opened): void {
-    this.#connection.call(method, this.#place([['sessionId', quote(bound)]]), (answer) => {
+  #goOn(method: 'session/load' | 'session/resume', bound: string, done: Opened): void {
+    this.opening = bound
+    this.replays = method === 'session/load'
+    this.#connection.call(method, this.#params([['sessionId', quote(bound)]]), (answer) => {
       if (answer?.kind === 'result') {
-        this.#opened(bound, answer.result)
+        this.id = bound
+        this.#used = true
+        this.settings.opened(answer.result)
         done(undefined)
-      } else if (answer && method === 'session/resume' && this.#canLoad) this.#load(bound, done)
+      } else if (answer && method === 'session/resume' && this.#canLoad) this.#goOn('session/load', bound, done)
       else done(this.#refusal(answer, bound))
     })
-  }
-
-  #opened(id: string, result: unknown): void {
-    this.id = id
-    const state = v.safeParse(SessionState, result)
-    this.state = state.success ? state.output : undefined
   }
 
   /** The fault of an answer that is none; `bound` is the session that the agent was to go on with. */
   #refusal(answer: Exclude<RpcAnswer, { kind: 'result' }> | undefined, bound?: string): Fault {
     if (!answer) return this.#connection.dead!
-    if (wantsLogin(answer.error.code)) return this.#connection.loginFault(textOfError(answer.error))
+    if (answer.error.code === ACP_CODES.authRequired) return this.#connection.loginFault(textOfError(answer.error))
     const why = faultOfError(answer.error)
     if (bound === undefined || why.code.startsWith('provider-')) return why
-    return lost(`does not go on with its session "${bound}": ${why.message}`)
+    return lost(`does not go on with its session "${bound}" (${why.message})`)
   }
 
-  /** The parameters that say where a session works, after those that say which it is. */
-  #place(which: readonly (readonly [string, JsonText])[]): JsonText {
-    const { process, folder } = this.#connection.context
-    return object([...which, ['cwd', quote(process?.cwd ?? folder)], ['mcpServers', '[]']])
+  #params(which: readonly (readonly [string, JsonText])[]): JsonText {
+    return object([...which, ...this.place!.entries])
   }
 }
 
-/** True for a capability that is there: `{}`, or whatever else it holds. */
-export function isOffered(capability: unknown): boolean {
-  return capability != null && capability !== false
+function samePlace(one: Place, other: Place): boolean {
+  return object(one.entries) === object(other.entries)
 }
 
 /** The fault of a session that is lost: the engine goes on as its agent is configured to. */

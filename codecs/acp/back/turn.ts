@@ -1,11 +1,23 @@
 import * as v from 'valibot'
-import { CANCELLED, type Ending, failedWith, TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, codeOfProviderText, type Ending, failedWith, TurnEmitter } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Fault, type Id, type JsonText, member } from '../../../src/model/index.ts'
+import {
+  addUsage,
+  type Fault,
+  fault,
+  type Id,
+  isRecord,
+  type JsonText,
+  member,
+  type Usage,
+} from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
-import { Chunk, Prompted } from '../schema.ts'
-import { stopOf } from '../stops.ts'
+import { Chunk, ThreadStatus, ToolUpdate } from '../update-schema.ts'
+import { readUsage } from '../usage.ts'
 import { PROTOCOL } from '../wire.ts'
+import { readAnswer } from './answer.ts'
+import { readUpdate, takeNote } from './notes.ts'
+import { Tools } from './tools.ts'
 
 /** One prompt of an agent as canonical events. `ended` is true once the turn has its end. */
 export class TurnDecoder {
@@ -13,39 +25,60 @@ export class TurnDecoder {
   cancelAsked = false
   ended = false
   readonly out: TurnEmitter
+  readonly tools: Tools
   /** The agent's id of the open message. */
   #messageId: string | undefined
   #thinks = false
   #spoke = false
+  /** The text since the agent has failed. */
+  #failure: string | undefined
+  /** The sum of the model calls that were counted. */
+  #counted: Usage | undefined
 
   constructor(ports: BackPorts, turn: Id) {
     this.out = new TurnEmitter(ports, turn)
+    this.tools = new Tools(this.out)
   }
 
-  /** A piece of the answer; `json` is the raw update. */
-  chunk(update: unknown, json: JsonText): void {
-    const chunk = this.#readChunk(update, 'text-delta')
-    if (!chunk) return
-    this.#beginPiece(chunk.messageId, false)
-    const part = readBlock(member(json, 'content')!)
-    if (part.type === 'text' && part.ext === undefined) {
-      this.#spoke ||= part.text !== ''
-      if (part.text !== '') this.out.text(part.text)
-      return
+  /** Takes an update of the session (`json` is raw); false for one of an unknown kind. */
+  update(update: { sessionUpdate: string }, json: JsonText): boolean {
+    this.out.started()
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        this.#chunk(update, json)
+        return true
+      case 'agent_thought_chunk':
+        this.#thought(update)
+        return true
+      case 'tool_call':
+      case 'tool_call_update':
+        this.#tool(update, json)
+        return true
+      // The prompt as the agent repeats it.
+      case 'user_message_chunk':
+        return true
+      default:
+        return takeNote(this.out, update, json)
     }
-    this.#spoke = true
-    this.out.openMessage()
-    this.out.closeMessage([part])
   }
 
-  /** A piece of the agent's reasoning. */
-  thought(update: unknown): void {
-    const chunk = this.#readChunk(update, 'reasoning-delta')
-    const text = chunk?.content.text
-    if (typeof text !== 'string' || text === '') return
-    this.#beginPiece(chunk!.messageId, true)
-    const message = this.out.message ?? this.out.openMessage()
-    this.out.emit({ type: 'reasoning-delta', message, text })
+  /** A piece of the answer that is nothing but text: the hot path. */
+  text(text: string): void {
+    if (text === '') return
+    this.#spoke = true
+    if (this.#failure !== undefined) this.#failure += text
+    this.out.text(text)
+  }
+
+  /** Notes what Codex says of its thread: after an error it tells the reason as text, and ends as if all were well. */
+  noted(update: object): void {
+    const { success, output } = v.safeParse(ThreadStatus, update)
+    if (success && output._meta.codex.threadStatus.type === 'systemError') this.#failure = ''
+  }
+
+  /** True when a piece of text of this message goes on with the one that is open. */
+  goesOn(messageId: string | undefined): boolean {
+    return this.out.message !== undefined && !this.#thinks && (messageId === undefined || messageId === this.#messageId)
   }
 
   /** A message that the model has no place for. */
@@ -53,20 +86,23 @@ export class TurnDecoder {
     this.out.emit({ type: 'foreign', protocol: PROTOCOL, frame: line })
   }
 
-  /** The answer to the prompt. */
-  prompted(result: unknown): void {
-    const { success, output } = v.safeParse(Prompted, result)
-    if (!success) {
-      this.out.report(unparsed('turn-end'))
-    }
-    const stop = stopOf(success ? output.stopReason : 'end_turn')
+  /** The answer to the prompt; `json` is its raw result. */
+  prompted(result: unknown, json: JsonText): void {
+    const { stop, usage, ext } = readAnswer(result, json, (loss) => this.out.report(loss))
+    this.#counted = usage ?? this.#counted
     if (this.cancelAsked || stop === 'aborted') {
-      this.#end(CANCELLED)
+      this.#end({ ...CANCELLED, ...(ext && { ext }) })
       return
     }
     this.out.closeMessage()
+    this.tools.close()
+    if (this.#failure !== undefined) {
+      const text = this.#failure.trim() || 'The agent failed without saying why.'
+      this.#end(failedWith(fault(codeOfProviderText(text) ?? 'provider-error', text)))
+      return
+    }
     if (!this.#spoke) this.out.notice('info', 'empty-answer', 'The agent ended the turn without any text.')
-    this.#end({ outcome: 'completed', stop })
+    this.#end({ outcome: 'completed', stop, ...(ext && { ext }) })
   }
 
   /** The turn failed, or was cancelled before it failed. */
@@ -74,9 +110,45 @@ export class TurnDecoder {
     this.#end(this.cancelAsked ? CANCELLED : failedWith(why))
   }
 
+  #chunk(update: unknown, json: JsonText): void {
+    const chunk = readUpdate(this.out, Chunk, update, 'text-delta')
+    if (!chunk) return
+    this.#count(chunk['_meta'])
+    this.#beginPiece(chunk.messageId, false)
+    const part = readBlock(member(json, 'content')!)
+    if (part.type === 'text' && part.ext === undefined) {
+      this.text(part.text)
+      return
+    }
+    this.#spoke = true
+    this.out.openMessage()
+    this.out.closeMessage([part])
+  }
+
+  #thought(update: unknown): void {
+    const chunk = readUpdate(this.out, Chunk, update, 'reasoning-delta')
+    const text = chunk?.content.text
+    if (typeof text !== 'string' || text === '') return
+    this.#beginPiece(chunk!.messageId, true)
+    const message = this.out.message ?? this.out.openMessage()
+    this.out.emit({ type: 'reasoning-delta', message, text })
+  }
+
+  #tool(update: unknown, json: JsonText): void {
+    const tool = readUpdate(this.out, ToolUpdate, update, 'tool-start')
+    if (tool) this.tools.update(tool, json)
+  }
+
+  /** The tokens of a model call, which some agents report with an empty piece of text. */
+  #count(meta: unknown): void {
+    const usage = isRecord(meta) ? readUsage(meta['usage'], (loss) => this.out.report(loss)) : undefined
+    if (!usage) return
+    this.#counted = addUsage(this.#counted ?? {}, usage)
+    this.out.emit({ type: 'usage', scope: 'call', usage })
+  }
+
   /** A piece of another message, or of another kind, begins: what is open is over. */
   #beginPiece(messageId: string | null | undefined, thinks: boolean): void {
-    this.out.started()
     const { message } = this.out
     if (message !== undefined && messageId != null && messageId !== this.#messageId) this.out.closeMessage()
     else if (message !== undefined && this.#thinks && !thinks) this.out.emit({ type: 'reasoning-end', message })
@@ -84,15 +156,10 @@ export class TurnDecoder {
     this.#thinks = thinks
   }
 
-  #readChunk(update: unknown, item: 'text-delta' | 'reasoning-delta'): v.InferOutput<typeof Chunk> | undefined {
-    const { success, output } = v.safeParse(Chunk, update)
-    if (!success) this.out.report(unparsed(item))
-    return success ? output : undefined
-  }
-
   #end(end: Ending): void {
     this.out.closeMessage()
     this.ended = true
+    if (this.#counted) this.out.emit({ type: 'usage', scope: 'turn', usage: this.#counted })
     this.out.emit({ type: 'turn-end', ...end })
   }
 }

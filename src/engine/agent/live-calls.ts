@@ -1,4 +1,4 @@
-import type { Call, CallEnd, Frame, TurnScope } from '../../contract/index.ts'
+import type { BackPorts, Call, CallEnd, Frame, TurnScope } from '../../contract/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { BackCalls } from './back-host.ts'
 import { type CallListener, LiveCall } from './live-call.ts'
@@ -14,6 +14,8 @@ export class LiveCalls implements BackCalls {
   #quiet: (() => void)[] = []
   /** Observes the calls that are opened from now on. */
   scope: TurnScope
+  /** Does something to a file for the agent. */
+  readonly file?: NonNullable<BackPorts['file']>
 
   /** `cwd` is the folder of processes that do not name one; absent: the configured one. */
   constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener, cwd?: string) {
@@ -21,6 +23,8 @@ export class LiveCalls implements BackCalls {
     this.#cwd = cwd
     this.scope = scope
     this.#listener = listener
+    const { backend } = agent
+    if (backend.file) this.file = (request, done) => void backend.file!(request).then(done)
   }
 
   /** The newest call, which commands go to. */

@@ -1,0 +1,71 @@
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { type Command, type CommandOf, type Fault, fault } from '../../../src/model/index.ts'
+import type { Changes } from './changes.ts'
+import type { Connection } from './connection.ts'
+import { placeOf } from './place.ts'
+import type { AgentSession } from './session.ts'
+
+/** A command that is answered with one `command-reply`. */
+export type Control = Exclude<Command, { type: 'turn-start' | 'turn-cancel' | 'ask-reply' | 'foreign' }>
+
+/** Commands about the session and what it is set to. */
+export class Controls {
+  readonly #connection: Connection
+  readonly #session: AgentSession
+  readonly #ports: BackPorts
+  readonly #changes: Changes
+
+  constructor(connection: Connection, session: AgentSession, changes: Changes, ports: BackPorts) {
+    this.#connection = connection
+    this.#session = session
+    this.#ports = ports
+    this.#changes = changes
+  }
+
+  /** Does what the command says, and emits its `command-reply`. */
+  run(command: Control): void {
+    switch (command.type) {
+      case 'session-clear':
+        this.#session.leave()
+        this.#reply(command, {})
+        return
+      case 'session-close':
+        this.#session.leave()
+        this.#session.close()
+        return
+      case 'config-set':
+        this.#configure(command)
+        return
+      case 'query':
+        this.#query(command)
+        return
+      default:
+        this.#reply(command, { fault: CANNOT })
+    }
+  }
+
+  #configure(command: CommandOf<'config-set'>): void {
+    if (this.#session.id === undefined) {
+      this.#changes.pend(command)
+      this.#reply(command, {})
+    } else this.#changes.set(command, (why) => this.#reply(command, why ? { fault: why } : {}))
+  }
+
+  /** What an agent offers it says with its session. */
+  #query(command: CommandOf<'query'>): void {
+    this.#connection.ready(() => {
+      const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})
+      this.#session.ensure({ bound: command.session?.bound, place }, (why) => {
+        const { offers, models } = this.#session.settings
+        if (why) this.#reply(command, { fault: why })
+        else this.#reply(command, { data: JSON.stringify(command.what === 'models' ? { models } : offers) })
+      })
+    })
+  }
+
+  #reply({ exchange }: Control, answer: { data?: string; fault?: Fault }): void {
+    this.#ports.emit({ turn: null, type: 'command-reply', exchange, ...answer })
+  }
+}
+
+const CANNOT = fault('invalid-request', 'An agent of this protocol cannot do this.')

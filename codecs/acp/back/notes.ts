@@ -1,0 +1,79 @@
+import * as v from 'valibot'
+import { dropped, type TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
+import { type Item, type JsonText, member } from '../../../src/model/index.ts'
+import { CompactionUpdate, Notice, UsageUpdate } from '../update-schema.ts'
+
+/** Takes an update that is neither of a message nor of a tool; `json` is raw. False for one of an unknown kind. */
+export function takeNote(out: TurnEmitter, update: { sessionUpdate: string }, json: JsonText): boolean {
+  switch (update.sessionUpdate) {
+    case 'plan':
+      plan(out, json)
+      return true
+    case 'usage_update':
+      usage(out, update)
+      return true
+    case 'notice':
+      notice(out, update)
+      return true
+    case 'compaction_update':
+      compaction(out, update)
+      return true
+    case 'compaction_summary_chunk':
+      out.report(dropped('notice', 'summary'))
+      return true
+    default:
+      return false
+  }
+}
+
+/** An update as its schema has it; undefined, and a loss, for one of another shape. */
+export function readUpdate<S extends v.GenericSchema>(
+  out: TurnEmitter,
+  schema: S,
+  update: unknown,
+  item: Item,
+): v.InferOutput<S> | undefined {
+  const { success, output } = v.safeParse(schema, update)
+  if (!success) out.report(unparsed(item))
+  return success ? output : undefined
+}
+
+function plan(out: TurnEmitter, json: JsonText): void {
+  const entries = member(json, 'entries')
+  if (entries?.startsWith('[')) out.emit({ type: 'plan', json: `{"entries":${entries}}` })
+  else out.report(unparsed('plan'))
+}
+
+/** What is in the context window is no usage of tokens, and has no place. */
+function usage(out: TurnEmitter, update: unknown): void {
+  const read = readUpdate(out, UsageUpdate, update, 'usage')
+  if (!read) return
+  const { cost } = read
+  out.report(dropped('usage', 'size'))
+  if (cost?.currency === 'USD') out.emit({ type: 'usage', scope: 'session', usage: { costUsd: cost.amount } })
+  else if (cost) out.report(dropped('usage.costUsd', 'currency'))
+}
+
+function notice(out: TurnEmitter, update: unknown): void {
+  const read = readUpdate(out, Notice, update, 'notice')
+  if (!read) return
+  const { severity, title, description } = read
+  const known = severity === 'warning' || severity === 'error' ? severity : 'info'
+  out.notice(known, 'agent-notice', description ? `${title}: ${description}` : title)
+}
+
+function compaction(out: TurnEmitter, update: unknown): void {
+  const read = readUpdate(out, CompactionUpdate, update, 'notice')
+  if (!read) return
+  const { status, error } = read
+  const failed = status === 'failed'
+  const said = COMPACTION[status] ?? `The compaction of the conversation is: ${status}`
+  out.notice(failed ? 'warning' : 'info', 'compaction', failed && error ? `${said} (${error}).` : `${said}.`)
+}
+
+const COMPACTION: Readonly<Record<string, string>> = {
+  in_progress: 'The agent compacts its conversation',
+  completed: 'The agent has compacted its conversation',
+  failed: 'The agent could not compact its conversation',
+  cancelled: 'The compaction of the conversation was cancelled',
+}

@@ -1,0 +1,152 @@
+import { dropped, type UnaskedTurn } from '../../../src/codec-kit/index.ts'
+import type { BackPorts } from '../../../src/contract/index.ts'
+import { type CommandOf, type Fault, fault, member, quote } from '../../../src/model/index.ts'
+import { faultOfError } from '../errors.ts'
+import { PROTOCOL } from '../wire.ts'
+import type { Asks } from './asks.ts'
+import type { Changes } from './changes.ts'
+import type { Connection } from './connection.ts'
+import { placeOf } from './place.ts'
+import { promptOf } from './prompt.ts'
+import type { AgentSession } from './session.ts'
+import { TurnDecoder } from './turn.ts'
+
+/** A turn on its way; `sent` when the agent has its prompt. */
+interface Work {
+  readonly decoder: TurnDecoder
+  readonly start: CommandOf<'turn-start'>
+  sent: boolean
+}
+
+/** The parts of a link that a turn works with. */
+export interface PromptPeers {
+  ports: BackPorts
+  connection: Connection
+  session: AgentSession
+  changes: Changes
+  asks: Asks
+  unasked: UnaskedTurn<TurnDecoder>
+}
+
+/** The turns of an agent, one at a time: session, settings, prompt, and the answer that ends it. */
+export class Prompts {
+  readonly #peers: PromptPeers
+  #work: Work | undefined
+  /** The system prompt that the session has been told. */
+  #system: string | undefined
+
+  constructor(peers: PromptPeers) {
+    this.#peers = peers
+  }
+
+  /** The decoder of the turn that the client waits for. */
+  get decoder(): TurnDecoder | undefined {
+    return this.#work?.decoder
+  }
+
+  /** The decoder of the turn that the agent works on. */
+  get running(): TurnDecoder | undefined {
+    return this.#work?.sent ? this.#work.decoder : undefined
+  }
+
+  /** The session begins anew: it knows no system prompt. */
+  forget(): void {
+    this.#system = undefined
+  }
+
+  /** Gives the agent a turn. */
+  start(start: CommandOf<'turn-start'>): void {
+    const work: Work = { decoder: new TurnDecoder(this.#peers.ports, start.turn), start, sent: false }
+    this.#work = work
+    this.#peers.connection.ready(() => this.#open(work))
+  }
+
+  /** Has the session opened and set as the turn wants it; in a recording it was. */
+  #open(work: Work): void {
+    const { decoder, start } = work
+    const { dead, context } = this.#peers.connection
+    if (dead || context.recorded) {
+      this.#prompt(work, dead)
+      return
+    }
+    const place = placeOf(this.#peers.connection, start, (loss) => decoder.out.report(loss))
+    this.#peers.session.ensure({ bound: start.session?.bound, place }, (why) => {
+      if (why) this.#prompt(work, why)
+      else this.#peers.changes.settle((refused) => (refused ? this.#prompt(work, refused) : this.#choose(work)))
+    })
+  }
+
+  /** Sets model and effort as the turn wants them. One that the agent refuses is a loss, and the client is told. */
+  #choose(work: Work): void {
+    const { decoder, start } = work
+    this.#peers.changes.choose(
+      start.options,
+      (setting, why) => {
+        decoder.out.report(dropped(`option.${setting}`, undefined, 'unknown'))
+        decoder.out.notice('warning', `${setting}-refused`, `${why.message} The agent goes on with its own ${setting}.`)
+      },
+      () => this.#prompt(work, this.#peers.connection.dead),
+    )
+  }
+
+  #prompt(work: Work, why: Fault | undefined): void {
+    if (this.#work !== work) return
+    if (why) this.#end((turn) => turn.fail(why))
+    else this.#peers.unasked.before(() => this.#send(work))
+  }
+
+  #send(work: Work): void {
+    const { decoder, start } = work
+    const report = decoder.out.report.bind(decoder.out)
+    if (start.ext && start.ext.protocol !== PROTOCOL) report(dropped('ext', start.ext.protocol))
+    const wished = start.options.systemPrompt
+    const system = wished === this.#system ? undefined : wished
+    this.#system = wished ?? this.#system
+    const prompt = promptOf(start, system, this.#peers.connection.kinds, report)
+    this.#peers.session.use()
+    work.sent = true
+    this.#peers.connection.call(
+      'session/prompt',
+      `{"sessionId":${this.#sessionId},"prompt":${prompt}}`,
+      (answer, line) => {
+        if (!answer || this.#work !== work) return
+        this.#end((turn) => {
+          if (answer.kind === 'result') turn.prompted(answer.result, member(line, 'result')!)
+          else turn.fail(faultOfError(answer.error))
+        })
+      },
+    )
+  }
+
+  get #sessionId(): string {
+    return quote(this.#peers.session.id ?? '')
+  }
+
+  /** The turn ends with the answer to its prompt, also when it is cancelled (Cancellation). */
+  cancel(): void {
+    const work = this.#work
+    if (!work) return
+    work.decoder.cancelAsked = true
+    if (work.sent) {
+      this.#peers.connection.send(
+        this.#peers.connection.writer.notification('session/cancel', `{"sessionId":${this.#sessionId}}`),
+      )
+      this.#peers.asks.cancel()
+    } else this.#end((turn) => turn.fail(fault('cancelled', 'The turn was cancelled.')))
+  }
+
+  #end(how: (turn: TurnDecoder) => void): void {
+    const work = this.#work
+    this.#work = undefined
+    this.#peers.asks.cancel()
+    if (work) how(work.decoder)
+  }
+
+  /** The agent is gone: its turn has its end. */
+  fail(why: Fault, cancelled: boolean): void {
+    this.#end((turn) => {
+      turn.cancelAsked ||= cancelled
+      turn.fail(why)
+    })
+  }
+}
