@@ -1,9 +1,10 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import type { Message } from '../../src/model/index.ts'
 import { openStore, StoreError, storeVersion } from '../../src/store/index.ts'
 import { connect } from '../../src/store/postgres/connection.ts'
+import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { Lane } from '../../src/store/postgres/lane.ts'
 import { SCHEMA_VERSION } from '../../src/store/postgres/schema.ts'
 import { sql } from '../../src/store/postgres/sql.ts'
@@ -87,7 +88,8 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
     })
 
     it('are done once when the server is killed and starts again under them', async () => {
-      const store = await open()
+      // A machine that is busy takes its time to start a server that was killed.
+      const store = await openPostgresStore(at(newSchema()), 50_000)
       await store.openSession(KEY, 'S1', 1)
       const names = Array.from({ length: 200 }, (_, n) => `m${n}`)
       const written = names.map((name) => store.appendMessage('S1', message(name)))
@@ -122,7 +124,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
     it('wait for the other transaction of a deadlock', async () => {
       const schema = newSchema()
       const connector = () => connect(server.url, schema)
-      const lane = new Lane(connector, await connector())
+      const lane = new Lane(connector, await connector(), 50_000)
       await lane.run([`CREATE SCHEMA ${schema}`, 'CREATE TABLE kept (n INT PRIMARY KEY, by TEXT)'])
       await lane.run(["INSERT INTO kept VALUES (1, ''), (2, '')"])
       // The lane finds the deadlock first, and gives up its part of it.
@@ -161,6 +163,31 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await Promise.all([stores[0]!.setSession(id, { model: 'big' }), stores[1]!.setSession(id, { mode: 'plan' })])
       expect((await stores[0]!.readSession(id))?.settings).toEqual({ model: 'big', mode: 'plan' })
       await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('keep leases by the clock of the server, when their own are minutes off', async () => {
+      const schema = newSchema()
+      const right = await open(schema)
+      for (const off of [-120_000, 120_000]) {
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + off })
+        const wrong = await open(schema)
+        const owner = `off by ${off}`
+        const epoch = await wrong.takeLease(owner, Date.now(), Date.now() + 5000)
+        const left = (): number => Date.now() - off
+        expect(await right.lapseLease({ owner, epoch }, left() + 4000, 0)).toBe(false)
+        expect(await wrong.renewLease({ owner, epoch }, Date.now() + 9000)).toBe(true)
+        expect(await right.hasOtherLease('right', left() + 7000)).toBe(true)
+        expect(await right.hasOtherLease('right', left() + 11_000)).toBe(false)
+        const now = Date.now()
+        vi.useRealTimers()
+        const taken = await right.takeLease('right', now - off, now - off + 5000)
+        expect(await wrong.hasOtherLease(owner, now + 3000)).toBe(true)
+        expect(await wrong.hasOtherLease(owner, now + 7000)).toBe(false)
+        await right.dropLease({ owner: 'right', epoch: taken })
+        await right.dropLease({ owner, epoch })
+        await wrong.close()
+      }
+      await right.close()
     })
 
     it('delete each old turn once, and add up its usage once', async () => {

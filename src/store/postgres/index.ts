@@ -16,37 +16,48 @@ import { StoreError } from '../errors.ts'
 import type { StoreVersion } from '../index.ts'
 import { keyDigest } from '../key-text.ts'
 import type { Row } from '../rows.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connector, connect } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
 import { Lane, type Results } from './lane.ts'
 import { pruneTurns } from './prune.ts'
 import { column, keyColumns, LAST_TURN, sessionOf, turnOf, turnValues } from './rows.ts'
 import { checkVersions, migrate, readVersions, SCHEMA_VERSION } from './schema.ts'
+import { ServerClock } from './server-clock.ts'
 import { Raw, sql } from './sql.ts'
 
 /** The life of a claim that took over a key whose claim was gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
+
+/** The server's time, in milliseconds since the epoch. */
+const CLOCK = new Raw('CAST(1000 * EXTRACT(EPOCH FROM clock_timestamp()) AS BIGINT) AS clock')
+
+/** The time for which writes are tried again while the server is away, in milliseconds. */
+const PATIENCE_MS = 10_000
 
 /** The number of characters that a probe writes. */
 const PROBE_LENGTH = 8192
 
 /**
  * Opens the store in a schema of a PostgreSQL database, which any number of gateways may share, and migrates its tables.
- * A write is durable when its promise resolves. While the server is away, writes are tried again for ten seconds; then they
- * fail at once until it is back. This function and all methods reject with a `StoreError` that names the server, without
+ * A write is durable when its promise resolves. While the server is away, writes are tried again for `patienceMs`
+ * milliseconds; then they fail at once until it is back. This function and all methods reject with a `StoreError` that names the server, without
  * its password, and the remedy.
  */
-export async function openPostgresStore({ url, schema }: PostgresLocation): Promise<Store> {
+export async function openPostgresStore({ url, schema }: PostgresLocation, patienceMs = PATIENCE_MS): Promise<Store> {
   const place = placeOf(url, schema)
   try {
     const connection = await connect(url, schema)
+    const clock = new ServerClock()
     try {
       await migrate(connection, schema, place)
+      const [rows] = await connection.query<{ clock: number }>(sql`SELECT ${CLOCK}`)
+      clock.heard(rows![0]!.clock)
     } catch (error) {
       await connection.end()
       throw error
     }
-    return new PostgresStore(() => connect(url, schema), place, connection)
+    const connector = () => connect(url, schema)
+    return new PostgresStore({ connector, place, clock, lane: new Lane(connector, connection, patienceMs) })
   } catch (error) {
     throw postgresError(error, place)
   }
@@ -70,20 +81,30 @@ function placeOf(url: string, schema: string): string {
   return URL.canParse(url) ? `postgres://${new URL(url).host}${new URL(url).pathname} (schema ${schema})` : 'PostgreSQL'
 }
 
+/** What a store works with. `place` names it in messages. */
+interface PostgresParts {
+  connector: Connector
+  place: string
+  clock: ServerClock
+  lane: Lane
+}
+
 /**
  * Each method is one message to the server, shared with everything else that is ready (see `Lane`). Every write may be
  * done twice, because a lost connection hides whether it was done.
  */
 class PostgresStore implements Store {
   readonly #lane: Lane
-  readonly #connect: () => Promise<Connection>
+  readonly #connect: Connector
   readonly #place: string
+  readonly #clock: ServerClock
   #closed = false
 
-  constructor(connector: () => Promise<Connection>, place: string, first: Connection) {
+  constructor({ connector, place, clock, lane }: PostgresParts) {
     this.#connect = connector
     this.#place = place
-    this.#lane = new Lane(connector, first)
+    this.#clock = clock
+    this.#lane = lane
   }
 
   commit(): Promise<void> {
@@ -284,38 +305,42 @@ class PostgresStore implements Store {
   async lostTurns(now: number): Promise<TurnRecord[]> {
     const rows = await this.#rows(sql`
       SELECT running.* FROM running LEFT JOIN leases ON leases.owner = running.owner AND leases.epoch = running.epoch
-      WHERE coalesce(expires_at, 0) <= ${now} ORDER BY started_at, turn`)
+      WHERE coalesce(expires_at, 0) <= ${this.#clock.at(now)} ORDER BY started_at, turn`)
     return rows.map(turnOf)
   }
 
   async takeLease(owner: string, now: number, expiresAt: number): Promise<number> {
     const row = await this.#row(sql`
-      INSERT INTO leases (owner, epoch, expires_at, last_call) VALUES (${owner}, ${now}, ${expiresAt}, 0)
+      INSERT INTO leases (owner, epoch, expires_at, last_call) VALUES (${owner}, ${this.#clock.at(now)}, ${this.#clock.at(expiresAt)}, 0)
       ON CONFLICT (owner) DO UPDATE SET
         epoch = greatest(excluded.epoch, leases.epoch + 1), expires_at = excluded.expires_at, last_call = 0
-      RETURNING epoch`)
+      RETURNING epoch, ${CLOCK}`)
+    this.#clock.heard(row!['clock'] as number)
     return row!['epoch'] as number
   }
 
   async renewLease({ owner, epoch }: LeaseRef, expiresAt: number): Promise<boolean> {
     const row = await this.#row(sql`
-      UPDATE leases SET expires_at = ${expiresAt}, last_call = 0 WHERE owner = ${owner} AND epoch = ${epoch}
-      RETURNING epoch`)
+      UPDATE leases SET expires_at = ${this.#clock.at(expiresAt)}, last_call = 0
+      WHERE owner = ${owner} AND epoch = ${epoch} RETURNING ${CLOCK}`)
+    if (row) this.#clock.heard(row['clock'] as number)
     return row !== undefined
   }
 
   async lapseLease({ owner, epoch }: LeaseRef, now: number, lastCallMs: number): Promise<boolean> {
-    const expired = new Raw(sql`owner = ${owner} AND epoch = ${epoch} AND expires_at <= ${now}`)
+    const expired = new Raw(sql`owner = ${owner} AND epoch = ${epoch} AND expires_at <= ${this.#clock.at(now)}`)
     const [, , left] = await this.#run([
       sql`DELETE FROM leases WHERE ${expired} AND last_call = 1`,
-      sql`UPDATE leases SET expires_at = ${now + lastCallMs}, last_call = 1 WHERE ${expired} AND last_call = 0`,
+      sql`UPDATE leases SET expires_at = ${this.#clock.at(now + lastCallMs)}, last_call = 1 WHERE ${expired} AND last_call = 0`,
       sql`SELECT 1 FROM leases WHERE owner = ${owner} AND epoch = ${epoch}`,
     ])
     return left!.length === 0
   }
 
   async hasOtherLease(owner: string, now: number): Promise<boolean> {
-    const row = await this.#row(sql`SELECT 1 FROM leases WHERE owner <> ${owner} AND expires_at > ${now} LIMIT 1`)
+    const row = await this.#row(
+      sql`SELECT 1 FROM leases WHERE owner <> ${owner} AND expires_at > ${this.#clock.at(now)} LIMIT 1`,
+    )
     return row !== undefined
   }
 
@@ -387,7 +412,7 @@ class PostgresStore implements Store {
   async prune(before: number, limit: number): Promise<number> {
     await this.#run([
       sql`DELETE FROM claims WHERE expires_at < ${before}`,
-      sql`DELETE FROM leases WHERE expires_at < ${before}`,
+      sql`DELETE FROM leases WHERE expires_at < ${this.#clock.at(before)}`,
     ])
     return this.#told(async () => {
       // Its transaction has two messages: others do not wait for it.

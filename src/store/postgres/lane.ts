@@ -1,8 +1,6 @@
 import type { Row } from '../rows.ts'
 import { type Connection, type Connector, isPassing } from './connection.ts'
 
-/** The time for which a piece of work that a lost connection or another process stopped is tried again, in milliseconds. */
-const PATIENCE_MS = 10_000
 /** The pauses between two attempts, in milliseconds. */
 const PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
@@ -39,8 +37,11 @@ export class Lane {
   #gaveUp = false
   #closed = false
 
-  /** `first` is a connection to begin with; `patienceMs` is how long work is tried again. */
-  constructor(connect: Connector, first: Connection, patienceMs = PATIENCE_MS) {
+  /**
+   * `first` is a connection to begin with; `patienceMs` is how long work is tried again that a lost connection or another
+   * process has stopped, in milliseconds.
+   */
+  constructor(connect: Connector, first: Connection, patienceMs: number) {
     this.#connect = connect
     this.#patienceMs = patienceMs
     this.#connection = first
