@@ -46,10 +46,23 @@ export class HttpSink implements ClientSink {
 
   write(text: string): boolean {
     if (this.#response.destroyed || this.#headOnly) return true
-    if (this.#streaming) return this.#response.write(text)
+    if (this.#streaming) return this.#writeChunk(text)
     // A whole answer is written at the end in one piece, with its length.
     this.#body += text
     return true
+  }
+
+  /**
+   * Writes a chunk (RFC 9112, section 7.1). Node.js writes one in four pieces, which costs nearly twice as much: it is
+   * given a whole one, unless it has to write the head first or the connection knows no chunks.
+   */
+  #writeChunk(text: string): boolean {
+    const response = this.#response
+    if (!response.chunkedEncoding || text === '') return response.write(text)
+    response.chunkedEncoding = false
+    const ready = response.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+    response.chunkedEncoding = true
+    return ready
   }
 
   /** Calls back when the response is finished: only then the client has the whole answer. */
