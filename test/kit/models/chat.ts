@@ -209,6 +209,7 @@ export const chat: ModelProtocol = {
   path: '/v1/chat/completions',
   headers: { authorization: 'Bearer none' },
   requestId: 'x-request-id',
+  seals: 'none',
   losses: true,
   write,
   read,

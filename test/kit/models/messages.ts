@@ -6,6 +6,7 @@ interface Block {
   type: string
   text?: string
   thinking?: string
+  signature?: string
   id?: string
   name?: string
   input?: Json
@@ -24,7 +25,7 @@ interface Event {
   index?: number
   message?: { usage: Usage }
   content_block?: Block
-  delta?: { text?: string; thinking?: string; partial_json?: string; stop_reason?: string }
+  delta?: { text?: string; thinking?: string; partial_json?: string; signature?: string; stop_reason?: string }
   usage?: Usage
   content?: Block[]
   stop_reason?: string
@@ -37,9 +38,10 @@ const called = { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1',
 const hi: Json = { role: 'user', content: 'hi' }
 const sound = user('hi')
 
-function messageJson({ role, text, image, calls = [], result }: Said): Json {
+function messageJson({ role, text, image, calls = [], thought, result }: Said): Json {
   if (role === 'tool') return { role: 'user', content: [{ type: 'tool_result', tool_use_id: result, content: text }] }
   const blocks = [
+    ...(thought ? [{ type: 'thinking', thinking: thought.text, signature: thought.seal }] : []),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
     ...(image === undefined ? [] : [IMAGE(image)]),
     ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args) as Json })),
@@ -78,6 +80,7 @@ function readMessage({ role, content }: { role: 'user' | 'assistant'; content: s
   const results = blocks.filter(({ type }) => type === 'tool_result')
   const others = blocks.filter(({ type }) => type !== 'tool_result')
   const text = textOf(others)
+  const thinking = others.find(({ type }) => type === 'thinking')
   const image = others.find(({ type }) => type === 'image')?.source?.data
   const calls = others.flatMap(({ type, id, name, input }) =>
     type === 'tool_use' ? [{ id: id!, name: name!, args: JSON.stringify(input) }] : [],
@@ -86,7 +89,15 @@ function readMessage({ role, content }: { role: 'user' | 'assistant'; content: s
     ...results.map((block): Said => ({ role: 'tool', text: textOf(block.content), result: block.tool_use_id! })),
     ...(others.length === 0
       ? []
-      : [{ role, ...(text !== '' && { text }), ...(image && { image }), ...(calls.length > 0 && { calls }) }]),
+      : [
+          {
+            role,
+            ...(thinking && { thought: { text: thinking.thinking!, seal: thinking.signature! } }),
+            ...(text !== '' && { text }),
+            ...(image && { image }),
+            ...(calls.length > 0 && { calls }),
+          },
+        ]),
   ]
 }
 
@@ -150,6 +161,7 @@ function eventsOf(raw: string): Event[] {
       delta: {
         ...(block.text && { text: block.text }),
         ...(block.thinking && { thinking: block.thinking }),
+        ...(block.signature && { signature: block.signature }),
         ...(block.input && { partial_json: JSON.stringify(block.input) }),
       },
     },
@@ -174,6 +186,7 @@ function read(raw: string): Answered {
     }
     answered.text += delta?.text ?? ''
     answered.reasoning += delta?.thinking ?? ''
+    if (delta?.signature) answered.seal = delta.signature
     const call = calls.get(index)
     if (call) call.args += delta?.partial_json ?? ''
     const stop = Object.entries(STOPS).find(([, word]) => word === delta?.stop_reason)
@@ -207,6 +220,9 @@ function frames({ pieces = [], stop, usage, error }: Script): string[] {
     return [
       frame({ type: 'content_block_start', index, content_block: block }),
       frame({ type: 'content_block_delta', index, delta }),
+      ...('reasoning' in piece && piece.seal
+        ? [frame({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: piece.seal } })]
+        : []),
       frame({ type: 'content_block_stop', index }),
     ]
   })
@@ -218,7 +234,7 @@ function frames({ pieces = [], stop, usage, error }: Script): string[] {
 function whole({ pieces = [], stop, usage }: Script): Json {
   const content = pieces.map((piece) => {
     if ('text' in piece) return { type: 'text', text: piece.text }
-    if ('reasoning' in piece) return { type: 'thinking', thinking: piece.reasoning, signature: '' }
+    if ('reasoning' in piece) return { type: 'thinking', thinking: piece.reasoning, signature: piece.seal ?? '' }
     const { id, name, args } = piece.call
     return { type: 'tool_use', id, name, input: JSON.parse(args) as Json }
   })
@@ -245,6 +261,7 @@ export const messages: ModelProtocol = {
   path: '/v1/messages',
   headers: { 'x-api-key': 'none', 'anthropic-version': '2023-06-01' },
   requestId: 'request-id',
+  seals: 'own',
   losses: false,
   write,
   read,

@@ -18,6 +18,8 @@ export interface Said {
   /** A PNG in base64. */
   image?: string
   calls?: Call[]
+  /** What the model thought before it said this, with what it knows that by. */
+  thought?: { text: string; seal: string }
   /** The call that the text is the result of. */
   result?: string
 }
@@ -51,6 +53,8 @@ export interface Counts {
 export interface Answered {
   text: string
   reasoning: string
+  /** What the model knows its reasoning by. */
+  seal?: string
   calls: Call[]
   stop?: Stop
   usage?: Counts
@@ -60,7 +64,7 @@ export interface Answered {
 }
 
 /** A piece of an answer, in its order. */
-export type Piece = { text: string } | { reasoning: string } | { call: Call }
+export type Piece = { text: string } | { reasoning: string; seal?: string } | { call: Call }
 
 /** What a server does with a request. */
 export interface Script {
@@ -113,6 +117,8 @@ export interface ModelProtocol {
   headers: Readonly<Record<string, string>>
   /** The header that names an answer. */
   requestId: string
+  /** The reasoning of whose models its clients bring back with its seal: that of any, of its own provider, or none. */
+  seals: 'any' | 'own' | 'none'
   /** Its answers have a place for the loss report. */
   losses: boolean
   write(asked: Asked): Json

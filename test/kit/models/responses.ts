@@ -20,6 +20,7 @@ interface Item {
   output?: string
   content?: string | Part[]
   summary?: Part[]
+  encrypted_content?: string
 }
 interface Response {
   status?: string
@@ -39,14 +40,16 @@ interface Event {
   error?: { code: string; message: string }
 }
 
-function itemsOf({ role, text, image, calls = [], result }: Said): Json[] {
+function itemsOf({ role, text, image, calls = [], thought, result }: Said): Json[] {
   if (role === 'tool') return [{ type: 'function_call_output', call_id: result, output: text }]
   const kind = role === 'assistant' ? 'output_text' : 'input_text'
   const content = [
     ...(text === undefined ? [] : [{ type: kind, text }]),
     ...(image === undefined ? [] : [{ type: 'input_image', image_url: `data:image/png;base64,${image}` }]),
   ]
+  const summary = [{ type: 'summary_text', text: thought?.text }]
   return [
+    ...(thought ? [{ type: 'reasoning', id: 'rs_1', summary, encrypted_content: thought.seal }] : []),
     ...(content.length === 0 ? [] : [{ type: 'message', role, content }]),
     ...calls.map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: args })),
   ]
@@ -72,6 +75,7 @@ function write({ model, messages, system, tools, toolChoice, parallel, schema, m
 function readRequest(body: Json): Asked {
   const items = body['input'] as Item[]
   const messages: Said[] = []
+  let thought: Said['thought']
   for (const item of items) {
     const last = messages.at(-1)
     if (item.type === 'function_call_output') {
@@ -80,7 +84,13 @@ function readRequest(body: Json): Asked {
       const call = { id: item.call_id!, name: item.name!, args: item.arguments! }
       if (last?.role === 'assistant') last.calls = [...(last.calls ?? []), call]
       else messages.push({ role: 'assistant', calls: [call] })
-    } else if (item.type !== 'reasoning') messages.push(readMessage(item))
+    } else if (item.type === 'reasoning') {
+      thought = { text: item.summary!.map(({ text }) => text).join(''), seal: item.encrypted_content! }
+      continue
+    } else messages.push(readMessage(item))
+    const said = messages.at(-1)!
+    if (thought && said.role === 'assistant') said.thought = thought
+    thought = undefined
   }
   const tools = body['tools'] as (NonNullable<Asked['tools']>[number] & { type: string })[] | undefined
   const choice = body['tool_choice'] as string | { name: string } | undefined
@@ -145,7 +155,10 @@ function read(raw: string): Answered {
   for (const { type, delta = '', item, response, ...more } of events) {
     if (type === 'response.output_text.delta' || type === 'response.refusal.delta') answered.text += delta
     if (/^response\.reasoning(_summary)?_text\.delta$/.test(type)) answered.reasoning += delta
-    if (type === 'response.output_item.done' && item!.type === 'function_call') readItem(item!, answered)
+    if (type === 'response.output_item.done') {
+      if (item!.type === 'function_call') readItem(item!, answered)
+      if (item!.encrypted_content) answered.seal = item!.encrypted_content
+    }
     if (type === 'error') answered.error = { code: (more.error ?? more).code!, message: (more.error ?? more).message! }
     if (type === 'error') ended = true
     if (!/^response\.(completed|incomplete|failed)$/.test(type)) continue
@@ -156,7 +169,9 @@ function read(raw: string): Answered {
   return answered
 }
 
-function readItem({ type, content, summary = [], call_id, name, arguments: args }: Item, answered: Answered): void {
+function readItem(item: Item, answered: Answered): void {
+  const { type, content, summary = [], call_id, name, arguments: args, encrypted_content: seal } = item
+  if (seal) answered.seal = seal
   const textOf = (parts: Item['content']) =>
     Array.isArray(parts) ? parts.map((part) => part.text ?? part.refusal ?? '').join('') : (parts ?? '')
   if (type === 'message') answered.text += textOf(content)
@@ -194,7 +209,12 @@ function output({ pieces = [], stop }: Script): Item[] {
       const { id, name, args } = piece.call
       items.push({ type: 'function_call', id: `fc_${at}`, call_id: id, name, arguments: args })
     } else if ('reasoning' in piece) {
-      items.push({ type: 'reasoning', id: `rs_${at}`, summary: [{ type: 'summary_text', text: piece.reasoning }] })
+      items.push({
+        type: 'reasoning',
+        id: `rs_${at}`,
+        summary: [{ type: 'summary_text', text: piece.reasoning }],
+        ...(piece.seal && { encrypted_content: piece.seal }),
+      })
     } else if (last?.type === 'message') (last.content as Part[])[0]!.text += piece.text
     else items.push(message(`msg_${at}`, [{ type: 'output_text', text: piece.text }]))
   }
@@ -264,6 +284,7 @@ export const responses: ModelProtocol = {
   path: '/v1/responses',
   headers: { authorization: 'Bearer none' },
   requestId: 'x-request-id',
+  seals: 'any',
   losses: false,
   write,
   read,

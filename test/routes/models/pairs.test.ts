@@ -238,6 +238,34 @@ describe.each(pairs)('%s → %s', (front, back) => {
       await losesWhatIsKept(`calls, ${form}`, last.turn)
     })
 
+    const sealed = client.seals === 'any' || (client.seals === 'own' && front === back)
+    test.skipIf(client.seals === 'none' || MODELS[back]!.seals === 'none')(
+      'reasoning goes back to its model with its seal unchanged',
+      async () => {
+        const seal = 'c2VhbA+/=='
+        const thought = { reasoning: 'Hm.', seal }
+        play({ pieces: [thought, { text: 'Let me see.' }, call('c1', 'add', 1)], stop: 'tools' }, HELLO, HELLO)
+        const asked: Asked = { model: 'model', messages: [hi], tools, stream }
+        const { answered } = await ask(asked)
+        expect(answered.seal !== undefined).toBe(sealed)
+        const said: Said = {
+          role: 'assistant',
+          text: 'Let me see.',
+          calls: answered.calls,
+          ...(sealed && { thought: { text: answered.reasoning, seal: answered.seal! } }),
+        }
+        const result: Said = { role: 'tool', text: 'one', result: answered.calls[0]!.id }
+        await ask({ ...asked, messages: [hi, said, result] })
+        const known = { text: 'Hm.', seal }
+        expect(requests()[1]!.messages[1]).toMatchObject({ role: 'assistant', thought: known })
+        // Another server of the client's may have made the calls: then only the client knows what the model thought.
+        const calls = [{ id: 'other_1', name: 'add', args: '{"a":1}' }]
+        const results: Said[] = [{ role: 'tool', text: 'one', result: 'other_1' }]
+        await ask({ ...asked, messages: [{ role: 'user', text: 'Anew.' }, { ...said, calls }, ...results] })
+        expect(requests()[2]!.messages[1]!.thought).toEqual(sealed ? known : undefined)
+      },
+    )
+
     test('a tool that the client does not have is not for it to run', async () => {
       play({ pieces: [call('c1', 'format_disk', 1)], stop: 'tools' }, HELLO)
       const { answered, turn } = await ask({ model: 'model', messages: [hi], tools, stream })
