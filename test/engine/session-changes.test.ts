@@ -12,6 +12,8 @@ const backs = Object.entries(codecs).flatMap(([protocol, { dialects }]) =>
 
 /** What each agent can be set to without its process, by the names of the settings. */
 const SETTABLE: Readonly<Record<string, string>> = {
+  'anthropic@messages': 'model effort',
+  'claude-code@stream-json': 'model mode',
   'codex@app-server': 'model effort',
   'codex@exec': 'model',
   'native@lines': 'model effort mode',
