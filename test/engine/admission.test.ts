@@ -110,6 +110,20 @@ describe('a request for a turn', () => {
     turns.get('t')!.cancel()
   })
 
+  test('that begins a session instead of another one runs in the mode that was set for that', async () => {
+    const { ask, recorder } = admitting([named('a', QUICK, { pool: { warm: 0, max: 9, idle: 1000 } })])
+    await ask().ended
+    await recorder.flush()
+    const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }
+    const { id } = (await store.findSession(key))!
+    await store.setSession(id, { mode: 'plan', model: 'm', title: 'theirs' })
+    const command = start({ turn: 't2', historyMode: 'complete' }, 'y')
+    const [accepted] = await ask(command).ended
+    const { session } = accepted as { session: string }
+    expect(session).not.toBe('s')
+    expect((await store.findSession({ ...key, session }))?.settings).toEqual({ mode: 'plan', model: 'm' })
+  })
+
   test('that is refused leaves its place behind another turn to the next one', async () => {
     const { ask, turns } = admitting([named('a', QUICK)], { turnLimits: new Map([['local', 1]]) })
     await ask().ended

@@ -130,6 +130,17 @@ test('a session of its own is told what the request adds, too', async () => {
   expect(await conversations.find(entry)).toMatchObject({ command: { history: [said('hi'), said('more')] } })
 })
 
+test('a session of its own has what the client has set for the one that it means', async () => {
+  await store.setSession('S1', { mode: 'plan' })
+  await found()
+  expect(await conversations.find(asking('t0', 't2'))).toMatchObject({ settings: { mode: 'plan' } })
+  const command = start({ turn: 't3', session: { id: 'theirs', conversation: 'c' }, historyMode: 'complete' })
+  expect(await conversations.find(entryFor(agent, { command }).entry)).toMatchObject({
+    command: { session: { id: expect.not.stringMatching('theirs') } },
+    settings: { mode: 'plan' },
+  })
+})
+
 test('another agent is told what was said, and the first one’s session waits for the next', async () => {
   expect(await found(asking('t0', 't1', plainAgent('', { name: 'other' })))).toEqual(RETOLD)
   expect(await found(asking('t0', 't2'))).toEqual(GOES_ON)

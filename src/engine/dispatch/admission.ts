@@ -74,6 +74,7 @@ export class Admission {
     const record = opened instanceof Promise ? await opened : opened
     if ('code' in record) return this.#refuse(entry, record)
     const { command, exchange } = entry
+    if (entry.settings) await this.#record.opener.inherit(record, entry.settings)
     if (entry.cwd !== undefined)
       await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)

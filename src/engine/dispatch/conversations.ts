@@ -33,6 +33,12 @@ export interface ConversationPeers {
   now(): number
 }
 
+/** An ended turn with the session that it left. */
+interface Left {
+  turn: TurnRecord
+  session: SessionRecord
+}
+
 /**
  * Finds the session of a request that names an earlier turn, or tells the whole conversation. It goes on with a session
  * only where that has heard exactly this conversation, and only one request does so from each turn. Any other begins a
@@ -73,7 +79,7 @@ export class Conversations {
   #unrecorded(entry: Entry): Entry | Fault {
     const { after, historyMode } = entry.command
     if (after !== undefined) return UNWRITABLE
-    return historyMode === 'complete' ? within(entry, ownSession()) : entry
+    return historyMode === 'complete' ? insteadOf(undefined, entry) : entry
   }
 
   /** The request in the session that knows the conversation, else in one that begins. */
@@ -94,7 +100,7 @@ export class Conversations {
 
   /** A request with new input alone, of a client that may tell the whole conversation later. */
   async #adding(entry: Entry): Promise<Entry> {
-    if (await this.#hasTurns(entry)) return entry
+    if (this.#hasTurns(await this.#named(entry))) return entry
     return { ...entry, told: { named: nameOf(entry.asked), digest: conversationDigest([]) } }
   }
 
@@ -104,14 +110,18 @@ export class Conversations {
     if (why) return why
     if (entry.asked?.id === undefined) return entry
     const holds = JSON.stringify(['begin', sessionKey(entry, entry.agent)])
-    const free = !(await this.#hasTurns(entry)) && (await this.#take(holds, entry))
-    return free ? { ...entry, holds } : within(entry, ownSession())
+    const named = await this.#named(entry)
+    if (!this.#hasTurns(named) && (await this.#take(holds, entry))) return { ...entry, holds }
+    return insteadOf(named, entry)
   }
 
-  async #hasTurns(entry: Entry): Promise<boolean> {
-    const { store, sessions } = this.#peers
-    const known = await store.findSession(sessionKey(entry, entry.agent))
-    return known !== undefined && (known.last !== undefined || sessions.get(known.id)?.busy === true)
+  /** The session that the client names, if there is one. */
+  #named(entry: Entry): Awaitable<SessionRecord | undefined> {
+    return this.#peers.store.findSession(sessionKey(entry, entry.agent))
+  }
+
+  #hasTurns(known: SessionRecord | undefined): boolean {
+    return known !== undefined && (known.last !== undefined || this.#peers.sessions.get(known.id)?.busy === true)
   }
 
   #following(entry: Entry, id: Id): Promise<Entry | Fault> {
@@ -132,11 +142,11 @@ export class Conversations {
     const left = await this.#leftBy(id, entry.client.options.access.tenant)
     if (!left) return UNKNOWN
     if (left.turn.outcome === undefined) return RUNS
-    return (await this.#goOn(entry, left)) ?? this.#retold(entry, left.turn)
+    return (await this.#goOn(entry, left)) ?? this.#retold(entry, left)
   }
 
   /** A turn of the tenant with the session that it left; undefined when that has forgotten it. */
-  async #leftBy(id: Id, tenant: string): Promise<{ turn: TurnRecord; session: SessionRecord } | undefined> {
+  async #leftBy(id: Id, tenant: string): Promise<Left | undefined> {
     const { store } = this.#peers
     const turn = await store.readTurn(id)
     const session = turn?.tenant === tenant ? await store.readSession(turn.session) : undefined
@@ -162,11 +172,11 @@ export class Conversations {
   }
 
   /** The request in a session of its own, whose agent is told the conversation up to the turn. */
-  async #retold(entry: Entry, { turn, session, measures }: TurnRecord): Promise<Entry | Fault> {
-    if (measures?.shape) return NOT_KEPT
-    const own = within(entry, ownSession())
+  async #retold(entry: Entry, { turn, session }: Left): Promise<Entry | Fault> {
+    if (turn.measures?.shape) return NOT_KEPT
+    const own = insteadOf(session, entry)
     const { after: _, history: added = [], ...rest } = own.command
-    const history = [...(await this.#peers.store.readMessages(session, turn)), ...added]
+    const history = [...(await this.#peers.store.readMessages(session.id, turn.turn)), ...added]
     const command = { ...rest, history, historyMode: 'complete' } as const
     const why = refusalFor(entry.client.options.front.dialect, command, entry.agent, entry.route)
     return why ?? { ...own, command, losses: [OTHER_SESSION] }
@@ -180,9 +190,10 @@ function within(entry: Entry, { session: id, conversation }: Pick<SessionRecord,
   return { ...entry, command: { ...entry.command, session } }
 }
 
-/** The names of a session that begins. */
-function ownSession(): Pick<SessionRecord, 'session' | 'conversation'> {
-  return { session: newId(), conversation: '' }
+/** The request in a session that begins instead of a known one, with what the client has set for that. */
+function insteadOf(known: SessionRecord | undefined, entry: Entry): Entry {
+  const own = within(entry, { session: newId(), conversation: '' })
+  return known?.settings ? { ...own, settings: known.settings } : own
 }
 
 /** The session that a client names, as text. */

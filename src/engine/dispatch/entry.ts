@@ -1,4 +1,4 @@
-import type { Route, SessionKey, TurnInfo } from '../../contract/index.ts'
+import type { Route, SessionKey, SessionSettings, TurnInfo } from '../../contract/index.ts'
 import { type Command, type Fault, fault, type Loss, type SessionRef, type TurnStart } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
@@ -23,6 +23,8 @@ export interface Entry {
   told?: Told
   /** The claim by which no other request has its place in its session. */
   holds?: string
+  /** The client's settings of the session that it means, where its turn begins another one. */
+  settings?: SessionSettings
   /** What the choice of its session has lost. */
   losses?: readonly Loss[]
 }

@@ -64,8 +64,21 @@ export class SessionOpener {
   async openInstead(key: SessionKey, agent: AgentSettings, at: number, from?: SessionSettings): Promise<LiveSession> {
     const record = await this.record(key, at)
     const session = this.#sessions.open(record, agent, await this.isUsed(record, at))
-    if (from?.mode !== undefined) await this.#setMode(session.record, from.mode)
+    if (from?.mode !== undefined) await this.inherit(session.record, { mode: from.mode })
     return session
+  }
+
+  /** A session goes on from another one: what the client has set for that holds for it too. */
+  async inherit(record: SessionRecord, { model, effort, mode }: SessionSettings): Promise<void> {
+    const settings = {
+      ...(model !== undefined && { model }),
+      ...(effort !== undefined && { effort }),
+      ...(mode !== undefined && { mode }),
+    }
+    const known = record.settings ?? {}
+    if (Object.entries(settings).some(([key, value]) => known[key as keyof SessionSettings] !== value)) {
+      await this.#set(record, settings)
+    }
   }
 
   /** Records the folder that a client works in, with the beginning of its first prompt; an empty one is none. */
@@ -73,10 +86,6 @@ export class SessionOpener {
     if (record.settings?.cwd === cwd) return
     const title = record.settings?.title ?? titleOf(prompt)
     await this.#set(record, { cwd, ...(title && { title }) })
-  }
-
-  async #setMode(record: SessionRecord, mode: string): Promise<void> {
-    if (mode !== record.settings?.mode) await this.#set(record, { mode })
   }
 
   async #set(record: SessionRecord, settings: SessionSettings): Promise<void> {
