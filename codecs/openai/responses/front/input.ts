@@ -44,7 +44,8 @@ export function readInput(json: JsonText): Input | Fault {
       case 'reference':
         after = turnOfItem(item.id)
         if (after === undefined) return unknownItem(item.id, at)
-        input.said = []
+        // What is not said again is the system prompt: it is that of each request.
+        input.said = input.said.filter(({ role }) => role === 'system')
     }
   }
   return { ...input, after }

@@ -258,13 +258,18 @@ describe('a request', () => {
 
   test('may name items of earlier responses: what is before them is known', () => {
     const items = [
+      { role: 'system', content: 'Be kind.' },
       { role: 'user', content: 'one' },
       { type: 'item_reference', id: 'msg_t0_i1' },
       { role: 'user', content: 'two' },
       { type: 'item_reference', id: 'rs_t_u1_dsecret_i0' },
       { role: 'user', content: 'three' },
     ]
-    expect(startOf(hi({ input: items }))).toMatchObject({ after: 't_1', input: [{ text: 'three' }] })
+    expect(startOf(hi({ input: items }))).toMatchObject({
+      after: 't_1',
+      input: [{ text: 'three' }],
+      options: { systemPrompt: 'Be kind.' },
+    })
     expect(startOf(hi({ input: items }))).not.toHaveProperty('history')
   })
 
