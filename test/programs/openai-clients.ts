@@ -152,7 +152,9 @@ export async function aiSdk({ url, retries = 0 }: Place, providerOf = compatible
     return {
       text,
       finish: finish.replace('-', '_'),
-      calls: calls.map(({ toolCallId: id, toolName: name, input: args }: Any) => ({ id, name, args })),
+      calls: calls.flatMap(({ toolCallId: id, toolName: name, input: args, providerExecuted }: Any) =>
+        providerExecuted ? [] : { id, name, args },
+      ),
       ...(usage?.inputTokens !== undefined && { tokens: [usage.inputTokens, usage.outputTokens] }),
     }
   }
