@@ -545,3 +545,10 @@ test('its model is the configured one, and the conversation is with each request
   expect(back!.configuredModel!(context)).toBe('m')
   expect(back!.memory(context)).toBe('request')
 })
+
+test('a tool of the Responses API that its provider runs is none to a server of Chat Completions', () => {
+  const ext = { protocol: 'openai', json: '{"responses":{"type":"web_search"}}' }
+  const drive = serve({ clientTools: [{ name: 'web_search', kind: 'hosted', ext }] })
+  expect(requestOf(drive)).not.toHaveProperty('tools')
+  expect(drive.losses).toMatchObject([{ kind: 'weakened', item: 'start.clientTools', field: 'web_search' }])
+})

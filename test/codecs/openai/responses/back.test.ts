@@ -435,10 +435,15 @@ describe('an answer', () => {
 
   test('may have items that say nothing', () => {
     const drive = serve()
-    say(drive, done(MESSAGE), done({ type: 'reasoning' }, 1), done({ type: 'web_search_call' }, 2), completed())
+    say(drive, done(MESSAGE), done({ type: 'reasoning' }, 1), done({ type: 'web_search_call' }, 2))
+    say(drive, done({ type: 'reasoning', summary: [{}] }, 3), done({ type: 'function_call' }, 4), completed())
     expect(textOf(drive)).toBe('')
-    expect(eventsOf(drive, 'tool-call')).toMatchObject([{ name: 'web_search', args: '{}' }])
-    expect(eventsOf(drive, 'reasoning-end')).toEqual([{ type: 'reasoning-end', turn, message: 'b1' }])
+    expect(eventsOf(drive, 'tool-call')).toMatchObject([
+      { name: 'web_search', args: '{}' },
+      { name: '', args: '' },
+    ])
+    const none = { type: 'reasoning-end', turn, message: 'b1' }
+    expect(eventsOf(drive, 'reasoning-end')).toEqual([none, none])
   })
 
   test('of a server that knows no items is passed on', () => {

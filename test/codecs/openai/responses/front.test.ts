@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { codec } from '../../../../codecs/openai/index.ts'
 import { callIdOf } from '../../../../src/codec-kit/index.ts'
 import { fault, type TurnEvent } from '../../../../src/model/index.ts'
 import { CLOSE, END, errorOf, event, json, OPEN, STARTED, startOf, text } from '../kit.ts'
@@ -1069,4 +1070,11 @@ describe('a response that there is', () => {
     wrongPark.play([ACCEPTED, parked(toolAsk('a')), END])
     expect(errorOf(wrongPark).message).toBe('There is no response "resp_t1_dother" here.')
   })
+})
+
+test('clients speak it over HTTP alone', () => {
+  const { accepts } = codec.dialects['responses']!.front!
+  const context = { method: '', path: '', query: '', headers: {}, argv: [], env: {} }
+  expect(accepts!(undefined, { ...context, transport: 'http' })).toBe(true)
+  expect(accepts!(undefined, { ...context, transport: 'stdio' })).toBe(false)
 })
