@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { dropped, type TurnEmitter, unparsed } from '../../../src/codec-kit/index.ts'
-import { type Item, type JsonText, member } from '../../../src/model/index.ts'
+import { type Item, type JsonText, member, rest } from '../../../src/model/index.ts'
 import { CompactionUpdate, Notice, UsageUpdate } from '../update-schema.ts'
+import { toExt } from '../wire.ts'
+
+const USAGE: ReadonlySet<string> = new Set(['sessionUpdate', 'cost'])
 
 /** Takes an update that is neither of a message nor of a tool; `json` is raw. False for one of an unknown kind. */
 export function takeNote(out: TurnEmitter, update: { sessionUpdate: string }, json: JsonText): boolean {
@@ -10,7 +13,7 @@ export function takeNote(out: TurnEmitter, update: { sessionUpdate: string }, js
       plan(out, json)
       return true
     case 'usage_update':
-      usage(out, update)
+      usage(out, update, json)
       return true
     case 'notice':
       notice(out, update)
@@ -44,14 +47,15 @@ function plan(out: TurnEmitter, json: JsonText): void {
   else out.report(unparsed('plan'))
 }
 
-/** What is in the context window is no usage of tokens, and has no place. */
-function usage(out: TurnEmitter, update: unknown): void {
+/** What is in the context window is no usage of tokens: it rides in the fields of this protocol. */
+function usage(out: TurnEmitter, update: unknown, json: JsonText): void {
   const read = readUpdate(out, UsageUpdate, update, 'usage')
   if (!read) return
   const { cost } = read
-  out.report(dropped('usage', 'size'))
-  if (cost?.currency === 'USD') out.emit({ type: 'usage', scope: 'session', usage: { costUsd: cost.amount } })
-  else if (cost) out.report(dropped('usage.costUsd', 'currency'))
+  const isKnown = cost?.currency === 'USD'
+  if (cost && !isKnown) out.report(dropped('usage.costUsd', 'currency'))
+  const counts = isKnown ? { costUsd: cost.amount } : {}
+  out.emit({ type: 'usage', scope: 'session', usage: counts }, toExt(rest(json, USAGE)))
 }
 
 function notice(out: TurnEmitter, update: unknown): void {

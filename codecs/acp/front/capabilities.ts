@@ -57,6 +57,8 @@ export const frontCapabilities = capabilities({
     'notice.code',
     'ask.input',
     'end.stop',
+    // With the context window of an agent of this protocol.
+    'usage.session',
     'foreign',
     'ext',
   ],

@@ -10,6 +10,7 @@ import {
   type Part,
   parseObject,
   quote,
+  rest,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
@@ -20,6 +21,8 @@ import { planEntries } from './plan.ts'
 import { ToolWriter } from './tools.ts'
 import type { ChunkKind, Updates } from './updates.ts'
 
+const WINDOW: ReadonlySet<string> = new Set(['used', 'size'])
+
 /** The events whose update has the further fields of an agent of this protocol. */
 const EXTENDED: ReadonlySet<TurnEvent['type']> = new Set([
   'text-delta',
@@ -29,6 +32,7 @@ const EXTENDED: ReadonlySet<TurnEvent['type']> = new Set([
   'tool-progress',
   'tool-end',
   'plan',
+  'usage',
   'notice',
 ])
 /** The events that are shown without the name of their sub-agent. */
@@ -71,7 +75,7 @@ export class TurnWriter {
     'terminal-output': null,
     directive: null,
     plan: (writer, event) => writer.#plan(event),
-    usage: null,
+    usage: (writer, event) => writer.#usage(event),
     notice: (writer, event) => writer.#notice(event),
     ask: null,
     'ask-settled': null,
@@ -144,6 +148,24 @@ export class TurnWriter {
     const entries = planEntries(json)
     if (entries === undefined) this.#report(dropped('plan', undefined, 'unknown'))
     else this.#updates.write('plan', [['entries', entries]], ownExt(ext))
+  }
+
+  /** The cost of the session, with the context window of an agent of this protocol; tokens are in the answer. */
+  #usage({ scope, usage: { costUsd }, ext }: EventOf<'usage'>): void {
+    if (scope !== 'session') return
+    const window = ownExt(ext) ?? '{}'
+    const [used, size] = [member(window, 'used'), member(window, 'size')]
+    if (used === undefined || size === undefined) {
+      this.#report(dropped('usage.session'))
+      return
+    }
+    const cost = costUsd === undefined ? undefined : `{"amount":${costUsd},"currency":"USD"}`
+    const entries = [
+      ['used', used],
+      ['size', size],
+      ['cost', cost],
+    ] as const
+    this.#updates.write('usage_update', entries, rest(window, WINDOW))
   }
 
   /** A notice, to clients that show them. That an answer is empty they see. */

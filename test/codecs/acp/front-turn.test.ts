@@ -256,6 +256,21 @@ describe('the rest', () => {
     })
   })
 
+  test('the context window of an agent of this protocol is shown with the cost, other totals of a session are not', () => {
+    const usage = (more: object) => ({ type: 'usage', scope: 'session', ...more })
+    const window = { protocol: 'acp', json: '{"used":10,"size":100,"_meta":{"k":1}}' }
+    const update = { sessionUpdate: 'usage_update', used: 10, size: 100, _meta: { k: 1 } }
+    expect(shown([usage({ usage: {}, ext: window }), usage({ usage: { costUsd: 0.5 }, ext: window })])).toEqual({
+      updates: [update, { ...update, cost: { amount: 0.5, currency: 'USD' } }],
+      losses: [],
+    })
+    const half = { protocol: 'acp', json: '{"used":10}' }
+    expect(shown([usage({ usage: { input: 1 } }), usage({ usage: {}, ext: half })])).toEqual({
+      updates: [],
+      losses: ['dropped usage.session', 'dropped usage.session'],
+    })
+  })
+
   test('updates of an agent of this protocol go on under the client’s session', () => {
     const { editor, session } = Editor.open()
     const turn = editor.prompt(session)
