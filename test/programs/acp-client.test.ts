@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Any, type Connected, connect, SDK } from './acp-connection.ts'
 import { AGENTS, describeWith, installed, makePlace } from './kit.ts'
 
@@ -10,7 +11,11 @@ const PROTOCOL = 1
 const CLEAN = { code: 0, wrong: [] }
 
 describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)], () => {
-  const place = makePlace(AGENTS, '7219')
+  const own = join(import.meta.dirname, 'agents/acp-agent.mjs')
+  const place = makePlace(
+    `${AGENTS}  sdk: { protocol: acp, command: ${process.execPath}, args: [${own}, ${installed(SDK)}], client_mcp_servers: true }\n`,
+    '7219',
+  )
   afterAll(() => place.remove())
 
   const greet = async (agent: string, choose?: (request: Any) => string | undefined): Promise<Connected> => {
@@ -115,6 +120,59 @@ describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)
       expect.stringContaining('pear'),
     ])
     expect(await client.close()).toEqual(CLEAN)
+  })
+
+  describe('of an agent by the same SDK', () => {
+    test('has its modes, options and commands, and all that it shows', async () => {
+      const client = await greet('sdk', ({ options }) => options[0].optionId)
+      const servers = [{ name: 'files', command: 'files', args: ['-v'], env: [] }]
+      const opened = await client.agent.request('session/new', { cwd: place.folder, mcpServers: servers })
+      const { sessionId } = opened
+      expect(opened).toMatchObject({
+        modes: { currentModeId: 'ask' },
+        configOptions: [{ id: 'tone', currentValue: 'dry' }],
+      })
+      await client.agent.request('session/set_mode', { sessionId, modeId: 'act' })
+      const set = { sessionId, configId: 'tone', value: 'warm' }
+      const { configOptions } = await client.agent.request('session/set_config_option', set)
+      expect(configOptions).toMatchObject([{ id: 'tone', currentValue: 'warm' }])
+      const prompt = [
+        { type: 'text', text: 'Go' },
+        { type: 'image', data: 'QUFB', mimeType: 'image/png' },
+      ]
+      expect(await client.agent.request('session/prompt', { sessionId, prompt })).toMatchObject({
+        stopReason: 'end_turn',
+      })
+      expect(JSON.parse(client.text(sessionId))).toEqual({
+        outcome: 'go',
+        blocks: ['text', 'image'],
+        mode: 'act',
+        tone: 'warm',
+        cwd: place.folder,
+        servers: ['files'],
+      })
+      const kinds = client.updates.map(({ update }) => update.sessionUpdate)
+      expect(kinds).toEqual(expect.arrayContaining(['available_commands_update', 'plan', 'tool_call', 'usage_update']))
+      const tools = client.updates.flatMap(({ update }) => (update.toolCallId === '1.c1' ? [update] : []))
+      const diff = { type: 'diff', path: '/work/a.ts', oldText: 'teh', newText: 'the' }
+      expect(tools[0]).toMatchObject({
+        title: 'List files',
+        kind: 'execute',
+        locations: [{ path: '/work/a.ts', line: 3 }],
+      })
+      expect(tools.at(-1)).toMatchObject({ status: 'completed', content: [{ content: { text: 'a.ts' } }, diff] })
+      expect(await client.close()).toEqual(CLEAN)
+    })
+
+    test('cancels it in its own way', async () => {
+      const client = await greet('sdk')
+      const sessionId = await open(client)
+      const answer = ask(client, sessionId, 'wait')
+      await client.update(({ sessionUpdate }) => sessionUpdate === 'agent_thought_chunk')
+      await client.agent.notify('session/cancel', { sessionId })
+      expect(await answer).toMatchObject({ stopReason: 'cancelled' })
+      expect(await client.close()).toEqual(CLEAN)
+    })
   })
 
   test('is told of a failure', async () => {
