@@ -25,12 +25,13 @@ export function partsOf(text: string): Part[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-/** The name of a tool: older agents have it in `_meta` or before the id of a call, others only a kind, and a title for people. */
+/** The name of a tool: older agents have it in `_meta` or before the id of a call, others only a kind, and a title for people, which may be one word. */
 export function nameOf({ toolCallId, name, title, kind, _meta: meta }: ToolUpdate): string {
   const own = isRecord(meta) ? meta : {}
   const claude = isRecord(own['claudeCode']) ? own['claudeCode']['toolName'] : undefined
   const sort = kind === 'other' ? undefined : kind
-  const names = [name, own['toolName'], claude, /^(\w+?)__/.exec(toolCallId)?.[1], sort, title]
+  const word = title != null && /^[A-Za-z_][\w.-]*$/.test(title) ? title : undefined
+  const names = [name, own['toolName'], claude, /^(\w+?)__/.exec(toolCallId)?.[1], word, sort, title]
   return names.find((one): one is string => typeof one === 'string' && one !== '') ?? 'tool'
 }
 

@@ -1,4 +1,5 @@
-// A scripted, offline model provider that speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages, streamed.
+// A scripted, offline model provider that speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Gemini,
+// streamed.
 // Real agents are run against it. What it answers is said by the newest text of the user:
 //   [[tool NAME {json}]]                  calls that tool, then tells its result
 //   [[calls [{"name","args"},…]]]         calls several tools at once
@@ -43,6 +44,16 @@ const READERS = {
         ...(said.length > 0 ? [{ role, text: textOf(said), result: false }] : []),
       ]
     }),
+  gemini: ({ contents }) => list(contents).map(geminiMessage),
+}
+
+/** A content of Gemini: a result of a tool is one of the user. */
+function geminiMessage({ role, parts }) {
+  const result = list(parts).some(({ functionResponse }) => functionResponse !== undefined)
+  const text = list(parts)
+    .map((part) => (part.functionResponse ? JSON.stringify(part.functionResponse.response) : (part.text ?? '')))
+    .join('')
+  return { role: result ? 'tool' : role === 'model' ? 'assistant' : 'user', text, result }
 }
 
 /** What the script says to a request. */
@@ -176,6 +187,19 @@ async function* messagesEvents(model, { thoughts = [], words = [], calls = [] })
   yield event('message_stop', {})
 }
 
+async function* geminiEvents(_model, { thoughts = [], words = [], calls = [] }) {
+  const piece = (part, finishReason) => ({
+    data: {
+      candidates: [{ index: 0, content: { role: 'model', parts: [part] }, ...(finishReason && { finishReason }) }],
+      usageMetadata: { promptTokenCount: USAGE.input + USAGE.cached, candidatesTokenCount: USAGE.output },
+    },
+  })
+  for (const text of thoughts) yield piece({ text, thought: true })
+  for (const text of words) yield piece({ text })
+  for (const { id, name, args } of calls) yield piece({ functionCall: { id, name, args: JSON.parse(args) } })
+  yield piece({ text: '' }, 'STOP')
+}
+
 /** The same in one piece, which Claude Code asks for when it checks a model. */
 async function wholeMessage(model, answer) {
   let message
@@ -183,11 +207,12 @@ async function wholeMessage(model, answer) {
   return { ...message, content: [{ type: 'text', text: answer.words?.join('') ?? '' }], stop_reason: 'end_turn' }
 }
 
-const WRITERS = { chat: chatEvents, responses: responsesEvents, messages: messagesEvents }
+const WRITERS = { chat: chatEvents, responses: responsesEvents, messages: messagesEvents, gemini: geminiEvents }
 const PATHS = [
   ['chat', /\/chat\/completions$/],
   ['responses', /\/responses$/],
   ['messages', /\/messages$/],
+  ['gemini', /:streamGenerateContent$/],
 ]
 
 function refusal(api, status) {

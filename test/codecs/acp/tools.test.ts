@@ -32,8 +32,8 @@ describe('a call', () => {
         update({ status: 'completed', content: [text('abc')] }),
       ),
     ).toEqual([
-      { ...START, name: 'read', kind: 'read' },
-      { ...CALL, name: 'read', args: raw },
+      { ...START, kind: 'read' },
+      { ...CALL, args: raw },
       { type: 'tool-progress', tool: 't', parts: [{ type: 'text', text: 'a' }] },
       { type: 'tool-progress', tool: 't', parts: [{ type: 'text', text: 'b' }] },
       { type: 'tool-end', tool: 't', status: 'ok', parts: [{ type: 'text', text: 'abc' }] },
@@ -76,8 +76,9 @@ describe('a call', () => {
     [{ _meta: { toolName: 'write_file' }, kind: 'edit' }, 'write_file'],
     [{ _meta: { claudeCode: { toolName: 'Bash' } }, kind: 'execute' }, 'Bash'],
     [{ toolCallId: 'write_file__call_1', kind: 'edit' }, 'write_file'],
-    [{ kind: 'execute' }, 'execute'],
-    [{ kind: 'other' }, 'Look'],
+    [{ kind: 'execute' }, 'Look'],
+    [{ kind: 'execute', title: 'ls -l' }, 'execute'],
+    [{ kind: 'other', title: 'Look around' }, 'Look around'],
     [{ title: '' }, 'tool'],
   ])('%j is named %s', (more, name) => expect(shown(call(more))).toMatchObject([{ type: 'tool-start', name }]))
 
