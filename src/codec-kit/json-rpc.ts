@@ -1,5 +1,6 @@
 import { isRecord, type JsonText, member, parseObject, quote } from '../model/index.ts'
 import { type Entry, messageLine } from './lines.ts'
+import { scalarText } from './scalar-text.ts'
 
 /** The codes of JSON-RPC 2.0, §5.1. */
 export const RPC_CODES = {
@@ -111,7 +112,7 @@ export class RpcCalls {
 
   /** Hands an answer to whoever waits for it; false when nobody does. An id that came back as text is taken too. */
   answer(answer: RpcAnswer, line: string): boolean {
-    return this.#settle(String(JSON.parse(answer.id)), answer, line)
+    return this.#settle(scalarText(JSON.parse(answer.id)), answer, line)
   }
 
   /** Hands a recorded answer, whose id is another client's, to the oldest call of this method. */

@@ -94,6 +94,16 @@ describe('calls', () => {
     expect(taken).toEqual(['b error', 'a result {"id":1,"result":{}}'])
   })
 
+  test('an answer whose id is no text and no number is for nobody', () => {
+    const { calls: own, taken } = calls()
+    own.call('a', undefined, () => taken.push('a'))
+    for (const id of ['{"toString":1}', '[1]', 'null', 'true', '[[1]]']) {
+      const line = `{"id":${id},"result":{}}`
+      expect(own.answer(readRpc(line) as never, line)).toBe(false)
+    }
+    expect(taken).toEqual([])
+  })
+
   test('a recorded answer goes to the oldest call of its method', () => {
     const { calls: own, taken } = calls()
     own.call('a', undefined, () => taken.push('first'))

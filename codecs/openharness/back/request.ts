@@ -1,4 +1,4 @@
-import { dropped, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, scalarText, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   type AskReply,
   type Command,
@@ -53,7 +53,7 @@ const APPROVAL = new Set([APPROVAL_EXTENSION])
 /** The correlation id that the shell sent, when the turn came from one. */
 export function correlationOf({ ext }: Start): string | undefined {
   const raw = at(ownExt(ext), 'correlation_id')
-  return raw === undefined ? undefined : String(JSON.parse(raw))
+  return raw === undefined ? undefined : scalarText(JSON.parse(raw))
 }
 
 /** One request envelope (sections 5 and 9) of a turn, or of its continuation after an approval. */

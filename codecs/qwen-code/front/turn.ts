@@ -4,6 +4,7 @@ import {
   type EventTable,
   invented,
   messageLine,
+  scalarText,
   weakened,
   writeEvent as writeByType,
 } from '../../../src/codec-kit/index.ts'
@@ -99,7 +100,7 @@ function begin(turn: Turn, extra: JsonText | undefined): void {
   turn.begun = true
   const { client } = turn
   const told = extra === undefined ? undefined : member(extra, 'model')
-  if (told !== undefined) client.totals.model = String(JSON.parse(told))
+  if (told !== undefined) client.totals.model = scalarText(JSON.parse(told))
   const model = modelOf(client)
   const head: Entry[] = [
     ['type', '"system"'],

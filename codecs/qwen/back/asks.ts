@@ -1,4 +1,4 @@
-import { askIdOf, messageLine } from '../../../src/codec-kit/index.ts'
+import { askIdOf, messageLine, scalarText } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -130,7 +130,7 @@ function responseTo({ question, subtype, named }: Asked, reply: AskReply): JsonT
     return `{"subtype":"success","result":${subtype === 'mcp_message' ? `{"mcp_response":${result}}` : result}}`
   }
   const message = reply.kind === 'client' ? member(reply.error!, 'message') : undefined
-  return refusal(message === undefined ? 'The client refused.' : String(JSON.parse(message)))
+  return refusal(message === undefined ? 'The client refused.' : scalarText(JSON.parse(message)))
 }
 
 function refusal(message: string): JsonText {
