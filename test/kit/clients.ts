@@ -345,6 +345,7 @@ export const CLIENTS = {
       return { ok: content !== undefined, text: (content ?? []).map(({ text }) => text ?? '').join(''), session }
     },
     whole: true,
+    repeats: true,
     failure: (raw) => (JSON.parse(raw) as { error?: { type: string } }).error?.type,
     refuses: (raw) => {
       const { type, error } = JSON.parse(raw) as { type: string; error: { message: string; type: string } }

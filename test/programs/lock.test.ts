@@ -14,6 +14,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '.': {
     'node_modules/@qwen-code/qwen-code': 'Apache-2.0, in its LICENSE file',
     'node_modules/argparse': 'PSF-2.0, which asks for a notice alone; nothing of it is passed on',
+    'node_modules/fast-sha256': 'Unlicense: it is in the public domain',
     'node_modules/json-schema': 'BSD-3-Clause, at choice',
   },
   large: {

@@ -85,7 +85,6 @@ class MessagesFront implements FrontLink {
   }
 
   encodeFault(found: Fault): void {
-    if (found.code === 'lossy-refused') this.headers['x-should-retry'] = 'false'
     if (this.#events?.begun) this.#events.fail(found)
     else this.#fail(found)
   }
@@ -109,6 +108,7 @@ class MessagesFront implements FrontLink {
   }
 
   #fail(found: Fault): void {
+    if (!found.retryable) this.headers['x-should-retry'] = 'false'
     this.#ports.send(errorJson(found, this.#requestId))
   }
 

@@ -71,6 +71,7 @@ describe('a whole answer', () => {
     })
     expect(drive.losses).toEqual([])
     expect(drive.link.headers).toEqual({ 'request-id': 'req_f1', 'x-should-retry': 'false' })
+    expect(drive.answers.get('f2')!.failureStatus).toBe(400)
   })
 
   test('has the parts of its messages as blocks, with seals of this provider alone', () => {
@@ -475,6 +476,9 @@ describe('a fault outside of a turn', () => {
     early.link.encodeFault(fault('lossy-refused', 'No.'), 'f2', 'continues')
     expect(errorOf(early)).toEqual({ type: 'invalid_request_error', message: 'No.', code: 'lossy_refused' })
     expect(early.link.headers).toMatchObject({ 'x-should-retry': 'false' })
+    const busy = hi()
+    busy.link.encodeFault(fault('provider-down', 'Busy.'), 'f2', 'continues')
+    expect(busy.link.headers).not.toHaveProperty('x-should-retry')
     const late = hi({ stream: true })
     late.play([STARTED])
     late.link.encodeFault(fault('internal', 'It broke.'), 'f2', 'continues')

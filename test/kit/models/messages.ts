@@ -1,6 +1,6 @@
 /** Anthropic's Messages, as its clients and servers write it. */
 import { errors } from '../../../codecs/anthropic/errors.ts'
-import type { Answered, Asked, Counts, Json, ModelProtocol, Said, Script, Stop } from './protocol.ts'
+import type { Answered, Asked, Counts, Json, ModelProtocol, Piece, Said, Script, Stop } from './protocol.ts'
 
 interface Block {
   type: string
@@ -198,31 +198,37 @@ function read(raw: string): Answered {
 
 const frame = (event: Json): string => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`
 
+/** A block as it begins, and its pieces. */
+function blockOf(piece: Piece): Json[] {
+  if ('text' in piece) {
+    return [
+      { type: 'text', text: '' },
+      { type: 'text_delta', text: piece.text },
+    ]
+  }
+  if ('reasoning' in piece) {
+    const { reasoning, seal } = piece
+    return [
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'thinking_delta', thinking: reasoning },
+      ...(seal === undefined ? [] : [{ type: 'signature_delta', signature: seal }]),
+    ]
+  }
+  const { id, name, args } = piece.call
+  return [
+    { type: 'tool_use', id, name, input: {} },
+    { type: 'input_json_delta', partial_json: args },
+  ]
+}
+
 function frames({ pieces = [], stop, usage, error }: Script): string[] {
   const counts = usage && usageJson(usage)
   const begin = frame({ type: 'message_start', message: { id: 'msg_1', usage: counts ?? {} } })
   const blocks = pieces.flatMap((piece, index) => {
-    const [block, delta] =
-      'text' in piece
-        ? [
-            { type: 'text', text: '' },
-            { type: 'text_delta', text: piece.text },
-          ]
-        : 'reasoning' in piece
-          ? [
-              { type: 'thinking', thinking: '' },
-              { type: 'thinking_delta', thinking: piece.reasoning },
-            ]
-          : [
-              { type: 'tool_use', id: piece.call.id, name: piece.call.name, input: {} },
-              { type: 'input_json_delta', partial_json: piece.call.args },
-            ]
+    const [block, ...deltas] = blockOf(piece)
     return [
       frame({ type: 'content_block_start', index, content_block: block }),
-      frame({ type: 'content_block_delta', index, delta }),
-      ...('reasoning' in piece && piece.seal
-        ? [frame({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: piece.seal } })]
-        : []),
+      ...deltas.map((delta) => frame({ type: 'content_block_delta', index, delta })),
       frame({ type: 'content_block_stop', index }),
     ]
   })

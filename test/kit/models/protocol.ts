@@ -63,7 +63,7 @@ export interface Answered {
   losses?: { kind: string; item: string }[]
 }
 
-/** A piece of an answer, in its order. */
+/** A piece of an answer, in its order. Reasoning may have the provider's seal, where the protocol has them. */
 export type Piece = { text: string } | { reasoning: string; seal?: string } | { call: Call }
 
 /** What a server does with a request. */
