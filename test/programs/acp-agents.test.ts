@@ -1,7 +1,7 @@
 /** Agents of the Agent Client Protocol as they are installed, on a scripted model, behind clients of other protocols. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askHttp, type ClientName, clientOf } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
@@ -159,7 +159,10 @@ for (const program of PROGRAMS) {
         writeFileSync(join(home, path), text)
       }
       mkdirSync(home, { recursive: true })
-      const [command, ...args] = program.command
+      // Its processes are known by a path in this folder.
+      const link = join(folder, basename(program.file))
+      symlinkSync(program.file, link)
+      const [command, ...args] = program.command.map((word) => (word === program.file ? link : word))
       const env = { HOME: home, XDG_DATA_HOME: join(home, 'data'), XDG_CONFIG_HOME: join(home, 'config'), MARK: folder }
       const agent = {
         protocol: 'acp',
