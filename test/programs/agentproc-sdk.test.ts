@@ -9,7 +9,7 @@ import {
   type Shown,
 } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
-import { describeWith, installed } from './kit.ts'
+import { ASKED, describeWith, installed } from './kit.ts'
 
 const AGENT = `{ protocol: agentproc@0.4, command: ${process.execPath}, args: [${import.meta.dirname}/agents/sdk-agent.cjs]`
 
@@ -58,9 +58,7 @@ describeWith('an agent on the AgentProc SDK 0.14', [installed('agentproc/src')],
     const agents = `agents: { sdk: ${AGENT}, permission: true } }`
     const asking = await startGateway(`${agents}\nroutes: [{ agent: sdk, approvals: ${approvals} }]\n`)
     try {
-      // These clients are asked themselves.
-      const asked: readonly string[] = ['openharness', 'native']
-      for (const front of clientNames.filter((name) => !asked.includes(name))) {
+      for (const front of clientNames.filter((name) => !(name in ASKED))) {
         const shown = await askHttp(asking.url, front, { text: 'hi', session: opened(front), id: '6' })
         expect(shown.text, shown.raw).toContain(`You said: hi (turn 1 of this session, told ${approvals})`)
       }

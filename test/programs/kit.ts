@@ -84,3 +84,10 @@ store: { kind: sqlite, path: ./turnpike.db }
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
+
+/** What shows that a client is asked itself and answers with its next request: these clients, and only they, are. */
+export const ASKED: Readonly<Record<string, string>> = {
+  native: '"outcome":"parked"',
+  'openai@responses': '"type":"mcp_approval_request"',
+  openharness: '"action_type":"request_approval"',
+}

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askHttp, clientNames, clientOf } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
-import { describeWith, installed, PROVIDER } from './kit.ts'
+import { ASKED, describeWith, installed, PROVIDER } from './kit.ts'
 
 const CLI = installed('@qwen-code/qwen-code/cli.js')
 
@@ -81,9 +81,8 @@ routes: [{ agent: qwen, approvals: allow }]
       { text: 'It is written.', ...counted(400, 4) },
     )
     const second = await askHttp(gateway.url, front, { text: write, session: first.session, id: '2' })
-    if (front === 'openharness' || front === 'native') {
-      // These clients are asked themselves, and answer with their next request.
-      const sign = front === 'native' ? '"outcome":"parked"' : '"action_type":"request_approval"'
+    const sign = ASKED[front]
+    if (sign !== undefined) {
       expect(second.raw).toContain(sign)
       expect(existsSync(file)).toBe(false)
       for (const turn of gateway.engine.turns) turn.cancel()

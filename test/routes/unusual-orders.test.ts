@@ -312,7 +312,7 @@ routes:
     const elsewhere = async (session: string, key: string): Promise<string> => {
       const { turn: id } = await turn(session, [[START, say('one'), CLOSE, END]], { key })
       await until(() => running(session) === undefined)
-      const db = new DatabaseSync(`${gateway.folder}/turnpike.db`)
+      const db = new DatabaseSync(`${gateway.folder}/turnpike.db`, { timeout: 10_000 })
       const ended = () => db.prepare('SELECT outcome FROM turns WHERE turn = ?').get(id)?.['outcome']
       await until(() => ended() === 'completed')
       db.exec("INSERT OR IGNORE INTO leases (owner, epoch, expires_at) VALUES ('another', 0, 9e15)")
