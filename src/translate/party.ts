@@ -4,7 +4,9 @@ import {
   asFront,
   type BackContext,
   type BackDialect,
+  type Framing,
   type FrontDialect,
+  hasFront,
 } from '../contract/index.ts'
 
 /** One dialect of a protocol, with the validated options of its agents. */
@@ -23,6 +25,16 @@ export function frontOf({ codec, dialect }: Party): FrontDialect {
 /** The dialect that a party speaks as an agent. */
 export function backOf({ codec, dialect }: Party): BackDialect {
   return asBack(codec.dialects[dialect])
+}
+
+/** True when clients speak the party's dialect too. */
+export function hasClients({ codec, dialect }: Party): boolean {
+  return hasFront(codec.dialects[dialect])
+}
+
+/** The framing of the party's wire. */
+export function framingOf({ codec, dialect }: Party): Framing {
+  return codec.dialects[dialect]!.framing
 }
 
 /** The context of a back link without a process. */

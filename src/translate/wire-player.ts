@@ -9,7 +9,7 @@ import { Flows } from './flows.ts'
 import { asksByItself, clientContextOf } from './front-context.ts'
 import { MirrorTarget } from './mirror.ts'
 import type { Output } from './output.ts'
-import { backContext, backOf, frontOf } from './party.ts'
+import { backContext, backOf, framingOf, frontOf, hasClients } from './party.ts'
 import type { Wire } from './recording.ts'
 import { type Control, insteadOf, modelTarget, type Target, UNKNOWN } from './target.ts'
 import type { Translation } from './translation.ts'
@@ -41,7 +41,7 @@ export class WirePlayer implements WireReader {
   constructor(wire: Wire, how: Translation, output: Output, known: readonly Id[], off?: BrokenOff) {
     const { from, to, of } = how
     const has = (side: 'client' | 'agent'): boolean => wire.steps.some(({ who }) => who === side)
-    const asked = has('client') || asksByItself(wire, how)
+    const asked = hasClients(from) && (has('client') || asksByItself(wire, how))
     // With one dialect on both sides the recorded client itself reads the translation.
     const reads =
       asked && of === 'agent' && to !== 'canonical' && to.codec === from.codec && to.dialect === from.dialect
@@ -73,7 +73,7 @@ export class WirePlayer implements WireReader {
     this.#agents?.first.open()
     this.#client?.open()
     this.#commands = 0
-    readFrames(this.#wire, frontOf(this.#how.from).framing, this)
+    readFrames(this.#wire, framingOf(this.#how.from), this)
     this.#cut = true
     if (this.#broken) return this.#breakOff(this.#broken)
     // Commands that the agent's protocol does not have are answered here, as in a gateway.

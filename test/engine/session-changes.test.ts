@@ -12,6 +12,7 @@ const backs = Object.entries(codecs).flatMap(([protocol, { dialects }]) =>
 
 /** What each agent can be set to without its process, by the names of the settings. */
 const SETTABLE: Readonly<Record<string, string>> = {
+  'acp@v1': 'model effort mode',
   'anthropic@messages': 'model effort',
   'claude-code@stream-json': 'model mode',
   'codex@app-server': 'model effort',
