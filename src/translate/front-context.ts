@@ -35,8 +35,10 @@ export function callContext(party: Party, call: Call): FrontContext {
   }
   const { codec, dialect } = party
   const first = Object.keys(codec.dialects)[0]
-  const endpoint = codec.endpoints.find((known) => (known.dialect ?? first) === dialect)
-  return clientContext({ http: { method: call.method, path: endpoint?.path ?? '/', headers: call.headers ?? {} } })
+  const own = codec.endpoints.filter((known) => (known.dialect ?? first) === dialect)
+  const { method, path = '' } = call
+  const endpoint = own.find((known) => known.method === method && known.path.endsWith(path)) ?? own[0]
+  return clientContext({ http: { method, path: endpoint?.path ?? '/', headers: call.headers ?? {} } })
 }
 
 /** The context of the front half of a recorded client. */
