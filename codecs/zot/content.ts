@@ -1,5 +1,6 @@
 import { dropped, invented, weakened } from '../../src/codec-kit/index.ts'
 import {
+  asJson,
   type Ext,
   elements,
   type Id,
@@ -124,7 +125,7 @@ function writeBlock(part: Part, report: (loss: Loss) => void): JsonText | undefi
         ['type', '"tool_call"'],
         ['id', quote(part.tool)],
         ['name', quote(part.name)],
-        ['args', part.args],
+        ['args', part.args === '' ? '{}' : asJson(part.args)],
       ])
     case 'tool-reply':
       return object([

@@ -138,6 +138,11 @@ export function append(json: JsonText, extra: JsonText | undefined): JsonText {
 /** Characters that `quote` must not copy as they are. JSON.stringify decides about surrogates. */
 const NOT_PLAIN = /[\u0000-\u001f"\\\u0085\u2028\u2029\ud800-\udfff]/
 
+/** A text if it is JSON, else as a JSON string. A model may write arguments of a call that are none, such as a patch. */
+export function asJson(text: string): JsonText {
+  return parse(text) === undefined ? quote(text) : text
+}
+
 /**
  * A string as JSON that is safe on every line protocol: U+2028, U+2029 and U+0085 are escaped, because some readers
  * split lines at them; lone surrogates are escaped by JSON.stringify itself. Most text needs neither and is only put

@@ -1,5 +1,5 @@
 import { dropped, type Entry, weakened } from '../../../src/codec-kit/index.ts'
-import { type JsonText, type Loss, type Part, parse, quote, type ToolStatus } from '../../../src/model/index.ts'
+import { asJson, type JsonText, type Loss, type Part, quote, type ToolStatus } from '../../../src/model/index.ts'
 import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
 
 /** The kinds of tools that the protocol knows. */
@@ -28,7 +28,7 @@ export function kindEntry(kind: string | undefined, report: Report): Entry {
 
 /** The arguments of a call as they are; text that is no JSON is a string. */
 export function inputEntry(args: JsonText): Entry {
-  return ['rawInput', args === '' ? undefined : parse(args) === undefined ? quote(args) : args]
+  return ['rawInput', args === '' ? undefined : asJson(args)]
 }
 
 /** The status of an ended call. The protocol has no words for one that was denied or cancelled. */

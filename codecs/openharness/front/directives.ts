@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { dropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
   type Ask,
+  asJson,
   elements,
   type JsonText,
   type Loss,
@@ -99,7 +100,7 @@ export function approvalDirective(
     ['approval_id', quote(ask.ask)],
     ['message', quote(question.description ?? `${question.name} needs your approval.`)],
     ['tool', quote(question.name)],
-    ['args', parse(question.args) === undefined ? quote(question.args) : question.args],
+    ['args', asJson(question.args)],
     ['options', `[${options.join(',')}]`],
     [
       'continuation',

@@ -1,6 +1,7 @@
 import { dropped, type EventTable, writeEvent } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import {
+  asJson,
   type EventOf,
   type Id,
   type JsonText,
@@ -40,7 +41,7 @@ const EVENTS: EventTable<StreamWriter> = {
   'tool-start': members('tool_start', ['tool', 'message', 'name', 'kind', 'title', 'executor', 'lane']),
   'tool-args-delta': members('tool_args_delta', ['tool', 'text', 'lane']),
   'tool-call': members('tool_call', ['tool', 'name', 'args', 'executor', 'lane'], {
-    args: ({ args }) => (parse(args) === undefined ? quote(args) : args),
+    args: ({ args }) => asJson(args),
   }),
   'tool-progress': members<EventOf<'tool-progress'>>('tool_progress', ['tool', 'parts', 'lane'], { parts: partsJson }),
   'tool-end': members<EventOf<'tool-end'>>('tool_end', ['tool', 'status', 'parts', 'lane'], { parts: partsJson }),

@@ -1,5 +1,6 @@
 import { type Entry, isDropped, weakened } from '../../../src/codec-kit/index.ts'
 import {
+  asJson,
   type EventOf,
   type Ext,
   type Id,
@@ -56,7 +57,7 @@ export class ToolWriter {
     const entries: Entry[] = [
       ['id', quote(tool)],
       ['name', quote(name)],
-      ['args', args],
+      ['args', args === '' ? '{}' : asJson(args)],
     ]
     this.#lines.write('tool_call', entries, ext)
   }
