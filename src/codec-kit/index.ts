@@ -1,3 +1,4 @@
+export { isAnswer } from './answer-message.ts'
 export { hasFlag, withDefaultFlags } from './arguments.ts'
 export { askIdOf } from './ask-ids.ts'
 export { isBase64 } from './base64.ts'

@@ -1,10 +1,11 @@
-import { type EventTable, isDropped, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
+import { type EventTable, isAnswer, isDropped, weakened, writeEvent } from '../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Fault,
   type Id,
   type JsonText,
   type Loss,
+  type MessageView,
   member,
   object,
   quote,
@@ -44,12 +45,10 @@ export class EventWriter {
     'turn-end': (writer, event, view) => writer.#finish(event, view),
     'step-start': null,
     'step-end': null,
-    'message-start': (writer, { message, role, lane }) => {
-      if (role === 'assistant' && lane === undefined) writer.#answers.add(message)
-    },
-    'text-delta': (writer, { message, text }) => writer.#piece('text', message, text),
-    'reasoning-delta': (writer, { message, text }) => writer.#piece('thinking', message, text),
-    'reasoning-end': (writer, { message, seal }) => writer.#answers.has(message) && writer.#seal(seal),
+    'message-start': null,
+    'text-delta': (writer, { message, text }, view) => writer.#piece('text', view.message(message), text),
+    'reasoning-delta': (writer, { message, text }, view) => writer.#piece('thinking', view.message(message), text),
+    'reasoning-end': (writer, { message, seal }, view) => isAnswer(view.message(message)) && writer.#seal(seal),
     'message-end': (writer, event, view) => writer.#end(event, view),
     'message-retract': null,
     'tool-start': null,
@@ -74,8 +73,6 @@ export class EventWriter {
   #open: BlockKind | undefined
   /** The message that the open block belongs to. */
   #speaking: Id | undefined
-  /** Messages that are the answer. */
-  readonly #answers = new Set<Id>()
   /** Calls of the agent's own tools that are written. */
   readonly #called = new Set<Id>()
   /** Seals that are written: the end of a message repeats them. */
@@ -120,9 +117,9 @@ export class EventWriter {
     this.#output.event('message_start', `{"type":"message_start","message":${message}}`)
   }
 
-  #piece(kind: BlockKind, message: Id, text: string): void {
-    if (text === '' || !this.#answers.has(message)) return
-    if (this.#open !== kind || this.#speaking !== message) this.#start(kind, message)
+  #piece(kind: BlockKind, message: MessageView | undefined, text: string): void {
+    if (text === '' || !isAnswer(message)) return
+    if (this.#open !== kind || this.#speaking !== message.id) this.#start(kind, message.id)
     this.#delta(kind === 'text' ? `"text_delta","text":${quote(text)}` : `"thinking_delta","thinking":${quote(text)}`)
   }
 
@@ -185,13 +182,13 @@ export class EventWriter {
   /** Writes the reasoning and text that came only with the end of the message. */
   #end({ message, parts = [] }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)
-    if (!known || !this.#answers.has(message)) return
+    if (!isAnswer(known)) return
     for (const part of parts) {
       if (part.type === 'reasoning' && known.thought !== true && !this.#seals.has(part.seal?.data ?? '')) {
-        this.#piece('thinking', message, part.text)
+        this.#piece('thinking', known, part.text)
         this.#seal(part.seal)
       }
-      if (part.type === 'text' && !known.streamed) this.#piece('text', message, part.text)
+      if (part.type === 'text' && !known.streamed) this.#piece('text', known, part.text)
     }
     this.#close()
   }

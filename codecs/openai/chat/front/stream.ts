@@ -1,9 +1,10 @@
-import { type EventTable, writeEvent } from '../../../../src/codec-kit/index.ts'
+import { type EventTable, isAnswer, writeEvent } from '../../../../src/codec-kit/index.ts'
 import {
   type EventOf,
   type Fault,
   type JsonText,
   type Loss,
+  type MessageView,
   object,
   quote,
   type TurnEvent,
@@ -32,10 +33,10 @@ export class ChunkWriter {
     'turn-end': (writer, event, view) => writer.#finish(event, view),
     'step-start': null,
     'step-end': null,
-    'message-start': (writer, event) => writer.#start(event),
-    'text-delta': (writer, event) => writer.#text(event.message, event.text),
-    'reasoning-delta': (writer, { message, text }) =>
-      writer.#isAnswer(message) && writer.#delta('reasoning_content', text),
+    'message-start': null,
+    'text-delta': (writer, event, view) => writer.#text(view.message(event.message), event.text),
+    'reasoning-delta': (writer, { message, text }, view) =>
+      isAnswer(view.message(message)) && writer.#delta('reasoning_content', text),
     'reasoning-end': null,
     'message-end': (writer, event, view) => writer.#end(event, view),
     'message-retract': null,
@@ -60,8 +61,6 @@ export class ChunkWriter {
   /** The beginning of every chunk, which has the same ids. */
   #head = ''
   #begun = false
-  /** Messages whose text is the answer, and the member that it goes to. */
-  readonly #answers = new Map<string, 'content' | 'refusal'>()
   /** The message that text was written of; another one begins after an empty line. */
   #speaking: string | undefined
 
@@ -99,30 +98,21 @@ export class ChunkWriter {
     this.#chunk('{"role":"assistant","content":""}', 'null')
   }
 
-  #start({ message, role, lane, phase }: EventOf<'message-start'>): void {
-    if (role === 'assistant' && lane === undefined)
-      this.#answers.set(message, phase === 'refusal' ? 'refusal' : 'content')
-  }
-
-  #isAnswer(message: string): boolean {
-    return this.#answers.has(message)
-  }
-
-  #text(message: string, text: string): void {
-    const member = this.#answers.get(message)
-    if (member === undefined || text === '') return
-    if (this.#speaking !== undefined && this.#speaking !== message) this.#delta(member, '\n\n')
-    this.#speaking = message
+  #text(message: MessageView | undefined, text: string): void {
+    if (!isAnswer(message) || text === '') return
+    const member = message.refuses ? 'refusal' : 'content'
+    if (this.#speaking !== undefined && this.#speaking !== message.id) this.#delta(member, '\n\n')
+    this.#speaking = message.id
     this.#delta(member, text)
   }
 
   /** Writes the text and reasoning that came only with the end of the message. */
   #end({ message, parts }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)
-    if (!parts || !known || !this.#isAnswer(message)) return
+    if (!parts || !isAnswer(known)) return
     const thoughts = parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join('')
     if (known.thought !== true && thoughts !== '') this.#delta('reasoning_content', thoughts)
-    if (!known.streamed) this.#text(message, textOf(parts))
+    if (!known.streamed) this.#text(known, textOf(parts))
   }
 
   #delta(member: string, text: string): void {

@@ -1,4 +1,4 @@
-import type { Entry } from '../../../../src/codec-kit/index.ts'
+import { type Entry, isAnswer } from '../../../../src/codec-kit/index.ts'
 import type { EventOf, Id, JsonText, Seal, TurnView } from '../../../../src/model/index.ts'
 import { members, object, quote, textOf } from '../../../../src/model/index.ts'
 import { itemId, type ResponseRef } from '../ids.ts'
@@ -22,8 +22,8 @@ interface Open {
 export class SpeechItems {
   readonly #ref: ResponseRef
   readonly #output: Output
-  /** Messages whose text is the answer. */
-  readonly #answers = new Map<Id, Phase>()
+  /** What messages of this response said at their beginning that they are. */
+  readonly #phases = new Map<Id, Phase>()
   /** Seals that were shown: the end of a message repeats them. */
   readonly #sealed = new Set<string>()
   #open: Open | undefined
@@ -33,16 +33,17 @@ export class SpeechItems {
     this.#output = output
   }
 
-  /** A message begins. Those of sub-agents and of others than the agent are no part of the answer. */
-  start({ message, role, lane, phase }: EventOf<'message-start'>): void {
-    if (role === 'assistant' && lane === undefined) this.#answers.set(message, phase)
+  /** A message begins. */
+  start({ message, phase }: EventOf<'message-start'>): void {
+    this.#phases.set(message, phase)
   }
 
   /** A piece of text. */
   text(message: Id, text: string, view: TurnView): void {
-    if (text === '' || !this.#isAnswer(message, view)) return
-    const phase = this.#answers.get(message)
-    const kind = phase === 'refusal' ? 'refusal' : 'output_text'
+    const known = view.message(message)
+    if (text === '' || !isAnswer(known)) return
+    const phase = this.#phases.get(message)
+    const kind = known.refuses ? 'refusal' : 'output_text'
     const open = this.#openFor(message, kind, phase)
     open.text += text
     this.#output.delta(`response.${kind}.delta`, open.of, text)
@@ -50,7 +51,7 @@ export class SpeechItems {
 
   /** A piece of reasoning. */
   think(message: Id, text: string, view: TurnView): void {
-    if (text === '' || !this.#isAnswer(message, view)) return
+    if (text === '' || !isAnswer(view.message(message))) return
     const open = this.#openFor(message, 'reasoning', undefined)
     open.text += text
     this.#output.delta('response.reasoning_summary_text.delta', open.of, text)
@@ -58,7 +59,7 @@ export class SpeechItems {
 
   /** A block of reasoning is complete. Of hidden reasoning only the seal is known. */
   thought(message: Id, seal: Seal | undefined, view: TurnView): void {
-    if (!this.#isAnswer(message, view)) return
+    if (!isAnswer(view.message(message))) return
     if (seal) this.#sealed.add(seal.data)
     if (this.#open?.kind === 'reasoning') this.close(seal)
     else if (seal) {
@@ -71,7 +72,7 @@ export class SpeechItems {
   /** A message ends. Text and reasoning that came only with its end are said now. */
   end({ message, parts }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)
-    if (!known || !this.#isAnswer(message, view)) return
+    if (!isAnswer(known)) return
     for (const part of parts ?? []) {
       if (part.type !== 'reasoning') continue
       if (known.thought !== true) this.think(message, part.text, view)
@@ -91,14 +92,6 @@ export class SpeechItems {
   }
 
   /** A message may have begun in an earlier response of its turn. */
-  #isAnswer(message: Id, view: TurnView): boolean {
-    if (this.#answers.has(message)) return true
-    const known = view.message(message)
-    if (known?.role !== 'assistant' || known.lane !== undefined) return false
-    this.#answers.set(message, undefined)
-    return true
-  }
-
   #openFor(message: Id, kind: Open['kind'], phase: Phase): Open {
     const open = this.#open
     if (open?.message === message && open.kind === kind) return open
