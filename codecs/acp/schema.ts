@@ -34,7 +34,7 @@ export const Initialized = v.looseObject({
 })
 export type Initialized = v.InferOutput<typeof Initialized>
 
-/** What the answers to `session/new`, `session/load` and `session/resume` say of the session's settings. */
+/** The session's settings in the answers to `session/new`, `session/load` and `session/resume`. */
 export const SessionState = v.looseObject({
   modes: maybe(
     v.looseObject({

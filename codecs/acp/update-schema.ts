@@ -80,7 +80,7 @@ export const ThreadStatus = v.looseObject({
   _meta: v.looseObject({ codex: v.looseObject({ threadStatus: v.looseObject({ type: v.string() }) }) }),
 })
 
-/** What an agent tells of a terminal that it runs itself, in the `_meta` of a tool's update. */
+/** The state of a terminal that the agent runs itself, in the `_meta` of a tool's update. */
 export const TerminalMeta = v.looseObject({
   _meta: v.looseObject({
     terminal_info: maybe(v.looseObject({})),

@@ -14,7 +14,7 @@ const COUNTS = {
 /** The counts of Gemini CLI in `_meta.quota.token_count`. */
 const QUOTA = { input: 'input_tokens', output: 'output_tokens' } as const
 
-/** What a gateway of ours as the agent says of the cost, in `_meta.turnpike`. */
+/** The cost that an agent says in `_meta.turnpike`, as a gateway does. */
 const COST = { costUsd: 'costUsd' } as const
 
 /** Reads a `usage` object. All zeros, or no count at all, mean that nothing was counted: then undefined. */

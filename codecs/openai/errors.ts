@@ -93,7 +93,7 @@ export function faultOfError(json: JsonText, status: number | undefined): Fault 
   return fault(known ?? 'provider-error', `The model provider answered ${where}${name}${said}`, ext && { ext })
 }
 
-/** What servers in Python say of a request that they refuse: a text, or a list of what is wrong. */
+/** The reason that servers in Python give for refusing a request: a text, or a list of mistakes. */
 function detailOf(detail: unknown): string {
   const all: readonly unknown[] = Array.isArray(detail) ? detail : [detail]
   return all.map((one) => textOf(isRecord(one) ? one['msg'] : one) ?? '').join('; ')

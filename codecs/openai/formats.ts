@@ -25,7 +25,7 @@ export function responseFormat(format: JsonText | undefined): JsonText | undefin
   ])
 }
 
-/** What a request of Chat Completions says of its answer's form, as the `text` of the Responses API. */
+/** The form of the answer in a request of Chat Completions, as the `text` of the Responses API. */
 export function textOfChat(json: JsonText): JsonText | undefined {
   const format = member(json, 'response_format')
   const schema = format === undefined ? undefined : member(format, 'json_schema')

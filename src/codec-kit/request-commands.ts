@@ -14,7 +14,7 @@ export interface ParkedAnswer {
   reply: AskReply
 }
 
-/** What a request ends with: `answers` are those besides the results of tools in its input. */
+/** The end of a request: `answers` are those besides the results of tools in its input. */
 export interface RequestEnd {
   input: readonly Part[]
   history: readonly Message[]

@@ -126,7 +126,7 @@ export class Asks {
     if (reply.kind !== 'approval') return CANCELLED
     const chosen = options.find(({ id }) => id === reply.option)
     if (chosen?.kind !== 'allow') denied()
-    // An agent that offers no way to refuse is told that nobody has decided.
+    // Where an agent offers no way to refuse, the answer is that nobody has decided.
     if (!chosen || (reply.stopTurn && chosen.kind === 'deny')) return CANCELLED
     return `{"outcome":{"outcome":"selected","optionId":${quote(chosen.id)}}}`
   }

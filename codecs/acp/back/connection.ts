@@ -14,7 +14,7 @@ import { loginFault } from './login.ts'
 export class Connection {
   readonly writer = new RpcWriter()
   readonly context: BackContext<Options>
-  /** What the agent said of itself. */
+  /** The agent's answer to `initialize`. */
   about: Initialized | undefined
   /** The reason why nothing can be sent any more. */
   dead: Fault | undefined
@@ -143,5 +143,5 @@ export class Connection {
   }
 }
 
-/** What the agent can do with its sessions besides making them. */
+/** The agent's abilities for sessions, besides making them. */
 type SessionCapability = 'resume' | 'close' | 'additionalDirectories'

@@ -51,7 +51,7 @@ export class Controls {
     } else this.#changes.set(command, (why) => this.#reply(command, why ? { fault: why } : {}))
   }
 
-  /** What an agent offers it says with its session. */
+  /** An agent says with its session what it offers. */
   #query(command: CommandOf<'query'>): void {
     this.#connection.ready(() => {
       const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})

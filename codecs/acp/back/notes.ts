@@ -47,7 +47,7 @@ function plan(out: TurnEmitter, json: JsonText): void {
   else out.report(unparsed('plan'))
 }
 
-/** What is in the context window is no usage of tokens: it rides in the fields of this protocol. */
+/** The content of the context window is not a usage of tokens: it is passed in the fields of this protocol. */
 function usage(out: TurnEmitter, update: unknown, json: JsonText): void {
   const read = readUpdate(out, UsageUpdate, update, 'usage')
   if (!read) return

@@ -9,7 +9,7 @@ export interface Place {
   readonly entries: readonly Entry[]
 }
 
-/** What a client says of the place that it works in. */
+/** The place in which a client works. */
 export type Wished = Pick<TurnStart, 'cwd' | 'folders' | 'mcpServers'>
 
 /**

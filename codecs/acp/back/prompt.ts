@@ -2,7 +2,7 @@ import { commandText, weakened, withInstruction } from '../../../src/codec-kit/i
 import { type CommandOf, type JsonText, type Loss, type Part, textOf } from '../../../src/model/index.ts'
 import { type ContentKinds, partLoss, writeBlock } from '../content.ts'
 
-/** The content blocks of a prompt. `system` is an instruction that the agent has not been told yet. */
+/** The content blocks of a prompt. `system` is an instruction that the agent does not have yet. */
 export function promptOf(
   { input, invocation }: CommandOf<'turn-start'>,
   system: string | undefined,

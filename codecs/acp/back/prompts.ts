@@ -32,7 +32,7 @@ export interface PromptPeers {
 export class Prompts {
   readonly #peers: PromptPeers
   #work: Work | undefined
-  /** The system prompt that the session has been told. */
+  /** The system prompt that the session has. */
   #system: string | undefined
 
   constructor(peers: PromptPeers) {

@@ -19,7 +19,7 @@ interface Call {
   shown: string
   /** The output of its terminal; undefined unless the agent runs that itself and tells what comes of it. */
   terminal: string | undefined
-  /** What the last update had besides. */
+  /** Further fields of the last update. */
   ext: JsonText | undefined
 }
 
@@ -44,7 +44,7 @@ export class Tools {
     const call = known ?? this.#start(update, ends ? undefined : ext)
     this.#read(call, json)
     const piece = this.#terminalPiece(call, update)
-    // What a call begins with may be a part of its arguments.
+    // The first arguments of a call may be only a part of them.
     if (ends || status === 'in_progress' || (known && call.args !== '{}')) this.#call(call)
     if (ends) this.#end(update, json, ext)
     else this.#progress(call, piece, ext)

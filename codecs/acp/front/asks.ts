@@ -124,7 +124,7 @@ function approved({ options }: Approval, result: JsonText | undefined): AskReply
   return { kind: 'approval', option: (chosen ?? narrowestOption(options, 'deny'))?.id ?? 'deny' }
 }
 
-/** What the client has filled in; an empty object when it declines. */
+/** The values that the client has filled in; an empty object when it declines. */
 function filledIn(result: JsonText | undefined): AskReply {
   const { success, output } = v.safeParse(Elicited, parseObject(result ?? ''))
   return { kind: 'input', values: success && output.content ? member(result!, 'content')! : '{}' }

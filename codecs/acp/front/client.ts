@@ -3,7 +3,7 @@ import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { Item } from '../../../src/model/index.ts'
 import type { Session } from './session.ts'
 
-/** What a client can show besides what every client can. */
+/** The optional things that a client can show. */
 export interface Shows {
   readonly notices: boolean
   readonly booleans: boolean
@@ -16,11 +16,11 @@ export interface Client {
   readonly writer: RpcWriter
   /** The sessions that are open on this connection, by their ids. */
   readonly sessions: Map<string, Session>
-  /** What the client has announced; undefined before `initialize`. */
+  /** The client's announced capabilities; undefined before `initialize`. */
   shows: Shows | undefined
   /** The name of its agent, once known. */
   agent: string | undefined
-  /** What its agent carries; undefined while unknown. */
+  /** The things that its agent carries; undefined while unknown. */
   carries: ReadonlySet<Item> | undefined
 }
 

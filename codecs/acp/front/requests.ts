@@ -15,7 +15,7 @@ export interface Request {
 export class Requests {
   readonly #client: Client
   readonly #open = new Set<Request>()
-  /** What a fault found by the link itself is answered to. */
+  /** The request that a fault found by the link itself answers. */
   #refused: { id: JsonText; code: number } | undefined
 
   constructor(client: Client) {

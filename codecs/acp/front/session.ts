@@ -7,7 +7,7 @@ export interface Session {
   readonly cwd: string
   readonly folders: readonly string[]
   readonly mcpServers: readonly McpServer[]
-  /** What its agent offers. */
+  /** The modes, options and commands that its agent offers. */
   offers: Offers
   /** The model is one of the options, though the agent does not offer it as one: it is set by its name. */
   hasModels: boolean

@@ -52,7 +52,7 @@ export class ToolWriter {
     }
   }
 
-  /** What a running call has shown so far; text beyond a limit loses its beginning. */
+  /** The output of a running call so far; text beyond a limit loses its beginning. */
   progress({ tool, parts, ext }: EventOf<'tool-progress'>): void {
     let text = this.#progress.get(tool) ?? ''
     for (const part of parts) if (part.type === 'text') text += part.text

@@ -117,7 +117,7 @@ export class TurnWriter {
     else this.#updates.chunk(kind, `{"type":"text","text":${quote(text)}}`, id, extra)
   }
 
-  /** What a message holds that was not shown in pieces. */
+  /** The parts of a message that were not shown in pieces. */
   #messageEnd({ message, parts = [], revised }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)!
     if (known.role !== 'assistant' || known.lane !== undefined) {

@@ -22,7 +22,7 @@ import {
   toolUseBlock,
 } from './blocks.ts'
 
-/** What an answer repeats of its request. */
+/** The parts of a request that its answer repeats. */
 export interface Asked {
   model: string
   /** The id of the request, for its errors and headers. */
@@ -83,7 +83,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonT
 }
 
 /**
- * What the agent has said and done, in order as far as the view tells it: tools that no message names stand before the
+ * Everything that the agent has said and done, in the order that the view has: tools that no message names stand before the
  * last message, which tells what came of them.
  */
 function answerBlocks(view: TurnView): JsonText[] {

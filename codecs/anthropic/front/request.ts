@@ -138,7 +138,7 @@ function agentOf(model: string): [agent: string, model: string | undefined] {
   return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
 }
 
-/** What the user says after the last answer is the input; instructions of the system after it belong to the history. */
+/** The user's messages after the last answer are the input; instructions of the system after it belong to the history. */
 function conversation(messages: readonly Message[]): Pick<MessagesRequest, 'input' | 'history'> {
   const answered = messages.findLastIndex(({ role }) => role === 'assistant') + 1
   const last = messages.slice(answered)

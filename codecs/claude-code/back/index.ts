@@ -164,7 +164,7 @@ export class ClaudeCodeBack implements BackLink {
       turn.main.out.started()
       this.#done(reader.read(turn, line), reader.item, line)
     }
-    // What comes between turns without a begin of its own is no output: the state of tasks and of the session.
+    // Lines between turns without a begin of their own are the state of tasks and of the session, not output.
     else if (this.#unasked.began) reader.read(this.#unasked.open(), line)
     else this.#foreign(line)
   }

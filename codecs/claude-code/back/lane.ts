@@ -2,7 +2,7 @@ import { numberedIds, ToolCalls, TurnEmitter } from '../../../src/codec-kit/inde
 import type { BackPorts } from '../../../src/contract/index.ts'
 import type { Executor, Id, JsonText, Part, ToolStatus } from '../../../src/model/index.ts'
 
-/** What the tools of Claude Code do, by their names. */
+/** The kinds of Claude Code's tools, by their names. */
 const KINDS: Readonly<Record<string, string>> = {
   Bash: 'execute',
   Edit: 'edit',

@@ -184,7 +184,7 @@ function inject({ out }: Lane, text: string): void {
   out.emit({ type: 'message-end', message, parts: [{ type: 'text', text }] })
 }
 
-/** What a turn does not need to be told. */
+/** Lines that a turn does not need. */
 const UNNEEDED: ReadonlySet<unknown> = new Set(['status', 'thinking_tokens'])
 
 function readSystem(turn: TurnDecoder, { value }: Line): Reading {

@@ -81,7 +81,7 @@ function placeOf(url: string, schema: string): string {
   return URL.canParse(url) ? `postgres://${new URL(url).host}${new URL(url).pathname} (schema ${schema})` : 'PostgreSQL'
 }
 
-/** What a store works with. `place` names it in messages. */
+/** The dependencies of a store. `place` names it in messages. */
 interface PostgresParts {
   connector: Connector
   place: string

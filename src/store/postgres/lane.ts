@@ -70,13 +70,13 @@ export class Lane {
   }
 
   async #drain(): Promise<void> {
-    // What else this tick brings goes with it.
+    // Further work of this tick goes with it.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) await this.#runGroup(this.#take())
     this.#running = undefined
   }
 
-  /** What goes together: all that waits, up to a number of statements. */
+  /** Takes the work that goes together: all that waits, up to a number of statements. */
   #take(): Work[] {
     let count = 0
     let statements = 0

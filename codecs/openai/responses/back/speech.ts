@@ -18,7 +18,7 @@ interface Open {
   reasoning: string
 }
 
-/** What the model says and thinks in one answer, as messages of the turn: reasoning belongs to the text behind it. */
+/** The text and reasoning of one answer of the model, as messages of the turn: reasoning belongs to the text behind it. */
 export class Speech {
   readonly #turn: Id
   readonly #ports: BackPorts

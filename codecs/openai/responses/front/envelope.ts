@@ -16,7 +16,7 @@ import { usageJson } from '../usage.ts'
 /** The state of a response. */
 export type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
-/** What the request of a response says that its answer repeats. */
+/** The fields of a request that its response repeats. */
 export interface Envelope {
   ref: ResponseRef
   background: boolean
@@ -24,7 +24,7 @@ export interface Envelope {
   metadata: JsonText | undefined
 }
 
-/** What a response says beyond its request and its turn. */
+/** The fields of a response that come neither from its request nor from its turn. */
 export interface ResponseState {
   status: Status
   output: JsonText

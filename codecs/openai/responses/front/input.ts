@@ -44,7 +44,7 @@ export function readInput(json: JsonText): Input | Fault {
       case 'reference':
         after = turnOfItem(item.id)
         if (after === undefined) return unknownItem(item.id, at)
-        // What is not said again is the system prompt: it is that of each request.
+        // Each request says its system prompt, so an earlier one is not repeated.
         input.said = input.said.filter(({ role }) => role === 'system')
     }
   }

@@ -18,11 +18,11 @@ interface Open {
   text: string
 }
 
-/** What the agent says and thinks, as items: one at a time is open, because clients look for the end of the last one. */
+/** The agent's text and reasoning, as items: one at a time is open, because clients look for the end of the last one. */
 export class SpeechItems {
   readonly #ref: ResponseRef
   readonly #output: Output
-  /** What messages of this response said at their beginning that they are. */
+  /** The phases of the messages that began in this response. */
   readonly #phases = new Map<Id, Phase>()
   /** Seals that were shown: the end of a message repeats them. */
   readonly #sealed = new Set<string>()

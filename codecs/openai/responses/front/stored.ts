@@ -102,7 +102,7 @@ export class StoredFront implements FrontLink {
     return { ref: this.#ref, background: false, metadata: undefined }
   }
 
-  /** What is no turn to the gateway is no response to its client. */
+  /** Where the gateway knows no turn, the client has no response. */
   #refuse(found: Fault): void {
     this.#ports.send(errorBody(found.code === 'session-not-found' ? this.#unknown() : found))
   }
