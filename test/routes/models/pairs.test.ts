@@ -239,9 +239,9 @@ describe.each(pairs)('%s → %s', (front, back) => {
     })
 
     const sealed = client.seals === 'any' || (client.seals === 'own' && front === back)
-    test.skipIf(client.seals === 'none' || MODELS[back]!.seals === 'none')(
-      'reasoning goes back to its model with its seal unchanged',
-      async () => {
+    // Only some of the protocols have seals.
+    if (client.seals !== 'none' && MODELS[back]!.seals !== 'none') {
+      test('reasoning goes back to its model with its seal unchanged', async () => {
         const seal = 'c2VhbA+/=='
         const thought = { reasoning: 'Hm.', seal }
         play({ pieces: [thought, { text: 'Let me see.' }, call('c1', 'add', 1)], stop: 'tools' }, HELLO, HELLO)
@@ -263,8 +263,8 @@ describe.each(pairs)('%s → %s', (front, back) => {
         const results: Said[] = [{ role: 'tool', text: 'one', result: 'other_1' }]
         await ask({ ...asked, messages: [{ role: 'user', text: 'Anew.' }, { ...said, calls }, ...results] })
         expect(requests()[2]!.messages[1]!.thought).toEqual(sealed ? known : undefined)
-      },
-    )
+      })
+    }
 
     test('a tool that the client does not have is not for it to run', async () => {
       play({ pieces: [call('c1', 'format_disk', 1)], stop: 'tools' }, HELLO)
