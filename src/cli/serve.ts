@@ -143,7 +143,11 @@ function offer(): string {
 function welcome(url: string, agents: readonly string[]): string {
   const streamed = agents.includes('coder') ? '/coder' : ''
   const named = agents.includes('coder') ? ' --agent coder' : ''
+  const model = agents.includes('coder') ? 'coder' : (agents[0] ?? '')
   return `Turnpike listens on ${url} (agents: ${agents.join(', ')})
+
+A client of OpenAI's API (base URL ${url}/v1) or Anthropic's (${url}); the agents are the models:
+  curl -s ${url}/v1/chat/completions -H 'content-type: application/json' -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
 
 An OpenHarness turn:
   curl -s ${url}/v1/openharness -H 'content-type: application/json' -d '{"protocol_version":"1.0.0","request_id":"r1","request":{"context":{"session_id":"s1","user_intent":"hello"}}}'
