@@ -4,6 +4,7 @@ import type { Config } from '../config/index.ts'
 import { describeConfig } from '../config/load.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import { missingPrograms } from './programs.ts'
 import { readConfig } from './read-config.ts'
 import { collectorOf, exportOptions } from './setup.ts'
 
@@ -13,7 +14,7 @@ example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})
 
 /**
  * `turnpike check`: reads the configuration and prints its resolved values, or its errors (exit code 3). Things that
- * can be missing at run time, such as a collector that does not answer, are warnings.
+ * can be missing at run time, such as an agent's program or a collector, are warnings.
  */
 export async function checkCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
@@ -21,7 +22,8 @@ export async function checkCommand(args: string[]): Promise<number> {
   const file = configFile(options.config)
   const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
   const none = file === undefined ? [NO_FILE] : []
-  for (const warning of [...none, ...config.warnings, ...(await telemetryProblems(config))]) {
+  const missing = missingPrograms(config, process.env)
+  for (const warning of [...none, ...config.warnings, ...missing, ...(await telemetryProblems(config))]) {
     process.stderr.write(`warning: ${warning}\n`)
   }
   process.stdout.write(`${describeConfig(config)}\n`)

@@ -1,5 +1,6 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { basename, delimiter, join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { basename } from 'node:path'
+import { findProgram } from './programs.ts'
 
 /** An agent that people install: its program, and how the gateway speaks to it. */
 export interface KnownAgent {
@@ -33,9 +34,8 @@ const LAUNCHER = 'turnpike.sh'
 
 /** The known agents whose program is in a folder of `path` (the variable PATH). */
 export function findAgents(path: string): KnownAgent[] {
-  const folders = path.split(delimiter).filter((folder) => folder !== '')
   return KNOWN_AGENTS.filter(({ program }) => {
-    const file = folders.map((folder) => join(folder, program)).find(isProgram)
+    const file = findProgram(program, path)
     return file !== undefined && basename(realpathSync(file)) !== LAUNCHER
   })
 }
@@ -49,13 +49,4 @@ export async function versionOf(program: string): Promise<string | undefined> {
     })
     child.stdin?.end()
   })
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
 }
