@@ -60,6 +60,16 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await store.close()
     })
 
+    it('go in several messages when there are very many, in their order', async () => {
+      const schema = newSchema()
+      const store = await open(schema)
+      const ids = Array.from({ length: 600 }, (_, n) => `S${n}`)
+      await Promise.all(ids.map((id, n) => store.openSession({ ...KEY, session: id }, id, n)))
+      expect(await asked(`SELECT DISTINCT xmin FROM ${schema}.sessions`)).toHaveLength(2)
+      expect((await store.listSessions('acme', 600)).map(({ id }) => id)).toEqual(ids.reverse())
+      await store.close()
+    })
+
     it('are done all the same when one that goes with them cannot be', async () => {
       const store = await open()
       const opened = store.openSession(KEY, 'S1', 1)

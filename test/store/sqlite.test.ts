@@ -7,7 +7,7 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { openStore, StoreError } from '../../src/store/index.ts'
+import { openStore, StoreError, storeVersion } from '../../src/store/index.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/schema.ts'
 import { KEY, storeContract, TURN } from './contract.ts'
 
@@ -21,6 +21,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 storeContract('a SQLite file', () => open(newPath()))
 storeContract('SQLite in memory', () => open(':memory:'))
+
+it('tells the version of a file without changing it', async () => {
+  const path = newPath()
+  const at = { kind: 'sqlite', path } as const
+  expect(await storeVersion(at)).toEqual({ place: path, version: 0, latest: SCHEMA_VERSION })
+  expect(existsSync(path)).toBe(false)
+  expect((await storeVersion({ kind: 'sqlite', path: ':memory:' })).version).toBe(0)
+  await open(path).close()
+  expect((await storeVersion(at)).version).toBe(SCHEMA_VERSION)
+  writeFileSync(path, 'no database, but a text that is long enough to be read as one'.repeat(20))
+  await expect(storeVersion(at)).rejects.toMatchObject({ code: 'damaged' })
+})
 
 it('reads losses that were recorded without a side: those of the client are the last ones', async () => {
   const store = open(':memory:')

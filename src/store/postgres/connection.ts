@@ -94,6 +94,5 @@ function isLost(error: unknown): boolean {
 /** True for an error that may pass by itself: no connection, or another transaction that was first. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
-  if (state === undefined) return !(error instanceof TypeError)
-  return isLost(error) || /^40/.test(state) || state === '55P03'
+  return state === undefined || isLost(error) || /^40/.test(state) || state === '55P03'
 }

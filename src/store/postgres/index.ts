@@ -78,7 +78,8 @@ export async function postgresVersion({ url, schema }: PostgresLocation): Promis
 
 /** The server and schema, for messages: without user and password. */
 function placeOf(url: string, schema: string): string {
-  return URL.canParse(url) ? `postgres://${new URL(url).host}${new URL(url).pathname} (schema ${schema})` : 'PostgreSQL'
+  const { host, pathname } = new URL(url)
+  return `postgres://${host}${pathname} (schema ${schema})`
 }
 
 /** The dependencies of a store. `place` names it in messages. */

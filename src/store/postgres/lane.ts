@@ -35,7 +35,6 @@ export class Lane {
   #running: Promise<void> | undefined
   /** The patience ran out. Nothing is tried again until something has succeeded. */
   #gaveUp = false
-  #closed = false
 
   /**
    * `first` is a connection to begin with; `patienceMs` is how long work is tried again that a lost connection or another
@@ -64,7 +63,6 @@ export class Lane {
   /** Ends the connection when everything given so far is done. */
   async close(): Promise<void> {
     await this.idle()
-    this.#closed = true
     await this.#connection?.end()
     this.#connection = undefined
   }
@@ -108,7 +106,7 @@ export class Lane {
         this.#gaveUp = false
         return results
       } catch (error) {
-        if (!isPassing(error) || this.#closed) throw error
+        if (!isPassing(error)) throw error
         this.#gaveUp = performance.now() >= until
         if (this.#gaveUp) throw error
         await new Promise((resolve) => setTimeout(resolve, pause * Math.random()))
