@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENTS, clientNames } from '../kit/clients.ts'
 import { AGENTS, ROOT } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
-import { type Held, type Served, serve, Wire } from './served.ts'
+import { type Held, PIPE_FILES, type Served, serve, Wire } from './served.ts'
 
 const KIT = join(ROOT, 'test/kit/agents')
 const MIB = 1024 * 1024
@@ -56,8 +56,8 @@ afterEach(async () => {
   expect([next.status, (await next.json()) as object]).toMatchObject([200, { outcome: 'completed' }])
   await until(() => {
     const { files, children } = gateway.held()
-    // The connection that we keep ourselves, and one that is being closed.
-    return files <= before.files + 2 && children <= before.children
+    // The connection that we keep ourselves, one that is being closed, and the pipes of an agent to come.
+    return files <= before.files + 2 + PIPE_FILES && children <= before.children
   })
   expect(gateway.held().rss).toBeLessThan(before.rss + MARGIN)
 })

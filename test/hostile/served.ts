@@ -26,6 +26,12 @@ export interface Served {
   stop(): Promise<void>
 }
 
+/**
+ * The open files of one agent's pipes, both ends. A gateway makes those of the next agents ahead, one agent after the
+ * other, so it has fewer for a moment after each start.
+ */
+export const PIPE_FILES = 6
+
 /** What the gateway may have in memory: one that keeps what it should not is gone. */
 const HEAP_MIB = 192
 
