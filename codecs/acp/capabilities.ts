@@ -34,7 +34,7 @@ export const backCapabilities = capabilities({
   ],
   partial: [
     ...FILES,
-    // An agent tells them with its session, and a session is only left between two turns.
+    // An agent sends them with its session, and a session is only left between two turns.
     'query.models',
     'query.offers',
     'session-close',

@@ -126,7 +126,7 @@ export class Asks {
     if (reply.kind !== 'approval') return CANCELLED
     const chosen = options.find(({ id }) => id === reply.option)
     if (chosen?.kind !== 'allow') denied()
-    // Where an agent offers no way to refuse, the answer is that nobody has decided.
+    // Without an option that refuses, the answer is `cancelled`.
     if (!chosen || (reply.stopTurn && chosen.kind === 'deny')) return CANCELLED
     return `{"outcome":{"outcome":"selected","optionId":${quote(chosen.id)}}}`
   }

@@ -49,7 +49,7 @@ export class Prompts {
     return this.#work?.sent ? this.#work.decoder : undefined
   }
 
-  /** The session begins anew: it knows no system prompt. */
+  /** Forgets the system prompt of a session that begins again. */
   forget(): void {
     this.#system = undefined
   }
@@ -76,7 +76,7 @@ export class Prompts {
     })
   }
 
-  /** Sets model and effort as the turn wants them. One that the agent refuses is a loss, and the client is told. */
+  /** Sets the model and effort of the turn. A setting that the agent refuses is a loss and a notice. */
   #choose(work: Work): void {
     const { decoder, start } = work
     this.#peers.changes.choose(

@@ -17,7 +17,7 @@ interface Call {
   /** Its content as the agent wrote it last, and the text of it that was shown. */
   content: JsonText | undefined
   shown: string
-  /** The output of its terminal; undefined unless the agent runs that itself and tells what comes of it. */
+  /** The output of its terminal; undefined unless the agent runs the terminal itself and sends its output. */
   terminal: string | undefined
   /** Further fields of the last update. */
   ext: JsonText | undefined

@@ -70,7 +70,7 @@ export class TurnDecoder {
     this.out.text(text)
   }
 
-  /** Notes what Codex says of its thread: after an error it tells the reason as text, and ends as if all were well. */
+  /** Notes the state of Codex's thread: after an error Codex sends the reason as text and ends the turn as completed. */
   noted(update: object): void {
     const { success, output } = v.safeParse(ThreadStatus, update)
     if (success && output._meta.codex.threadStatus.type === 'systemError') this.#failure = ''

@@ -52,7 +52,7 @@ export class Asks {
     }
   }
 
-  /** A question is settled: a client that still shows it is told so, unless it gave up the prompt itself. */
+  /** Withdraws a settled question from a client that still shows it, unless the client cancelled the prompt. */
   settled(ask: Id, work: Work): void {
     const key = `${work.exchange}/${ask}`
     const open = this.#open.get(key)

@@ -66,7 +66,7 @@ const WORK = {
 
 /** `session/new`. */
 export const NewSession = loosely(WORK)
-/** Where a session works: its folders and servers. */
+/** The folders and MCP servers of a session. */
 export type NewSession = v.InferOutput<typeof NewSession>
 /** `session/load` and `session/resume`. */
 export const OldSession = loosely({ sessionId: id, ...WORK })

@@ -115,7 +115,7 @@ function choiceJson({ value, name = value, description }: OfferedChoice): JsonTe
   ])
 }
 
-/** The slash commands of a session, as its client is told of them. */
+/** The slash commands of a session, in the form for its client. */
 export function commandsJson({ offers: { commands = [] } }: Session): JsonText {
   const list = commands.map(({ name, description = '', hint }) =>
     object([
