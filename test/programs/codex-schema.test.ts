@@ -54,7 +54,7 @@ const choice = (option: string): AskReply => ({ kind: 'approval', option })
 function written(): Message[] {
   const everything: Codex = greeted({ process: { command: 'codex', env: {}, cwd: '/srv' } })
   everything.start('hi', {
-    cwd: '/work',
+    cwd: '/project',
     folders: ['/more'],
     mcpServers: [{ name: 'a', type: 'stdio', command: ['serve'], env: {} }],
     options: { systemPrompt: 'Be nice.', model: 'm2', effort: 'high', outputSchema: '{"type":"object"}' },

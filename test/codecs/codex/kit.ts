@@ -78,7 +78,7 @@ export function running(start?: Start, context: Partial<BackContext<unknown>> = 
 /** A command that runs, and the agent's request for an approval of it. */
 export function asking(params: object = {}, method = 'item/commandExecution/requestApproval', id: unknown = 0): Codex {
   const agent = running()
-  agent.item('started', { type: 'commandExecution', id: 'c1', command: 'ls', cwd: '/work', status: 'inProgress' })
+  agent.item('started', { type: 'commandExecution', id: 'c1', command: 'ls', cwd: '/project', status: 'inProgress' })
   agent.feed(
     JSON.stringify({ id, method, params: { threadId: 'th', turnId: 'u1', itemId: 'c1', command: 'ls', ...params } }),
   )

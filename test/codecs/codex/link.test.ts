@@ -107,7 +107,7 @@ describe('a thread', () => {
   test('works in the folders of its client, with the MCP servers that it brings', () => {
     const agent = greeted({ process: { command: 'codex', env: {}, cwd: '/srv' } })
     agent.start('hi', {
-      cwd: '/work',
+      cwd: '/project',
       folders: ['/more'],
       mcpServers: [
         { name: 'a', type: 'stdio', command: ['serve', '--x'], env: { K: 'v' } },
@@ -116,8 +116,8 @@ describe('a thread', () => {
       ],
     })
     expect(agent.call('thread/start').params).toEqual({
-      cwd: '/work',
-      runtimeWorkspaceRoots: ['/work', '/more'],
+      cwd: '/project',
+      runtimeWorkspaceRoots: ['/project', '/more'],
       config: {
         mcp_servers: {
           a: { command: 'serve', args: ['--x'], env: { K: 'v' } },

@@ -41,7 +41,7 @@ function run(threadId, text) {
       type: 'commandExecution',
       id: `c-${turnId}`,
       command: rest.join(' '),
-      cwd: '/work',
+      cwd: '/project',
       aggregatedOutput: '',
     }
     note('item/started', { item: { ...item, status: 'inProgress' } })
