@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { mayUse } from '../src/engine/index.ts'
 import { mountFronts } from './fronts.ts'
 import { mountMatrix } from './matrix.ts'
+import { mountMe } from './me.ts'
 import { mountMethods } from './methods.ts'
 import { mountMetrics } from './metrics.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
@@ -17,6 +18,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountHealth(app, parts)
   mountCatalog(app, parts)
   mountMatrix(app, parts)
+  mountMe(app, parts)
   mountMetrics(app, parts)
   mountMethods(app)
   app.notFound((c) =>

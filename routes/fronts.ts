@@ -15,7 +15,7 @@ import { fault } from '../src/model/index.ts'
 import { watchHalfClose } from './half-close.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
-import { accessOf, frontRefusal } from './keys.ts'
+import { accessOf, type Caller, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
 
@@ -71,12 +71,15 @@ function pathsOf({ method, path }: Endpoint): string[] {
   return method === 'POST' && !path.includes(':') ? [path, `${path}/:agent`] : [path]
 }
 
+/** A client that is refused in its own protocol. */
+const REFUSED: Caller = { tenant: LOCAL_TENANT, role: 'user' }
+
 /** Connects one HTTP request to the engine. Errors are answered in the protocol of the endpoint. */
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming, outgoing } = c.env
   const headers = headersOf(incoming)
   const caller = parts.gate.admit(headers, incoming.socket.remoteAddress)
-  const known = 'fault' in caller ? { tenant: LOCAL_TENANT } : caller
+  const known = 'fault' in caller ? REFUSED : caller
   const agent = c.req.param('agent') ?? headers['turnpike-agent']
   const sink = new HttpSink(outgoing, () => client.drained())
   const context: FrontContext = {

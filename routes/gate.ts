@@ -72,6 +72,11 @@ export class Gate {
     return callerOf(key)
   }
 
+  /** True when clients need a key. */
+  get hasKeys(): boolean {
+    return this.#access.keys.length > 0
+  }
+
   /** True when web pages of this origin may use the gateway. */
   allowsOrigin(origin: string): boolean {
     return this.#access.origins.includes(origin)

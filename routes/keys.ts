@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { LOCAL_TENANT } from '../src/contract/index.ts'
+import { type KeyRole, LOCAL_TENANT } from '../src/contract/index.ts'
 import type { ClientAccess } from '../src/engine/index.ts'
 import { type Fault, fault, globMatches } from '../src/model/index.ts'
 import type { Rate } from './limiter.ts'
@@ -7,6 +7,7 @@ import type { Rate } from './limiter.ts'
 /** A key of the configuration. Of its secret only the SHA-256 is kept, in hex. */
 export interface KeyRule {
   name: string
+  role: KeyRole
   sha256: string
   /** The agents it may use, with `*` globs; undefined means all. */
   agents?: readonly string[]
@@ -16,15 +17,17 @@ export interface KeyRule {
   rate?: Rate
 }
 
-/** The identity of a client. `tenant` separates its sessions from others. */
+/** The identity of a client. `tenant` separates its sessions from others; `principal` is the name of its key. */
 export interface Caller {
   tenant: string
+  role: KeyRole
   principal?: string
   allowed?: readonly string[]
   fronts?: readonly string[]
 }
 
-const NOBODY: Caller = { tenant: LOCAL_TENANT }
+/** A client of a gateway without keys, which nobody on another machine can reach. */
+const NOBODY: Caller = { tenant: LOCAL_TENANT, role: 'admin' }
 
 /** The key that a request was sent with: `Authorization: Bearer KEY` or `X-API-Key: KEY`. */
 export function givenKey(headers: Readonly<Record<string, string>>): string | undefined {
@@ -46,13 +49,19 @@ export function findKey(keys: readonly KeyRule[], given: string | undefined): Ke
 /** The client that a key belongs to; without one it is the local tenant. */
 export function callerOf(key: KeyRule | undefined): Caller {
   if (!key) return NOBODY
-  const { name, agents, fronts } = key
-  return { tenant: name, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
+  const { name, role, agents, fronts } = key
+  return { tenant: name, role, principal: name, ...(agents && { allowed: agents }), ...(fronts && { fronts }) }
 }
 
 /** What this client may use; `agent` is the agent that it names. */
-export function accessOf({ tenant, allowed }: Caller, agent: string | undefined): ClientAccess {
-  return { tenant, ...(allowed && { allowed }), ...(agent !== undefined && { agent }) }
+export function accessOf({ tenant, role, allowed }: Caller, agent: string | undefined): ClientAccess {
+  return { tenant, role, ...(allowed && { allowed }), ...(agent !== undefined && { agent }) }
+}
+
+/** The fault of a client whose key is not an operator's; undefined when it may do what operators may. */
+export function roleRefusal({ role, principal }: Caller): Fault | undefined {
+  if (role === 'admin') return undefined
+  return fault('forbidden', `This needs a key with "role: admin", and the key "${principal}" has "role: ${role}".`)
 }
 
 /** The fault of a client that may not use a front. `front` includes the dialect when it is not the default one. */

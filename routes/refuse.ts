@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { ErrorCode } from '../src/model/index.ts'
 import type { Refusal } from './gate.ts'
 import { headersOf } from './headers.ts'
-import type { Caller } from './keys.ts'
+import { type Caller, roleRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 
 /** The HTTP statuses of refusals outside of fronts, which have their protocol's own. */
@@ -21,4 +21,12 @@ export function admitted(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: 
     const caller = parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress)
     return 'fault' in caller ? refused(c, caller) : serve(c, caller)
   }
+}
+
+/** Serves an endpoint to operators: clients whose key has `role: admin`, and every client of a gateway without keys. */
+export function forAdmins(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
+  return admitted(parts, (c, caller) => {
+    const fault = roleRefusal(caller)
+    return fault ? refused(c, { fault, headers: {} }) : serve(c, caller)
+  })
 }

@@ -184,11 +184,12 @@ function accessOf({ keys, hosts = [], origins = [] }: ServerConfig): Omit<Access
   return { keys: keys.map(keyRule), hosts: hosts.map((host) => host.toLowerCase()), origins }
 }
 
-function keyRule({ name, secret = '', hash, agents, fronts, limits }: ServerKey): KeyRule {
+function keyRule({ name, role, secret = '', hash, agents, fronts, limits }: ServerKey): KeyRule {
   const sha256 = hash ?? createHash('sha256').update(secret).digest('hex')
   const { perMinute, burst = perMinute } = limits ?? {}
   return {
     name,
+    role,
     sha256,
     ...(agents && { agents }),
     ...(fronts && { fronts }),

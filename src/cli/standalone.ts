@@ -24,7 +24,7 @@ export async function runStandalone(
       codec: codecs[protocol]!,
       started: { argv, env },
       carrier: readCarrier(env, { baggage: true }),
-      access: { tenant: LOCAL_TENANT, ...(agent !== undefined && { agent }) },
+      access: { tenant: LOCAL_TENANT, role: 'admin', ...(agent !== undefined && { agent }) },
     },
     process,
     (error) => unwritten(facts, error),

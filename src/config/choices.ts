@@ -2,6 +2,7 @@ import { LOG_LEVELS, OTLP_PROTOCOLS } from './types.ts'
 
 /** The keys whose values are closed lists, with their values; the first one is the default, if any. */
 export const CHOICES = {
+  role: ['user', 'admin'],
   restore: ['fresh', 'fail', 'replay'],
   approvals: ['deny', 'allow'],
   loss: ['report', 'strict'],

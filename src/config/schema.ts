@@ -107,6 +107,7 @@ export const AGENT_KEYS: readonly string[] = Object.keys(agentSchema.shape)
 
 const key = table({
   name: text,
+  role: z.enum(CHOICES.role).default('user'),
   env: text.optional(),
   hash: z
     .string()

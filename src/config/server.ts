@@ -37,8 +37,8 @@ export function resolveServer(
 }
 
 function resolveKey(source: Source, key: KeyEntry, index: number, env: Environment): ServerKey {
-  const { name, hash, agents, fronts, limits } = key
-  const rest = { agents, fronts, limits }
+  const { name, hash, role, agents, fronts, limits } = key
+  const rest = { role, agents, fronts, limits }
   if (key.env === undefined) return { name, hash, ...rest }
   const path = ['server', 'keys', index, 'env']
   const secret = Object.hasOwn(env, key.env) ? env[key.env] : undefined

@@ -1,4 +1,12 @@
-import type { AgentPolicy, Limits, ProfileFormat, Route, StandardSchemaV1, StoreLocation } from '../contract/index.ts'
+import type {
+  AgentPolicy,
+  KeyRole,
+  Limits,
+  ProfileFormat,
+  Route,
+  StandardSchemaV1,
+  StoreLocation,
+} from '../contract/index.ts'
 
 /**
  * The resource limits of each process of an agent: bytes of `memory` and of one file (`fileSize`), milliseconds of
@@ -48,6 +56,7 @@ export interface AgentConfig extends AgentPolicy {
  */
 export interface ServerKey {
   name: string
+  role: KeyRole
   secret?: string
   hash?: string
   /** The agents that it may use, with `*` globs; absent means all. */

@@ -1,3 +1,6 @@
+/** What a key may see and do besides its own turns: an `admin` all of them, and what is for operators; a `user` nothing. */
+export type KeyRole = 'user' | 'admin'
+
 /** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns. */
 export interface Limits {
   /** Until a process that serves many turns has reported that it is ready. */

@@ -49,8 +49,8 @@ describe('describeConfig', () => {
         host: '127.0.0.1',
         port: 8484,
         keys: [
-          { name: 'ops', secret: '***', agents: ['a'] },
-          { name: 'web', hash: '***' },
+          { name: 'ops', secret: '***', role: 'user', agents: ['a'] },
+          { name: 'web', hash: '***', role: 'user' },
         ],
         limits: { headers: '20s', body: '2m', keepAlive: '5s', connections: 10_000 },
       },

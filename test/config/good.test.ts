@@ -16,7 +16,7 @@ server:
   limits: { headers: 10s, body: 1m, keepAlive: 6s, connections: 50 }
   keys:
     - { name: clawops, env: CLAWOPS_KEY, agents: [helper, "co*"], fronts: [zene, "qwen*"], limits: { perMinute: 60, burst: 5, turns: 2 } }
-    - { name: other, hash: ${'AB'.repeat(32)} }
+    - { name: other, role: admin, hash: ${'AB'.repeat(32)} }
     - { name: third, hash: "sha256:${'CD'.repeat(32)}" }
 default: helper
 agents:
@@ -53,13 +53,14 @@ describe('a whole file', () => {
       keys: [
         {
           name: 'clawops',
+          role: 'user',
           secret: 'claw-secret',
           agents: ['helper', 'co*'],
           fronts: ['zene', 'qwen*'],
           limits: { perMinute: 60, burst: 5, turns: 2 },
         },
-        { name: 'other', hash: 'ab'.repeat(32) },
-        { name: 'third', hash: 'cd'.repeat(32) },
+        { name: 'other', role: 'admin', hash: 'ab'.repeat(32) },
+        { name: 'third', role: 'user', hash: 'cd'.repeat(32) },
       ],
     })
     expect(config.withheld).toEqual(['CLAWOPS_KEY'])

@@ -45,7 +45,7 @@ test('a codec that throws in spite of its contract takes down its own wire alone
       input: 'ndjson',
       sink,
       carrier: {},
-      access: { tenant: 'local' },
+      access: { tenant: 'local', role: 'user' },
     })
     client.open()
     client.push('{}\n')

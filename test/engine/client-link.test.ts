@@ -67,7 +67,7 @@ function wired({ transport = 'stdio', link = {}, reads = true, onFrame }: Wire =
       abort: () => note('abort'),
     },
     carrier: {},
-    access: { tenant: 'local' },
+    access: { tenant: 'local', role: 'user' },
   }
   const unsent = (error: unknown): void => note('unsent', String(error))
   const peers: ClientPeers = {

@@ -116,7 +116,7 @@ async function live({ protocol, dialect, context, input, body }: Request, events
       input,
       sink,
       carrier: {},
-      access: { tenant: 'local' },
+      access: { tenant: 'local', role: 'user' },
     },
   )
   client.open()

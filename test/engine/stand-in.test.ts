@@ -37,7 +37,12 @@ describe('a stand-in whose environment may be stale', () => {
       end: () => resolve(written),
     }
     const { env = STALE, ...rest } = more
-    const options = { codec: patient(peekMs), started: { argv: [], env }, carrier: {}, access: { tenant: 't' } }
+    const options = {
+      codec: patient(peekMs),
+      started: { argv: [], env },
+      carrier: {},
+      access: { tenant: 't', role: 'user' } as const,
+    }
     return { standIn: new StandIn(gateway.engine, sink, { ...options, ...rest }), written: promise }
   }
 

@@ -86,7 +86,7 @@ export function plainClient(shared: string[] = [], allowed?: readonly string[]):
     },
     options: {
       front: { name: 'plain', codec: { name: 'plain' }, dialect: { ...plainBack(), front: { capabilities: ALL } } },
-      access: { tenant: 'local', ...(allowed && { allowed }) },
+      access: { tenant: 'local', role: 'user', ...(allowed && { allowed }) },
       context: {},
     },
     exchangeOf: () => undefined,

@@ -308,7 +308,7 @@ export function plainWire(): { options: ClientOptions; answered: Promise<string>
       abort: () => resolve(text),
     },
     carrier: {},
-    access: { tenant: 'local' },
+    access: { tenant: 'local', role: 'user' },
   }
   return { options, answered }
 }

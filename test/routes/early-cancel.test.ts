@@ -57,7 +57,7 @@ describe('a turn that is cancelled in the moment it is asked for', () => {
           abort: () => resolve(read),
         },
         carrier: {},
-        access: { tenant: 'local', agent },
+        access: { tenant: 'local', role: 'user', agent },
       })
       client.open()
       client.push(input.text)

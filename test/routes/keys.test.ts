@@ -218,7 +218,12 @@ describe('rates', () => {
   })
 
   test('are kept for each key, also over a reload', () => {
-    const keys = ['a', 'b'].map((name) => ({ name, sha256: hashOf(name), rate: { perMinute: 1, burst: 1 } }))
+    const keys = ['a', 'b'].map((name) => ({
+      name,
+      role: 'user' as const,
+      sha256: hashOf(name),
+      rate: { perMinute: 1, burst: 1 },
+    }))
     const access = { hosts: [], origins: [], keys }
     const gate = new Gate({ ...access, bound: '127.0.0.1' }, () => 0)
     const codeOf = (key: string): string | undefined => {

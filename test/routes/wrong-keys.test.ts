@@ -6,7 +6,7 @@ import { Limiter } from '../../routes/limiter.ts'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex')
-const keys = ['right', 'other'].map((name) => ({ name, sha256: hashOf(name) }))
+const keys = ['right', 'other'].map((name) => ({ name, role: 'user' as const, sha256: hashOf(name) }))
 
 describe('wrong keys', () => {
   /** What a request with this key from this address is answered: who it is, or the error, and when to come again. */

@@ -1,4 +1,12 @@
-import type { AnyCodec, Carrier, ClientSink, Framing, FrontContext, FrontDialect } from '../../contract/index.ts'
+import type {
+  AnyCodec,
+  Carrier,
+  ClientSink,
+  Framing,
+  FrontContext,
+  FrontDialect,
+  KeyRole,
+} from '../../contract/index.ts'
 
 /** The front that a client speaks to. */
 export interface ClientFront {
@@ -12,6 +20,7 @@ export interface ClientFront {
 export interface ClientAccess {
   /** Which clients share sessions: the name of the key, or `local`. */
   tenant: string
+  role: KeyRole
   /** The agent that the path, the header or `--agent` names. */
   agent?: string
   /** The agents that the client's key may use. */
