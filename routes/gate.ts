@@ -72,6 +72,21 @@ export class Gate {
     return callerOf(key)
   }
 
+  /**
+   * Has the rates of keys hold for all processes that share a store: `exchange` is given how many requests of each key
+   * were taken here, and gives how many more others have taken since the last time.
+   */
+  async shareRates(
+    exchange: (taken: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>,
+  ): Promise<void> {
+    if (!this.#access.keys.some(({ rate }) => rate)) return
+    const more = await exchange(this.#limiter.taken)
+    for (const { name, rate } of this.#access.keys) {
+      const requests = more.get(name) ?? 0
+      if (rate && requests > 0) this.#limiter.charge(name, rate, requests)
+    }
+  }
+
   /** True when clients need a key. */
   get hasKeys(): boolean {
     return this.#access.keys.length > 0

@@ -15,6 +15,7 @@ export class Limiter {
   readonly #now: () => number
   readonly #most: number
   readonly #buckets = new Map<string, Bucket>()
+  readonly #taken = new Map<string, number>()
 
   /** `now` is a clock in milliseconds that never runs backwards. Only the newest `most` names are kept. */
   constructor(now: () => number, most = Number.POSITIVE_INFINITY) {
@@ -31,7 +32,10 @@ export class Limiter {
   take(name: string, rate: Rate): number {
     const bucket = this.#bucket(name, rate)
     const wait = waitFor(bucket, rate)
-    if (wait === 0) bucket.tokens -= 1
+    if (wait === 0) {
+      bucket.tokens -= 1
+      this.#taken.set(name, (this.#taken.get(name) ?? 0) + 1)
+    }
     this.#buckets.set(name, bucket)
     if (this.#buckets.size > this.#most) this.#forgetOldest()
     return wait
@@ -42,9 +46,21 @@ export class Limiter {
     return waitFor(this.#bucket(name, rate), rate)
   }
 
+  /** The number of tokens taken here, by name. */
+  get taken(): ReadonlyMap<string, number> {
+    return this.#taken
+  }
+
+  /** Takes tokens that others have taken elsewhere. The bucket may owe some then, which it earns before it has one. */
+  charge(name: string, rate: Rate, tokens: number): void {
+    const bucket = this.#bucket(name, rate)
+    bucket.tokens -= tokens
+    this.#buckets.set(name, bucket)
+  }
+
   /** Removes all other names. */
   keep(names: readonly string[]): void {
-    for (const name of this.#buckets.keys()) if (!names.includes(name)) this.#buckets.delete(name)
+    for (const name of this.#buckets.keys()) if (!names.includes(name)) this.#forget(name)
   }
 
   /** The current bucket of a name. */
@@ -55,10 +71,13 @@ export class Limiter {
   }
 
   #forgetOldest(): void {
-    for (const name of this.#buckets.keys()) {
-      this.#buckets.delete(name)
-      return
-    }
+    const [oldest] = this.#buckets.keys()
+    if (oldest !== undefined) this.#forget(oldest)
+  }
+
+  #forget(name: string): void {
+    this.#buckets.delete(name)
+    this.#taken.delete(name)
   }
 }
 

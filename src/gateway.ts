@@ -78,9 +78,7 @@ class BuiltAgents {
       routes: config.routes,
       limits: config.limits,
       retention: config.store.retention,
-      turnLimits: new Map(
-        config.server.keys.flatMap(({ name, limits }) => (limits?.turns ? [[name, limits.turns]] : [])),
-      ),
+      turnLimits: new Map(config.server.keys.flatMap(({ name, limits }) => (limits ? [[name, limits]] : []))),
     }
   }
 

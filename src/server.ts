@@ -29,6 +29,9 @@ export interface HttpServer {
 /** The interval of checks for late headers, in milliseconds. */
 const CHECK_MS = 5000
 
+/** The interval at which the processes that share a store hear of each other's requests, in milliseconds. */
+const SHARE_MS = 1000
+
 /** The served parts. */
 export interface ServerParts {
   engine: Engine
@@ -55,10 +58,17 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
   })
   const { port, address } = server.address() as { port: number; address: string }
   const host = address.includes(':') ? `[${address}]` : address
+  // While the store cannot be used, each process counts its own requests.
+  const share = (): Promise<void> =>
+    gate.shareRates((taken) => parts.engine.sharedCounts.exchange(taken)).catch(() => {})
+  const sharing = setInterval(() => void share(), SHARE_MS).unref()
   return {
     url: `http://${host}:${port}`,
     reload: (next) => gate.reload(accessOf(next)),
-    close: () => closeServer(server),
+    close: () => {
+      clearInterval(sharing)
+      return closeServer(server)
+    },
   }
 }
 

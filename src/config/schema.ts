@@ -121,6 +121,8 @@ const key = table({
     perMinute: whole(1, 1_000_000).optional(),
     burst: whole(1, 1_000_000).optional(),
     turns: whole(1, 1_000_000).optional(),
+    tokensPerDay: whole(1, 1_000_000_000_000).optional(),
+    usdPerDay: z.number().positive().max(1_000_000).optional(),
   })
     .refine(({ burst, perMinute }) => burst === undefined || perMinute !== undefined, {
       path: ['burst'],

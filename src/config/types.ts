@@ -63,8 +63,8 @@ export interface ServerKey {
   agents?: readonly string[]
   /** The fronts that it may use, with `*` globs; absent means all. */
   fronts?: readonly string[]
-  /** The limits of its requests per minute, of requests at once, and of running turns. */
-  limits?: { perMinute?: number; burst?: number; turns?: number }
+  /** The limits of its requests per minute and at once, of running turns, and of what turns use in a day (UTC). */
+  limits?: { perMinute?: number; burst?: number; turns?: number; tokensPerDay?: number; usdPerDay?: number }
 }
 
 /** The limits of clients on the listening socket: times in milliseconds, `connections` at the same time. */

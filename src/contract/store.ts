@@ -1,7 +1,6 @@
 import type { Id, Message, SidedLoss, TurnTimings, Usage } from '../model/index.ts'
-
-/** A value or a promise of it: embedded drivers answer synchronously, remote ones do not. */
-export type Awaitable<T> = T | Promise<T>
+import type { DaySpent, KeyStore } from './key-store.ts'
+import type { Awaitable, LeaseRef } from './lease.ts'
 
 /** The tenant of a gateway without keys, and of a standalone stand-in. */
 export const LOCAL_TENANT = 'local'
@@ -66,15 +65,6 @@ export interface TurnMeasures {
   shape?: true
 }
 
-/**
- * Names a lease: the process that has it, and which of its leases it is. A process that serves a name takes it over
- * from the one before it with a greater epoch, so the two are told apart.
- */
-export interface LeaseRef {
-  owner: string
-  epoch: number
-}
-
 /** The record of a turn. `outcome` is absent while it runs. It runs under the lease of its process: see `lapseLease`. */
 export interface TurnRecord extends LeaseRef {
   turn: Id
@@ -109,6 +99,8 @@ export interface TurnAdditions {
   events?: EventBlock
   /** The messages that it adds to the session's transcript. */
   messages?: readonly Message[]
+  /** What it has used, where the use of its tenant is counted. */
+  spent?: DaySpent
   /** A digest of the conversation that it leaves its session with, and of whose that is, for `findKnown`. */
   known?: string
 }
@@ -120,7 +112,7 @@ export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
  * The persistent state of the gateway. One contract test suite runs against every driver. Reads and writes take effect in
  * the order in which they are called, also while earlier ones have not resolved.
  */
-export interface Store {
+export interface Store extends KeyStore {
   /**
    * Makes everything written so far durable, and visible to other processes. A driver may delay writes until this is
    * called, at most until the end of the tick; then it commits by itself.
@@ -224,8 +216,9 @@ export interface Store {
   release(key: string): Awaitable<void>
 
   /**
-   * Deletes claims and leases that expired and at most `limit` turns that ended before `before`, with their events; transcripts and
-   * usage of their sessions stay. Gives the number of deleted turns.
+   * Deletes claims and leases that expired, what is left of them, what was used on earlier days, and at most `limit` turns
+   * that ended before `before`, with their events; transcripts and usage of their sessions stay. Gives the number of
+   * deleted turns.
    */
   prune(before: number, limit: number): Awaitable<number>
   close(): Awaitable<void>

@@ -3,7 +3,7 @@ import { Breakers, Replies } from './agent/index.ts'
 import { ClientLink, type ClientOptions, type ClientPeers, Outbox } from './client/index.ts'
 import { type EngineParts, type EngineSettings, elapsed } from './common/index.ts'
 import { commandTakers, Dispatcher } from './dispatch/index.ts'
-import { Elsewhere, Lease, Recorder, StoreWatch, Upkeep } from './record/index.ts'
+import { Elsewhere, KeyUse, Lease, Recorder, type SharedCounts, StoreWatch, Upkeep } from './record/index.ts'
 import { LiveSessions, LiveTurns, Sessions, Watches } from './session/index.ts'
 import type { Turn } from './turn/index.ts'
 
@@ -32,13 +32,14 @@ export class Engine {
     const live = new LiveSessions()
     const lease = new Lease({ store, log, now }, turns)
     const watch = new StoreWatch({ store, lease, log, now, turns, sessions: live })
-    const recorder = new Recorder(store, watch, lease)
+    const use = new KeyUse({ store, lease, watch, turns, settings, now })
+    const recorder = new Recorder(store, watch, lease, use)
     const elsewhere = new Elsewhere(store, lease, now)
     const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, hooks)
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
     const outbox = new Outbox(() => recorder.commit(), watch.failed.bind(watch), unsent)
     const base = { store, log, settings, now }
-    const record = { recorder, watch }
+    const record = { recorder, watch, use }
     const takers = commandTakers(base, record, { turns, watches, sessions, replies, breakers })
     this.#settings = settings
     this.#store = store
@@ -64,6 +65,11 @@ export class Engine {
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds. */
   get keepAliveMs(): number {
     return this.#ofClients.keepAliveMs
+  }
+
+  /** The counts of requests of all processes that share the store. */
+  get sharedCounts(): SharedCounts {
+    return this.#upkeep.sharedCounts
   }
 
   /** False once it is stopping. */

@@ -1,5 +1,13 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { LastTurn, SessionRecord, TurnAdditions, TurnMeasures, TurnRecord } from '../contract/index.ts'
+import type {
+  LastTurn,
+  RequestCount,
+  SessionRecord,
+  Spent,
+  TurnAdditions,
+  TurnMeasures,
+  TurnRecord,
+} from '../contract/index.ts'
 import type { Id, Loss, SidedLoss } from '../model/index.ts'
 import { fromColumn } from './key-text.ts'
 
@@ -91,6 +99,20 @@ export function turnRow(record: TurnRecord, { events, messages = [], known }: Tu
     known ?? null,
     session,
   ]
+}
+
+/** The sum of a row of `spent`. */
+export function spentSum(row: Row): Spent {
+  return {
+    tokens: row['tokens'] as number,
+    estimated: row['estimated'] as number,
+    costUsd: row['cost_usd'] as number,
+  }
+}
+
+/** The count of a row of `requests`. */
+export function requestCount(row: Row): RequestCount {
+  return { process: row['process'] as string, name: row['name'] as string, count: row['count'] as number }
 }
 
 /** The usage has a column of its own, except in rows of earlier versions. */

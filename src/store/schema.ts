@@ -153,10 +153,37 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE turns ADD COLUMN known TEXT;
   CREATE INDEX turns_by_known ON turns (known) WHERE known IS NOT NULL;
   `,
+  // What keys have used and hold. Each process has rows of its own.
+  `
+  CREATE TABLE spent (
+    tenant TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    PRIMARY KEY (tenant, day, owner)
+  ) WITHOUT ROWID;
+  CREATE TABLE places (
+    turn TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    epoch INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX places_by_tenant ON places (tenant);
+  CREATE TABLE requests (
+    process TEXT NOT NULL,
+    name TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    counted_at INTEGER NOT NULL,
+    PRIMARY KEY (process, name)
+  ) WITHOUT ROWID;
+  `,
 ]
 
-/** The version of the tables that this code reads and writes. */
+/** The version of the tables that this code reads and writes, and the first one that has leases. */
 export const SCHEMA_VERSION = MIGRATIONS.length
+export const LEASES_VERSION = 5
 
 /**
  * Migrates an open database to `SCHEMA_VERSION`; safe when several processes open a new file at once. Throws what

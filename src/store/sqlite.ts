@@ -2,13 +2,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import type {
   Awaitable,
   Claim,
+  DaySpent,
   EventBlock,
   LeaseRef,
+  RequestCount,
   SessionKey,
   SessionRecord,
   SessionSettings,
+  Spent,
   Store,
   TurnAdditions,
+  TurnPlace,
   TurnRecord,
 } from '../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
@@ -17,12 +21,15 @@ import { StoreError, storeError } from './errors.ts'
 import { keyDigest, toColumn } from './key-text.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
-import { type Row, sessionRecord, turnRecord, turnRow } from './rows.ts'
+import { type Row, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from './rows.ts'
 import { prepareAll, type Statements } from './statements.ts'
 import { ShortTransactions, TickTransaction, type Writes } from './transaction.ts'
 
 /** The life of a claim that took over a key whose claim was gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
+
+/** The length of a day, in milliseconds. */
+const DAY_MS = 86_400_000
 
 /** The number of characters that a probe writes. */
 const PROBE_LENGTH = 65_536
@@ -195,9 +202,15 @@ class SqliteStore implements Store {
   endTurn(record: TurnRecord, additions: TurnAdditions = {}): Awaitable<void> {
     const row = turnRow(record, additions)
     return this.#write(() => {
-      this.#sql.endTurn.run(...row)
+      const { changes } = this.#sql.endTurn.run(...row)
+      // A turn counts once, with its first end.
+      if (additions.spent && changes > 0) this.#spend(record, additions.spent)
       this.#sql.stopTurn.run(record.turn)
     })
+  }
+
+  #spend({ tenant, owner }: TurnRecord, { day, tokens, estimated, costUsd }: DaySpent): void {
+    this.#sql.addSpent.run(tenant, day, owner, tokens, estimated, costUsd)
   }
 
   findKnown(known: string, limit: number): Awaitable<Id[]> {
@@ -276,6 +289,27 @@ class SqliteStore implements Store {
     )
   }
 
+  spentOf(tenant: string, day: number): Awaitable<Spent> {
+    return this.#do(() => spentSum(this.#sql.spentOf.get(tenant, day)!))
+  }
+
+  takePlace({ turn, tenant, owner, epoch }: TurnPlace, most: number): Awaitable<boolean> {
+    return this.#write(() => this.#sql.takePlace.get(turn, tenant, owner, epoch, tenant, most) !== undefined)
+  }
+
+  givePlace(turn: Id): Awaitable<void> {
+    return this.#write(() => void this.#sql.givePlace.run(turn))
+  }
+
+  shareCounts(process: Id, counts: ReadonlyMap<string, number>, now: number): Awaitable<RequestCount[]> {
+    const others = (): RequestCount[] => this.#sql.otherRequests.all(process).map(requestCount)
+    if (counts.size === 0) return this.#do(others)
+    return this.#atomically(() => {
+      for (const [name, count] of counts) this.#sql.countRequests.run(process, name, count, now)
+      return others()
+    })
+  }
+
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim> {
     return this.#write(() => this.#claimed(key, this.#sql.claim.get(key, turn, body, now, now + ttlMs)))
   }
@@ -300,6 +334,9 @@ class SqliteStore implements Store {
     return this.#atomically(() => {
       this.#sql.pruneClaims.run(before)
       this.#sql.pruneLeases.run(before)
+      this.#sql.prunePlaces.run()
+      this.#sql.pruneRequests.run(before - DAY_MS)
+      this.#sql.pruneSpent.run(before - DAY_MS)
       return pruneTurns(this.#sql, before, limit)
     })
   }

@@ -146,6 +146,24 @@ const SQL = {
     RETURNING turn`,
   releaseClaim: 'DELETE FROM claims WHERE key = ?',
 
+  addSpent: `
+    INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, day, owner) DO UPDATE SET
+      tokens = tokens + excluded.tokens, estimated = estimated + excluded.estimated, cost_usd = cost_usd + excluded.cost_usd`,
+  spentOf: `
+    SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(estimated), 0) AS estimated, total(cost_usd) AS cost_usd
+    FROM spent WHERE tenant = ? AND day = ?`,
+  // A place counts as long as its lease is there.
+  takePlace: `
+    INSERT INTO places (turn, tenant, owner, epoch)
+    SELECT ?, ?, ?, ? WHERE (SELECT count(*) FROM places JOIN leases USING (owner, epoch) WHERE tenant = ?) < ?
+    ON CONFLICT (turn) DO NOTHING RETURNING turn`,
+  givePlace: 'DELETE FROM places WHERE turn = ?',
+  countRequests: `
+    INSERT INTO requests (process, name, count, counted_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (process, name) DO UPDATE SET count = excluded.count, counted_at = excluded.counted_at`,
+  otherRequests: 'SELECT process, name, count FROM requests WHERE process <> ? ORDER BY process, name',
+
   // A claim that has expired already.
   probe: `
     INSERT INTO claims (key, turn, body, claimed_at, expires_at) VALUES ('probe', '', ?, 0, 0)
@@ -165,6 +183,9 @@ const SQL = {
   readFolded: 'SELECT usage FROM sessions WHERE id = ?',
   pruneClaims: 'DELETE FROM claims WHERE expires_at < ?',
   pruneLeases: 'DELETE FROM leases WHERE expires_at < ?',
+  prunePlaces: 'DELETE FROM places WHERE (owner, epoch) NOT IN (SELECT owner, epoch FROM leases)',
+  pruneRequests: 'DELETE FROM requests WHERE counted_at < ?',
+  pruneSpent: 'DELETE FROM spent WHERE day < ?',
 } as const
 
 /** The prepared statements of one connection, by name. */

@@ -7,7 +7,7 @@ import type { Sessions } from '../../src/engine/session/sessions.ts'
 import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
-import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, plainTurn, ROUTE, start } from '../kit/plain.ts'
+import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
 
 const DOWN = fault('agent-unavailable', 'down')
 
@@ -34,7 +34,7 @@ const SLOW = 'read -r line; read -r never'
 function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSettings> = {}) {
   const parts = engineParts(store, settingsOf(agents, settings))
   const admission: Admission = parts.admission
-  const { turns, breakers, recorder, watch, live } = parts
+  const { turns, breakers, recorder, watch, live, use } = parts
   sessions = parts.sessions
   const shared: string[] = []
   const client = plainClient(shared)
@@ -49,7 +49,7 @@ function admitting(agents: readonly AgentSettings[], settings: Partial<EngineSet
     const admitted = admission.start(client, command, choice as never, exchange)
     return { host, exchange, ended, admitted }
   }
-  return { ask, turns, breakers, recorder, watch, shared, live }
+  return { ask, turns, breakers, recorder, watch, shared, live, use }
 }
 
 const types = (events: readonly TurnEvent[]): string[] => events.map(({ type }) => type)
@@ -97,7 +97,7 @@ describe('a request for a turn', () => {
   })
 
   test('of a key that has as many turns as it may is refused', async () => {
-    const { ask, turns } = admitting([named('a', SLOW)], { turnLimits: new Map([['local', 1]]) })
+    const { ask, turns } = admitting([named('a', SLOW)], { turnLimits: new Map([['local', { turns: 1 }]]) })
     await ask().admitted
     const { host, ended } = ask(start({ turn: 't2' }, 'y'))
     await ended
@@ -125,13 +125,12 @@ describe('a request for a turn', () => {
   })
 
   test('that is refused leaves its place behind another turn to the next one', async () => {
-    const { ask, turns } = admitting([named('a', QUICK)], { turnLimits: new Map([['local', 1]]) })
+    const { ask, use } = admitting([named('a', QUICK)], { turnLimits: new Map([['local', { turns: 1 }]]) })
     await ask().ended
     const { session: _, ...next } = start({ turn: 't2', after: 't' }, 'y')
-    const { turn: other } = plainTurn({ command: start({ turn: 'other' }) })
-    turns.add(other)
+    await use.take('local', 'other')
     await ask(next).ended
-    turns.delete(other)
+    use.give('other')
     const { ended } = ask({ ...next, turn: 't3', exchange: 'z' })
     const [accepted] = await ended
     expect(accepted).toMatchObject({ type: 'turn-accepted', session: 's' })

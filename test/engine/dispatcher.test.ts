@@ -97,7 +97,7 @@ describe('requests for turns that come at once', () => {
   })
 
   test('are no more than their key may have', async () => {
-    const limits = { turnLimits: new Map([['local', 2]]) }
+    const limits = { turnLimits: new Map([['local', { turns: 2 }]]) }
     const { give, turns, live, close } = dispatching([plainAgent(ANY, { pool: { warm: 0, max: 9, idle: 5 } })], limits)
     const all = ['1', '2', '3', '4'].map((turn) => give(start({ turn, session: { id: turn } }, turn)))
     const hosts = await Promise.all(all.map(({ over }) => over))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { capabilities } from '../../src/contract/index.ts'
-import { entryOf, infoOf, keyed, principalOf, sessionKey, tooMany } from '../../src/engine/dispatch/entry.ts'
+import { entryOf, infoOf, keyed, principalOf, sessionKey } from '../../src/engine/dispatch/entry.ts'
 import { ITEMS } from '../../src/model/index.ts'
 import { entryFor } from '../kit/engine-parts.ts'
 import { plainAgent, ROUTE, start } from '../kit/plain.ts'
@@ -106,11 +106,4 @@ test('who answers is the principal, else the tenant', () => {
   expect(principalOf(client)).toBe('client local')
   client.options.context = { ...client.options.context, principal: 'me' }
   expect(principalOf(client)).toBe('client me')
-})
-
-test.each([
-  [1, 'This key has a turn under way, which is all that it may; send this one when one ends.'],
-  [3, 'This key has 3 turns under way, which is all that it may; send this one when one ends.'],
-])('a key that may have %i turns is told so', (most, message) => {
-  expect(tooMany(most)).toMatchObject({ code: 'overloaded', message })
 })

@@ -24,7 +24,7 @@ function placing(agents: readonly AgentSettings[], settings: Partial<EngineSetti
   const breakers = new Breakers(() => clock.now)
   const parts = engineParts(store, settingsOf(agents, settings))
   const opener: SessionOpener = parts.opener
-  const placement = new Placement(opener, breakers, parts.turns, { current: settingsOf(agents, settings) })
+  const placement = new Placement(opener, breakers, { current: settingsOf(agents, settings) })
   const find = async (options: EntryOptions = {}, at = 9) => {
     const { entry } = entryFor(agents[0]!, options)
     const record = await opener.record({ tenant: 'local', agent: agents[0]!.name, session: 's', conversation: '' }, at)
@@ -68,12 +68,13 @@ describe('the agent of a turn', () => {
   })
 
   test('that is tried once again is tried by one turn, or by the next when that one finds no room', async () => {
-    const { breakers, find, placement, clock, turns } = placing([named('a')], { turnLimits: new Map([['local', 0]]) })
+    const { breakers, find, placement, clock, turns } = placing([named('a')])
     down(breakers, 'a')
     clock.now = 2000
     const { entry, place } = await find()
     expect(breakers.state(named('a'))).toBe('open')
-    expect(placement.judge(entry, place as never)).toMatchObject({ do: 'refuse', why: { code: 'overloaded' } })
+    const barred = fault('overloaded', 'full')
+    expect(placement.judge(entry, place as never, barred)).toEqual({ do: 'refuse', why: barred })
     expect([breakers.state(named('a')), turns.size]).toEqual(['half-open', 0])
   })
 })

@@ -9,6 +9,7 @@ import type { Entry } from '../../src/engine/dispatch/entry.ts'
 import { SessionOpener } from '../../src/engine/dispatch/session-opener.ts'
 import { commandTakers } from '../../src/engine/dispatch/takers.ts'
 import { Elsewhere } from '../../src/engine/record/elsewhere.ts'
+import { KeyUse } from '../../src/engine/record/key-use.ts'
 import { Lease } from '../../src/engine/record/lease.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { StoreWatch } from '../../src/engine/record/store-watch.ts'
@@ -38,13 +39,15 @@ export function engineParts(
   const watches = new Watches(turns)
   const lease = new Lease({ store, log, now }, turns)
   const watch = new StoreWatch({ store, lease, log, turns, sessions: live, now })
-  const recorder = new Recorder(store, watch, lease)
+  const settings = { current }
+  const use = new KeyUse({ store, lease, watch, turns, settings, now })
+  const recorder = new Recorder(store, watch, lease, use)
   const elsewhere = new Elsewhere(store, lease, now)
   const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, silentHooks)
   const memory = { turns, sessions, watches, replies, breakers }
-  const takers = commandTakers({ store, log, settings: { current }, now }, { recorder, watch }, memory)
+  const takers = commandTakers({ store, log, settings, now }, { recorder, watch, use }, memory)
   const opener = new SessionOpener(store, { recorder, watch }, sessions)
-  return { ...takers, ...memory, live, lease, watch, recorder, opener }
+  return { ...takers, ...memory, live, lease, watch, use, recorder, opener }
 }
 
 /** A request for a turn of the first agent, by a client that notes what it is given. */

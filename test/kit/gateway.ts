@@ -40,6 +40,8 @@ export interface TestOptions {
   keepAliveMs?: number
   /** Uses a starter for its agents, as `turnpike serve` does. */
   starter?: boolean
+  /** The gateway whose folder and store it shares. That one is closed after it. */
+  beside?: TestGateway
 }
 
 /** With `TURNPIKE_TEST_STARTER=1` every gateway has one, with 0 none, and every test has to pass all the same. */
@@ -56,9 +58,9 @@ function storeIn(folder: string): string {
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
-  { hooks = silentHooks, keepAliveMs, starter = false }: TestOptions = {},
+  { hooks = silentHooks, keepAliveMs, starter = false, beside }: TestOptions = {},
 ): Promise<TestGateway> {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-test-'))
+  const folder = beside?.folder ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
   const infos = Object.fromEntries(
     Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
@@ -95,7 +97,7 @@ export async function startGateway(
     async close() {
       await gateway.close(0)
       await server.close()
-      rmSync(folder, { recursive: true, force: true })
+      if (!beside) rmSync(folder, { recursive: true, force: true })
     },
   }
 }

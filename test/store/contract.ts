@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Awaitable, SessionKey, Store, TurnRecord } from '../../src/contract/index.ts'
 import type { Message } from '../../src/model/index.ts'
+import { keyContract } from './key-contract.ts'
 
 export const KEY: SessionKey = { tenant: 'acme', agent: 'coder', session: 's-1', conversation: 'c-1' }
 
@@ -698,6 +699,8 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.claim('valid', 't3', 'd', 10, 50)).toEqual({ state: 'held', turn: 't2', body: 'd' })
       })
     })
+
+    keyContract(() => store, KEY, TURN)
 
     it('does everything in the order in which it is called, without waiting', async () => {
       const opened = store.openSession(KEY, 'S1', 1)

@@ -97,6 +97,21 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await store.close()
     })
 
+    it('count what a turn has used once when the server ends their connection', async () => {
+      const store = await open()
+      await store.openSession(KEY, 'S1', 1)
+      const spent = { day: 0, tokens: 1, estimated: 0, costUsd: 0.5 }
+      for (let n = 0; n < 40; n++) {
+        const ended = store.endTurn({ ...TURN, turn: `t${n}`, endedAt: 2, outcome: 'completed' }, { spent })
+        if (n % 10 === 0) {
+          await asked(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike'`)
+        }
+        await ended
+      }
+      expect(await store.spentOf(TURN.tenant, 0)).toEqual({ tokens: 40, estimated: 0, costUsd: 20 })
+      await store.close()
+    })
+
     it('are done once when the server is killed and starts again under them', async () => {
       // A machine that is busy takes its time to start a server that was killed.
       const store = await openPostgresStore(at(newSchema()), 50_000)
@@ -198,6 +213,20 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
         await wrong.close()
       }
       await right.close()
+    })
+
+    it('give a tenant no more places than it may have, however many take them at once', async () => {
+      const schema = newSchema()
+      const stores = await Promise.all([open(schema), open(schema), open(schema)])
+      const take = async (store: Store, n: number): Promise<boolean[]> => {
+        const owner = `host:${n}`
+        const epoch = await store.takeLease(owner, Date.now(), Date.now() + 9000)
+        const turns = Array.from({ length: 20 }, (_, place) => `${owner} ${place}`)
+        return Promise.all(turns.map((turn) => store.takePlace({ turn, tenant: 'acme', owner, epoch }, 7)))
+      }
+      const taken = await Promise.all(stores.map(take))
+      expect(taken.flat().filter(Boolean)).toHaveLength(7)
+      await Promise.all(stores.map((store) => store.close()))
     })
 
     it('delete each old turn once, and add up its usage once', async () => {

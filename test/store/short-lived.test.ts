@@ -40,6 +40,7 @@ type Reads =
   | 'lostTurns'
   | `list${string}`
   | `read${string}`
+  | 'spentOf'
   | 'unfinishedTurns'
   | 'usageOf'
 
@@ -62,6 +63,9 @@ const WRITES = {
   renewLease: (store) => store.renewLease(TURN, 9),
   lapseLease: (store) => store.lapseLease(TURN, 9, 1),
   dropLease: (store) => store.dropLease(TURN),
+  takePlace: (store) => store.takePlace({ ...TURN, turn: 'T3' }, 1),
+  givePlace: (store) => store.givePlace('T3'),
+  shareCounts: (store) => store.shareCounts('p', new Map([['key', 1]]), 1),
   probe: (store) => store.probe(),
   prune: (store) => store.prune(1, 1),
   deleteSession: (store) => store.deleteSession('S'),

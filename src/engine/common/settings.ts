@@ -17,6 +17,13 @@ export interface AgentSettings extends AgentPolicy {
   target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
 }
 
+/** The limits of a key's turns: at the same time, and of what they use on one day (UTC). Absent means none. */
+export interface TurnLimits {
+  turns?: number
+  tokensPerDay?: number
+  usdPerDay?: number
+}
+
 /** All that can be reloaded while the engine runs. */
 export interface EngineSettings {
   agents: ReadonlyMap<string, AgentSettings>
@@ -25,8 +32,8 @@ export interface EngineSettings {
   limits: Limits
   /** The time that ended turns are kept, in milliseconds. */
   retention: number
-  /** Turns of a tenant that may run or wait at the same time; any number of one that is not here. */
-  turnLimits?: ReadonlyMap<string, number>
+  /** By tenant; one that is not here has none. */
+  turnLimits?: ReadonlyMap<string, TurnLimits>
 }
 
 /** The settings that hold now: a reload replaces them. */

@@ -2,7 +2,14 @@ import type { Awaitable, SessionKey, SessionRecord } from '../../contract/index.
 import { type Command, type Fault, type TurnStart, textOf } from '../../model/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
-import { type Idempotency, needsRecord, type Recorder, type StoreWatch, type Verdict } from '../record/index.ts'
+import {
+  type Idempotency,
+  type KeyUse,
+  needsRecord,
+  type Recorder,
+  type StoreWatch,
+  type Verdict,
+} from '../record/index.ts'
 import type { LiveSessions } from '../session/index.ts'
 import { keepsContent, steer, type Turn } from '../turn/index.ts'
 import type { Conversations } from './conversations.ts'
@@ -34,6 +41,8 @@ export interface AdmissionSteps {
   placement: Placement
   starter: TurnStarter
   duplicates: Duplicates
+  /** The limits of the client's key. */
+  use: KeyUse
   /** The steps of each client. */
   order: InOrder<ClientLink>
 }
@@ -64,26 +73,29 @@ export class Admission {
   }
 
   /** From a request that runs to its turn. */
-  async #place(taken: Entry): Promise<void> {
-    const { conversations, placement, starter, duplicates } = this.#steps
-    const meant = conversations.find(taken)
+  async #place(asked: Entry): Promise<void> {
+    const { conversations, placement, starter, duplicates, use } = this.#steps
+    const meant = conversations.find(asked)
     const entry = meant instanceof Promise ? await meant : meant
-    if ('code' in entry) return this.#refuse(taken, entry)
+    if ('code' in entry) return this.#refuse(asked, entry)
     const at = this.#record.now()
     const opened = this.#open(entry, at)
     const record = opened instanceof Promise ? await opened : opened
     if ('code' in record) return this.#refuse(entry, record)
-    const { command, exchange } = entry
+    const { command, exchange, client } = entry
     if (entry.settings) await this.#record.opener.inherit(record, entry.settings)
     if (entry.cwd !== undefined)
       await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)
     if (parked) return duplicates.askAgain(parked, entry)
+    const taken = use.take(client.options.access.tenant, command.turn)
+    const barred = taken instanceof Promise ? await taken : taken
     const found = placement.find(entry, record, at)
     const place = found instanceof Promise ? await found : found
     if ('code' in place) return this.#refuse(entry, place)
-    const judged = placement.judge(entry, place)
+    const judged = placement.judge(entry, place, barred)
     if (judged.do === 'run') return starter.begin(entry, place)
+    use.give(command.turn)
     if (judged.do === 'refuse') return this.#refuse(entry, judged.why)
     steer(judged.turn, exchange, command)
     await this.#settle(this.#record.idempotency.handOver(keyed(entry), judged.turn.id))
@@ -132,6 +144,7 @@ export class Admission {
   /** No turn begins: who sends the same again is not taken for a duplicate. */
   async #refuse(entry: Entry, why: Fault): Promise<void> {
     entry.exchange.fail(why)
+    this.#steps.use.give(entry.command.turn)
     await this.#settle(this.#record.idempotency.giveUp(keyed(entry)))
     await this.#settle(this.#steps.conversations.giveUp(entry))
   }

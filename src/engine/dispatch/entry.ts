@@ -1,5 +1,5 @@
 import type { Route, SessionKey, SessionSettings, TurnInfo } from '../../contract/index.ts'
-import { type Command, type Fault, fault, type Loss, type SessionRef, type TurnStart } from '../../model/index.ts'
+import type { Command, Fault, Loss, SessionRef, TurnStart } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
@@ -87,12 +87,6 @@ export function infoOf({ command, route: { when, journal } }: Entry, agent: Agen
 /** The principal of the request, for the record. */
 export function principalOf({ options: { context, access } }: ClientLink): string {
   return `client ${context.principal ?? access.tenant}`
-}
-
-/** The fault of a tenant that has as many turns as it may. */
-export function tooMany(most: number): Fault {
-  const turns = most === 1 ? 'a turn' : `${most} turns`
-  return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
 }
 
 /** An agent that works in its client's folder anyway need not be told of it, if its protocol has no word for it. */

@@ -3,9 +3,9 @@ import type { Command, Fault, TurnStart } from '../../model/index.ts'
 import type { Breakers } from '../agent/index.ts'
 import { refusalFor, steeringLosses } from '../carry/index.ts'
 import { type AgentSettings, type CurrentSettings, limitsOf } from '../common/index.ts'
-import type { LiveSession, LiveTurns } from '../session/index.ts'
+import type { LiveSession } from '../session/index.ts'
 import type { Turn } from '../turn/index.ts'
-import { type Entry, sessionKey, tooMany } from './entry.ts'
+import { type Entry, sessionKey } from './entry.ts'
 import { mayUse } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
 
@@ -22,13 +22,11 @@ export type PlaceVerdict = { do: 'run' } | { do: 'steer'; turn: Turn } | { do: '
 export class Placement {
   readonly #opener: SessionOpener
   readonly #breakers: Breakers
-  readonly #turns: LiveTurns
   readonly #settings: CurrentSettings
 
-  constructor(opener: SessionOpener, breakers: Breakers, turns: LiveTurns, settings: CurrentSettings) {
+  constructor(opener: SessionOpener, breakers: Breakers, settings: CurrentSettings) {
     this.#opener = opener
     this.#breakers = breakers
-    this.#turns = turns
     this.#settings = settings
   }
 
@@ -49,24 +47,19 @@ export class Placement {
     return session.then((other) => ({ agents: agents.slice(agents.indexOf(agent)), session: other }))
   }
 
-  /** Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back. */
-  judge({ client, command, route }: Entry, { agents, session }: Place): PlaceVerdict {
+  /**
+   * Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back.
+   * `barred` says why the client may not begin another turn, if it may not.
+   */
+  judge({ command, route }: Entry, { agents, session }: Place, barred?: Fault): PlaceVerdict {
     const agent = agents[0]!
     const { running } = session
     const steered = running?.steerable === true && steers(route, command)
-    const why = steered
-      ? undefined
-      : (session.refusal(mayWait(route, agent)) ?? this.#tooMany(client.options.access.tenant))
+    const why = steered ? undefined : (session.refusal(mayWait(route, agent)) ?? barred)
     if (!steered && !why) return { do: 'run' }
     this.#breakers.release(agent)
     session.restWhenIdle()
     return steered ? { do: 'steer', turn: running } : { do: 'refuse', why: why! }
-  }
-
-  /** The fault of a key that may not have another turn. */
-  #tooMany(tenant: string): Fault | undefined {
-    const most = this.#settings.current.turnLimits?.get(tenant)
-    return most !== undefined && this.#turns.countOf(tenant) >= most ? tooMany(most) : undefined
   }
 
   /** The agents of the route's `fallback` that the client may use and that can do what it asks for. */

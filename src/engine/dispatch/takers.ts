@@ -2,7 +2,7 @@ import type { Store } from '../../contract/index.ts'
 import type { Breakers, Replies } from '../agent/index.ts'
 import type { ClientLink } from '../client/index.ts'
 import type { CurrentSettings, EngineLog } from '../common/index.ts'
-import { Idempotency, type Recorder, type StoreWatch } from '../record/index.ts'
+import { Idempotency, type KeyUse, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { Admission } from './admission.ts'
 import { Controls } from './controls.ts'
@@ -28,6 +28,7 @@ export interface Base {
 export interface Writers {
   recorder: Recorder
   watch: StoreWatch
+  use: KeyUse
 }
 
 /** The parts of the gateway that live in memory. */
@@ -42,7 +43,7 @@ export interface Memory {
 /** Makes the takers of all commands. */
 export function commandTakers(base: Base, record: Writers, memory: Memory): Takers {
   const { store, log, settings, now } = base
-  const { recorder, watch } = record
+  const { recorder, watch, use } = record
   const { turns, sessions, watches, breakers } = memory
   const host = { store, now }
   const idempotency = new Idempotency(store, now, turns)
@@ -51,8 +52,9 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
   const order = new InOrder<ClientLink>()
   const steps = {
     order,
+    use,
     conversations: new Conversations({ store, turns, sessions: sessions.live, watch, now }),
-    placement: new Placement(opener, breakers, turns, settings),
+    placement: new Placement(opener, breakers, settings),
     starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
     duplicates: new Duplicates(host, idempotency),
   }

@@ -5,6 +5,7 @@ import { type Numbered, numbered, takeLines } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
 import type { Turn, TurnRecorder } from '../turn/index.ts'
 import type { Told } from './conversation.ts'
+import type { KeyUse } from './key-use.ts'
 import type { Lease } from './lease.ts'
 import { Marks } from './marks.ts'
 import type { StoreWatch } from './store-watch.ts'
@@ -43,6 +44,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #store: Store
   readonly #watch: StoreWatch
   readonly #lease: Lease
+  readonly #use: KeyUse
   readonly #writes: WriteQueue
   readonly #marks: Marks
   /** The pages of running turns, by the turns' ids; not a `Map`, see `LiveTurns`. */
@@ -52,10 +54,11 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   #units = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** `watch` hears of what could not be written. Turns are recorded under the `lease`. */
-  constructor(store: Store, watch: StoreWatch, lease: Lease) {
+  /** `watch` hears of what could not be written. Turns are recorded under the `lease`, with their part of the `use`. */
+  constructor(store: Store, watch: StoreWatch, lease: Lease, use: KeyUse) {
     this.#store = store
     this.#lease = lease
+    this.#use = use
     this.#watch = watch
     this.#writes = new WriteQueue((error) => watch.failed(error))
     this.#marks = new Marks(store, watch, this.#writes)
@@ -124,7 +127,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     delete this.#pages[turn.id]
     if (page) this.#stopWaiting(page)
     this.#units -= page?.lines.text.length ?? 0
-    const ended = page && this.#watch.keeps(turn) ? endOf(page) : undefined
+    const spent = this.#use.ended(turn)
+    const ended = page && this.#watch.keeps(turn) ? endOf(page, spent) : undefined
     void this.#writes.write(() => (ended ? this.#store.endTurn(...ended) : this.#watch.ended(turn)))
   }
 

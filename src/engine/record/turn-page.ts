@@ -1,4 +1,4 @@
-import type { LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
+import type { DaySpent, LeaseRef, TurnAdditions, TurnRecord } from '../../contract/index.ts'
 import type { Id, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { appendLine, type EventLines, type Numbered, newLines, shapeOf, takeLines } from '../events/index.ts'
@@ -63,8 +63,8 @@ export function movePage(page: TurnPage, session: string): void {
   page.record = { ...page.record, session, agent: page.turn.agent.name }
 }
 
-/** The record of the turn with its end, and what that brings. */
-export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
+/** The record of the turn with its end, and what that brings; `spent` counts for its tenant. */
+export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditions] {
   const { view, scope, recordedLosses } = page.turn
   const { outcome, fault } = view.end!
   const record: TurnRecord = {
@@ -78,7 +78,10 @@ export function endOf(page: TurnPage): [TurnRecord, TurnAdditions] {
   const events = takeLines(page.lines)
   const messages = page.unkept ? undefined : [...retoldIn(page.turn), ...messagesOf(page.turn, page.steered)]
   const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
-  return [record, { ...(events && { events }), ...(messages && { messages }), ...(known && { known }) }]
+  return [
+    record,
+    { ...(events && { events }), ...(messages && { messages }), ...(known && { known }), ...(spent && { spent }) },
+  ]
 }
 
 /** The conversation that a turn leaves its session with, as its client knows it. */

@@ -4,6 +4,7 @@ import { type Breakers, HealthChecks } from '../agent/index.ts'
 import { type AgentSettings, type CurrentSettings, type EngineLog, steadyFrom } from '../common/index.ts'
 import { RENEW_MS } from './lease.ts'
 import { recoverTurns } from './recovery.ts'
+import { SharedCounts } from './shared-counts.ts'
 
 /** The interval at which turns older than the retention are deleted, in milliseconds. */
 const PRUNE_MS = 3_600_000
@@ -23,6 +24,7 @@ export interface UpkeepParts {
 
 /** Work besides turns: ends turns whose process is gone, deletes old turns, checks the health of agents. */
 export class Upkeep {
+  readonly sharedCounts: SharedCounts
   readonly #parts: UpkeepParts
   readonly #health: HealthChecks
   readonly #steady: () => number
@@ -31,6 +33,7 @@ export class Upkeep {
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts
+    this.sharedCounts = new SharedCounts(parts.store, parts.now)
     this.#steady = steadyFrom(parts.now())
     this.#health = new HealthChecks((agent, found) => this.#checked(agent, found))
     this.watch()

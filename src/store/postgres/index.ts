@@ -3,11 +3,14 @@ import type {
   EventBlock,
   LeaseRef,
   PostgresLocation,
+  RequestCount,
   SessionKey,
   SessionRecord,
   SessionSettings,
+  Spent,
   Store,
   TurnAdditions,
+  TurnPlace,
   TurnRecord,
 } from '../../contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../../model/index.ts'
@@ -15,9 +18,10 @@ import { digestOf, randomId } from '../../startup/index.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreVersion } from '../index.ts'
 import { keyDigest } from '../key-text.ts'
-import type { Row } from '../rows.ts'
+import { type Row, requestCount, spentSum } from '../rows.ts'
 import { type Connector, connect } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
+import { countsShared, endAndSpend, placeTaken, spentOn, usePruned } from './key-use.ts'
 import { Lane, type Results } from './lane.ts'
 import { pruneTurns } from './prune.ts'
 import { column, keyColumns, LAST_TURN, sessionOf, turnOf, turnValues } from './rows.ts'
@@ -27,6 +31,9 @@ import { Raw, sql } from './sql.ts'
 
 /** The life of a claim that took over a key whose claim was gone: a day, in milliseconds. */
 const RECLAIM_TTL_MS = 86_400_000
+
+/** The length of a day, in milliseconds. */
+const DAY_MS = 86_400_000
 
 /** The server's time, in milliseconds since the epoch. */
 const CLOCK = new Raw('CAST(1000 * EXTRACT(EPOCH FROM clock_timestamp()) AS BIGINT) AS clock')
@@ -248,19 +255,18 @@ class PostgresStore implements Store {
 
   async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<void> {
     const { turn, session, endedAt = record.startedAt } = record
-    await this.#run([
-      // A position is the time of the end, or the next number in the session: what is deleted was before it.
-      sql`
-        INSERT INTO turns (
-          position, session, turn, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
-          delivered, losses, measures, usage, seq, messages, events, known
-        )
-        SELECT greatest(${endedAt}, coalesce((SELECT max(position) FROM turns WHERE session = ${session}), 0) + 1), id,
-          ${turnValues(record, additions)}
-        FROM sessions WHERE id = ${session}
-        ON CONFLICT (turn) DO NOTHING`,
-      sql`DELETE FROM running WHERE turn = ${turn}`,
-    ])
+    // A position is the time of the end, or the next number in the session: what is deleted was before it.
+    const end = sql`
+      INSERT INTO turns (
+        position, session, turn, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
+        delivered, losses, measures, usage, seq, messages, events, known
+      )
+      SELECT greatest(${endedAt}, coalesce((SELECT max(position) FROM turns WHERE session = ${session}), 0) + 1), id,
+        ${turnValues(record, additions)}
+      FROM sessions WHERE id = ${session}
+      ON CONFLICT (turn) DO NOTHING`
+    const { spent } = additions
+    await this.#run([spent ? endAndSpend(end, record, spent) : end, sql`DELETE FROM running WHERE turn = ${turn}`])
   }
 
   async findKnown(known: string, limit: number): Promise<Id[]> {
@@ -369,6 +375,22 @@ class PostgresStore implements Store {
     return rows.map((row) => ({ turn, seq: row['seq'] as number, lines: row['json'] as string }))
   }
 
+  async spentOf(tenant: string, day: number): Promise<Spent> {
+    return spentSum((await this.#row(spentOn(tenant, day)))!)
+  }
+
+  async takePlace(place: TurnPlace, most: number): Promise<boolean> {
+    return (await this.#run(placeTaken(place, most))).at(-1)!.length > 0
+  }
+
+  givePlace(turn: Id): Promise<void> {
+    return this.#write(sql`DELETE FROM places WHERE turn = ${turn}`)
+  }
+
+  async shareCounts(process: Id, counts: ReadonlyMap<string, number>, now: number): Promise<RequestCount[]> {
+    return (await this.#run(countsShared(process, counts, now))).at(-1)!.map(requestCount)
+  }
+
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Promise<Claim> {
     return this.#claimed(
       key,
@@ -414,6 +436,7 @@ class PostgresStore implements Store {
     await this.#run([
       sql`DELETE FROM claims WHERE expires_at < ${before}`,
       sql`DELETE FROM leases WHERE expires_at < ${this.#clock.at(before)}`,
+      ...usePruned(before - DAY_MS),
     ])
     return this.#told(async () => {
       // Its transaction has two messages: others do not wait for it.

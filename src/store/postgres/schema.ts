@@ -110,6 +110,35 @@ export const MIGRATIONS: readonly Migration[] = [
 
   CREATE TABLE forgotten (key TEXT PRIMARY KEY)`,
   },
+  {
+    // Only tables that are new: replicas of version 1 do not know them.
+    oldest: 1,
+    script: `
+  CREATE TABLE spent (
+    tenant TEXT NOT NULL,
+    day BIGINT NOT NULL,
+    owner TEXT NOT NULL,
+    tokens BIGINT NOT NULL,
+    estimated BIGINT NOT NULL,
+    cost_usd DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (tenant, day, owner)
+  );
+  CREATE TABLE tenants (tenant TEXT PRIMARY KEY);
+  CREATE TABLE places (
+    turn TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    epoch BIGINT NOT NULL
+  );
+  CREATE INDEX places_by_tenant ON places (tenant);
+  CREATE TABLE requests (
+    process TEXT NOT NULL,
+    name TEXT NOT NULL,
+    count BIGINT NOT NULL,
+    counted_at BIGINT NOT NULL,
+    PRIMARY KEY (process, name)
+  )`,
+  },
 ]
 
 /** The version of the tables that this code reads and writes. */

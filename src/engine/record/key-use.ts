@@ -1,0 +1,97 @@
+import type { DaySpent, Store } from '../../contract/index.ts'
+import { type Fault, fault, type Id } from '../../model/index.ts'
+import type { CurrentSettings, TurnLimits } from '../common/index.ts'
+import type { LiveTurns } from '../session/index.ts'
+import type { Turn } from '../turn/index.ts'
+import { DayUse } from './day-use.ts'
+import type { Lease } from './lease.ts'
+import { spentBy } from './spent.ts'
+import type { StoreWatch } from './store-watch.ts'
+
+/** Dependencies of the limits of keys. */
+export interface KeyUseParts {
+  store: Store
+  lease: Lease
+  watch: StoreWatch
+  turns: LiveTurns
+  settings: CurrentSettings
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/**
+ * The turns that keys have at the same time, and what they use in a day, within their limits. Both are kept in the store,
+ * so that they hold for all processes that share it. While it cannot be used, each process counts its own turns.
+ */
+export class KeyUse {
+  readonly #parts: KeyUseParts
+  readonly #days: DayUse
+  /** The turns that have a place. */
+  readonly #placed = new Set<Id>()
+
+  constructor(parts: KeyUseParts) {
+    this.#parts = parts
+    this.#days = new DayUse(parts.store, parts.now)
+  }
+
+  /** Takes a place for a turn of a tenant; the fault of one that may not have another turn. */
+  take(tenant: string, turn: Id): Fault | undefined | Promise<Fault | undefined> {
+    const limits = this.#limitsOf(tenant)
+    return limits && this.#take(tenant, turn, limits)
+  }
+
+  /** Gives back the place of a turn that has ended, or does not begin. */
+  give(turn: Id): void {
+    if (!this.#placed.delete(turn)) return
+    const { store, watch } = this.#parts
+    void Promise.resolve()
+      .then(() => store.givePlace(turn))
+      .catch((error: unknown) => watch.failed(error))
+  }
+
+  /** A turn has its end: gives back its place. What it has used, if its tenant has a limit of that. */
+  ended(turn: Turn): DaySpent | undefined {
+    this.give(turn.id)
+    const { tenant } = turn.session.record
+    const limits = this.#limitsOf(tenant)
+    if (!limits || !isDaily(limits)) return undefined
+    const spent = spentBy(turn)
+    this.#days.add(tenant, spent)
+    return spent
+  }
+
+  #limitsOf(tenant: string): TurnLimits | undefined {
+    return this.#parts.settings.current.turnLimits?.get(tenant)
+  }
+
+  async #take(tenant: string, turn: Id, limits: TurnLimits): Promise<Fault | undefined> {
+    const { turns: most } = limits
+    try {
+      const spent = isDaily(limits) ? await this.#days.refusal(tenant, limits) : undefined
+      if (spent || most === undefined) return spent
+      return (await this.#hasPlace(tenant, turn, most)) ? undefined : tooMany(most)
+    } catch (error) {
+      const { watch, turns } = this.#parts
+      watch.failed(error)
+      return most !== undefined && turns.countOf(tenant) >= most ? tooMany(most) : undefined
+    }
+  }
+
+  async #hasPlace(tenant: string, turn: Id, most: number): Promise<boolean> {
+    const { store, lease } = this.#parts
+    const { owner, epoch } = await lease.hold()
+    const taken = await store.takePlace({ turn, tenant, owner, epoch }, most)
+    if (taken) this.#placed.add(turn)
+    return taken
+  }
+}
+
+function isDaily({ tokensPerDay, usdPerDay }: TurnLimits): boolean {
+  return tokensPerDay !== undefined || usdPerDay !== undefined
+}
+
+/** The fault of a tenant that has as many turns as it may. */
+function tooMany(most: number): Fault {
+  const turns = most === 1 ? 'a turn' : `${most} turns`
+  return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)
+}

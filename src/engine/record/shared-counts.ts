@@ -1,0 +1,38 @@
+import type { Store } from '../../contract/index.ts'
+import { newId } from '../common/index.ts'
+
+/** The counts of requests of this process and of all others that share its store. */
+export class SharedCounts {
+  readonly #store: Pick<Store, 'shareCounts'>
+  readonly #now: () => number
+  readonly #process = newId()
+  /** What was stored last, by name. */
+  readonly #stored = new Map<string, number>()
+  /** What others had counted when it was read last, by process and name. */
+  readonly #known = new Map<string, number>()
+  #began = false
+
+  /** `now` is milliseconds since the epoch. */
+  constructor(store: Pick<Store, 'shareCounts'>, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  /**
+   * Stores how many requests this process has taken under each name since it began. Gives how many more the others have
+   * taken since the last call; nothing at the first one. Rejects when the store cannot be used.
+   */
+  async exchange(counts: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
+    const changed = new Map([...counts].filter(([name, count]) => this.#stored.get(name) !== count))
+    const others = await this.#store.shareCounts(this.#process, changed, this.#now())
+    for (const [name, count] of changed) this.#stored.set(name, count)
+    const more = new Map<string, number>()
+    for (const { process, name, count } of others) {
+      const known = `${process} ${name}`
+      if (this.#began) more.set(name, (more.get(name) ?? 0) + count - (this.#known.get(known) ?? 0))
+      this.#known.set(known, count)
+    }
+    this.#began = true
+    return more
+  }
+}
