@@ -4,6 +4,7 @@ import type { Config } from '../config/index.ts'
 import { describeConfig } from '../config/load.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import { otherGateways } from './other-gateways.ts'
 import { missingPrograms } from './programs.ts'
 import { readConfig } from './read-config.ts'
 import { collectorOf, exportOptions } from './setup.ts'
@@ -23,7 +24,8 @@ export async function checkCommand(args: string[]): Promise<number> {
   const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
   const none = file === undefined ? [NO_FILE] : []
   const missing = missingPrograms(config, process.env)
-  for (const warning of [...none, ...config.warnings, ...missing, ...(await telemetryProblems(config))]) {
+  const others = await otherGateways(config, config.server.port)
+  for (const warning of [...none, ...config.warnings, ...missing, ...others, ...(await telemetryProblems(config))]) {
     process.stderr.write(`warning: ${warning}\n`)
   }
   process.stdout.write(`${describeConfig(config)}\n`)

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
@@ -6,6 +5,7 @@ import { type HttpServer, nameSocket, type ServerParts, startServer, startSocket
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { findAgents } from './known-agents.ts'
+import { gatewayName, otherGateways } from './other-gateways.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
@@ -46,7 +46,8 @@ export async function serveCommand(args: string[]): Promise<number> {
   }
   const server = await startServer(address, parts)
   // No other live process listens there. Clients are heard from after this.
-  await gateway.engine.serve(`${hostname()} ${server.url}`)
+  await gateway.engine.serve(gatewayName(server.url))
+  for (const other of await otherGateways(config, Number(new URL(server.url).port))) log.warn(other)
   const socket = await listenForStandIns(file, config.server, parts, log)
   // Before anybody hears that it serves: who reads the log may stop it at once.
   const stop = stopped()

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { storeError } from './errors.ts'
-import { migrate, versionOf } from './schema.ts'
+import { LEASES_VERSION, migrate, versionOf } from './schema.ts'
 import { withoutSqliteWarning } from './sqlite-warning.ts'
 
 /**
@@ -46,11 +46,25 @@ export function openDatabase(path: string, { busyMs = BUSY_MS, runningBusyMs = R
 
 /** The version of the tables in the file, 0 for none. Changes nothing. Throws a `StoreError`. */
 export function fileVersion(path: string): number {
-  if (path === ':memory:' || !existsSync(path)) return 0
+  return reading(path, 0, (db) => versionOf(db, path))
+}
+
+/** The owners of leases in the file that have not expired at `now`. Changes nothing. Throws a `StoreError`. */
+export function fileOwners(path: string, now: number): string[] {
+  return reading(path, [], (db) => {
+    if (versionOf(db, path) < LEASES_VERSION) return []
+    const owners = db.prepare('SELECT owner FROM leases WHERE expires_at > ? ORDER BY owner').all(now)
+    return owners.map(({ owner }) => String(owner))
+  })
+}
+
+/** What `read` gives for the file, or `none` when there is no file. */
+function reading<T>(path: string, none: T, read: (db: DatabaseSync) => T): T {
+  if (path === ':memory:' || !existsSync(path)) return none
   let db: DatabaseSync | undefined
   try {
     db = open(path, { readOnly: true })
-    return versionOf(db, path)
+    return read(db)
   } catch (error) {
     throw storeError(error, path)
   } finally {

@@ -3,6 +3,7 @@ import { fileVersion } from './database.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite.ts'
 
+export { fileOwners } from './database.ts'
 export { StoreError, type StoreErrorCode } from './errors.ts'
 export { openSqliteStore } from './sqlite.ts'
 
