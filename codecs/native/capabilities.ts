@@ -9,6 +9,7 @@ const GATEWAY_ALONE: readonly Item[] = [
   'turn-accepted',
   'turn-parked',
   'turn-follow',
+  'turn-delete',
   'session-delete',
   // The process is the session: closing the one ends the other.
   'session-close',
@@ -18,6 +19,7 @@ const GATEWAY_ALONE: readonly Item[] = [
   'query.session',
   'query.turns',
   'query.turn',
+  'query.input',
   // A fresh process that says it is ready is the answer.
   'query.health',
 ]
@@ -30,6 +32,7 @@ const OTHER_REQUESTS: readonly Item[] = [
   'turn-cancel',
   'turn-follow',
   'turn-steer',
+  'turn-delete',
   'session-open',
   'session-close',
   'session-clear',
@@ -61,12 +64,14 @@ const RESOURCES: readonly Item[] = [
   'turn-cancel',
   'turn-follow',
   'ask-reply',
+  'turn-delete',
   'session-delete',
   'query',
   'query.sessions',
   'query.session',
   'query.turns',
   'query.turn',
+  'query.input',
 ]
 /** Items that other requests about a turn or a session ask for, before the items of the answer. */
 const ASKED: readonly Item[] = ITEMS.slice(0, ITEMS.indexOf('part.text'))

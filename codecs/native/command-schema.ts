@@ -142,6 +142,7 @@ export const COMMANDS: Schemas = {
   'session-open': command({ mcpServers: maybe(texts) }),
   'session-close': command({}),
   'session-clear': command({}),
+  'turn-delete': command({ id: text }),
   'session-delete': command({ id: text }),
   'config-set': command({ model: maybe(text), mode: maybe(text), effort: maybe(text), option: maybe(configOption) }),
   query: command({
@@ -156,6 +157,7 @@ export const COMMANDS: Schemas = {
       'session',
       'turns',
       'turn',
+      'input',
       'hints',
       'health',
     ]),

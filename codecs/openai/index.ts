@@ -19,6 +19,8 @@ export const codec: Codec<Options> = {
     { method: 'POST', path: `${base}/v1/chat/completions`, input: 'body', dialect: 'chat' },
     { method: 'POST', path: `${base}/v1/responses`, input: 'body', dialect: 'responses' },
     { method: 'GET', path: `${base}/v1/responses/:response`, input: 'body', dialect: 'responses' },
+    { method: 'DELETE', path: `${base}/v1/responses/:response`, input: 'body', dialect: 'responses' },
+    { method: 'GET', path: `${base}/v1/responses/:response/input_items`, input: 'body', dialect: 'responses' },
     { method: 'POST', path: `${base}/v1/responses/:response/cancel`, input: 'body', dialect: 'responses' },
     { method: 'GET', path: `${base}/v1/models`, input: 'body', dialect: 'chat' },
     { method: 'GET', path: `${base}/v1/models/:model`, input: 'body', dialect: 'chat' },

@@ -55,7 +55,7 @@ export interface LastTurn {
 
 /**
  * The measurements of a turn, as listed. `back` is the agent's protocol, `route` the condition of its route. `shape`
- * says that its events have no content.
+ * says that its events have no content, `told` how many messages of the conversation before it its request brought.
  */
 export interface TurnMeasures {
   back: string
@@ -63,6 +63,7 @@ export interface TurnMeasures {
   timings: TurnTimings
   usage?: Usage
   shape?: true
+  told?: number
 }
 
 /** The record of a turn. `outcome` is absent while it runs. It runs under the lease of its process: see `lapseLease`. */
@@ -173,6 +174,13 @@ export interface Store extends KeyStore {
   /** Records that a client was sent a complete answer of an ended turn. */
   markDelivered(turn: Id): Awaitable<void>
   readTurn(turn: Id): Awaitable<TurnRecord | undefined>
+  /** The messages that an ended turn has brought to its session's transcript; undefined when there is no such turn. */
+  readTurnMessages(turn: Id): Awaitable<Message[] | undefined>
+  /**
+   * Deletes an ended turn: its events, its messages, and what would find its session by them. It is not found or listed
+   * any more. Its usage stays with its session, and so does its place: what ended before it is not the newest.
+   */
+  deleteTurn(turn: Id): Awaitable<void>
   /** The newest first, at most `limit`. */
   listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]>
   /** Turns without an outcome, the oldest first: all, or those of a session. */

@@ -147,6 +147,7 @@ export type QueryWhat =
   | 'session'
   | 'turns'
   | 'turn'
+  | 'input'
   | 'hints'
   | 'health'
 
@@ -170,6 +171,8 @@ export type Command = { exchange: Id; session?: SessionRef; ext?: Ext } & (
   | ({ type: 'ask-reply'; target: Target; also?: readonly Answered[]; input?: readonly Part[] } & Answered)
   | { type: 'session-open'; mcpServers?: readonly string[] }
   | { type: 'session-close' | 'session-clear' }
+  /** Forgets an ended turn: it is not found any more. A parked one is cancelled first. */
+  | { type: 'turn-delete'; id: Id }
   /** `id` is the gateway's own id of the session, as the query `sessions` lists it. */
   | { type: 'session-delete'; id: Id }
   /** `option` is a setting that the agent offers. */

@@ -10,6 +10,7 @@ export const ITEMS = [
   'turn-cancel',
   'turn-follow',
   'turn-steer',
+  'turn-delete',
   'ask-reply',
   'session-open',
   'session-close',
@@ -59,6 +60,7 @@ export const ITEMS = [
   'query.session',
   'query.turns',
   'query.turn',
+  'query.input',
   'query.hints',
   'query.health',
   // parts, both ways

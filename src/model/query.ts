@@ -5,7 +5,7 @@ import type { Item } from './items.ts'
 import type { JsonText } from './json.ts'
 import type { Loss } from './loss.ts'
 import type { Offers } from './offers.ts'
-import type { Id, Message, Usage } from './parts.ts'
+import type { Id, Message, Part, ToolStatus, Usage } from './parts.ts'
 
 /** Answer data of `query state`. */
 export interface StateReply {
@@ -149,6 +149,22 @@ export interface TurnReply extends TurnInfoReply {
   fault?: Fault
 }
 
+/** What a client answered to a question of a parked turn: the result of a call. `at` is the question's place, from 0. */
+export interface GivenResult {
+  at: number
+  status: ToolStatus
+  parts: readonly Part[]
+}
+
+/**
+ * Answer data of `query input` (args: `{"turn"}`): what the client of a turn said, with the conversation before it where
+ * that was told. With the `continuation` of a park in the args it is what the client answered there: the results of calls.
+ */
+export interface InputReply {
+  messages: readonly Message[]
+  results?: readonly GivenResult[]
+}
+
 /** `command-reply.data` is the JSON text of one of these. */
 export type ReplyData =
   | StateReply
@@ -162,6 +178,7 @@ export type ReplyData =
   | SessionReply
   | TurnsReply
   | TurnReply
+  | InputReply
 
 /** The JSON text of an answer's data. */
 export function replyData(data: ReplyData): JsonText {

@@ -14,6 +14,9 @@ import { fromColumn } from './key-text.ts'
 /** A row of the driver. */
 export type Row = Record<string, SQLOutputValue>
 
+/** The outcome in the row of a deleted turn, which is found no more. */
+export const DELETED = 'deleted'
+
 /** The record of a row of `sessions`; NULL columns are left out. */
 export function sessionRecord(row: Row): SessionRecord {
   return {

@@ -228,6 +228,19 @@ class SqliteStore implements Store {
     })
   }
 
+  readTurnMessages(turn: Id): Awaitable<Message[] | undefined> {
+    return this.#do(() => {
+      const row = this.#sql.readTurnMessages.get(turn)
+      return row && (JSON.parse((row['messages'] as string | null) ?? '[]') as Message[])
+    })
+  }
+
+  deleteTurn(turn: Id): Awaitable<void> {
+    return this.#atomically(() => {
+      if (this.#sql.forgetTurn.run(turn).changes > 0) this.#sql.deleteEvents.run(turn)
+    })
+  }
+
   listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]> {
     return this.#do(() => {
       const turns = [...this.#sql.listRunning.all(tenant), ...this.#sql.listEnded.all(tenant, limit)].map(turnRecord)

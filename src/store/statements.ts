@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DELETED } from './rows.ts'
 
 /** The columns of a session, and its last turn. */
 const SESSION = `*, coalesce(
@@ -9,6 +10,9 @@ const SESSION = `*, coalesce(
 /** The columns of an ended turn's record. */
 const ENDED = `turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code, delivered,
   losses, measures, usage`
+
+/** The condition of turns that are not deleted. */
+const KEPT = `outcome <> '${DELETED}'`
 
 /**
  * All statements of the store. Writes for a session or turn that no longer exists change nothing. Parameters are plain
@@ -97,10 +101,17 @@ const SQL = {
       SELECT 1 FROM turns AS later WHERE later.session = turns.session AND later.position > turns.position
     ) ORDER BY position DESC LIMIT ?`,
   stopTurn: 'DELETE FROM running WHERE turn = ?',
+  readTurnMessages: `SELECT messages FROM turns WHERE turn = ? AND ${KEPT}`,
+  // A row without content keeps the turn's place in its session, and its usage, until it is pruned.
+  forgetTurn: `
+    UPDATE turns SET outcome = '${DELETED}', request = NULL, code = NULL, losses = NULL, measures = NULL, seq = NULL,
+      messages = NULL, events = NULL, known = NULL
+    WHERE turn = ?`,
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
-  readEnded: `SELECT ${ENDED} FROM turns WHERE turn = ?`,
+  readEnded: `SELECT ${ENDED} FROM turns WHERE turn = ? AND ${KEPT}`,
   readRunning: 'SELECT * FROM running WHERE turn = ?',
-  listEnded: `SELECT ${ENDED} FROM turns WHERE tenant = ? ORDER BY started_at DESC, turn DESC LIMIT ?`,
+  listEnded: `
+    SELECT ${ENDED} FROM turns WHERE tenant = ? AND ${KEPT} ORDER BY started_at DESC, turn DESC LIMIT ?`,
   listRunning: 'SELECT * FROM running WHERE tenant = ?',
   unfinishedTurns: 'SELECT * FROM running ORDER BY started_at, turn',
   unfinishedOf: 'SELECT * FROM running WHERE session = ? ORDER BY started_at, turn',

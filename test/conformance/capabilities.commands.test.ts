@@ -28,6 +28,7 @@ const CONTROLS: Partial<Record<Item, Control>> = {
   'turn-cancel': { exchange: 'x9', type: 'turn-cancel', target: 'running' },
   'turn-steer': { exchange: 'x9', type: 'turn-steer', target: 'running', input: [{ type: 'text', text: 'Left.' }] },
   'turn-follow': { exchange: 'x9', type: 'turn-follow', target: { turn: 'turn-1' } },
+  'turn-delete': { exchange: 'x9', type: 'turn-delete', id: 'turn-1' },
   'session-open': { exchange: 'x9', type: 'session-open', session: { id: 's1' } },
   'session-close': { exchange: 'x9', type: 'session-close', session: { id: 's1' } },
   'session-clear': { exchange: 'x9', type: 'session-clear', session: { id: 's1' } },
@@ -46,6 +47,7 @@ const CONTROLS: Partial<Record<Item, Control>> = {
         'session',
         'turns',
         'turn',
+        'input',
         'hints',
         'health',
       ] as const
@@ -68,6 +70,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   },
   'query.offers': { modes: [{ id: 'plan' }] },
   'query.session': { id: 'g1', messages: [] },
+  'query.input': { messages: [] },
   'query.hints': { suggestions: [] },
   'query.health': { ok: true },
 }
@@ -93,6 +96,7 @@ const OPENED = [...GREETED, opening().line]
 const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   native: {
     'turn-follow': line({ type: 'turn-follow', target: { turn: 't1' } }),
+    'turn-delete': line({ type: 'turn-delete', id: 't1' }),
     'session-close': line({ type: 'session-close' }),
     'session-delete': line({ type: 'session-delete', id: 'g1' }),
     'query.agent': line({ type: 'query', what: 'agent' }),
@@ -101,16 +105,19 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.session': line({ type: 'query', what: 'session', args: { id: 'g1' } }),
     'query.turns': line({ type: 'query', what: 'turns' }),
     'query.turn': line({ type: 'query', what: 'turn', args: { turn: 't1' } }),
+    'query.input': line({ type: 'query', what: 'input', args: { turn: 't1' } }),
     'query.health': line({ type: 'query', what: 'health' }),
   },
   'native@resource': {
     'turn-follow': resource('GET /v1/turns/:turn/events', { turn: 't1' }),
     'turn-cancel': resource('POST /v1/turns/:turn/cancel', { turn: 't1' }),
+    'turn-delete': resource('DELETE /v1/turns/:turn', { turn: 't1' }),
     'session-delete': resource('DELETE /v1/sessions/:session', { session: 'g1' }),
     'query.sessions': resource('GET /v1/sessions'),
     'query.session': resource('GET /v1/sessions/:session', { session: 'g1' }),
     'query.turns': resource('GET /v1/turns'),
     'query.turn': resource('GET /v1/turns/:turn', { turn: 't1' }),
+    'query.input': resource('GET /v1/turns/:turn/input', { turn: 't1' }),
   },
   acp: {
     'query.agent': rpc('initialize', { protocolVersion: 1 }),
@@ -126,7 +133,9 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.agents': resource('GET /v1/models'),
   },
   'openai@responses': {
+    'turn-delete': resource('DELETE /v1/responses/:response', { response: 'resp_t1' }),
     'query.turn': resource('GET /v1/responses/:response', { response: 'resp_t1' }),
+    'query.input': resource('GET /v1/responses/:response/input_items', { response: 'resp_t1' }),
     'turn-follow': resource('GET /v1/responses/:response', { response: 'resp_t1' }, 'stream=true'),
   },
   qwen: {

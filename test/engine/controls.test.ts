@@ -170,6 +170,15 @@ describe('what the gateway knows itself', () => {
     expect(nothing).toBe('{"turns":[]}')
   })
 
+  test('of the input of a turn is what its record has', async () => {
+    await store.openSession(key(), 'kept', 3)
+    const messages = [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }] as const
+    await store.endTurn({ ...TURN, endedAt: 6, outcome: 'completed' }, { messages })
+    expect(await asked(query('input', { args: '{"turn":"t"}' }))).toEqual({ messages })
+    expect(await asked(query('input'))).toBe('session-not-found')
+    expect(await asked(query('input', { args: '{"turn":"t","continuation":"t.x"}' }))).toBe('session-not-found')
+  })
+
   test.each([
     ['turns', '{"follow":true}', true],
     ['turns', '{"follow":1}', false],
@@ -275,14 +284,14 @@ describe('a command to a session whose agent lives', () => {
   })
 })
 
-describe('a command about a turn', () => {
-  const APPROVAL: Question = {
-    kind: 'approval',
-    name: 'rm',
-    args: '{}',
-    options: [{ id: 'ok', kind: 'allow', scope: 'once' }],
-  }
+const APPROVAL: Question = {
+  kind: 'approval',
+  name: 'rm',
+  args: '{}',
+  options: [{ id: 'ok', kind: 'allow', scope: 'once' }],
+}
 
+describe('a command about a turn', () => {
   /** A live turn, and the commands that mean it. */
   function commanded() {
     const { turn, run: ofTurn }: { turn: Turn; run: TurnRun } = plainTurn({
@@ -321,6 +330,31 @@ describe('a command about a turn', () => {
     expect(turn.view.end?.outcome).toBe('cancelled')
     expect(await told({ exchange: 'x', type: 'turn-cancel', target })).toBe(GONE)
     expect(await told({ exchange: 'x', type: 'turn-cancel', target: { turn: 'none' } })).toBe(GONE)
+  })
+
+  test('deletes it once it has ended', async () => {
+    const { turn, told } = commanded()
+    const remove = { exchange: 'x', type: 'turn-delete', id: 't' } as const
+    const RUNS = 'The turn still runs; cancel it first.'
+    expect(await told(remove)).toBe(RUNS)
+    expect(await told({ ...remove, id: 'none' })).toBe(UNKNOWN)
+    await store.openSession(key(), 'kept', 3)
+    await store.openSession(key('s', 'other'), 'theirs', 3)
+    await store.beginTurn({ ...TURN, turn: 'elsewhere', owner: 'there' })
+    await store.takeLease('there', 1, 99)
+    expect(await told({ ...remove, id: 'elsewhere' })).toBe(RUNS)
+    await store.endTurn({
+      ...TURN,
+      turn: 'theirs',
+      session: 'theirs',
+      tenant: 'other',
+      endedAt: 6,
+      outcome: 'completed',
+    })
+    expect(await told({ ...remove, id: 'theirs' })).toBe(UNKNOWN)
+    await store.endTurn({ ...TURN, endedAt: 6, outcome: 'completed' })
+    turns.delete(turn)
+    expect([await told(remove), await told(remove)]).toEqual(['done', UNKNOWN])
   })
 
   test('steers it where its agent can be told', async () => {

@@ -69,7 +69,12 @@ describe('choosing the agent', () => {
 
   test('the lists of turns and sessions are for every key, whatever the default', () => {
     const commands = [
-      ...['turns', 'turn', 'sessions', 'session'].map((what) => ({ type: 'query', what, exchange: 'x', args: '{}' })),
+      ...['turns', 'turn', 'input', 'sessions', 'session'].map((what) => ({
+        type: 'query',
+        what,
+        exchange: 'x',
+        args: '{}',
+      })),
       { type: 'session-delete', id: 's', exchange: 'x' },
     ] as RouteQuery['command'][]
     for (const command of commands) {

@@ -112,6 +112,21 @@ describe('an answer with the token of a park', () => {
   })
 })
 
+test('a parked turn that its client deletes is cancelled first', async () => {
+  const { commands, client, turn, turns, token } = await parked('q')
+  turn.link!.cancel = () => void turn.take({ type: 'turn-end', turn: 't', outcome: 'cancelled' })
+  const host = new PlainHost()
+  const command = { type: 'turn-delete', exchange: 'd', id: 't' } as const
+  await commands.run(client, command, new Exchange(command, ANSWER, host))
+  expect([host.faults, host.replies.length, turn.view.end?.outcome]).toEqual([[], 1, 'cancelled'])
+  expect([turns.get('t'), await store.readTurn('t'), await store.readEvents('t', 0)]).toEqual([
+    undefined,
+    undefined,
+    [],
+  ])
+  expect(token.continuation).toMatch(/^t\./)
+})
+
 describe('a turn that has ended', () => {
   test('is followed from its record, and can be neither cancelled nor steered', async () => {
     const { commands, client, turn, recorder } = await parked('q')

@@ -439,6 +439,66 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
     })
 
+    describe('a deleted turn', () => {
+      const ends = (turn: string, endedAt: number, known: string): Awaitable<void> => {
+        const measures = { back: 'zot', timings: {}, usage: { input: endedAt } }
+        const events = { turn, seq: 2, lines: `${turn}'s last` }
+        const record = { ...TURN, turn, request: turn, startedAt: endedAt - 1, endedAt, outcome: 'completed', measures }
+        return store.endTurn(record as TurnRecord, { events, messages: [message(turn), answer(turn)], known })
+      }
+
+      beforeEach(async () => {
+        await store.openSession(KEY, 'S1', 1)
+        for (const turn of ['t1', 't2']) {
+          await store.beginTurn({ ...TURN, turn })
+          await store.appendEvents([{ turn, seq: 1, lines: `${turn}'s first` }])
+        }
+        await ends('t1', 10, 'k1')
+        await ends('t2', 20, 'k2')
+      })
+
+      it('is not found, and nothing of it is', async () => {
+        expect(await store.readTurnMessages('t2')).toEqual([message('t2'), answer('t2')])
+        await store.deleteTurn('t2')
+        await store.deleteTurn('t2')
+        expect([await store.readTurn('t2'), await store.readTurnMessages('t2')]).toEqual([undefined, undefined])
+        expect(await store.readEvents('t2', 0)).toEqual([])
+        expect(await store.readMessages('S1')).toEqual([message('t1'), answer('t1')])
+        expect((await store.listTurns('acme', 9)).map(({ turn }) => turn)).toEqual(['t1'])
+        expect(await store.findKnown('k2', 9)).toEqual([])
+        expect((await store.readEvents('t1', 0)).length).toBe(2)
+      })
+
+      it('keeps its place in its session, its usage, and that an agent has had it', async () => {
+        await store.deleteTurn('t2')
+        expect((await store.readSession('S1'))!.last).toEqual({ turn: 't2', owner: 'host:1', ended: true })
+        expect(await store.findKnown('k1', 9)).toEqual([])
+        expect(await store.readMessages('S1', 't1')).toEqual([message('t1'), answer('t1')])
+        expect(await store.usageOf('S1')).toEqual({ input: 30 })
+        await store.deleteTurn('t1')
+        expect(await store.isUsed('S1')).toBe(true)
+        await store.prune(30, 9)
+        expect([await store.readMessages('S1'), await store.usageOf('S1')]).toEqual([[], { input: 30 }])
+      })
+
+      it('gets no second end, and no events', async () => {
+        await store.deleteTurn('t2')
+        await ends('t2', 40, 'k2')
+        await store.appendEvents([{ turn: 't2', seq: 3, lines: 'late' }])
+        expect([await store.readTurn('t2'), await store.readEvents('t2', 0)]).toEqual([undefined, []])
+      })
+
+      it('has ended before: one that runs stays, and so does one that there is not', async () => {
+        await store.beginTurn({ ...TURN, turn: 't3' })
+        await store.appendEvents([{ turn: 't3', seq: 1, lines: 'kept' }])
+        await store.deleteTurn('t3')
+        await store.deleteTurn('t9')
+        expect((await store.readTurn('t3'))?.turn).toBe('t3')
+        expect(await store.readEvents('t3', 0)).toEqual([{ turn: 't3', seq: 1, lines: 'kept' }])
+        expect(await store.readTurnMessages('t3')).toBeUndefined()
+      })
+    })
+
     describe('the journal', () => {
       beforeEach(async () => {
         await store.openSession(KEY, 'S1', 1)

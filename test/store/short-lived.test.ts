@@ -68,6 +68,7 @@ const WRITES = {
   shareCounts: (store) => store.shareCounts('p', new Map([['key', 1]]), 1),
   probe: (store) => store.probe(),
   prune: (store) => store.prune(1, 1),
+  deleteTurn: (store) => store.deleteTurn('T'),
   deleteSession: (store) => store.deleteSession('S'),
 } satisfies Record<Exclude<keyof Store, Reads>, (store: Store) => Awaitable<unknown>>
 

@@ -51,6 +51,13 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
     what: 'turn',
     args: `{"turn":${quote(params['turn']!)}}`,
   }),
+  'DELETE /v1/turns/:turn': ({ exchange, params }) => ({ exchange, type: 'turn-delete', id: params['turn']! }),
+  'GET /v1/turns/:turn/input': ({ exchange, params, query }) => ({
+    exchange,
+    type: 'query',
+    what: 'input',
+    args: inputArgs(params['turn']!, new URLSearchParams(query).get('continuation')),
+  }),
   'GET /v1/turns/:turn/events': ({ exchange, params }) => ({
     exchange,
     type: 'turn-follow',
@@ -74,6 +81,10 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
     type: 'session-delete',
     id: params['session']!,
   }),
+}
+
+function inputArgs(turn: Id, continuation: string | null): JsonText {
+  return JSON.stringify({ turn, ...(continuation !== null && { continuation }) })
 }
 
 /** The endpoints of what there is, as `METHOD PATH`. */

@@ -37,6 +37,11 @@ export function itemId(
   return `${prefix}_${escapeToken(continuation)}_i${at}`
 }
 
+/** The id of an item of a response's input; `at` is its place there. Nothing is found by it: the item is its client's. */
+export function inputItemId(prefix: string, { turn, continuation = turn }: ResponseRef, at: number): Id {
+  return `${prefix}_${escapeToken(continuation)}_u${at}`
+}
+
 /** The turn of an output item; undefined for an item of another server. */
 export function turnOfItem(id: Id): Id | undefined {
   const token = ITEM_ID.exec(id)?.groups?.['token']

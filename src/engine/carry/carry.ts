@@ -54,6 +54,7 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'session.name',
   'turn-cancel',
   'turn-follow',
+  'turn-delete',
   'session-close',
   'session-clear',
   'session-delete',
@@ -67,6 +68,7 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'query.session',
   'query.turns',
   'query.turn',
+  'query.input',
   'query.health',
 ])
 

@@ -43,6 +43,7 @@ function sourceOf(item: Item): Source {
     case 'turn-cancel':
     case 'turn-follow':
     case 'turn-steer':
+    case 'turn-delete':
     case 'ask-reply':
     case 'session-open':
     case 'session-close':

@@ -65,6 +65,7 @@ export class Dispatcher implements ClientListener {
     const { front, context, access } = client.options
     const { tenant, agent: explicit, allowed } = access
     if (command.type === 'turn-start') client.scope.read?.()
+    else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
     if (TurnCommands.takes(command)) return turnCommands.run(client, command, exchange)
     const { current } = settings
     const choice = chooseAgent(current, {
@@ -82,7 +83,6 @@ export class Dispatcher implements ClientListener {
     }
     // The answer includes turns that have just ended.
     if (command.type === 'query') await recorder.flush()
-    if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
     await controls.run(
       client,
       command,

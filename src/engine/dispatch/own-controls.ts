@@ -9,7 +9,7 @@ import { BUSY, type SessionChanges } from './session-changes.ts'
 /** Every command that neither starts a turn nor is about one. */
 export type ControlCommand = Exclude<
   Command,
-  TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply' }
+  TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply' }
 >
 
 /** Origin and agent of a control command. */

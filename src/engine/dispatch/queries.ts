@@ -25,6 +25,7 @@ import { foldUpTo, numbered, viewOf } from '../events/index.ts'
 import type { LiveSession, LiveTurns, Sessions } from '../session/index.ts'
 import { turnInfo } from '../turn/index.ts'
 import { mayUse } from './router.ts'
+import { turnInput } from './turn-input.ts'
 
 /** The most sessions or turns that a list has. */
 const LIST_LIMIT = 200
@@ -81,6 +82,8 @@ export async function answerQuery(
       return replyData(await turns(known, subject.tenant))
     case 'turn':
       return turn(known, subject.tenant, argument(command, 'turn'))
+    case 'input':
+      return turnInput(known, subject.tenant, argument(command, 'turn'), argument(command, 'continuation'))
     case 'offers':
     case 'hints':
       return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
@@ -128,9 +131,10 @@ async function state(known: Known, subject: QuerySubject): Promise<StateReply> {
   }
 }
 
+/** An argument as text; empty when there is none. */
 function argument({ args }: CommandOf<'query'>, name: string): string {
   const given = args === undefined ? undefined : parse(args)
-  return isRecord(given) ? String(given[name]) : ''
+  return isRecord(given) ? String(given[name] ?? '') : ''
 }
 
 async function sessions(known: Known, tenant: string): Promise<SessionsReply> {

@@ -61,7 +61,7 @@ function noAgent(name: string, { agents }: EngineSettings, allowed: RouteQuery['
 function isOfAll(command: Command): boolean {
   if (command.type === 'query') {
     const { what, args } = command
-    return ['agents', 'turns', 'turn', 'sessions'].includes(what) || (what === 'session' && args !== undefined)
+    return ['agents', 'turns', 'turn', 'input', 'sessions'].includes(what) || (what === 'session' && args !== undefined)
   }
   return command.type === 'session-delete'
 }

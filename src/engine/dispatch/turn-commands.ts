@@ -11,7 +11,7 @@ import {
 import { dropped } from '../carry/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { numbered } from '../events/index.ts'
-import { type PastHost, type Recorder, showPast } from '../record/index.ts'
+import { type PastHost, type Recorder, readTurn, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import { type AskAnswered, join, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
@@ -20,6 +20,8 @@ import { InOrder } from './in-order.ts'
 /** For a command about a turn or a question that is over. */
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
 const UNKNOWN = fault('session-not-found', 'There is no such turn; it may have been deleted, or belong to another key.')
+
+const RUNS = fault('session-busy', 'The turn still runs; cancel it first.')
 
 /** The place in a turn at which it was parked under a token. */
 interface ParkedAt {
@@ -30,7 +32,7 @@ interface ParkedAt {
   chosen: ReadonlyMap<Id, string | undefined>
 }
 
-type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'ask-reply'>
+type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply'>
 
 /** The commands about a turn that was started before: each finds its turn by what the client calls it. */
 export class TurnCommands {
@@ -49,11 +51,12 @@ export class TurnCommands {
   }
 
   static takes(command: Command): command is Command & TurnCommand {
-    return ['turn-cancel', 'turn-follow', 'turn-steer', 'ask-reply'].includes(command.type)
+    return ['turn-cancel', 'turn-follow', 'turn-steer', 'turn-delete', 'ask-reply'].includes(command.type)
   }
 
   /** Does what the command says. */
   async run(client: ClientLink, command: Command & TurnCommand, exchange: Exchange | undefined): Promise<void> {
+    if (command.type === 'turn-delete') return this.#delete(command.id, client.options.access.tenant, exchange)
     const meant = client.exchangeOf(command.target)
     const own = meant?.turn && this.#turns.get(meant.turn.id)
     const turn = own ?? this.#turns.find(client.options.access.tenant, command.target, command.session?.id)
@@ -78,6 +81,19 @@ export class TurnCommands {
     }
     const id = typeof target === 'object' && 'turn' in target ? target.turn : undefined
     await this.#showPast(client, id, 0, exchange)
+  }
+
+  /** Forgets an ended turn of the tenant. A parked one waits for nobody but the client that deletes it: it is cancelled. */
+  async #delete(id: Id, tenant: string, exchange: Exchange | undefined): Promise<void> {
+    const live = this.#turns.get(id)
+    if (live?.questions?.parked && live.session.record.tenant === tenant) await cancelled(live)
+    await this.#recorder.flush()
+    const record = await readTurn(this.#store, id, this.#host.now())
+    if (this.#turns.get(id)?.session.record.tenant === tenant) return refused(exchange, RUNS)
+    if (record?.tenant !== tenant) return refused(exchange, UNKNOWN)
+    if (record.outcome === undefined) return refused(exchange, RUNS)
+    await this.#store.deleteTurn(id)
+    answered(exchange, true)
   }
 
   /** An answer to a question; one that comes with the token of a parked turn brings an exchange for the rest of it. */
@@ -143,6 +159,14 @@ export class TurnCommands {
     const session = (await this.#store.readSession(record.session))?.session ?? ''
     await showPast(this.#host, { record, session, after, request: record.request }, exchange)
   }
+}
+
+/** Cancels a turn. Resolves when it has its end. */
+function cancelled(turn: Turn): Promise<void> {
+  return new Promise((resolve) => {
+    turn.signal.addEventListener('abort', resolve)
+    turn.cancel()
+  })
 }
 
 /** The turn that was parked under a token. */

@@ -144,13 +144,15 @@ export class StoreWatch {
   }
 }
 
+/** Commands that are to be done for good. */
+const LASTING: ReadonlySet<Command['type']> = new Set(['turn-delete', 'session-clear', 'session-delete', 'config-set'])
+
 /**
  * True for a command that is nothing without a record: an answer that is given once, a turn that goes on behind
  * its client's back, something that is to be forgotten or to hold for later turns.
  */
 export function needsRecord(command: Command, exchange: Exchange | undefined): boolean {
-  if (command.type === 'session-clear' || command.type === 'session-delete' || command.type === 'config-set')
-    return true
+  if (LASTING.has(command.type)) return true
   return command.type === 'turn-start' && (command.once !== undefined || exchange?.answer.form === 'accepted')
 }
 

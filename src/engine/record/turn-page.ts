@@ -67,16 +67,17 @@ export function movePage(page: TurnPage, session: string): void {
 export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditions] {
   const { view, scope, recordedLosses } = page.turn
   const { outcome, fault } = view.end!
+  const told = page.unkept ? [] : retoldIn(page.turn)
   const record: TurnRecord = {
     ...page.record,
     endedAt: view.at,
     outcome,
     ...(fault && { code: fault.code }),
     losses: recordedLosses,
-    measures: { ...scope.measures, ...(page.unkept && { shape: true }) },
+    measures: { ...scope.measures, ...(page.unkept && { shape: true }), ...(told.length > 0 && { told: told.length }) },
   }
   const events = takeLines(page.lines)
-  const messages = page.unkept ? undefined : [...retoldIn(page.turn), ...messagesOf(page.turn, page.steered)]
+  const messages = page.unkept ? undefined : [...told, ...messagesOf(page.turn, page.steered)]
   const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
   return [
     record,

@@ -18,7 +18,7 @@ import { digestOf, randomId } from '../../startup/index.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreVersion } from '../index.ts'
 import { keyDigest } from '../key-text.ts'
-import { type Row, requestCount, spentSum } from '../rows.ts'
+import { DELETED, type Row, requestCount, spentSum } from '../rows.ts'
 import { type Connector, connect } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
 import { countsShared, endAndSpend, placeTaken, spentOn, usePruned } from './key-use.ts'
@@ -37,6 +37,9 @@ const DAY_MS = 86_400_000
 
 /** The server's time, in milliseconds since the epoch. */
 const CLOCK = new Raw('CAST(1000 * EXTRACT(EPOCH FROM clock_timestamp()) AS BIGINT) AS clock')
+
+/** The condition of turns that are not deleted. */
+const KEPT = new Raw(sql`outcome <> ${DELETED}`)
 
 /** The time for which writes are tried again while the server is away, in milliseconds. */
 const PATIENCE_MS = 10_000
@@ -283,17 +286,34 @@ class PostgresStore implements Store {
 
   async readTurn(turn: Id): Promise<TurnRecord | undefined> {
     const [ended, running] = await this.#run([
-      sql`SELECT * FROM turns WHERE turn = ${turn}`,
+      sql`SELECT * FROM turns WHERE turn = ${turn} AND ${KEPT}`,
       sql`SELECT * FROM running WHERE turn = ${turn}`,
     ])
     const row = ended![0] ?? running![0]
     return row && turnOf(row)
   }
 
+  async readTurnMessages(turn: Id): Promise<Message[] | undefined> {
+    const row = await this.#row(sql`SELECT messages FROM turns WHERE turn = ${turn} AND ${KEPT}`)
+    return row && (JSON.parse((row['messages'] as string | null) ?? '[]') as Message[])
+  }
+
+  async deleteTurn(turn: Id): Promise<void> {
+    await this.#run([
+      // A row without content keeps the turn's place in its session, and its usage, until it is pruned.
+      sql`
+        UPDATE turns SET outcome = ${DELETED}, request = NULL, code = NULL, losses = NULL, measures = NULL, seq = NULL,
+          messages = NULL, events = NULL, known = NULL
+        WHERE turn = ${turn}`,
+      sql`DELETE FROM events WHERE turn = ${turn} AND EXISTS (SELECT 1 FROM turns WHERE turn = ${turn})`,
+    ])
+  }
+
   async listTurns(tenant: string, limit: number): Promise<TurnRecord[]> {
     const lists = await this.#run([
       sql`SELECT * FROM running WHERE tenant = ${tenant}`,
-      sql`SELECT * FROM turns WHERE tenant = ${tenant} ORDER BY started_at DESC, turn DESC LIMIT ${limit}`,
+      sql`
+        SELECT * FROM turns WHERE tenant = ${tenant} AND ${KEPT} ORDER BY started_at DESC, turn DESC LIMIT ${limit}`,
     ])
     const turns = lists.flat().map(turnOf)
     turns.sort((one, other) => other.startedAt - one.startedAt || (one.turn < other.turn ? 1 : -1))

@@ -280,6 +280,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
   'session-open': [{}, { mcpServers: words }],
   'session-close': [{}],
   'session-clear': [{}],
+  'turn-delete': [{ id: text }],
   'session-delete': [{ id: text }],
   'config-set': [
     {},

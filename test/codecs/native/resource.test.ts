@@ -24,6 +24,8 @@ describe('requests for what there is', () => {
   test.each([
     ['GET', '/v1/turns', { type: 'query', what: 'turns' }],
     ['GET', '/v1/turns/:turn', { type: 'query', what: 'turn', args: '{"turn":"t\\"1"}' }],
+    ['DELETE', '/v1/turns/:turn', { type: 'turn-delete', id: 't"1' }],
+    ['GET', '/v1/turns/:turn/input', { type: 'query', what: 'input', args: '{"turn":"t\\"1"}' }],
     ['GET', EVENTS, { type: 'turn-follow', target: { turn: 't"1' } }],
     ['POST', '/v1/turns/:turn/cancel', { type: 'turn-cancel', target: { turn: 't"1' } }],
     ['GET', '/v1/sessions', { type: 'query', what: 'sessions' }],
@@ -31,6 +33,11 @@ describe('requests for what there is', () => {
     ['DELETE', '/v1/sessions/:session', { type: 'session-delete', id: 's1' }],
   ])('%s %s', (method, path, command) => {
     expect(ask(method, path).commands).toEqual([{ exchange: 'f1', ...command }])
+  })
+
+  test('what a client answered to a parked turn is asked for by the token of the park', () => {
+    const { commands } = ask('GET', '/v1/turns/:turn/input', { query: 'continuation=t%221.x' })
+    expect(commands).toMatchObject([{ what: 'input', args: '{"turn":"t\\"1","continuation":"t\\"1.x"}' }])
   })
 
   test.each([

@@ -13,7 +13,9 @@ import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index
 import { responsesFront } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
 import { DeclaredTools } from '../tools.ts'
+import { DeleteFront } from './delete.ts'
 import { type Envelope, responseJson } from './envelope.ts'
+import { InputFront } from './input-list.ts'
 import { reportLosses } from './losses.ts'
 import { KEEP_ALIVE } from './output.ts'
 import { type ResponsesRequest, readRequest } from './request.ts'
@@ -26,8 +28,13 @@ export const front: FrontHalf = {
   env: [],
   namesAgents: true,
   accepts: (_first, { transport }) => transport === 'http',
-  open: (context, ports) =>
-    context.params?.['response'] === undefined ? new ResponsesFront(context, ports) : new StoredFront(context, ports),
+  open: linkOf,
+}
+
+function linkOf(context: FrontContext, ports: FrontPorts): FrontLink {
+  if (context.params?.['response'] === undefined) return new ResponsesFront(context, ports)
+  if (context.method === 'DELETE') return new DeleteFront(context, ports)
+  return context.path.endsWith('/input_items') ? new InputFront(context, ports) : new StoredFront(context, ports)
 }
 
 class ResponsesFront implements FrontLink {

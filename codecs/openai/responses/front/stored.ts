@@ -21,7 +21,8 @@ import { KEEP_ALIVE, type SendEvent } from './output.ts'
 import { ResponseWriter } from './writer.ts'
 
 const NO_TOOLS = new DeclaredTools()
-const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
+/** An answer in one piece, about what there is. */
+export const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
 
 /**
  * A client of `GET /v1/responses/:response` and of its `/cancel`: the response is told again from the record of its
@@ -49,7 +50,7 @@ export class StoredFront implements FrontLink {
     const { method, params, query } = this.#context
     const ref = responseOf(params!['response']!)
     if (!ref?.stored) {
-      this.#ports.fault(this.#unknown(), 'continues')
+      this.#ports.fault(unknownResponse(this.#context), 'continues')
       return
     }
     this.#ref = ref
@@ -104,7 +105,7 @@ export class StoredFront implements FrontLink {
 
   /** Where the gateway knows no turn, the client has no response. */
   #refuse(found: Fault): void {
-    this.#ports.send(errorBody(found.code === 'session-not-found' ? this.#unknown() : found))
+    this.#ports.send(errorBody(found.code === 'session-not-found' ? unknownResponse(this.#context) : found))
   }
 
   #follow(): void {
@@ -136,7 +137,7 @@ export class StoredFront implements FrontLink {
   #told(event: TurnEvent, view: TurnView): void {
     const response = this.#writer?.response
     if (response !== undefined) this.#give(response, event.type !== 'turn-end')
-    else if (event.type === 'turn-end') this.#ports.fault(this.#unknown(), 'continues')
+    else if (event.type === 'turn-end') this.#ports.fault(unknownResponse(this.#context), 'continues')
     else if (this.#writer && view.seq >= this.#until) this.#give(this.#writer.snapshot('in_progress', view), true)
   }
 
@@ -145,8 +146,9 @@ export class StoredFront implements FrontLink {
     if (!this.#streams) this.#ports.send(response)
     if (leaves) this.#ports.close(0)
   }
+}
 
-  #unknown(): Fault {
-    return fault('session-not-found', `There is no response "${this.#context.params!['response']}" here.`)
-  }
+/** The fault of a request about a response that there is not. */
+export function unknownResponse({ params }: FrontContext): Fault {
+  return fault('session-not-found', `There is no response "${params!['response']}" here.`)
 }
