@@ -7,6 +7,7 @@ const BOTH: readonly Item[] = [
   ...TEXT_TURN,
   'ask-reply',
   'start.clientTools',
+  'start.user',
   'option.streaming',
   'option.model',
   'option.topP',

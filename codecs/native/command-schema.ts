@@ -120,6 +120,7 @@ export const COMMANDS: Schemas = {
     task: v.optional(oneOf(['prompt', 'compact']), 'prompt'),
     request: maybe(text),
     agent: maybe(text),
+    user: maybe(text),
     input: v.optional(v.array(part, 'must be a string or an array of parts'), []),
     options: v.optional(options, {}),
     once: maybe(once),

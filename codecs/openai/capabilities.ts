@@ -40,6 +40,7 @@ export const frontCapabilities: Capabilities = capabilities({
     'turn-parked',
     'start.request',
     'start.agent',
+    'start.user',
     'start.once',
     'session.id',
     'query',
@@ -84,6 +85,8 @@ export const backCapabilities: Capabilities = capabilities({
   ],
   // Names of files and URLs of some have no place.
   partial: [
+    // Servers refuse long names.
+    'start.user',
     ...FILES,
     'part.tool-call',
     'part.tool-reply',
@@ -114,6 +117,8 @@ export const responsesBack: Capabilities = capabilities({
     'foreign',
   ],
   partial: [
+    // Servers refuse long names.
+    'start.user',
     ...FILES,
     // Only its own sealed reasoning goes back to it.
     'part.reasoning',
@@ -138,6 +143,7 @@ export const responsesFront: Capabilities = capabilities({
     'turn-parked',
     'start.request',
     'start.agent',
+    'start.user',
     'start.once',
     'session.id',
     'query',

@@ -7,7 +7,6 @@ import { ownExt } from './wire.ts'
 const SHARED: ReadonlySet<string> = new Set([
   'metadata',
   'user',
-  'safety_identifier',
   'service_tier',
   'prompt_cache_key',
   'prompt_cache_retention',

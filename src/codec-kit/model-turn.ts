@@ -61,8 +61,11 @@ export interface ModelApi {
   input(parts: readonly Part[]): readonly JsonText[]
   /** Writes the results of all calls of an answer, in the order of the calls. */
   results(results: readonly CallResult[]): readonly JsonText[]
-  /** Writes a request with the whole conversation so far. */
-  request(conversation: readonly JsonText[]): {
+  /** Writes a request with the whole conversation so far; `report` hears of what the wire has no form for. */
+  request(
+    conversation: readonly JsonText[],
+    report: (loss: Loss) => void,
+  ): {
     path: string
     headers?: Readonly<Record<string, string>>
     body: string
@@ -172,6 +175,11 @@ export class ModelTurn {
     else this.#fail(end.why === 'failed' && this.#head !== NO_HEAD ? CUT_OFF : faultOfEnd(end))
   }
 
+  /** Every request of the turn has the same losses. */
+  #lost(loss: Loss): void {
+    if (this.#calls === 1) this.#ports.report(loss, this.#start.turn)
+  }
+
   #isCurrent(call: string | undefined): boolean {
     return this.#reads && this.#state !== 'ended' && (call === undefined || call === String(this.#calls))
   }
@@ -186,7 +194,7 @@ export class ModelTurn {
     this.#answer = this.#api.answer()
     this.#head = NO_HEAD
     this.#reads = true
-    const { path, headers, body } = this.#api.request(this.#conversation)
+    const { path, headers, body } = this.#api.request(this.#conversation, (loss) => this.#lost(loss))
     this.#ports.open({
       call: String(this.#calls),
       kind: 'http',

@@ -9,6 +9,8 @@ export interface StartRequest {
   history: readonly Message[]
   options: TurnOptions
   tools: readonly ClientTool[]
+  /** The user whom it names. */
+  user?: string | undefined
   /** The session that it names in its own way. */
   session: string | undefined
   /** The conversation that it adds to, or the turn that it follows: it says only what is new to that. */
@@ -20,7 +22,7 @@ export interface StartRequest {
 
 /** The command of a request that begins a turn. */
 export function startCommand(
-  { agent, input, history, options, tools, session, conversation, after, ext }: StartRequest,
+  { agent, user, input, history, options, tools, session, conversation, after, ext }: StartRequest,
   headers: FrontContext['headers'],
   exchange: Id,
   turn: Id,
@@ -41,6 +43,7 @@ export function startCommand(
     input,
     options,
     ...(agent !== '' && { agent }),
+    ...(user && { user }),
     ...(name && { request: name }),
     ...(id && { session: { id } }),
     ...(after !== undefined && { after }),

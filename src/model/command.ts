@@ -104,6 +104,11 @@ export interface TurnStart {
   request?: string
   /** The agent that the protocol's own field names. */
   agent?: string
+  /**
+   * The person whom the client acts for, as it names them: conversations of different users are different ones, also where
+   * they say the same.
+   */
+  user?: string
   input: readonly Part[]
   options: TurnOptions
   once?: Once

@@ -22,6 +22,7 @@ export const ITEMS = [
   'start.compact',
   'start.request',
   'start.agent',
+  'start.user',
   'start.once',
   'start.invocation',
   'start.history',

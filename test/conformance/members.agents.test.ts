@@ -24,6 +24,7 @@ const STARTS: { readonly [M in Exclude<keyof TurnStart, Elsewhere>]-?: Row } = {
   task: ['prompt', 'compact', 'start.compact'],
   request: [undefined, MARK, 'start.request'],
   agent: [undefined, MARK, 'start.agent'],
+  user: [undefined, MARK, 'start.user'],
   once: [undefined, { key: MARK, duplicate: 'join', replay: 'never' }, 'start.once'],
   invocation: [undefined, { kind: 'slash', path: [MARK], args: 'a' }, 'start.invocation'],
   history: [undefined, [{ role: 'user', parts: [{ type: 'text', text: MARK }] }], 'start.history'],

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { capabilities, type SessionKey, type Store, type TurnRecord } from '../../src/contract/index.ts'
 import { Conversations } from '../../src/engine/dispatch/conversations.ts'
@@ -192,6 +193,33 @@ describe('a client that tells the whole conversation', () => {
       command: { session: { id: 'theirs', conversation: 'c' }, after: 'left', history: HISTORY },
       told: { named: '["",""]', digest },
     })
+  })
+
+  test('of another user, or of none, never goes on with the session of a user', async () => {
+    const mine = { user: 'me' }
+    const named = (await placed(telling(undefined, mine))) as { told: { named: string } }
+    await known('left', named.told.named)
+    for (const more of [{ user: 'you' }, {}, { user: '' }]) {
+      expect(await placed(telling(undefined, more))).toMatchObject({ id: 'made', after: undefined })
+    }
+    expect(await placed(telling('named', mine))).toMatchObject({ after: undefined })
+    expect(await placed(telling(undefined, mine))).toMatchObject({ id: 'theirs', after: 'left' })
+  })
+
+  test('of no user goes on with no session of one, whatever the names', async () => {
+    const texts = fc.string({ maxLength: 4, unit: fc.constantFrom('a', '"', ',', ']', '') })
+    const whose = fc.record({ id: texts, user: fc.option(texts, { nil: undefined }) })
+    const nameOf = async ({ id, user }: { id: string; user: string | undefined }): Promise<unknown> => {
+      const more = { history: [], ...(user !== undefined && { user }) }
+      return ((await placed(telling(id, more))) as { told: { named: string } }).told.named
+    }
+    await fc.assert(
+      fc.asyncProperty(whose, whose, async (one, other) => {
+        const same = one.id === other.id && one.user === other.user
+        expect((await nameOf(one)) === (await nameOf(other))).toBe(same)
+      }),
+      { numRuns: 50 },
+    )
   })
 
   test('goes on with another session that knows it when one is taken', async () => {

@@ -28,6 +28,7 @@ const OF_START: Table<Start> = {
   agent: ['same', 'coder'],
   once: ['same', { ...START.once!, key: 'k2', duplicate: 'tell', replay: 'never', ttlMs: 7, holds: 'running' }],
   retry: ['same', true],
+  user: ['other', 'me'],
   task: ['other', 'compact'],
   input: ['other', [{ type: 'text', text: 'ho' }]],
   options: ['other', { model: 'm' }],

@@ -14,18 +14,14 @@ export class MessagesApi implements ModelApi {
   readonly #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
-  readonly #report: (loss: Loss) => void
   readonly #writing: Writing
   /** The names of the client's tools, as they are on the wire. */
   readonly #tools: ReadonlySet<string>
-
-  #asked = false
 
   constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: (loss: Loss) => void) {
     this.#start = start
     this.#options = options
     this.#ports = ports
-    this.#report = report
     this.#writing = writingOf(start, report)
     this.#tools = new Set(start.clientTools?.filter(({ kind }) => kind !== 'hosted').map(flatToolName))
     this.beginning = conversationOf(start, this.#writing)
@@ -39,11 +35,8 @@ export class MessagesApi implements ModelApi {
     return messageJsons([{ role: 'tool', parts: results }], this.#writing)
   }
 
-  request(conversation: readonly JsonText[]): ReturnType<ModelApi['request']> {
+  request(conversation: readonly JsonText[], report: (loss: Loss) => void): ReturnType<ModelApi['request']> {
     const betas = betasOf(this.#start.ext)
-    // Every request of the turn has the same losses.
-    const report = this.#asked ? () => {} : this.#report
-    this.#asked = true
     return {
       path: '/v1/messages',
       headers: { 'anthropic-version': VERSIONS[0]!, ...(betas !== undefined && { 'anthropic-beta': betas }) },

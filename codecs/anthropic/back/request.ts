@@ -75,6 +75,7 @@ export function requestBody(
       ['temperature', temperatureJson(options, report)],
       ['top_p', json(options.topP)],
       ['stop_sequences', json(options.stop)],
+      ['metadata', metadataJson(start.user, own.find(([key]) => key === 'metadata')?.[1])],
       ['output_config', outputJson(options, own.find(([key]) => key === 'output_config')?.[1], report)],
       ['cache_control', settings.prompt_caching === true ? '{"type":"ephemeral"}' : undefined],
     ],
@@ -109,6 +110,11 @@ function temperatureJson({ temperature }: TurnOptions, report: Report): JsonText
   if (temperature === undefined || temperature <= 1) return json(temperature)
   report(weakened('option.temperature', undefined, 'too-narrow'))
   return '1'
+}
+
+function metadataJson(user: string | undefined, own: JsonText | undefined): JsonText | undefined {
+  if (user === undefined) return own
+  return object([['user_id', quote(user)], ...members(own ?? '{}')])
 }
 
 function outputJson(options: TurnOptions, own: JsonText | undefined, report: Report): JsonText | undefined {

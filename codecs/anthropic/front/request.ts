@@ -66,7 +66,12 @@ const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
 const KNOWN: ReadonlySet<string> = new Set(
   Object.keys(Request.entries).filter((key) => key !== 'metadata' && key !== 'output_config'),
 )
-const KNOWN_OUTPUT: ReadonlySet<string> = new Set(['effort', 'format'])
+
+/** Members of objects that have a place in the model. */
+const KNOWN_WITHIN: Readonly<Record<string, ReadonlySet<string>>> = {
+  output_config: new Set(['effort', 'format']),
+  metadata: new Set(['user_id']),
+}
 
 /** Reads a request of `POST /v1/messages`. */
 export function readRequest(body: string, headers: FrontContext['headers']): MessagesRequest | Fault {
@@ -83,6 +88,7 @@ export function readRequest(body: string, headers: FrontContext['headers']): Mes
   return {
     model: read.model,
     agent,
+    user: read.metadata?.user_id ?? undefined,
     ...conversation(messages),
     options: { ...optionsOf(read, body, system), ...(model !== undefined && { model }) },
     tools,
@@ -179,13 +185,15 @@ function extOf(body: string, system: readonly Part[], betas: string | undefined)
   const others = rest(body, KNOWN) ?? '{}'
   const json = object([
     ['system', system.some(({ ext }) => ext) ? member(body, 'system') : undefined],
-    ...members(others).flatMap((entry) => (entry[0] === 'output_config' ? outputEntry(entry[1]) : [entry])),
+    ...members(others).map(([key, value]) => [key, withinOf(key, value)] as const),
     ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(/\s*,\s*/))],
   ])
   return json === '{}' ? undefined : toExt(json)
 }
 
-function outputEntry(config: JsonText): [string, JsonText][] {
-  const others = isRecord(parseObject(config)) ? rest(config, KNOWN_OUTPUT) : undefined
-  return others === undefined ? [] : [['output_config', others]]
+/** What is left of a member; undefined when nothing is. */
+function withinOf(key: string, value: JsonText): JsonText | undefined {
+  const known = KNOWN_WITHIN[key]
+  if (!known) return value
+  return isRecord(parseObject(value)) ? rest(value, known) : undefined
 }

@@ -29,6 +29,7 @@ export function dropped(item: Item, count = 1): Loss {
 const START_ITEMS = [
   'request',
   'agent',
+  'user',
   'once',
   'invocation',
   'history',

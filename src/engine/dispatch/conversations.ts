@@ -1,5 +1,5 @@
 import type { Awaitable, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
-import { type Fault, fault, type Id, type Loss, type SessionRef } from '../../model/index.ts'
+import { type Fault, fault, type Id, type Loss } from '../../model/index.ts'
 import { refusalFor } from '../carry/index.ts'
 import { newId, UNWRITABLE } from '../common/index.ts'
 import { conversationDigest, knownAs, type StoreWatch } from '../record/index.ts'
@@ -85,7 +85,7 @@ export class Conversations {
   /** The request in the session that knows the conversation, else in one that begins. */
   async #resumed(entry: Entry): Promise<Entry | Fault> {
     const { history = [] } = entry.command
-    const told = { named: nameOf(entry.asked), digest: conversationDigest(history) }
+    const told = { named: nameOf(entry), digest: conversationDigest(history) }
     const whole = { ...entry, told }
     if (history.length === 0) return this.#beginning(whole)
     const { tenant } = entry.client.options.access
@@ -101,7 +101,7 @@ export class Conversations {
   /** A request with new input alone, of a client that may tell the whole conversation later. */
   async #adding(entry: Entry): Promise<Entry> {
     if (this.#hasTurns(await this.#named(entry))) return entry
-    return { ...entry, told: { named: nameOf(entry.asked), digest: conversationDigest([]) } }
+    return { ...entry, told: { named: nameOf(entry), digest: conversationDigest([]) } }
   }
 
   /** The request in the session that its client names if that has had no turn, else in one of its own. */
@@ -196,9 +196,9 @@ function insteadOf(known: SessionRecord | undefined, entry: Entry): Entry {
   return known?.settings ? { ...own, settings: known.settings } : own
 }
 
-/** The session that a client names, as text. */
-function nameOf({ id = '', conversation = '' }: SessionRef = {}): string {
-  return JSON.stringify([id, conversation])
+/** The session that a client names and the user whom it names, as text. */
+function nameOf({ asked: { id = '', conversation = '' } = {}, command: { user } }: Entry): string {
+  return JSON.stringify([id, conversation, ...(user === undefined ? [] : [user])])
 }
 
 /** The claim on the place after a turn. */

@@ -3,15 +3,15 @@ import { digestOf } from '../common/index.ts'
 
 /** The conversation before a turn, as its client tells it. */
 export interface Told {
-  /** The session that the client names for it, as text. */
+  /** The session that the client names for it, and the user whom it names, as text. */
   named: string
   /** The digest of what was said. */
   digest: string
 }
 
 /**
- * A conversation as its session knows it, for `findKnown` of the store: two of different tenants, agents or named
- * sessions are never the same.
+ * A conversation as its session knows it, for `findKnown` of the store: two of different tenants, agents, named sessions
+ * or users are never the same.
  */
 export function knownAs({ named, digest }: Told, { tenant, agent }: { tenant: string; agent: string }): string {
   return digestOf(JSON.stringify([tenant, agent, named, digest]))

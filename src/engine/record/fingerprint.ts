@@ -21,6 +21,7 @@ type Compared<T> = Readonly<Record<keyof T, boolean>>
 const START: Compared<Start> = {
   type: false,
   task: true,
+  user: true,
   input: true,
   options: true,
   session: true,

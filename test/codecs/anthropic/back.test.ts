@@ -122,6 +122,13 @@ describe('a request', () => {
     expect(drive.losses).toEqual([])
   })
 
+  test('names the user of the turn, besides what else its client says of it', () => {
+    expect(requestOf(serve({ user: 'u"1' }))['metadata']).toEqual({ user_id: 'u"1' })
+    const ext = own({ metadata: { team: 1 } })
+    expect(requestOf(serve({ user: 'me', ext }))['metadata']).toEqual({ user_id: 'me', team: 1 })
+    expect(requestOf(serve({ ext }))['metadata']).toEqual({ team: 1 })
+  })
+
   test('does not send back reasoning that this provider has not sealed', () => {
     const parts: Part[] = [
       { type: 'reasoning', text: 'a' },

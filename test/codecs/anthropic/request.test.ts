@@ -100,16 +100,16 @@ describe('a request', () => {
 
   test('keeps what the model has no place for as it was written', () => {
     const body = `{"model":"","max_tokens":1,"messages":[{"role":"user","content":"hi"}],"top_k":1.0,
-      "thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"user_id":"me"},
+      "thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"user_id":"me","team":1.0},"output_config":{"effort":"low","x":2.0},
       "system":[{"type":"text","text":"A","cache_control":{"type":"ephemeral"}},{"type":"text","text":"B"}]}`
     const start = startOf(ask(body, { 'anthropic-beta': 'a-1, b-2' }))
     expect(start).not.toHaveProperty('agent')
     expect(start).not.toHaveProperty('session')
-    expect(start.options).toEqual({ maxTokens: 1, systemPrompt: 'A\n\nB' })
+    expect(start.options).toEqual({ maxTokens: 1, effort: 'low', systemPrompt: 'A\n\nB' })
     expect(start).toMatchObject({
       ext: own(
         '{"system":[{"type":"text","text":"A","cache_control":{"type":"ephemeral"}},{"type":"text","text":"B"}],' +
-          '"top_k":1.0,"thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"user_id":"me"},"betas":["a-1","b-2"]}',
+          '"top_k":1.0,"thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"team":1.0},"output_config":{"x":2.0},"betas":["a-1","b-2"]}',
       ),
     })
   })
@@ -124,6 +124,8 @@ describe('a request', () => {
   ])('with the user %j and the headers %j is of the session %s', (user, headers, session) => {
     const start = startOf(hi({ ...(user !== undefined && { metadata: { user_id: user } }) }, headers))
     expect((start as { session?: object }).session).toEqual(session === undefined ? undefined : { id: session })
+    expect(start.user).toBe(user)
+    expect(start).not.toHaveProperty('ext')
   })
 
   test('declares tools of every kind', () => {

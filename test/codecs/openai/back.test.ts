@@ -130,6 +130,21 @@ describe('a request', () => {
     ])
   })
 
+  test('names the user of the turn, unless that is longer than servers take', () => {
+    expect(requestOf(serve({ user: 'u"1' }))['user']).toBe('u"1')
+    const both = serve({ user: 'newer', ext: { protocol: 'openai', json: json({ user: 'older' }) } } as never)
+    expect(requestOf(both)).toMatchObject({ safety_identifier: 'newer', user: 'older' })
+    expect(requestOf(serve({ user: 'u'.repeat(64) }))['user']).toHaveLength(64)
+    const long = serve({ user: 'u'.repeat(65), ...LS })
+    expect(requestOf(long)).not.toHaveProperty('user')
+    say(long, calls({ id: 'a', name: 'ls', args: '{}' }))
+    finish(long, 'tool_calls')
+    long.link.encode(result('a', 'x'))
+    // Every request of the turn lacks it; that is one loss.
+    expect(long.calls).toHaveLength(2)
+    expect(long.losses).toEqual([{ kind: 'dropped', item: 'start.user', why: 'too-narrow', count: 1 }])
+  })
+
   test('is what its client of the same protocol wrote, and what the settings say', () => {
     const format = { type: 'json_schema', json_schema: { name: 'n', strict: true, schema: {} } }
     const ext = { protocol: 'openai', json: json({ response_format: format, tool_choice: { type: 'x' } }) }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fault, type TurnEvent } from '../../../src/model/index.ts'
+import { fault, type TurnEvent, type TurnStart } from '../../../src/model/index.ts'
 import { ask, CLOSE, chunksOf, deltasOf, END, errorOf, event, hi, json, OPEN, STARTED, startOf, text } from './kit.ts'
 
 const CALL_ID = 'call_t1_dsecret_n0'
@@ -138,6 +138,18 @@ describe('a request', () => {
       protocol: 'openai',
       json: `{"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":${schema}}},"seed":1.0,"metadata":{"a":1}}`,
     })
+  })
+
+  test.each<[members: object, user: string | undefined, ext: string | undefined]>([
+    [{ user: 'u' }, 'u', undefined],
+    [{ safety_identifier: 's' }, 's', undefined],
+    [{ safety_identifier: 's', user: 's' }, 's', undefined],
+    [{ safety_identifier: 's', user: 'u' }, 's', '{"user":"u"}'],
+    [{ safety_identifier: null, user: 'u' }, 'u', undefined],
+    [{ user: '' }, undefined, undefined],
+  ])('with %j is of the user %j', (members, user, ext) => {
+    const start = startOf(hi(members)) as TurnStart & { ext?: object }
+    expect([start.user, start.ext]).toEqual([user, ext === undefined ? undefined : { protocol: 'openai', json: ext }])
   })
 
   test('may have a system prompt alone, and a schema that is missing', () => {

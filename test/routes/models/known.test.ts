@@ -54,6 +54,8 @@ interface Answer {
 interface Protocol {
   path: string
   body(conversation: Item[], model: string): object
+  /** The members of a request that name its user. */
+  of(user: string): object
   user(said: string): Item
   /** The results of calls, as further items. */
   results(calls: readonly string[]): Item[]
@@ -74,6 +76,7 @@ const PROTOCOLS: Record<string, Protocol> = {
       messages,
       tools: [{ type: 'function', function: { name: 'add', parameters: SCHEMA } }],
     }),
+    of: (user) => ({ user }),
     user: (content) => ({ role: 'user', content }),
     results: (calls) => calls.map((id, at) => ({ role: 'tool', tool_call_id: id, content: `r${at}` })),
     read({ choices }) {
@@ -100,6 +103,7 @@ const PROTOCOLS: Record<string, Protocol> = {
       store: false,
       tools: [{ type: 'function', name: 'add', parameters: SCHEMA }],
     }),
+    of: (user) => ({ safety_identifier: user }),
     user: (content) => ({ role: 'user', content }),
     results: (calls) => calls.map((id, at) => ({ type: 'function_call_output', call_id: id, output: `r${at}` })),
     read({ output }) {
@@ -112,6 +116,7 @@ const PROTOCOLS: Record<string, Protocol> = {
   messages: {
     path: '/v1/messages',
     body: (messages, model) => ({ model, max_tokens: 99, messages, tools: [{ name: 'add', input_schema: SCHEMA }] }),
+    of: (user) => ({ metadata: { user_id: user } }),
     user: (content) => ({ role: 'user', content }),
     results: (calls) => [
       { role: 'user', content: calls.map((id, at) => ({ type: 'tool_result', tool_use_id: id, content: `r${at}` })) },
@@ -141,11 +146,17 @@ const PROTOCOLS: Record<string, Protocol> = {
 }
 
 /** Sends a conversation; the answer. */
-async function send(protocol: Protocol, conversation: Item[], model: string, stream: boolean): Promise<Answer> {
+async function send(
+  protocol: Protocol,
+  conversation: Item[],
+  model: string,
+  stream: boolean,
+  more: object = {},
+): Promise<Answer> {
   const response = await fetch(`${gateway.url}${protocol.path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...protocol.body(conversation, model), stream }),
+    body: JSON.stringify({ ...protocol.body(conversation, model), ...more, stream }),
   })
   const body = await response.text()
   if (!stream) return protocol.read(JSON.parse(body) as Item)
@@ -164,7 +175,8 @@ const CASES = Object.keys(PROTOCOLS).flatMap((name) => [[name, 'whole'] as const
 describe.each(CASES)('over %s, %s', (name, form) => {
   const protocol = PROTOCOLS[name]!
   const stream = form === 'streamed'
-  const ask = (conversation: Item[], model: string): Promise<Answer> => send(protocol, conversation, model, stream)
+  const ask = (conversation: Item[], model: string, more: object = {}): Promise<Answer> =>
+    send(protocol, conversation, model, stream, more)
 
   test('a conversation of texts is known', async () => {
     const first = [protocol.user(`hi ${name} ${form}`)]
@@ -176,6 +188,21 @@ describe.each(CASES)('over %s, %s', (name, form) => {
     const last = await ask([...second, ...next.items, protocol.user('more?')], 'twice')
     expect(last.text).toContain('I know.')
     expect(new Set((await sessions()).slice(0, 3)).size).toBe(1)
+  })
+
+  test('users who say exactly the same have each their own session', async () => {
+    const first = [protocol.user(`hello ${name} ${form}`)]
+    const answers = [await ask(first, 'twice', protocol.of('one')), await ask(first, 'twice', protocol.of('two'))]
+    const [ofTwo, ofOne] = await sessions()
+    expect(ofTwo).not.toBe(ofOne)
+    const second = [...first, ...answers[0]!.items, protocol.user('and?')]
+    expect(answers[1]!.text).toBe(answers[0]!.text)
+    await ask(second, 'twice', protocol.of('one'))
+    expect((await sessions())[0]).toBe(ofOne)
+    await ask(second, 'twice', protocol.of('two'))
+    expect((await sessions())[0]).toBe(ofTwo)
+    await ask(second, 'twice', protocol.of('three'))
+    expect([ofOne, ofTwo]).not.toContain((await sessions())[0])
   })
 
   test('a conversation with calls is known', async () => {

@@ -1,9 +1,9 @@
 import { type CallResult, flatToolName, type ModelApi } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import type { Command, Fault, JsonText, Loss, Part, TurnStart } from '../../../../src/model/index.ts'
+import type { Command, Fault, JsonText, Part, TurnStart } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
 import type { Options } from '../../options.ts'
-import { partLoss } from '../../part-loss.ts'
+import { partLoss, type Report } from '../../part-loss.ts'
 import { messageJsons, resultJson } from '../messages.ts'
 import { ChatAnswer } from './answer.ts'
 import { messagesOf, requestBody } from './request.ts'
@@ -14,11 +14,11 @@ export class ChatApi implements ModelApi {
   readonly #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
-  readonly #report: (loss: Loss) => void
+  readonly #report: Report
   /** The names of the client's tools, as they are on the wire. */
   readonly #tools: ReadonlySet<string>
 
-  constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: (loss: Loss) => void) {
+  constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: Report) {
     this.#start = start
     this.#options = options
     this.#ports = ports
@@ -35,9 +35,8 @@ export class ChatApi implements ModelApi {
     return results.map((result) => resultJson(result, partLoss(this.#report)))
   }
 
-  request(conversation: readonly JsonText[]): { path: string; body: string } {
-    const body = requestBody(this.#start, this.#options, conversation, this.#report)
-    return { path: '/chat/completions', body }
+  request(conversation: readonly JsonText[], report: Report): { path: string; body: string } {
+    return { path: '/chat/completions', body: requestBody(this.#start, this.#options, conversation, report) }
   }
 
   answer(): ChatAnswer {

@@ -13,6 +13,7 @@ import { chatFormat } from '../../formats.ts'
 import type { Options } from '../../options.ts'
 import { partLoss, type Report } from '../../part-loss.ts'
 import { chatExt } from '../../request-ext.ts'
+import { userEntry } from '../../user.ts'
 import { ownExt, ownMember } from '../../wire.ts'
 import { messageJsons } from '../messages.ts'
 
@@ -53,6 +54,7 @@ export function requestBody(
       [limit, json(options.maxTokens)],
       ['temperature', json(options.temperature)],
       ['top_p', json(options.topP)],
+      userEntry(start.user, own, report),
       ['stop', json(options.stop)],
       ['reasoning_effort', json(options.effort)],
     ],

@@ -14,6 +14,7 @@ import {
 import { invalidRequest } from '../../errors.ts'
 import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
 import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
+import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
 import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
@@ -49,6 +50,7 @@ const Request = v.looseObject({
   stop: maybe(v.union([text, v.array(text)], 'must be a string or an array of strings')),
   reasoning_effort: maybe(text),
   prompt_cache_key: maybe(text),
+  ...USER,
 })
 type Read = v.InferOutput<typeof Request>
 
@@ -74,6 +76,7 @@ export function readRequest(body: string): ChatRequest | Fault {
   return {
     model: read.model,
     agent,
+    user: userOf(read),
     ...conversation(said),
     options: optionsOf(read, body, ofModel, systemPromptOf(said)),
     tools,
@@ -111,11 +114,13 @@ function outputSchemaOf({ response_format: format }: Read, body: string): JsonTe
 }
 
 /** The members of a `response_format` that `outputSchema` has no place for: its name, and whether it is strict. */
-function extOf(body: string, { response_format: format, tool_choice: given }: Read): JsonText | undefined {
+function extOf(body: string, read: Read): JsonText | undefined {
+  const { response_format: format, tool_choice: given } = read
   const allowed = typeof given === 'object' && given?.type === 'allowed_tools'
   const json = object([
     ...(format?.type === 'json_schema' ? [['response_format', member(body, 'response_format')] as const] : []),
     ...(allowed ? [['tool_choice', member(body, 'tool_choice')] as const] : []),
+    otherUser(body, read),
     ...members(rest(body, KNOWN) ?? '{}'),
   ])
   return json === '{}' ? undefined : json

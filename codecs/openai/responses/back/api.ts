@@ -1,10 +1,10 @@
 import type { CallResult, ModelApi } from '../../../../src/codec-kit/index.ts'
 import { answeredHistory } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
-import type { Command, Fault, JsonText, Loss, Part, TurnStart } from '../../../../src/model/index.ts'
+import type { Command, Fault, JsonText, Part, TurnStart } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
 import type { Options } from '../../options.ts'
-import { partLoss } from '../../part-loss.ts'
+import { partLoss, type Report } from '../../part-loss.ts'
 import { ItemWriter } from '../items.ts'
 import { DeclaredTools } from '../tools.ts'
 import { ResponseAnswer } from './answer.ts'
@@ -16,12 +16,12 @@ export class ResponsesApi implements ModelApi {
   readonly #start: Command & TurnStart
   readonly #options: Options
   readonly #ports: BackPorts
-  readonly #report: (loss: Loss) => void
+  readonly #report: Report
   readonly #tools: DeclaredTools
   readonly #items: ItemWriter
   #answer: ResponseAnswer | undefined
 
-  constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: (loss: Loss) => void) {
+  constructor(start: Command & TurnStart, options: Options, ports: BackPorts, report: Report) {
     this.#start = start
     this.#options = options
     this.#ports = ports
@@ -43,8 +43,8 @@ export class ResponsesApi implements ModelApi {
     return results.map((result) => this.#items.result(result))
   }
 
-  request(conversation: readonly JsonText[]): { path: string; body: string } {
-    return { path: '/responses', body: requestBody(this.#start, this.#options, conversation, this.#report) }
+  request(conversation: readonly JsonText[], report: Report): { path: string; body: string } {
+    return { path: '/responses', body: requestBody(this.#start, this.#options, conversation, report) }
   }
 
   answer(): ResponseAnswer {

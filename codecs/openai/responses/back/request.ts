@@ -13,6 +13,7 @@ import { responseFormat } from '../../formats.ts'
 import type { Options } from '../../options.ts'
 import type { Report } from '../../part-loss.ts'
 import { responsesExt } from '../../request-ext.ts'
+import { userEntry } from '../../user.ts'
 import { ownExt, ownMember } from '../../wire.ts'
 
 /** The body of one request. `input` has the items of the whole conversation so far. */
@@ -42,6 +43,7 @@ export function requestBody(
       ['max_output_tokens', json(options.maxTokens)],
       ['temperature', json(options.temperature)],
       ['top_p', json(options.topP)],
+      userEntry(start.user, own, report),
     ],
     own,
   )

@@ -16,6 +16,7 @@ import { invalidRequest } from '../../errors.ts'
 import { conversation, systemPromptOf } from '../../front/conversation.ts'
 import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
 import { splitExt } from '../../request-ext.ts'
+import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { responseOf } from '../ids.ts'
 import { readInput } from './input.ts'
@@ -63,6 +64,7 @@ const Request = v.looseObject({
   top_p: maybe(number),
   metadata: maybe(v.looseObject({}, 'must be an object')),
   prompt_cache_key: maybe(text),
+  ...USER,
 })
 type Read = v.InferOutput<typeof Request>
 
@@ -88,6 +90,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
   const [agent, ofModel] = agentOf(read.model)
   return {
     agent,
+    user: userOf(read),
     ...conversation(messages),
     answers: input.answers,
     after,
@@ -150,11 +153,13 @@ function outputSchemaOf({ text: said }: Read, body: string): JsonText | undefine
 const EFFORT: ReadonlySet<string> = new Set(['effort'])
 
 /** The members that no option has all of, and those without a place. */
-function extJson(body: string, { tool_choice: given, reasoning }: Read): JsonText {
+function extJson(body: string, read: Read): JsonText {
+  const { tool_choice: given, reasoning } = read
   const among = given != null && toolChoiceOf(given) === undefined
   return object([
     ['tool_choice', among ? member(body, 'tool_choice') : undefined],
     ['reasoning', reasoning == null ? undefined : rest(member(body, 'reasoning')!, EFFORT)],
+    otherUser(body, read),
     ...members(rest(body, KNOWN) ?? '{}'),
   ])
 }
