@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { mayUse } from '../src/engine/index.ts'
+import { mountConsole } from './console.ts'
+import { mountLogin } from './console-login.ts'
 import { mountFronts } from './fronts.ts'
 import { mountMatrix } from './matrix.ts'
 import { mountMe } from './me.ts'
@@ -20,6 +22,8 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountMatrix(app, parts)
   mountMe(app, parts)
   mountMetrics(app, parts)
+  mountConsole(app, parts)
+  mountLogin(app, parts)
   mountMethods(app)
   app.notFound((c) =>
     c.json({ error: { code: 'not_found', message: `There is no endpoint ${c.req.path}; GET / lists them.` } }, 404),

@@ -78,7 +78,7 @@ const REFUSED: Caller = { tenant: LOCAL_TENANT, role: 'user' }
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
   const { incoming, outgoing } = c.env
   const headers = headersOf(incoming)
-  const caller = parts.gate.admit(headers, incoming.socket.remoteAddress)
+  const caller = parts.gate.admit(headers, incoming.socket.remoteAddress, incoming.method)
   const known = 'fault' in caller ? REFUSED : caller
   const agent = c.req.param('agent') ?? headers['turnpike-agent']
   const sink = new HttpSink(outgoing, () => client.drained())

@@ -1,7 +1,9 @@
 import { type Fault, fault, isLoopback } from '../src/model/index.ts'
+import { loginOf } from './cookie.ts'
 import { hostAllowed, type Names } from './hosts.ts'
-import { type Caller, callerOf, findKey, givenKey, type KeyRule } from './keys.ts'
+import { type Caller, callerOf, findKey, givenKey, type KeyRule, sha256 } from './keys.ts'
 import { Limiter } from './limiter.ts'
+import { Logins } from './logins.ts'
 import { WrongKeys } from './wrong-keys.ts'
 
 /** The rules for admitting requests. */
@@ -31,10 +33,11 @@ function openMessage(bound: string): string {
   return `${bound} is reachable from other machines, but there are no keys; add server.keys, or restart the gateway for another server.host`
 }
 
-/** Admits requests by their Host header, Origin, key and rate. */
+/** Admits requests by their Host header, Origin, key or login, and rate. */
 export class Gate {
   readonly #limiter: Limiter
   readonly #wrong: WrongKeys
+  readonly #logins: Logins
   #access: Access
 
   /** `now` is a clock in milliseconds that never runs backwards. */
@@ -42,6 +45,7 @@ export class Gate {
     this.#access = access
     this.#limiter = new Limiter(now)
     this.#wrong = new WrongKeys(now)
+    this.#logins = new Logins(now)
   }
 
   /**
@@ -57,12 +61,13 @@ export class Gate {
 
   /**
    * The client that sent the request, or the refusal. Each call counts as one request of the client. `address` is its
-   * source, undefined for a Unix socket.
+   * source, undefined for a Unix socket. Without a key, the login of a page of this gateway counts; whether the request
+   * comes from one also depends on its `method`.
    */
-  admit(headers: Readonly<Record<string, string>>, address: string | undefined): Caller | Refusal {
+  admit(headers: Readonly<Record<string, string>>, address: string | undefined, method = 'POST'): Caller | Refusal {
     if (!hostAllowed(this.#access, headers)) return OTHER_MACHINE
     const given = givenKey(headers)
-    const key = findKey(this.#access.keys, given)
+    const key = (given === undefined && this.#loggedIn(headers, method)) || findKey(this.#access.keys, given)
     const name = key && 'name' in key ? key.name : undefined
     const locked = key && given !== undefined && address !== undefined ? this.#wrong.tried(address, name) : 0
     if (locked > 0) return later(`Too many wrong keys came from this address; try again in ${locked} s.`, locked)
@@ -90,6 +95,29 @@ export class Gate {
   /** True when clients need a key. */
   get hasKeys(): boolean {
     return this.#access.keys.length > 0
+  }
+
+  /**
+   * Begins a login of a browser with this key and gives its id, or the refusal of the key. It counts as a request of the
+   * key.
+   */
+  login(headers: Readonly<Record<string, string>>, address: string | undefined, key: string): string | Refusal {
+    const { authorization: _, ...others } = headers
+    const caller = this.admit({ ...others, 'x-api-key': key }, address)
+    if ('fault' in caller) return caller
+    return this.#logins.begin(sha256(key))
+  }
+
+  /** Ends a login; an unknown one is ignored. */
+  logOut(login: string | undefined): void {
+    if (login !== undefined) this.#logins.end(login)
+  }
+
+  /** The key of the login that a request brings. It ends when the key is no longer configured. */
+  #loggedIn(headers: Readonly<Record<string, string>>, method: string): KeyRule | undefined {
+    const login = loginOf(headers, method)
+    const digest = login === undefined ? undefined : this.#logins.keyOf(login)
+    return this.#access.keys.find((key) => key.sha256 === digest)
   }
 
   /** True when web pages of this origin may use the gateway. */

@@ -34,6 +34,11 @@ export function givenKey(headers: Readonly<Record<string, string>>): string | un
   return /^bearer +(\S+)$/i.exec(headers['authorization'] ?? '')?.[1] ?? headers['x-api-key']
 }
 
+/** The SHA-256 of a key, in hex. */
+export function sha256(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
 /** The key that was given; undefined when no keys are configured. The comparison takes constant time. */
 export function findKey(keys: readonly KeyRule[], given: string | undefined): KeyRule | undefined | Fault {
   if (keys.length === 0) return undefined

@@ -10,6 +10,14 @@ export interface MetricsText {
   text(): string
 }
 
+/** The console's files and its link to the collector. */
+export interface ConsoleParts {
+  /** The folder of the built page. */
+  folder: string
+  /** The address of a trace in the collector's own pages; `{trace}` stands for its id. */
+  traces?: string
+}
+
 /** The dependencies of the HTTP side of the gateway. */
 export interface HttpParts {
   engine: Engine
@@ -19,6 +27,8 @@ export interface HttpParts {
   version: string
   /** The metrics to serve; absent when metrics are off. */
   metrics?: MetricsText
+  /** The console; absent when it is off. */
+  console?: ConsoleParts
 }
 
 /** Hono's bindings in every handler: Node's own request and response. */

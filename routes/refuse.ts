@@ -18,7 +18,7 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
 export function admitted(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
   return (c: Context<HttpEnv>): Response => {
     const { incoming } = c.env
-    const caller = parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress)
+    const caller = parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method)
     return 'fault' in caller ? refused(c, caller) : serve(c, caller)
   }
 }

@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import {
   type Access,
+  type ConsoleParts,
   createApp,
   Gate,
   type HttpParts,
@@ -17,6 +18,8 @@ import {
 import type { ServerConfig, ServerKey, ServerLimits } from './config/index.ts'
 import type { AnyCodec } from './contract/index.ts'
 import type { Engine } from './engine/index.ts'
+
+export type { ConsoleParts } from '../routes/index.ts'
 
 /** A listening server. `close` stops listening and closes open connections. */
 export interface HttpServer {
@@ -39,6 +42,8 @@ export interface ServerParts {
   version: string
   /** The metrics of `GET /metrics`; absent: no such endpoint. */
   metrics?: MetricsText
+  /** The console; absent: it is not served. */
+  console?: ConsoleParts
 }
 
 /** The remedies when an address cannot be bound, by the system's error code. */

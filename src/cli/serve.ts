@@ -1,11 +1,20 @@
+import { join } from 'node:path'
 import { loadCodecs } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
-import { type HttpServer, nameSocket, type ServerParts, startServer, startSocket } from '../server.ts'
+import {
+  type ConsoleParts,
+  type HttpServer,
+  nameSocket,
+  type ServerParts,
+  startServer,
+  startSocket,
+} from '../server.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { findAgents } from './known-agents.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
+import { packageRoot } from './package-root.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
 import { socketPath } from './socket-path.ts'
@@ -43,6 +52,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     codecs: Object.values(codecs),
     version: version(),
     ...(metrics && { metrics }),
+    ...(config.server.console && { console: consoleOf(config) }),
   }
   const server = await startServer(address, parts)
   // No other live process listens there. Clients are heard from after this.
@@ -52,7 +62,9 @@ export async function serveCommand(args: string[]): Promise<number> {
   // Before anybody hears that it serves: who reads the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
-  process.stdout.write(welcome(server.url, [...config.agents.keys()]) + (file === DEFAULT_CONFIG ? offer() : ''))
+  process.stdout.write(
+    welcome(server.url, [...config.agents.keys()], config.server.console) + (file === DEFAULT_CONFIG ? offer() : ''),
+  )
   again = () => reload(file, setup, server)
   if (asked) again()
   const drainMs = await stop
@@ -81,6 +93,7 @@ function needRestart(before: Config, after: Config): string[] {
   const parts = (config: Config): Record<string, unknown> => ({
     'server.host and server.port': [config.server.host, config.server.port],
     'server.socket': config.server.socket,
+    'server.console': config.server.console,
     'server.limits': config.server.limits,
     store: { ...config.store, retention: undefined },
     telemetry: config.telemetry,
@@ -89,6 +102,12 @@ function needRestart(before: Config, after: Config): string[] {
   const [old, now] = [parts(before), parts(after)]
   const changed = Object.keys(old).filter((name) => JSON.stringify(old[name]) !== JSON.stringify(now[name]))
   return changed.map((name) => `${name} has changed; restart the gateway to apply it`)
+}
+
+/** The console that the build has made. */
+function consoleOf({ telemetry }: Config): ConsoleParts {
+  const traces = telemetry?.traces
+  return { folder: join(packageRoot, 'dist/console'), ...(traces !== undefined && { traces }) }
 }
 
 /** Listens on the socket by which stand-ins find the gateway. When that fails, everything else still works. */
@@ -141,12 +160,12 @@ function offer(): string {
 }
 
 /** The greeting, with commands to try. They fit the example agents. */
-function welcome(url: string, agents: readonly string[]): string {
+function welcome(url: string, agents: readonly string[], hasConsole: boolean): string {
   const streamed = agents.includes('coder') ? '/coder' : ''
   const named = agents.includes('coder') ? ' --agent coder' : ''
   const model = agents.includes('coder') ? 'coder' : (agents[0] ?? '')
   return `Turnpike listens on ${url} (agents: ${agents.join(', ')})
-
+${hasConsole ? `The console: ${url}/console/\n` : ''}
 A client of OpenAI's API (base URL ${url}/v1) or Anthropic's (${url}); the agents are the models:
   curl -s ${url}/v1/chat/completions -H 'content-type: application/json' -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
 

@@ -25,7 +25,12 @@ export function describeConfig(config: Config): string {
       ...(config.store.kind === 'postgres' && { url: maskUrl(config.store.url) }),
       retention: formatDuration(config.store.retention),
     },
-    telemetry: telemetry && { ...telemetry, otlp: maskUrl(telemetry.otlp), headers: hideValues(telemetry.headers) },
+    telemetry: telemetry && {
+      ...telemetry,
+      otlp: maskUrl(telemetry.otlp),
+      headers: hideValues(telemetry.headers),
+      traces: maskUrl(telemetry.traces),
+    },
     log: config.log,
   }
   return stringify(redactTexts(plain, config.redact), { aliasDuplicateObjects: false, lineWidth: 0 })

@@ -144,6 +144,7 @@ const server = table({
   host: text.default('127.0.0.1'),
   port: whole(0, 65_535).default(8484),
   keys: z.array(key).default([]),
+  console: flag.default(true),
   socket: socket.optional(),
   hosts: z.array(text).optional(),
   origins: z.array(origin).optional(),
@@ -203,6 +204,7 @@ export const fileSchema = table({
     logs: flag.optional(),
     protocol: z.enum(CHOICES.otlp).optional(),
     sample: share.optional(),
+    traces: url.optional(),
   }).optional(),
   log: table({ level: z.enum(CHOICES.level).default('info'), pretty: flag.optional() }).prefault({}),
 })

@@ -32,8 +32,8 @@ export function resolveServer(
     const hint = 'add server.keys: [{ name: NAME, env: VARIABLE_WITH_THE_KEY }], or listen on 127.0.0.1'
     source.report(['server', 'host'], 'is reachable from other machines, but there are no keys', hint)
   }
-  const { host, port, hosts, origins, limits } = server
-  return { host, port, keys, hosts, origins, limits }
+  const { host, port, console, hosts, origins, limits } = server
+  return { host, port, keys, console, hosts, origins, limits }
 }
 
 function resolveKey(source: Source, key: KeyEntry, index: number, env: Environment): ServerKey {

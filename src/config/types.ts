@@ -83,6 +83,8 @@ export interface ServerConfig {
   host: string
   port: number
   keys: readonly ServerKey[]
+  /** Serves the console at `/console/`. */
+  console: boolean
   /** The Unix socket of the stand-ins; false means none, absent means the default path. */
   socket?: string | false
   /** Values of the `Host` header that are accepted besides the usual ones. */
@@ -106,6 +108,8 @@ export interface TelemetryConfig {
   protocol?: (typeof OTLP_PROTOCOLS)[number]
   /** The share of traces that is kept, 0 to 1. */
   sample?: number
+  /** The address of a trace in the collector's own pages; `{trace}` stands for its id. */
+  traces?: string
 }
 
 /** The encodings of OTLP over HTTP. */

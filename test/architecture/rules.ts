@@ -169,9 +169,13 @@ export const PARTS: readonly Part[] = [
       'hono',
       '@hono/node-server',
       'node:crypto',
+      'node:fs',
+      'node:path',
     ],
     types: ['node:http'],
   },
+  // It runs in browsers.
+  { path: 'console', may: ['src/framing', 'preact', '@preact/signals'], types: ['src/model'] },
   {
     path: 'observability',
     may: [
@@ -370,7 +374,7 @@ function isEachFolder(pattern: string): boolean {
 
 /** Whether a path of the table covers a file, or a pattern of the table a package or module. */
 export function covers(pattern: string, name: string): boolean {
-  if (pattern === '*') return !name.startsWith('node:') && !/^(?:src|codecs|routes|observability)\b/.test(name)
+  if (pattern === '*') return !name.startsWith('node:') && !/^(?:src|codecs|routes|observability|console)\b/.test(name)
   if (isEachFolder(pattern))
     return name.startsWith(pattern.slice(0, -1)) && /^[^/.]+(?:\/|$)/.test(name.slice(pattern.length - 1))
   if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1))

@@ -48,6 +48,7 @@ describe('describeConfig', () => {
       server: {
         host: '127.0.0.1',
         port: 8484,
+        console: true,
         keys: [
           { name: 'ops', secret: '***', role: 'user', agents: ['a'] },
           { name: 'web', hash: '***', role: 'user' },

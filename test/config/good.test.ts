@@ -46,6 +46,7 @@ describe('a whole file', () => {
     expect(config.server).toEqual({
       host: '127.0.0.1',
       port: 8484,
+      console: true,
       socket: '/etc/turnpike/run/turnpike.sock',
       hosts: ['gateway.example'],
       origins: ['https://app.example'],
@@ -190,7 +191,7 @@ describe('what is left out', () => {
   it.each(['', '\n# nothing\n', '{}', '---\n'])('has its default, in the file %j', (text) => {
     const { redact, agents, ...config } = parse(text)
     expect(config).toEqual({
-      server: { host: '127.0.0.1', port: 8484, keys: [], limits: SERVER_LIMITS },
+      server: { host: '127.0.0.1', port: 8484, console: true, keys: [], limits: SERVER_LIMITS },
       limits: DEFAULT_LIMITS,
       routes: [],
       store: { kind: 'sqlite', path: '/etc/turnpike/data/turnpike.db', retention: 604_800_000 },

@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/config/load.ts'
 import { type Hooks, silentHooks } from '../../src/contract/index.ts'
 import type { Engine, EngineLog } from '../../src/engine/index.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { startServer } from '../../src/server.ts'
+import { type ConsoleParts, startServer } from '../../src/server.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const AGENTS = join(ROOT, 'examples/agents')
@@ -42,6 +42,8 @@ export interface TestOptions {
   starter?: boolean
   /** The gateway whose folder and store it shares. That one is closed after it. */
   beside?: TestGateway
+  /** Serves the console. */
+  console?: ConsoleParts
 }
 
 /** With `TURNPIKE_TEST_STARTER=1` every gateway has one, with 0 none, and every test has to pass all the same. */
@@ -58,7 +60,7 @@ function storeIn(folder: string): string {
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
-  { hooks = silentHooks, keepAliveMs, starter = false, beside }: TestOptions = {},
+  { hooks = silentHooks, keepAliveMs, starter = false, beside, console }: TestOptions = {},
 ): Promise<TestGateway> {
   const folder = beside?.folder ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
@@ -86,7 +88,7 @@ export async function startGateway(
   const { engine } = gateway
   const server = await startServer(
     { ...config.server, port: 0 },
-    { engine, codecs: Object.values(codecs), version: '0' },
+    { engine, codecs: Object.values(codecs), version: '0', ...(console && { console }) },
   )
   return {
     url: server.url,
