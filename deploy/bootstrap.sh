@@ -30,7 +30,7 @@ if ! cmp -s package-lock.json node_modules/.turnpike-lock; then
 fi
 
 # The build, when a source file is newer than it.
-if [ ! -f dist/turnpike.cjs ] || [ -n "$(find src codecs routes observability deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ]; then
+if [ ! -f dist/turnpike.cjs ] || [ -n "$(find src codecs routes observability console deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ]; then
   say 'building'
   node deploy/build.mjs >&2
 fi

@@ -2,12 +2,12 @@
 // as cached.cjs says, `starter.cjs`, which starts agents, and a folder of what `turnpike.cjs` loads. What a stand-in needs
 // is CommonJS in one file each, which Node.js loads the quickest: `src-cli-main.cjs`, a small file that finds the command
 // and holds all of `turnpike as` on a running gateway; what runs a turn without one; the codecs. The rest shares its ES
-// modules.
+// modules. `console/` has the page that `serve` shows to browsers, its files named by their content.
 // OpenTelemetry, pg and undici stay outside: they are large, loaded only when they are needed, and look at Node's own
 // modules in ways that bundling changes.
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 const outdir = process.argv[2] ?? 'dist'
@@ -93,3 +93,21 @@ await build({
   format: 'esm',
   banner: { js: "import { createRequire as $require } from 'node:module'; const require = $require(import.meta.url);" },
 })
+
+const { metafile } = await build({
+  entryPoints: { console: 'console/main.tsx', icon: 'console/icon.svg' },
+  outdir: `${outdir}/console`,
+  entryNames: '[name]-[hash]',
+  loader: { '.svg': 'copy' },
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: ['chrome120', 'firefox121', 'safari17'],
+  metafile: true,
+  logLevel: 'warning',
+})
+const page = Object.keys(metafile.outputs).reduce(
+  (text, file) => text.replace(`$${basename(file).replace(/-.*\./, '.')}`, basename(file)),
+  readFileSync('console/index.html', 'utf8'),
+)
+writeFileSync(`${outdir}/console/index.html`, page)

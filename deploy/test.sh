@@ -52,12 +52,14 @@ if may_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
   mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
 fi
 needs '/usr/lib/postgresql/*/bin/initdb' postgresql
+needs chromium chromium
 python_programs test/programs/python
 if [ $# -eq 0 ]; then
   echo '== format and lint'
   npx biome check --error-on-warnings . || failed=1
   echo '== types'
   npx tsc --noEmit || failed=1
+  npx tsc --noEmit -p console || failed=1
   echo '== known weaknesses of dependencies'
   sh deploy/audit.sh || failed=1
 fi

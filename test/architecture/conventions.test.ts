@@ -98,7 +98,7 @@ describe('doc comments', () => {
     expect(undocumented('x.ts', text)).toEqual(['x.ts:5 b', 'x.ts:12 D', 'x.ts:19 G'])
   })
 
-  test.each(['src', 'codecs', 'routes', 'observability'])('every export of %s has one', (folder) => {
+  test.each(['src', 'codecs', 'routes', 'observability', 'console'])('every export of %s has one', (folder) => {
     const missing = SOURCES.filter(({ path }) => path.startsWith(`${folder}/`)).flatMap(({ path, text }) =>
       undocumented(path, text),
     )

@@ -27,7 +27,7 @@ const DOCUMENT = read('docs/dependencies.md')
 /** What is installed with the package: what the library imports and what the bundle of the program leaves outside. */
 const INSTALLED = Object.keys(MANIFEST.dependencies!)
 /** What is shipped inside of the bundle: needed to build it, installed by nobody. */
-const BUNDLED = ['@hono/node-server', 'hono', 'pino', 'yaml', 'zod']
+const BUNDLED = ['@hono/node-server', '@preact/signals', 'hono', 'pino', 'preact', 'yaml', 'zod']
 const RUNTIME = [...INSTALLED, ...BUNDLED]
 const DEVELOPMENT = Object.keys(MANIFEST.devDependencies!).filter((name) => !BUNDLED.includes(name))
 
@@ -177,7 +177,7 @@ describe('packages', () => {
 
   test('the code imports what package.json lists, and nothing else', () => {
     const imported = SOURCES.flatMap(({ imports }) => imports.map(({ to }) => to))
-    const packages = imported.filter((to) => !to.startsWith('node:') && !to.endsWith('.ts'))
+    const packages = imported.filter((to) => !to.startsWith('node:') && !/\.(?:tsx?|css)$/.test(to))
     expect([...new Set(packages)].sort()).toEqual([...RUNTIME].sort())
   })
 

@@ -29,7 +29,7 @@ function cell({ may, types, lazy }: Part): string {
 describe.each(PAGES)('%s', (page) => {
   test('names only paths that are there', () => {
     const paths = quoted(page).filter((text) =>
-      /^(?:(?:src|codecs|routes|observability|test|deploy|examples|docs)\/)[^\s<>*]*$/.test(text),
+      /^(?:(?:src|codecs|routes|observability|console|test|deploy|examples|docs)\/)[^\s<>*]*$/.test(text),
     )
     const links = [...read(page).matchAll(/\]\(([^)#]+)\)/g)].map(([, to]) => join(page, '..', to!))
     expect([...paths, ...links].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
@@ -68,7 +68,7 @@ describe('ARCHITECTURE.md', () => {
       .map(({ name }) => `### \`src/${name}\``)
     const headings = ARCHITECTURE.split('\n').filter((line) => line.startsWith('### '))
     expect(headings).toEqual(
-      expect.arrayContaining([...folders, '### `codecs`', '### `routes`', '### `observability`']),
+      expect.arrayContaining([...folders, '### `codecs`', '### `routes`', '### `observability`', '### `console`']),
     )
   })
 

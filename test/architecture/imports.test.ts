@@ -10,7 +10,7 @@ const byPath = new Map(SOURCES.map((source) => [source.path, source]))
 
 /** The part that an import enters, or the package or module itself. */
 function entered({ to }: Import): string {
-  return /^(?:src|codecs|routes|observability)\//.test(to) ? (partOf(to) ?? to) : to
+  return /^(?:src|codecs|routes|observability|console)\//.test(to) ? (partOf(to) ?? to) : to
 }
 
 function listed(patterns: readonly string[] | undefined, name: string): boolean {
@@ -31,7 +31,7 @@ function objection({ path }: Source, one: Import): string | undefined {
 }
 
 function wrongDoor({ to }: Import): string | undefined {
-  const part = /^(?:src|codecs|routes|observability)\//.test(to) ? partOf(to) : undefined
+  const part = /^(?:src|codecs|routes|observability|console)\//.test(to) ? partOf(to) : undefined
   if (part === undefined || part.endsWith('.ts') || to === `${part}/index.ts` || to in SIDE_DOORS) return undefined
   return `${part} is entered through its index.ts, not through ${to}`
 }
@@ -104,10 +104,11 @@ describe('the scanner', () => {
         },
       ],
     })
+    // What elements are compiled to imports one more entry of their package.
     const bundler = Object.entries(metafile.inputs).flatMap(([path, { imports }]) =>
-      imports.map(
-        ({ path: to, kind }) => `${path} ${kind === 'dynamic-import' ? 'lazy' : 'static'} ${target(path, to)}`,
-      ),
+      imports
+        .filter(({ path: to }) => to !== 'preact/jsx-runtime')
+        .map(({ path: to, kind }) => `${path} ${kind === 'dynamic-import' ? 'lazy' : 'static'} ${target(path, to)}`),
     )
     const own = SOURCES.flatMap(({ path, imports }) =>
       imports

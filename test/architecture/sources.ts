@@ -6,7 +6,7 @@ import { join, posix, relative } from 'node:path'
 export const ROOT = join(import.meta.dirname, '../..')
 
 /** The folders that hold the product's code. */
-export const SOURCE_FOLDERS = ['src', 'codecs', 'routes', 'observability'] as const
+export const SOURCE_FOLDERS = ['src', 'codecs', 'routes', 'observability', 'console'] as const
 
 /** `type` is gone at run time, `lazy` is loaded when it is reached, `static` with the file. */
 export type ImportKind = 'static' | 'type' | 'lazy'
@@ -73,7 +73,7 @@ export function read(path: string): string {
 }
 
 /** Every source file. */
-export const SOURCES: readonly Source[] = filesOf(SOURCE_FOLDERS).map((path) => {
+export const SOURCES: readonly Source[] = [...filesOf(SOURCE_FOLDERS), ...filesOf(['console'], '.tsx')].map((path) => {
   const text = read(path)
   return { path, text, imports: importsOf(path, text) }
 })

@@ -1,0 +1,118 @@
+/** Requests of clients of each protocol that has an endpoint: what "Try it" sends through a door. */
+
+/** What a request says, whatever the protocol. */
+export interface Asked {
+  text: string
+  /** The name of the session, chosen by this page. */
+  session: string
+  /** The id of the request. */
+  request: string
+  agent: string
+  /** What was said before in the session: for protocols whose clients send the whole conversation. */
+  before: readonly { role: 'user' | 'assistant'; text: string }[]
+}
+
+/** A request, below the address of the gateway. */
+export interface DoorRequest {
+  path: string
+  headers: Readonly<Record<string, string>>
+  body: string
+}
+
+/** A client of a protocol: how it asks. */
+interface Client {
+  /** The end of the path, for doors with several. */
+  path: string
+  headers?: Readonly<Record<string, string>>
+  body(asked: Asked): unknown
+}
+
+const messages = ({ before, text }: Asked): unknown[] => [
+  ...before.map(({ role, text }) => ({ role, content: text })),
+  { role: 'user', content: text },
+]
+
+const CLIENTS: Readonly<Record<string, Client>> = {
+  native: {
+    path: '/v1/turns',
+    headers: { accept: 'text/event-stream' },
+    body: ({ text, session, request }) => ({ input: text, request, session: { id: session } }),
+  },
+  openai: {
+    path: '/v1/chat/completions',
+    body: (asked) => ({ model: asked.agent, stream: true, messages: messages(asked) }),
+  },
+  'openai@responses': {
+    path: '/v1/responses',
+    body: (asked) => ({ model: asked.agent, stream: true, input: messages(asked) }),
+  },
+  anthropic: {
+    path: '/v1/messages',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: (asked) => ({ model: asked.agent, max_tokens: 4096, stream: true, messages: messages(asked) }),
+  },
+  openharness: {
+    path: '/v1/openharness',
+    body: ({ text, session, request }) => ({
+      protocol_version: '1.0.0',
+      request_id: request,
+      request: { context: { session_id: session, user_intent: text } },
+    }),
+  },
+  zene: {
+    path: '/v1/zene',
+    body: ({ text, session, request }) => ({ request_id: request, session_id: session, prompt: text }),
+  },
+  'zene@clawrun': {
+    path: '/v1/respond',
+    body: ({ text, session, request }) => ({ request_id: request, session_id: session, prompt: text }),
+  },
+  zot: { path: '/v1/zot', body: ({ text, request }) => ({ id: request, type: 'prompt', message: text }) },
+  agentproc: {
+    path: '/v1/agentproc',
+    body: ({ text, session }) => ({
+      type: 'turn',
+      message: text,
+      session_id: session,
+      session_name: 'default',
+      protocol_version: '0.4',
+    }),
+  },
+  qwen: {
+    path: '/v1/qwen',
+    body: ({ text, session, request }) => ({
+      session_id: session,
+      prompt_id: request,
+      input: { origin: 'user', parts: [{ text }] },
+    }),
+  },
+  'qwen-code': {
+    path: '/v1/qwen-code',
+    body: ({ text, session }) => ({
+      type: 'user',
+      session_id: session,
+      parent_tool_use_id: null,
+      message: { role: 'user', content: text },
+    }),
+  },
+}
+
+/** The protocols that this page has a client of. */
+export const DOORS: readonly string[] = Object.keys(CLIENTS)
+
+/** The request of a client of this protocol. Undefined for a protocol without one. */
+export function requestOf(protocol: string, asked: Asked): DoorRequest | undefined {
+  const client = CLIENTS[protocol]
+  if (!client) return undefined
+  return {
+    path: client.path,
+    headers: {
+      'content-type': 'application/json',
+      'turnpike-agent': asked.agent,
+      'turnpike-session': asked.session,
+      'x-request-id': asked.request,
+      ...client.headers,
+    },
+    body: `${JSON.stringify(client.body(asked))}\n`,
+  }
+}

@@ -1,0 +1,34 @@
+import type { TurnRow } from './types.ts'
+
+/** The most turns that a list holds; the oldest make room. */
+const MOST = 10_000
+
+/** A list of turns that grows at both ends: live ones in front, older pages behind. Newest first, each turn once. */
+export class TurnRows {
+  readonly #most: number
+  readonly #rows = new Map<string, TurnRow>()
+
+  constructor(most = MOST) {
+    this.#most = most
+  }
+
+  /** Adds turns, or replaces them by their newer state: an ended turn does not run again. */
+  add(turns: readonly TurnRow[]): void {
+    for (const turn of turns) {
+      const known = this.#rows.get(turn.turn)
+      if (known && known.state !== 'running' && turn.state === 'running') continue
+      this.#rows.set(turn.turn, turn)
+    }
+  }
+
+  /** All of them, the newest first. What is too old for the list is forgotten. */
+  list(): TurnRow[] {
+    const sorted = [...this.#rows.values()].sort(newestFirst)
+    for (const { turn } of sorted.splice(this.#most)) this.#rows.delete(turn)
+    return sorted
+  }
+}
+
+function newestFirst(a: TurnRow, b: TurnRow): number {
+  return b.startedAt - a.startedAt || (a.turn < b.turn ? 1 : -1)
+}

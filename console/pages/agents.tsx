@@ -1,0 +1,108 @@
+import { clock, count, duration } from '../logic/format.ts'
+import { writeRoute } from '../logic/route.ts'
+import type { AgentError, AgentRow, Latency } from '../logic/types.ts'
+import { get } from '../state/api.ts'
+import { Pending, useLoaded } from '../view/loaded.tsx'
+import { Text } from '../view/text.tsx'
+
+const EVERY_MS = 5_000
+
+/** The agents with the figures of their last hour. */
+export function AgentsPage() {
+  const loaded = useLoaded(() => get<{ agents: readonly AgentRow[] }>('/v1/agents'), [], EVERY_MS)
+  return (
+    <section>
+      <div class="head">
+        <h1>Agents</h1>
+        <span class="muted">figures of the last hour</span>
+      </div>
+      <Pending loaded={loaded} />
+      <div class="cards">
+        {loaded.value?.agents.map((agent) => (
+          <Card key={agent.agent} agent={agent} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function Card({ agent }: { agent: AgentRow }) {
+  const {
+    agent: name,
+    protocol,
+    version,
+    model,
+    breaker = 'closed',
+    pool,
+    queued,
+    turns,
+    failures,
+    errors = [],
+  } = agent
+  return (
+    <article class="card">
+      <h2>
+        {name} <span class="muted">{protocol}</span>
+        {breaker !== 'closed' && <span class="state failed">breaker {breaker}</span>}
+      </h2>
+      <dl class="facts">
+        <Fact name="Turns" value={count(turns)} />
+        <Fact name="Failed" value={count(failures)} />
+        <Fact name="Waiting" value={count(queued)} />
+        {pool && (
+          <Fact
+            name="Processes"
+            value={`${pool.running} busy, ${pool.idle} idle${pool.max === undefined ? '' : ` of ${pool.max}`}`}
+          />
+        )}
+        <Fact name="First event" value={latency(agent.firstEvent)} />
+        <Fact name="Whole turn" value={latency(agent.total)} />
+        {version !== undefined && <Fact name="Version" value={version} />}
+        {model !== undefined && <Fact name="Model" value={model} />}
+      </dl>
+      <p class="links">
+        <a href={writeRoute('turns', undefined, { agent: name })}>Its turns</a>{' '}
+        <a href={writeRoute('try', undefined, { agent: name })}>Try it</a>
+      </p>
+      {errors.length > 0 && (
+        <details>
+          <summary>Last errors ({errors.length})</summary>
+          <ul class="errors">
+            {errors.map((error) => (
+              <Failure key={`${error.at} ${error.turn}`} error={error} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </article>
+  )
+}
+
+function Failure({ error: { at, turn, code, message, stderr } }: { error: AgentError }) {
+  return (
+    <li>
+      <a href={writeRoute('turns', turn)}>{clock(at)}</a> <b class="failed">{code}</b>{' '}
+      <Text value={message} limit={500} />
+      {stderr !== undefined && (
+        <pre>
+          <Text value={stderr} limit={2_000} />
+        </pre>
+      )}
+    </li>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Text value={value} limit={200} />
+      </dd>
+    </div>
+  )
+}
+
+function latency(latency: Latency | undefined): string {
+  return latency?.p50 === undefined ? '–' : `${duration(latency.p50)} · 95 %: ${duration(latency.p95)}`
+}

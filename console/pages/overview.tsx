@@ -1,0 +1,124 @@
+import { cost, count, duration } from '../logic/format.ts'
+import { writeRoute } from '../logic/route.ts'
+import type { Minute, OverviewAnswer } from '../logic/types.ts'
+import { get } from '../state/api.ts'
+import { Chart } from '../view/chart.tsx'
+import { Pending, useLoaded } from '../view/loaded.tsx'
+
+const EVERY_MS = 5_000
+
+/** The last hour at a glance, from what the gateway has recorded. */
+export function OverviewPage() {
+  const loaded = useLoaded(() => get<OverviewAnswer>('/v1/overview'), [], EVERY_MS)
+  return (
+    <section>
+      <div class="head">
+        <h1>Overview</h1>
+        <span class="muted">the last 60 minutes</span>
+      </div>
+      <Pending loaded={loaded} />
+      {loaded.value && <Charts {...loaded.value} />}
+    </section>
+  )
+}
+
+function Charts({ running, queued, minutes }: OverviewAnswer) {
+  const sum = (member: 'turns' | 'failed' | 'input' | 'output' | 'costUsd'): number =>
+    minutes.reduce((total, minute) => total + minute[member], 0)
+  const each = (value: (minute: Minute) => number | undefined) => minutes.map(value)
+  const [turns, failed] = [sum('turns'), sum('failed')]
+  return (
+    <>
+      <dl class="tiles">
+        <Tile name="Running" value={count(running)} href={writeRoute('turns', undefined, { state: 'running' })} />
+        <Tile
+          name="Waiting in line"
+          value={count(queued)}
+          href={writeRoute('turns', undefined, { state: 'running' })}
+        />
+        <Tile name="Turns" value={count(turns)} href={writeRoute('turns')} />
+        <Tile
+          name="Failed"
+          value={turns === 0 ? '–' : `${count(failed)} (${percent(failed / turns)})`}
+          href={writeRoute('turns', undefined, { state: 'failed' })}
+          tone={failed > 0 ? 'failed' : ''}
+        />
+        <Tile name="Tokens" value={count(sum('input') + sum('output'))} />
+        <Tile name="Cost" value={cost(sum('costUsd'))} />
+      </dl>
+      <div class="charts">
+        <Chart
+          title="Turns a minute"
+          figure={`${(turns / 3_600).toFixed(turns < 3_600 ? 2 : 1)} / s`}
+          form="bars"
+          format={count}
+          series={[
+            { name: 'failed', tone: 'tone-bad', values: each(({ failed }) => failed) },
+            { name: 'others', tone: 'tone-main', values: each(({ turns, failed }) => turns - failed) },
+          ]}
+        />
+        <Chart
+          title="Time of a turn"
+          figure={duration(newest(each(({ total }) => total?.p50)))}
+          form="lines"
+          format={duration}
+          series={latencies(
+            each(({ total }) => total?.p50),
+            each(({ total }) => total?.p95),
+          )}
+        />
+        <Chart
+          title="Time to the first event"
+          figure={duration(newest(each(({ firstEvent }) => firstEvent?.p50)))}
+          form="lines"
+          format={duration}
+          series={latencies(
+            each(({ firstEvent }) => firstEvent?.p50),
+            each(({ firstEvent }) => firstEvent?.p95),
+          )}
+        />
+        <Chart
+          title="Tokens a minute"
+          figure={count(sum('input') + sum('output'))}
+          form="bars"
+          format={count}
+          series={[
+            { name: 'in', tone: 'tone-main', values: each(({ input }) => input) },
+            { name: 'out', tone: 'tone-other', values: each(({ output }) => output) },
+          ]}
+        />
+        <Chart
+          title="Cost a minute"
+          figure={cost(sum('costUsd'))}
+          form="bars"
+          format={cost}
+          series={[{ name: 'cost', tone: 'tone-main', values: each(({ costUsd }) => costUsd) }]}
+        />
+      </div>
+    </>
+  )
+}
+
+function latencies(p50: readonly (number | undefined)[], p95: readonly (number | undefined)[]) {
+  return [
+    { name: 'median', tone: 'tone-main', values: p50 },
+    { name: '95 %', tone: 'tone-other', values: p95 },
+  ]
+}
+
+function newest(values: readonly (number | undefined)[]): number | undefined {
+  return values.findLast((value) => value !== undefined)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
+}
+
+function Tile({ name, value, href, tone = '' }: { name: string; value: string; href?: string; tone?: string }) {
+  return (
+    <div class={`tile ${tone}`}>
+      <dt>{name}</dt>
+      <dd>{href === undefined ? value : <a href={href}>{value}</a>}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,151 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { DOORS } from '../logic/doors.ts'
+import type { Route } from '../logic/route.ts'
+import type { AgentRow, Door } from '../logic/types.ts'
+import { get } from '../state/api.ts'
+import { change } from '../state/route.ts'
+import { Trial } from '../state/trial.ts'
+import { Copy } from '../view/copy.tsx'
+import { Pending, useLoaded } from '../view/loaded.tsx'
+import { TrialView } from '../view/trial.tsx'
+
+/** Sends turns to an agent through a door of the gateway, and shows both the answer and the wire of the client. */
+export function TryPage({ route }: { route: Route }) {
+  const loaded = useLoaded(choices, [])
+  const [session, setSession] = useState(newId)
+  const [trials, setTrials] = useState<readonly Trial[]>([])
+  const open = useRef(trials)
+  open.current = trials
+  useEffect(() => () => closeAll(open.current), [])
+  const agents = loaded.value?.agents ?? []
+  const doors = loaded.value?.doors ?? []
+  const agent = route.query['agent'] ?? agents[0]?.agent ?? ''
+  const door = doors.find((one) => nameOf(one) === route.query['door']) ?? doors[0]
+  const send = (text: string): void => {
+    const before = trials.flatMap((trial) => [
+      { role: 'user' as const, text: trial.text },
+      { role: 'assistant' as const, text: trial.answer },
+    ])
+    setTrials([...trials, new Trial(door!.protocol, { text, session, request: newId(), agent, before })])
+  }
+  const renew = (): void => {
+    closeAll(trials)
+    setTrials([])
+    setSession(newId())
+  }
+  return (
+    <section class="try">
+      <div class="head">
+        <h1>Try it</h1>
+        <span class="muted">
+          session <code>{session}</code>
+        </span>
+        <button type="button" class="quiet" onClick={renew}>
+          New session
+        </button>
+      </div>
+      <Pending loaded={loaded} />
+      <div class="filters">
+        <Select label="Agent" value={agent} values={agents.map(({ agent }) => agent)} name="agent" />
+        <Select label="Through" value={door ? nameOf(door) : ''} values={doors.map(nameOf)} name="door" />
+      </div>
+      {trials.map((trial) => (
+        <TrialView key={trial.sent} trial={trial} />
+      ))}
+      {door?.over === 'stdio' ? (
+        <Program door={door} agent={agent} />
+      ) : (
+        <Prompt ready={door !== undefined} onSend={send} />
+      )}
+    </section>
+  )
+}
+
+function closeAll(trials: readonly Trial[]): void {
+  for (const trial of trials) trial.close()
+}
+
+/** The agents, and the doors that this page has a client of, or a command for. */
+async function choices(): Promise<{ agents: readonly AgentRow[]; doors: readonly Door[] }> {
+  const [{ agents }, { doors }] = await Promise.all([
+    get<{ agents: readonly AgentRow[] }>('/v1/agents'),
+    get<{ doors: readonly Door[] }>('/v1/doors'),
+  ])
+  return { agents, doors: doors.filter(({ protocol, over }) => over === 'stdio' || DOORS.includes(protocol)) }
+}
+
+function nameOf({ protocol, over }: Door): string {
+  return over === 'http' ? protocol : `${protocol} (stdio)`
+}
+
+/** A name that no other session or request has. */
+function newId(): string {
+  return `console-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`
+}
+
+function Select({
+  label,
+  name,
+  value,
+  values,
+}: {
+  label: string
+  name: string
+  value: string
+  values: readonly string[]
+}) {
+  return (
+    <label>
+      <span>{label}</span>
+      <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+        {[...new Set(values)].map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Prompt({ ready, onSend }: { ready: boolean; onSend(text: string): void }) {
+  const [text, setText] = useState('')
+  const send = (): void => {
+    if (text.trim() === '' || !ready) return
+    onSend(text)
+    setText('')
+  }
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    send()
+  }
+  return (
+    <form class="prompt" onSubmit={submit}>
+      <label>
+        <span>Prompt</span>
+        <textarea
+          rows={3}
+          value={text}
+          placeholder="Ask the agent something"
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && send()}
+        />
+      </label>
+      <button type="submit" class="primary" disabled={!ready}>
+        Send
+      </button>
+      <span class="muted">or Ctrl+Enter</span>
+    </form>
+  )
+}
+
+function Program({ door, agent }: { door: Door; agent: string }) {
+  const command = `${door.command} --agent ${agent}`
+  return (
+    <div class="program">
+      <p>This protocol has no endpoint. Its clients start a program instead of their agent:</p>
+      <pre>{command}</pre>
+      <Copy label="Copy the command" text={() => command} />
+    </div>
+  )
+}

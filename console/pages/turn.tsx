@@ -1,0 +1,58 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import { align } from '../logic/align.ts'
+import { hopsOf, timesOf } from '../logic/hops.ts'
+import { lossText } from '../logic/losses.ts'
+import { post } from '../state/api.ts'
+import { OpenTurn } from '../state/turn.ts'
+import { Problem } from '../view/loaded.tsx'
+import { SideBySide } from '../view/side-by-side.tsx'
+import { State } from '../view/state.tsx'
+import { Text } from '../view/text.tsx'
+import { TurnCopies } from '../view/turn-copies.tsx'
+import { TurnFacts } from '../view/turn-facts.tsx'
+import { Waterfall } from '../view/waterfall.tsx'
+
+/** One turn: its facts, where its time went, and both wires beside its events. */
+export function TurnPage({ id }: { id: string }) {
+  const turn = useMemo(() => new OpenTurn(id), [id])
+  useEffect(() => () => turn.close(), [turn])
+  const [detail, events, wire] = [turn.detail.value, turn.events.value, turn.wire.value]
+  const rows = useMemo(() => align(events, wire, detail?.losses), [events, wire, detail])
+  const hops = detail ? hopsOf(detail, events, timesOf(wire, turn.seen), Date.now()) : []
+  return (
+    <section>
+      <div class="head">
+        <h1>
+          Turn <code>{id}</code>
+        </h1>
+        {detail && <State turn={detail} />}
+        {detail?.state === 'running' && (
+          <button type="button" onClick={() => void post(`/v1/turns/${encodeURIComponent(id)}/cancel`)}>
+            Cancel
+          </button>
+        )}
+      </div>
+      {turn.problem.value !== undefined && <Problem text={turn.problem.value} />}
+      {detail && (
+        <>
+          {detail.fault && (
+            <p class="problem">
+              <b>{detail.fault.code}</b> <Text value={detail.fault.message} />
+            </p>
+          )}
+          <TurnFacts turn={detail} />
+          <Waterfall hops={hops} />
+          {detail.losses && (
+            <ul class="losses" aria-label="What was lost">
+              {detail.losses.map((loss) => (
+                <li key={lossText(loss)}>{lossText(loss)}</li>
+              ))}
+            </ul>
+          )}
+          <TurnCopies turn={detail} wire={wire} />
+          <SideBySide turn={detail} rows={rows} wire={wire} />
+        </>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,26 @@
+import { duration } from '../logic/format.ts'
+import { phasesOf, totalOf } from '../logic/phases.ts'
+import type { TurnRow } from '../logic/types.ts'
+
+const WIDTH = 120
+
+/** The time of a turn as a bar of its phases, beside its length in words. `longest` fills the bar. */
+export function DurationBar({ turn, longest, now }: { turn: TurnRow; longest: number; now: number }) {
+  const scale = WIDTH / Math.max(1, longest)
+  return (
+    <>
+      <svg class="bar" viewBox={`0 0 ${WIDTH} 8`} preserveAspectRatio="none" aria-hidden="true">
+        {phasesOf(turn, now).map(({ name, from, ms }) => (
+          <rect
+            key={name}
+            class={name.replace(' ', '-')}
+            x={from * scale}
+            width={Math.max(0.6, ms * scale)}
+            height={8}
+          />
+        ))}
+      </svg>
+      <span class="number">{duration(totalOf(turn, now))}</span>
+    </>
+  )
+}
