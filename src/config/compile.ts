@@ -55,7 +55,8 @@ function referenceOf(path: Path, text: string, taken: unknown, env: Environment)
 
 /** The schema's rule for a text at this path; undefined when the schema converts it. */
 function textAt([section, name, key, ...rest]: Path): keyof typeof TEXTS | undefined {
-  if (section === 'store') return ({ path: 'some', schema: 'some', url: 'database' } as const)[String(name)]
+  if (section === 'store')
+    return ({ path: 'some', schema: 'some', url: 'database', password: 'some', ca: 'some' } as const)[String(name)]
   if (section === 'telemetry') return ({ headers: 'line', otlp: 'url', traces: 'url' } as const)[String(name)]
   if (section !== 'agents' || key === undefined) return undefined
   // A codec's own keys are validated by its own schema each time.

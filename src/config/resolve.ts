@@ -56,9 +56,23 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
 }
 
 /** The schema has made sure that PostgreSQL has a URL. */
-function resolveStore({ url, schema, path, retention }: FileShape['store'], folder: string): Config['store'] {
-  if (url !== undefined) return { kind: 'postgres', url, schema, retention }
+function resolveStore(store: FileShape['store'], folder: string): Config['store'] {
+  const { url, schema, path, retention } = store
+  if (url !== undefined) return { kind: 'postgres', url: databaseUrl(url, store, folder), schema, retention }
   return { kind: 'sqlite', path: path === ':memory:' ? path : resolve(folder, path), retention }
+}
+
+/** The URL of a database with its password, and with the certificates that its server is checked against. */
+function databaseUrl(url: string, { password, ca }: FileShape['store'], folder: string): string {
+  if (password === undefined && ca === undefined) return url
+  const whole = new URL(url)
+  // A URL of a Unix socket has no other place for it.
+  if (password !== undefined) whole.searchParams.set('password', password)
+  if (ca !== undefined) {
+    whole.searchParams.set('sslrootcert', resolve(folder, ca))
+    if (!whole.searchParams.has('sslmode')) whole.searchParams.set('sslmode', 'verify-full')
+  }
+  return whole.href
 }
 
 /** The names of protocols in messages. */

@@ -188,12 +188,18 @@ export const fileSchema = table({
     kind: z.enum(CHOICES.store).default('sqlite'),
     path: text.default('./data/turnpike.db'),
     url: database.optional(),
+    password: text.optional(),
+    ca: text.optional(),
     schema: text.default('turnpike'),
     retention: time.default(604_800_000),
   })
     .refine(({ kind, url }) => (kind === 'postgres') === (url !== undefined), {
       path: ['url'],
       message: 'is needed with kind: postgres, and only with it',
+    })
+    .refine(({ kind, password, ca }) => kind === 'postgres' || (password ?? ca) === undefined, {
+      path: ['kind'],
+      message: 'must be postgres for a store with password or ca',
     })
     .prefault({}),
   telemetry: table({

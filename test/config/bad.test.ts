@@ -35,7 +35,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:3:3 server.hosst: unknown key; did you mean "host"?',
     'turnpike.yaml:4:8 log.levle: unknown key; did you mean "level"?',
     'turnpike.yaml:6:13 routes[0].when.chanel: unknown key; did you mean "channel"?',
-    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path, url, schema, retention',
+    'turnpike.yaml:8:24 store.file: unknown key; known: kind, path, url, password, ca, schema, retention',
   ],
   [
     'a key that every object has',
@@ -236,6 +236,11 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'what a process may take, of an agent that is none',
     'agents:\n  a: { protocol: zot, url: "http://x", resources: { files: 2 } }\n  b: { protocol: zot, url: "http://x", wrap: [nice] }\n',
     'turnpike.yaml:2:60 agents.a.resources.files: must be at least 3',
+  ],
+  [
+    'a password and certificates without a server',
+    'store: { ca: ./ca.pem }\n',
+    'turnpike.yaml:1:1 store.kind: must be postgres for a store with password or ca',
   ],
   [
     'a hash that is none, without showing it',

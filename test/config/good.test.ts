@@ -217,6 +217,19 @@ describe('what is left out', () => {
     })
   })
 
+  it.each([
+    ['{ password: "p@ss w?rd&" }', 'postgres://me@db/x?password=p%40ss+w%3Frd%26'],
+    ['{ ca: ca.pem }', 'postgres://me@db/x?sslrootcert=%2Fetc%2Fturnpike%2Fca.pem&sslmode=verify-full'],
+  ])('of a database has its password and certificates in its URL: %s', (more, url) => {
+    const store = `store: { kind: postgres, url: "postgres://me@db/x", ${more.slice(2)}`
+    expect(parse(store).store).toEqual({ kind: 'postgres', url, schema: 'turnpike', retention: 604_800_000 })
+  })
+
+  it('of a database keeps the mode of its URL', () => {
+    const { store } = parse('store: { kind: postgres, url: "postgres://db/x?sslmode=disable", ca: /ca.pem }')
+    expect(store).toMatchObject({ url: 'postgres://db/x?sslmode=disable&sslrootcert=%2Fca.pem' })
+  })
+
   it('does not matter for a store in memory or no socket', () => {
     const config = parse('store: { path: ":memory:" }\nserver: { socket: false }\n')
     expect(config.store).toMatchObject({ kind: 'sqlite', path: ':memory:' })

@@ -59,7 +59,7 @@ const AROUND: readonly (readonly [key: RegExp, file: Record<string, unknown>])[]
   [/^server\.keys\[\]\.hash$/, { server: { keys: [{ name: 'a' }] }, ...process }],
   [/limits\.burst$/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY', limits: { perMinute: 9 } }] } }],
   [/^server\.(keys|host$)/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY' }] }, ...process }],
-  [/^store\.(url|schema)$/, { store: { kind: 'postgres', url: 'postgres://127.0.0.1/a' }, ...process }],
+  [/^store\.(url|schema|password|ca)$/, { store: { kind: 'postgres', url: 'postgres://127.0.0.1/a' }, ...process }],
   [/^routes/, { routes: [{ agent: AGENT }], ...process }],
   [/^/, process],
 ]

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,13 +35,34 @@ function userOf(name: string): { uid: number; gid: number } {
   return { uid: id('-u'), gid: id('-g') }
 }
 
+/** How a server lets clients in. */
+export interface PostgresAccess {
+  /** The password of its user, which needs none without it. */
+  password?: string
+  /** Its key and certificate as PEM. With them it takes only connections with TLS. */
+  tls?: { key: string; certificate: string }
+}
+
 /** Starts a server. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ password, tls }: PostgresAccess = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-postgres-'))
   if (AS_USER.uid !== undefined) chownSync(folder, AS_USER.uid, AS_USER.gid!)
   const data = join(folder, 'data')
   const run = { cwd: folder, ...AS_USER, stdio: 'ignore' } as const
-  execFileSync(join(POSTGRES_BIN!, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'turnpike', '-E', 'UTF8', '-N'], run)
+  const write = (name: string, text: string): string => {
+    const file = join(folder, name)
+    writeFileSync(file, text, { mode: 0o600 })
+    if (AS_USER.uid !== undefined) chownSync(file, AS_USER.uid, AS_USER.gid!)
+    return file
+  }
+  const auth = password === undefined ? ['trust'] : ['scram-sha-256', `--pwfile=${write('password', password)}`]
+  execFileSync(join(POSTGRES_BIN!, 'initdb'), ['-D', data, '-U', 'turnpike', '-E', 'UTF8', '-N', '-A', ...auth], run)
+  if (tls) {
+    const files = { ssl_key_file: write('key.pem', tls.key), ssl_cert_file: write('cert.pem', tls.certificate) }
+    const settings = Object.entries(files).map(([name, file]) => `${name} = '${file}'`)
+    appendFileSync(join(data, 'postgresql.conf'), ['', 'ssl = on', ...settings, ''].join('\n'))
+    writeFileSync(join(data, 'pg_hba.conf'), `hostssl all all all ${auth[0]}\n`)
+  }
   const port = await freePort()
   let server: ChildProcess | undefined
 

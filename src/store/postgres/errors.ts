@@ -13,7 +13,10 @@ export const POSTGRES_PROBLEMS: Problems = {
     'was written by a newer version of Turnpike',
     'Update Turnpike, or set store.schema to another name: an older version would damage it.',
   ],
-  refused: ['refuses the connection', 'Correct the user, the password and the TLS parameters in store.url.'],
+  refused: [
+    'refuses the connection',
+    'Correct the user and the TLS parameters in store.url, store.password and store.ca.',
+  ],
   unreachable: [
     'cannot be reached',
     'Start the server, or correct the host and the port in store.url; a server that has too many connections needs a higher max_connections.',
@@ -44,8 +47,9 @@ export function postgresError(error: unknown, place: string): StoreError {
   const { code, message } = error as { code?: string; message: string }
   const state = sqlStateOf(error)
   const known = STATES.find(([pattern]) => pattern.test(state ?? ''))?.[1]
-  const found = known ?? (state !== undefined ? 'failed' : REFUSED.test(message) ? 'refused' : 'unreachable')
+  const isFile = (error as { syscall?: string }).syscall === 'open'
+  const found = known ?? (state !== undefined ? 'failed' : isFile || REFUSED.test(message) ? 'refused' : 'unreachable')
   // The message of an unknown error may quote what is stored.
-  const detail = known === undefined ? (code ?? message) : message
+  const detail = known === undefined && !isFile ? (code ?? message) : message
   return new StoreError(found, place, detail, error, POSTGRES_PROBLEMS)
 }
