@@ -1,7 +1,7 @@
 import { dropped } from '../../src/codec-kit/index.ts'
 import { type Ext, type JsonText, type Loss, member, members, object } from '../../src/model/index.ts'
 import { chatOfText, textOfChat } from './formats.ts'
-import { ownExt } from './wire.ts'
+import { ownExt, PROTOCOL } from './wire.ts'
 
 /** Members of a request that both APIs know, and that the model has no place for. */
 const SHARED: ReadonlySet<string> = new Set([
@@ -29,8 +29,14 @@ export function splitExt(json: JsonText): JsonText | undefined {
   return split === '{}' ? undefined : split
 }
 
+/** Reports the members of another protocol. */
+function reportForeign(ext: Ext | undefined, report: Report): void {
+  if (ext && ext.protocol !== PROTOCOL) report(dropped('ext', ext.protocol))
+}
+
 /** The members for a server of the Responses API; reports those that only Chat Completions knows. */
 export function responsesExt(ext: Ext | undefined, report: Report): JsonText {
+  reportForeign(ext, report)
   const json = ownExt(ext) ?? '{}'
   const all = members(json)
   for (const [key] of all) if (key !== OWN && !SHARED.has(key) && !OF_TEXT.has(key)) report(dropped('ext', key))
@@ -42,6 +48,7 @@ export function responsesExt(ext: Ext | undefined, report: Report): JsonText {
 
 /** The members for a server of Chat Completions; reports those that only the Responses API knows. */
 export function chatExt(ext: Ext | undefined, report: Report): JsonText | undefined {
+  reportForeign(ext, report)
   const own = ownExt(ext)
   const apart = own === undefined ? undefined : member(own, OWN)
   if (own === undefined || apart === undefined) return own

@@ -13,14 +13,12 @@ import {
   type TurnStart,
 } from '../../../src/model/index.ts'
 import type { Options } from '../options.ts'
-import { ownExt } from '../wire.ts'
+import { ownExt, PROTOCOL } from '../wire.ts'
 import { messageJsons, type Writing } from '../write-blocks.ts'
+import { type Thought, thoughtOf } from './thinking.ts'
 
 /** Receives what the API has no form for. */
 type Report = (loss: Loss) => void
-
-/** The limit of an answer, in tokens, where neither the client nor the configuration sets one: the API demands it. */
-const MAX_TOKENS = 8192
 
 /** The beta under which requests have calls of MCP servers. */
 const MCP_BETA = 'mcp-client'
@@ -57,13 +55,15 @@ export function requestBody(
   report: Report,
 ): string {
   const { options, clientTools = [], ext } = start
+  if (ext && ext.protocol !== PROTOCOL) report(dropped('ext', ext.protocol))
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
   const own = members(ownExt(ext) ?? '{}').filter(([key]) => key !== 'betas')
   const { systemPrompt } = options
+  const thought = thoughtOf(start, settings, report)
   return messageLine(
     [
       ['model', quote(options.model ?? settings.model ?? 'default')],
-      ['max_tokens', String(options.maxTokens ?? settings.max_tokens ?? MAX_TOKENS)],
+      ['max_tokens', String(thought.maxTokens)],
       [
         'system',
         own.find(([key]) => key === 'system')?.[1] ?? (systemPrompt === undefined ? undefined : quote(systemPrompt)),
@@ -72,11 +72,12 @@ export function requestBody(
       ['stream', 'true'],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
       ['tool_choice', tools.length === 0 ? noChoice(options, report) : choiceJson(options)],
-      ['temperature', temperatureJson(options, report)],
-      ['top_p', json(options.topP)],
+      ['temperature', temperatureJson(thought, report)],
+      ['top_p', json(thought.topP)],
       ['stop_sequences', json(options.stop)],
       ['metadata', metadataJson(start.user, own.find(([key]) => key === 'metadata')?.[1])],
-      ['output_config', outputJson(options, own.find(([key]) => key === 'output_config')?.[1], report)],
+      ['thinking', thought.thinking],
+      ['output_config', outputJson(options, thought.effort, own.find(([key]) => key === 'output_config')?.[1])],
       ['cache_control', settings.prompt_caching === true ? '{"type":"ephemeral"}' : undefined],
     ],
     object(own),
@@ -106,7 +107,7 @@ function choiceJson({ toolChoice, parallelTools }: TurnOptions): JsonText | unde
   return JSON.stringify({ type: CHOICES[toolChoice ?? 'auto'], ...single })
 }
 
-function temperatureJson({ temperature }: TurnOptions, report: Report): JsonText | undefined {
+function temperatureJson({ temperature }: Thought, report: Report): JsonText | undefined {
   if (temperature === undefined || temperature <= 1) return json(temperature)
   report(weakened('option.temperature', undefined, 'too-narrow'))
   return '1'
@@ -117,9 +118,11 @@ function metadataJson(user: string | undefined, own: JsonText | undefined): Json
   return object([['user_id', quote(user)], ...members(own ?? '{}')])
 }
 
-function outputJson(options: TurnOptions, own: JsonText | undefined, report: Report): JsonText | undefined {
-  const { outputSchema } = options
-  const effort = effortOf(options, report)
+function outputJson(
+  { outputSchema }: TurnOptions,
+  effort: string | undefined,
+  own: JsonText | undefined,
+): JsonText | undefined {
   const format =
     outputSchema === undefined
       ? undefined
@@ -129,15 +132,6 @@ function outputJson(options: TurnOptions, own: JsonText | undefined, report: Rep
         ])
   const config = object([['effort', json(effort)], ['format', format], ...members(own ?? '{}')])
   return config === '{}' ? undefined : config
-}
-
-/** Efforts of other providers below the lowest one. */
-const LOWEST: ReadonlySet<string> = new Set(['none', 'minimal'])
-
-function effortOf({ effort }: TurnOptions, report: Report): string | undefined {
-  if (effort === undefined || !LOWEST.has(effort)) return effort
-  report(weakened('option.effort', undefined, 'too-narrow'))
-  return 'low'
 }
 
 /** A tool whose type the API knows is as its client has written it. */

@@ -5,7 +5,6 @@ import {
   type Ext,
   elements,
   type Fault,
-  isRecord,
   type JsonText,
   type Message,
   member,
@@ -21,6 +20,7 @@ import { invalidRequest } from '../errors.ts'
 import { estimateTokens } from '../estimate.ts'
 import { readContent, type Wrong } from '../read-blocks.ts'
 import { toExt } from '../wire.ts'
+import { effortOf, thinking } from './effort.ts'
 import { jsonSchema, maybe, text } from './members.ts'
 import { sessionOfUser } from './session.ts'
 import { choice, readTools, tool, toolOptions } from './tools.ts'
@@ -55,6 +55,7 @@ const Request = v.looseObject({
   stop_sequences: maybe(v.array(text, 'must be an array of strings')),
   output_config: maybe(v.looseObject({ effort: maybe(text), format: maybe(format) }, 'must be an object')),
   output_format: maybe(format),
+  thinking: maybe(thinking),
   metadata: maybe(v.looseObject({ user_id: maybe(text) }, 'must be an object')),
 })
 type Read = v.InferOutput<typeof Request>
@@ -62,16 +63,15 @@ type Read = v.InferOutput<typeof Request>
 /** Counting takes no limit of the answer. */
 const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
 
+/** Members that the model has a place for a part of. */
+const PARTLY: ReadonlySet<string> = new Set(['metadata', 'output_config', 'thinking'])
 /** Members that have a place in the model. */
-const KNOWN: ReadonlySet<string> = new Set(
-  Object.keys(Request.entries).filter((key) => key !== 'metadata' && key !== 'output_config'),
-)
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(Request.entries).filter((key) => !PARTLY.has(key)))
 
 /** Members of objects that have a place in the model. */
-const KNOWN_WITHIN: Readonly<Record<string, ReadonlySet<string>>> = {
-  output_config: new Set(['effort', 'format']),
-  metadata: new Set(['user_id']),
-}
+const USER: ReadonlySet<string> = new Set(['user_id'])
+const OUTPUT: ReadonlySet<string> = new Set(['effort', 'format'])
+const FORMAT: ReadonlySet<string> = new Set(['format'])
 
 /** Reads a request of `POST /v1/messages`. */
 export function readRequest(body: string, headers: FrontContext['headers']): MessagesRequest | Fault {
@@ -95,7 +95,7 @@ export function readRequest(body: string, headers: FrontContext['headers']): Mes
     session: headers['x-claude-code-session-id'] ?? sessionOfUser(read.metadata?.user_id),
     streams: read.stream === true,
     tokens: estimateTokens(read),
-    ext: extOf(body, system, headers['anthropic-beta']),
+    ext: extOf(body, read, system, headers['anthropic-beta']),
   }
 }
 
@@ -157,6 +157,7 @@ function conversation(messages: readonly Message[]): Pick<MessagesRequest, 'inpu
 function optionsOf(read: Read, body: string, system: readonly Part[]): TurnOptions {
   const { temperature, top_p: topP, stop_sequences: stop, max_tokens: maxTokens, output_config: output } = read
   const systemPrompt = promptOf(system)
+  const effort = output?.effort ?? effortOf(read.thinking)
   const outputSchema = schemaOf(body, 'output_format') ?? schemaOf(member(body, 'output_config'), 'format')
   return {
     maxTokens,
@@ -164,7 +165,7 @@ function optionsOf(read: Read, body: string, system: readonly Part[]): TurnOptio
     ...(temperature != null && { temperature }),
     ...(topP != null && { topP }),
     ...(stop != null && { stop }),
-    ...(output?.effort != null && { effort: output.effort }),
+    ...(effort !== undefined && { effort }),
     ...(systemPrompt !== '' && { systemPrompt }),
     ...toolOptions(read.tool_choice),
     ...(outputSchema !== undefined && { outputSchema }),
@@ -181,19 +182,19 @@ function schemaOf(json: JsonText | undefined, key: string): JsonText | undefined
 }
 
 /** The members that the model has no place for, and a system prompt that is more than text. */
-function extOf(body: string, system: readonly Part[], betas: string | undefined): Ext | undefined {
+function extOf(body: string, read: Read, system: readonly Part[], betas: string | undefined): Ext | undefined {
   const others = rest(body, KNOWN) ?? '{}'
   const json = object([
     ['system', system.some(({ ext }) => ext) ? member(body, 'system') : undefined],
-    ...members(others).map(([key, value]) => [key, withinOf(key, value)] as const),
+    ...members(others).map(([key, value]) => [key, withinOf(key, value, read)] as const),
     ['betas', betas === undefined ? undefined : JSON.stringify(betas.split(/\s*,\s*/))],
   ])
   return json === '{}' ? undefined : toExt(json)
 }
 
-/** What is left of a member; undefined when nothing is. */
-function withinOf(key: string, value: JsonText): JsonText | undefined {
-  const known = KNOWN_WITHIN[key]
-  if (!known) return value
-  return isRecord(parseObject(value)) ? rest(value, known) : undefined
+/** What is left of a member; undefined when nothing is. Beside its thinking, the effort of a client is its own word. */
+function withinOf(key: string, value: JsonText, { thinking: thought }: Read): JsonText | undefined {
+  if (value === 'null' && PARTLY.has(key)) return undefined
+  if (key === 'metadata') return rest(value, USER)
+  return key === 'output_config' ? rest(value, thought == null ? OUTPUT : FORMAT) : value
 }

@@ -122,6 +122,117 @@ describe('a request', () => {
     expect(drive.losses).toEqual([])
   })
 
+  describe('to a model that thinks', () => {
+    const ADAPTIVE = { thinking: { type: 'adaptive', display: 'summarized' } }
+    const ENABLED = { thinking: { type: 'enabled', budget_tokens: 4000 } }
+    const lost = (item: string, kind = 'weakened') => ({ kind, item, why: 'too-narrow', count: 1 })
+    const asked = (start: object, settings: object) => {
+      const drive = serve(start, settings)
+      const { model: _, messages: _m, stream: _s, tools: _t, tool_choice: _c, ...rest } = requestOf(drive)
+      return [rest, drive.losses]
+    }
+    const enabled = (budget_tokens: number, max_tokens: number, more: object = {}) => ({
+      max_tokens,
+      thinking: { type: 'enabled', budget_tokens },
+      ...more,
+    })
+
+    test.each<[what: string, start: object, settings: object, members: object, losses: object[]]>([
+      ['decides itself', {}, ADAPTIVE, { max_tokens: 8192, ...ADAPTIVE }, []],
+      [
+        'makes an effort',
+        { options: { effort: 'high' } },
+        ADAPTIVE,
+        { max_tokens: 8192, ...ADAPTIVE, output_config: { effort: 'high' } },
+        [],
+      ],
+      [
+        'makes a lower effort than it can',
+        { options: { effort: 'minimal' } },
+        ADAPTIVE,
+        { max_tokens: 8192, ...ADAPTIVE, output_config: { effort: 'low' } },
+        [lost('option.effort')],
+      ],
+      [
+        'makes none',
+        { options: { effort: 'none' } },
+        ADAPTIVE,
+        { max_tokens: 8192, thinking: { type: 'disabled' } },
+        [],
+      ],
+      ['has a budget', {}, ENABLED, enabled(4000, 12_192), []],
+      ['has one above its limit', {}, { ...ENABLED, max_tokens: 100 }, enabled(4000, 4100), []],
+      ['has one by the effort', { options: { effort: 'medium' } }, ENABLED, enabled(8192, 16_384), []],
+      ['has the most', { options: { effort: 'xhigh' } }, ENABLED, enabled(32_768, 40_960), []],
+      ['has no more than its answer', { options: { maxTokens: 3000 } }, ENABLED, enabled(2999, 3000), []],
+      [
+        'has less than the effort wants',
+        { options: { effort: 'high', maxTokens: 3000 } },
+        ENABLED,
+        enabled(2999, 3000),
+        [lost('option.effort')],
+      ],
+      ['has no room', { options: { maxTokens: 1024 } }, ENABLED, { max_tokens: 1024 }, []],
+      [
+        'has no room for its effort',
+        { options: { effort: 'low', maxTokens: 1024 } },
+        ENABLED,
+        { max_tokens: 1024 },
+        [lost('option.effort')],
+      ],
+      ['must call a tool', { ...LS, options: { toolChoice: 'required' } }, ADAPTIVE, { max_tokens: 8192 }, []],
+      [
+        'must call this tool',
+        { ...LS, options: { toolChoice: { tool: 'ls' }, effort: 'low' } },
+        ENABLED,
+        { max_tokens: 8192 },
+        [lost('option.effort')],
+      ],
+      [
+        'takes no temperature and a high top_p',
+        { options: { temperature: 0.2, topP: 0.5 } },
+        ADAPTIVE,
+        { max_tokens: 8192, ...ADAPTIVE },
+        [lost('option.temperature', 'dropped'), lost('option.topP', 'dropped')],
+      ],
+      [
+        'takes what it has anyway',
+        { options: { temperature: 1, topP: 0.95 } },
+        ENABLED,
+        enabled(4000, 12_192, { top_p: 0.95 }),
+        [],
+      ],
+      [
+        'is told how by its client',
+        { options: { effort: 'low', temperature: 1 }, ext: own({ thinking: { type: 'disabled' } }) },
+        ADAPTIVE,
+        { max_tokens: 8192, temperature: 1, thinking: { type: 'disabled' } },
+        [],
+      ],
+      [
+        'is told how by a client of another protocol',
+        { options: { effort: 'low' }, ext: { protocol: 'openai', json: '{"thinking":1}' } },
+        {},
+        { max_tokens: 8192, output_config: { effort: 'low' } },
+        [{ kind: 'dropped', item: 'ext', field: 'openai', why: 'no-place', count: 1 }],
+      ],
+    ])('which %s', (_what, start, settings, members, losses) => {
+      expect(asked(start, settings)).toEqual([members, losses])
+    })
+
+    test('goes on with results of calls only where its thought is known', () => {
+      const call: Part = { type: 'tool-call', tool: 'c', name: 'ls', args: '{}' }
+      const reply: Part = { type: 'tool-reply', tool: 'c', status: 'ok', parts: [] }
+      const thought = (provider: string): Part => ({ type: 'reasoning', text: 'hm', seal: { provider, data: 'x' } })
+      const goingOn = (...parts: Part[]) =>
+        requestOf(serve({ input: [reply], history: [{ role: 'assistant', parts: [...parts, call] }] }, ENABLED))
+      expect(goingOn(thought('anthropic'))).toMatchObject(enabled(4000, 12_192))
+      for (const request of [goingOn(), goingOn(thought('openai')), requestOf(serve({ input: [reply] }, ENABLED))]) {
+        expect(request).not.toHaveProperty('thinking')
+      }
+    })
+  })
+
   test('names the user of the turn, besides what else its client says of it', () => {
     expect(requestOf(serve({ user: 'u"1' }))['metadata']).toEqual({ user_id: 'u"1' })
     const ext = own({ metadata: { team: 1 } })
@@ -198,8 +309,8 @@ describe('a request', () => {
     expect(drive.losses).toEqual([
       weakened('start.clientTools', { field: 'sh', why: 'no-place' }),
       weakened('start.clientTools', { field: 'other', why: 'no-place' }),
-      weakened('option.temperature'),
       weakened('option.effort'),
+      weakened('option.temperature'),
     ])
   })
 
@@ -235,7 +346,7 @@ describe('a request', () => {
     const ext = own({
       system,
       thinking: { type: 'adaptive' },
-      output_config: { other: 1 },
+      output_config: { effort: 'max', other: 1 },
       model: 'ignored',
       betas: ['a-1', 'mcp-client-2025-11-20'],
       cache_control: { type: 'ephemeral', ttl: '1h' },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { TurnStart } from '../../../src/model/index.ts'
 import { ask, errorOf, hi, json, said, startOf } from './kit.ts'
 
 const CALL_ID = 'toolu_t1_dsecret_n0'
@@ -98,6 +99,30 @@ describe('a request', () => {
     expect(startOf(hi({ output_config: null }))).not.toHaveProperty('ext')
   })
 
+  test.each<[thinking: object | null, effort: string | undefined]>([
+    [{ type: 'enabled', budget_tokens: 1024 }, 'low'],
+    [{ type: 'enabled', budget_tokens: 4095 }, 'low'],
+    [{ type: 'enabled', budget_tokens: 4096 }, 'medium'],
+    [{ type: 'enabled', budget_tokens: 16_384 }, 'high'],
+    [{ type: 'enabled' }, undefined],
+    [{ type: 'adaptive', display: 'summarized' }, undefined],
+    [{ type: 'disabled' }, undefined],
+    [null, undefined],
+  ])('with the thinking %j asks others for the effort %s', (thinking, effort) => {
+    const start = startOf(hi({ thinking })) as TurnStart & { ext?: object }
+    expect(start.options.effort).toBe(effort)
+    expect(start.ext).toEqual(thinking === null ? undefined : own(JSON.stringify({ thinking })))
+  })
+
+  test('says an effort of its own, which stays with its thinking', () => {
+    const thinking = { type: 'enabled', budget_tokens: 1024 }
+    const start = startOf(hi({ thinking, output_config: { effort: 'max', format: null } })) as TurnStart & {
+      ext?: object
+    }
+    expect(start.options.effort).toBe('max')
+    expect(start.ext).toEqual(own(JSON.stringify({ thinking, output_config: { effort: 'max' } })))
+  })
+
   test('keeps what the model has no place for as it was written', () => {
     const body = `{"model":"","max_tokens":1,"messages":[{"role":"user","content":"hi"}],"top_k":1.0,
       "thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"user_id":"me","team":1.0},"output_config":{"effort":"low","x":2.0},
@@ -109,7 +134,7 @@ describe('a request', () => {
     expect(start).toMatchObject({
       ext: own(
         '{"system":[{"type":"text","text":"A","cache_control":{"type":"ephemeral"}},{"type":"text","text":"B"}],' +
-          '"top_k":1.0,"thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"team":1.0},"output_config":{"x":2.0},"betas":["a-1","b-2"]}',
+          '"top_k":1.0,"thinking":{"type":"enabled","budget_tokens":1e3},"metadata":{"team":1.0},"output_config":{"effort":"low","x":2.0},"betas":["a-1","b-2"]}',
       ),
     })
   })

@@ -130,6 +130,16 @@ describe('a request', () => {
     ])
   })
 
+  test('leaves out the effort for a server that takes none, and what another protocol has said', () => {
+    const ext = { protocol: 'anthropic', json: '{"top_k":1}' }
+    const drive = serve({ options: { effort: 'high' }, ext } as never, { reasoning_effort: false })
+    expect(requestOf(drive)).not.toHaveProperty('reasoning_effort')
+    expect(drive.losses).toEqual([
+      { kind: 'dropped', item: 'ext', field: 'anthropic', why: 'no-place', count: 1 },
+      { kind: 'dropped', item: 'option.effort', why: 'policy', count: 1 },
+    ])
+  })
+
   test('names the user of the turn, unless that is longer than servers take', () => {
     expect(requestOf(serve({ user: 'u"1' }))['user']).toBe('u"1')
     const both = serve({ user: 'newer', ext: { protocol: 'openai', json: json({ user: 'older' }) } } as never)

@@ -35,7 +35,19 @@ function messageJsons({ role, text, image, calls, result }: Said): Json {
   return { role, content: content ?? null, ...(tool_calls && { tool_calls }) }
 }
 
-function write({ model, messages, system, tools, toolChoice, parallel, schema, maxTokens, stream }: Asked): Json {
+function write({
+  model,
+  messages,
+  system,
+  tools,
+  toolChoice,
+  parallel,
+  schema,
+  maxTokens,
+  effort,
+  user,
+  stream,
+}: Asked): Json {
   return {
     model,
     messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), ...messages.map(messageJsons)],
@@ -47,6 +59,8 @@ function write({ model, messages, system, tools, toolChoice, parallel, schema, m
     ...(parallel !== undefined && { parallel_tool_calls: parallel }),
     ...(schema && { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }),
     ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(user !== undefined && { user }),
     ...(stream && { stream, stream_options: { include_usage: true } }),
   }
 }
@@ -89,6 +103,8 @@ function readRequest(body: Json): Asked {
     }),
     ...(body['parallel_tool_calls'] !== undefined && { parallel: body['parallel_tool_calls'] as boolean }),
     ...(format && { schema: format.json_schema.schema }),
+    ...(body['reasoning_effort'] !== undefined && { effort: body['reasoning_effort'] as string }),
+    ...(body['user'] !== undefined && { user: body['user'] as string }),
     ...(body['max_completion_tokens'] !== undefined && { maxTokens: body['max_completion_tokens'] as number }),
   }
 }

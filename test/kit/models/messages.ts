@@ -49,7 +49,19 @@ function messageJson({ role, text, image, calls = [], thought, result }: Said): 
   return { role, content: blocks }
 }
 
-function write({ model, messages, system, tools, toolChoice, parallel, schema, maxTokens, stream }: Asked): Json {
+function write({
+  model,
+  messages,
+  system,
+  tools,
+  toolChoice,
+  parallel,
+  schema,
+  maxTokens,
+  effort,
+  user,
+  stream,
+}: Asked): Json {
   const single = parallel === false ? { disable_parallel_tool_use: true } : {}
   const choice =
     typeof toolChoice === 'object'
@@ -64,7 +76,13 @@ function write({ model, messages, system, tools, toolChoice, parallel, schema, m
       tools: tools.map(({ parameters, ...tool }) => ({ ...tool, input_schema: parameters })),
     }),
     ...((choice || parallel === false) && { tool_choice: { type: 'auto', ...choice, ...single } }),
-    ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
+    ...((schema || effort !== undefined) && {
+      output_config: {
+        ...(effort !== undefined && { effort }),
+        ...(schema && { format: { type: 'json_schema', schema } }),
+      },
+    }),
+    ...(user !== undefined && { metadata: { user_id: user } }),
     ...(stream && { stream }),
   }
 }
@@ -104,7 +122,8 @@ function readMessage({ role, content }: { role: 'user' | 'assistant'; content: s
 function readRequest(body: Json): Asked {
   const tools = body['tools'] as { name: string; description: string; input_schema: Json }[] | undefined
   const choice = body['tool_choice'] as { type: string; name?: string; disable_parallel_tool_use?: true } | undefined
-  const output = body['output_config'] as { format?: { schema: Json } } | undefined
+  const output = body['output_config'] as { format?: { schema: Json }; effort?: string } | undefined
+  const metadata = body['metadata'] as { user_id: string } | undefined
   return {
     model: body['model'] as string,
     messages: (body['messages'] as Parameters<typeof readMessage>[0][]).flatMap(readMessage),
@@ -116,6 +135,8 @@ function readRequest(body: Json): Asked {
     }),
     ...(choice?.disable_parallel_tool_use && { parallel: false }),
     ...(output?.format && { schema: output.format.schema }),
+    ...(output?.effort !== undefined && { effort: output.effort }),
+    ...(metadata && { user: metadata.user_id }),
   }
 }
 

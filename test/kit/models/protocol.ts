@@ -35,6 +35,9 @@ export interface Asked {
   /** The JSON Schema of the answer. */
   schema?: Json
   maxTokens?: number
+  effort?: string
+  /** The person whom the client acts for. */
+  user?: string
   stream?: boolean
 }
 

@@ -55,7 +55,19 @@ function itemsOf({ role, text, image, calls = [], thought, result }: Said): Json
   ]
 }
 
-function write({ model, messages, system, tools, toolChoice, parallel, schema, maxTokens, stream }: Asked): Json {
+function write({
+  model,
+  messages,
+  system,
+  tools,
+  toolChoice,
+  parallel,
+  schema,
+  maxTokens,
+  effort,
+  user,
+  stream,
+}: Asked): Json {
   const choice = typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.tool } : toolChoice
   return {
     model,
@@ -66,6 +78,8 @@ function write({ model, messages, system, tools, toolChoice, parallel, schema, m
     ...(parallel !== undefined && { parallel_tool_calls: parallel }),
     ...(schema && { text: { format: { type: 'json_schema', name: 'answer', schema } } }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(effort !== undefined && { reasoning: { effort } }),
+    ...(user !== undefined && { safety_identifier: user }),
     ...(stream && { stream }),
     store: false,
   }
@@ -105,6 +119,8 @@ function readRequest(body: Json): Asked {
     }),
     ...(body['parallel_tool_calls'] !== undefined && { parallel: body['parallel_tool_calls'] as boolean }),
     ...(format && { schema: format.schema }),
+    ...(body['reasoning'] !== undefined && { effort: (body['reasoning'] as { effort: string }).effort }),
+    ...(body['user'] !== undefined && { user: body['user'] as string }),
     ...(body['max_output_tokens'] !== undefined && { maxTokens: body['max_output_tokens'] as number }),
   }
 }

@@ -97,6 +97,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
     read: { reasoning: 'Hm.', text: 'Hello.', usage: { input: 9, output: 5, cached: 4, reasoning: 2 } },
   },
+  'an effort, for a user': {
+    asked: { effort: 'high', user: 'u-1' },
+    script: HELLO,
+    read: { text: 'Hello.', stop: 'end' },
+  },
   'the limit of tokens': {
     script: { pieces: [{ text: 'Hel' }], stop: 'length' },
     read: { text: 'Hel', stop: 'length' },

@@ -9,6 +9,7 @@ import {
   type TurnOptions,
   type TurnStart,
 } from '../../../../src/model/index.ts'
+import { effortOf } from '../../effort.ts'
 import { chatFormat } from '../../formats.ts'
 import type { Options } from '../../options.ts'
 import { partLoss, type Report } from '../../part-loss.ts'
@@ -56,7 +57,7 @@ export function requestBody(
       ['top_p', json(options.topP)],
       userEntry(start.user, own, report),
       ['stop', json(options.stop)],
-      ['reasoning_effort', json(options.effort)],
+      ['reasoning_effort', json(effortOf(options, settings, report))],
     ],
     own,
   )

@@ -9,6 +9,7 @@ import {
   type TurnOptions,
   type TurnStart,
 } from '../../../../src/model/index.ts'
+import { effortOf } from '../../effort.ts'
 import { responseFormat } from '../../formats.ts'
 import type { Options } from '../../options.ts'
 import type { Report } from '../../part-loss.ts'
@@ -25,6 +26,7 @@ export function requestBody(
 ): string {
   const { options, clientTools = [] } = start
   const own = responsesExt(start.ext, report)
+  const effort = effortOf(options, settings, report)
   const tools = toolsJson(clientTools, report)
   return messageLine(
     [
@@ -38,8 +40,8 @@ export function requestBody(
       ['tool_choice', member(own, 'tool_choice') ?? choiceJson(options.toolChoice, clientTools)],
       ['parallel_tool_calls', json(options.parallelTools)],
       ['text', textJson(options, member(own, 'text'))],
-      ['reasoning', reasoningJson(options, member(own, 'reasoning'))],
-      ['include', member(own, 'include') ?? (options.effort === undefined ? undefined : ENCRYPTED)],
+      ['reasoning', reasoningJson(effort, member(own, 'reasoning'))],
+      ['include', member(own, 'include') ?? (effort === undefined ? undefined : ENCRYPTED)],
       ['max_output_tokens', json(options.maxTokens)],
       ['temperature', json(options.temperature)],
       ['top_p', json(options.topP)],
@@ -79,7 +81,7 @@ function formatJson(schema: JsonText): JsonText {
   ])
 }
 
-function reasoningJson({ effort }: TurnOptions, own = '{}'): JsonText | undefined {
+function reasoningJson(effort: string | undefined, own = '{}'): JsonText | undefined {
   const others = members(own).filter(([key]) => key !== 'effort')
   return effort === undefined && others.length === 0 ? undefined : object([['effort', json(effort)], ...others])
 }
