@@ -18,8 +18,17 @@ for (const folder of ['src', 'codecs', 'routes', 'observability']) {
   const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.ts'))
   for (const file of files.sort()) BUILD.update(readFileSync(join(folder, file)))
 }
-for (const file of ['package-lock.json', 'deploy/build.mjs', 'src/startup/cached.cjs']) BUILD.update(readFileSync(file))
+for (const file of ['package-lock.json', 'deploy/build.mjs', 'src/startup/cached.cjs', 'src/startup/supported.cjs'])
+  BUILD.update(readFileSync(file))
 const buildId = JSON.stringify(BUILD.digest('hex').slice(0, 16))
+
+/** The smallest version of Node.js that package.json allows, as [major, minor]. */
+const smallestNode = JSON.stringify(
+  /^>=(\d+)\.(\d+)$/
+    .exec(JSON.parse(readFileSync('package.json', 'utf8')).engines.node)
+    .slice(1)
+    .map(Number),
+)
 
 const common = {
   bundle: true,
@@ -73,7 +82,8 @@ rmSync(outdir, { recursive: true, force: true })
 await build({
   ...commonJs,
   stdin: {
-    contents: "require('./src/startup/cached.cjs').load(__dirname + '/modules/src-cli-main.cjs', TURNPIKE_BUILD)",
+    contents: `require('./src/startup/supported.cjs').requireSupported(${smallestNode})
+require('./src/startup/cached.cjs').load(__dirname + '/modules/src-cli-main.cjs', TURNPIKE_BUILD)`,
     resolveDir: '.',
   },
   outfile: `${outdir}/turnpike.cjs`,

@@ -46,11 +46,12 @@ export interface ServerParts {
   console?: ConsoleParts
 }
 
-/** The remedies when an address cannot be bound, by the system's error code. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there: stop it, or choose another server.port (or --port)',
-  EACCES: 'this user may not listen there: choose a server.port (or --port) above 1023',
-  EADDRNOTAVAIL: 'this machine does not have that address: correct server.host',
+/** The remedies when an address cannot be bound, by the system's error code. They end with what to type next. */
+const REMEDIES: Readonly<Record<string, (port: number) => string>> = {
+  EADDRINUSE: (port) =>
+    `another program listens there; stop it, or choose another port: turnpike serve --port ${Math.min(port + 1, 65_535)}`,
+  EACCES: () => 'this user may not listen there; choose a port above 1023: turnpike serve --port 8484',
+  EADDRNOTAVAIL: () => 'this machine does not have that address; correct server.host, then: turnpike check',
 }
 
 /** Serves the gateway over HTTP. Rejects, with the remedy, when the address cannot be bound. */
@@ -58,7 +59,7 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
   const gate = new Gate({ ...accessOf(config), bound: config.host })
   const server = httpServer(gate, parts, config.limits)
   await listen(server, { host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-    const why = REMEDIES[error.code ?? ''] ?? error.message
+    const why = REMEDIES[error.code ?? '']?.(config.port) ?? error.message
     throw new Error(`cannot listen on ${config.host} port ${config.port}: ${why}`)
   })
   const { port, address } = server.address() as { port: number; address: string }

@@ -90,7 +90,12 @@ function commandFault(code: string, name: string, { command, cwd }: Launch): Fau
   if (code !== 'ENOENT') return unavailable(name, `the system said ${code}`, 'run it by hand to see why')
   if (isCommandLine(command, cwd))
     return misconfigured(name, '`command` is a program and holds no arguments', 'put them into `args`')
-  if (bare) return misconfigured(name, 'it is not on the PATH', 'install it or give its full path as `command`')
+  if (bare)
+    return misconfigured(
+      name,
+      'it is not on the PATH',
+      'install it or give its full path as `command`, then run turnpike check',
+    )
   if (kind === 'missing') return misconfigured(name, 'there is no such file', 'install it or correct `command`')
   return misconfigured(
     name,

@@ -1,5 +1,12 @@
 /** An error of a command line; the exit code is 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** True for a `UsageError`, also one of another file of the built program, which has a class of its own. */
+export function isUsageError(error: unknown): error is UsageError {
+  return error instanceof Error && error.name === 'UsageError'
+}
 
 /**
  * Takes `--name VALUE` and `--name=VALUE` out of a command line for the given names, up to a `--`. The other arguments

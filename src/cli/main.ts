@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
 import { protocolOfProgram } from '../../codecs/index.ts'
-import { UsageError, wantsHelp } from './arguments.ts'
+import { isUsageError, wantsHelp } from './arguments.ts'
 import { Output } from './output.ts'
 
 /** The commands; each is loaded only when it is called. A command returns the exit code, or throws a `UsageError`. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
+  'quick-start': async (args) => (await import('./quick-start.ts')).quickStartCommand(args),
   serve: async (args) => (await import('./serve.ts')).serveCommand(args),
   as: async (args) => (await import('./as.ts')).asCommand(args),
   conformance: async (args) => (await import('./conformance.ts')).conformanceCommand(args),
@@ -22,7 +23,7 @@ async function main(args: string[]): Promise<number> {
   if (process.pid === 1) (await import('./init.ts')).becomeInit()
   // Called through a link: act as the program of the link's name.
   const standIn = protocolOfProgram(basename(process.env['TURNPIKE_NAME'] ?? ''))
-  const [name = 'help', ...rest] = standIn ? ['as', standIn, ...args] : args
+  const [name, ...rest] = standIn ? ['as', standIn, ...args] : named(args)
   const wanted = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' }[name] ?? name
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted] : undefined
   // A stand-in handles its output itself, by its protocol's rules.
@@ -33,11 +34,17 @@ async function main(args: string[]): Promise<number> {
   return output.flushed(await asked)
 }
 
+/** The arguments with a command in front: without one, or with options alone, the quick start. */
+function named(args: string[]): [string, ...string[]] {
+  const [name = '', ...rest] = args
+  return name === '' || /^--(?!help$|version$)/.test(name) ? ['quick-start', ...args] : [name, ...rest]
+}
+
 async function run(wanted: string, command: (args: string[]) => Promise<number>, rest: string[]): Promise<number> {
   try {
     return await command(rest)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
+    if (!isUsageError(error)) throw error
     process.stderr.write(`turnpike ${wanted}: ${error.message}; see turnpike help ${wanted}\n`)
     return 2
   }

@@ -16,7 +16,7 @@ export async function initCommand(args: string[]): Promise<number> {
   const force = rest.includes('--force')
   takeNothing(rest.filter((argument) => argument !== '--force'))
   const file = resolve(options.config ?? 'turnpike.yaml')
-  if (existsSync(file) && !force) throw new UsageError(`${file} is there already; --force replaces it`)
+  if (existsSync(file) && !force) throw new UsageError(`${file} is there already; to replace it: turnpike init --force`)
   const agents = await Promise.all(
     findAgents(process.env['PATH'] ?? '').map(async (agent) => ({ ...agent, version: await versionOf(agent.program) })),
   )

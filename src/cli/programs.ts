@@ -17,7 +17,9 @@ export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv): str
     const { name, command } = agent
     if (command === undefined || isThere(agent, env['PATH'] ?? '')) return []
     const where = command.includes('/') ? 'there is no such program' : 'it is not on the PATH'
-    return [`agent ${name}: ${command} cannot be started: ${where}; install it, or correct agents.${name}.command`]
+    return [
+      `agent ${name}: ${command} cannot be started: ${where}; install it, or correct agents.${name}.command, then run turnpike check again`,
+    ]
   })
 }
 

@@ -11,8 +11,9 @@ import {
   startSocket,
 } from '../server.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
+import { openBrowser } from './browser.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { findAgents } from './known-agents.ts'
+import { greeting } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
 import { packageRoot } from './package-root.ts'
 import { readConfig } from './read-config.ts'
@@ -33,7 +34,7 @@ function readPort(text: string): number {
 /** `turnpike serve`: serves until SIGTERM or SIGINT; a second signal does not wait for running turns. */
 export async function serveCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'port'])
-  takeNothing(rest)
+  takeNothing(rest.filter((argument) => argument !== '--open'))
   const port = options.port === undefined ? undefined : readPort(options.port)
   const file = configFile(options.config) ?? DEFAULT_CONFIG
   let asked = false
@@ -62,9 +63,9 @@ export async function serveCommand(args: string[]): Promise<number> {
   // Before anybody hears that it serves: who reads the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
-  process.stdout.write(
-    welcome(server.url, [...config.agents.keys()], config.server.console) + (file === DEFAULT_CONFIG ? offer() : ''),
-  )
+  process.stdout.write(greeting(server.url, config, file))
+  if (rest.includes('--open'))
+    await openBrowser(`${server.url}/console/`, (why) => log.warn('no browser was opened', { why }))
   again = () => reload(file, setup, server)
   if (asked) again()
   const drainMs = await stop
@@ -149,35 +150,4 @@ function stopped(): Promise<number> {
     process.once('SIGTERM', () => resolve(DRAIN_MS))
     process.once('SIGINT', () => resolve(0))
   })
-}
-
-/** The agents of this machine, for whoever begins with the examples. */
-function offer(): string {
-  const names = findAgents(process.env['PATH'] ?? '').map(({ program }) => program)
-  return names.length === 0
-    ? ''
-    : `On this machine: ${names.join(', ')} (turnpike init writes a configuration with them)\n`
-}
-
-/** The greeting, with commands to try. They fit the example agents. */
-function welcome(url: string, agents: readonly string[], hasConsole: boolean): string {
-  const streamed = agents.includes('coder') ? '/coder' : ''
-  const named = agents.includes('coder') ? ' --agent coder' : ''
-  const model = agents.includes('coder') ? 'coder' : (agents[0] ?? '')
-  return `Turnpike listens on ${url} (agents: ${agents.join(', ')})
-${hasConsole ? `The console: ${url}/console/\n` : ''}
-A client of OpenAI's API (base URL ${url}/v1) or Anthropic's (${url}); the agents are the models:
-  curl -s ${url}/v1/chat/completions -H 'content-type: application/json' -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
-
-An OpenHarness turn:
-  curl -s ${url}/v1/openharness -H 'content-type: application/json' -d '{"protocol_version":"1.0.0","request_id":"r1","request":{"context":{"session_id":"s1","user_intent":"hello"}}}'
-
-A streamed turn (zot RPC lines):
-  curl -sN ${url}/v1/zot${streamed} -H 'content-type: application/x-ndjson' -d '{"id":"1","type":"prompt","message":"hello there"}'
-
-A Zene one-shot through stdin:
-  printf '{"request_id":"r1","session_id":"s1","prompt":"hi"}\\n' | npx turnpike as zene${named} host --protocol v1 --bridge-compat --single-request
-
-The configuration to begin with: ${DEFAULT_CONFIG}
-`
 }

@@ -1,9 +1,14 @@
 import { standInNames } from '../../codecs/index.ts'
+import { nearest } from '../config/index.ts'
 
 /** The usage text of each command. */
 const USAGES: Readonly<Record<string, string>> = {
-  serve: `  turnpike serve [--config FILE] [--port N]
-      Serves the HTTP endpoints. Without a configuration it runs four small example agents.
+  'quick-start': `  turnpike [--config FILE] [--port N] [--open]
+      Serves. Without a configuration it first writes one with the agents that are installed here, if there are any.
+`,
+  serve: `  turnpike serve [--config FILE] [--port N] [--open]
+      Serves the HTTP endpoints and the console; --open opens it in a browser. Without a configuration it runs four small
+      example agents.
 `,
   init: `  turnpike init [--config FILE] [--force]
       Looks for known agents on the PATH and writes a configuration with them; replaces a file only with --force.
@@ -50,8 +55,10 @@ export function helpCommand(name?: string): number {
   return 0
 }
 
-/** The error for an unknown command. Returns the exit code. */
+/** The error for an unknown command, with the known one that it resembles. Returns the exit code. */
 export function unknownCommand(name: string): number {
-  process.stderr.write(`turnpike: unknown command "${name}"\n\n${ALL}`)
+  const meant = nearest(name, Object.keys(USAGES))
+  const hint = meant === undefined ? '' : ` did you mean ${meant}?`
+  process.stderr.write(`turnpike: unknown command "${name}";${hint} see turnpike help\n`)
   return 2
 }

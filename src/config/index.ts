@@ -3,5 +3,6 @@ export { type CompiledOf, type Kept, readCompiled, writeCompiled } from './compi
 export { ConfigError, type ConfigProblem } from './errors.ts'
 export type { Environment } from './expand.ts'
 export { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
+export { nearest } from './nearest.ts'
 export { agentRedactor } from './redact.ts'
 export * from './types.ts'

@@ -44,7 +44,8 @@ function resolveKey(source: Source, key: KeyEntry, index: number, env: Environme
   const secret = Object.hasOwn(env, key.env) ? env[key.env] : undefined
   if (secret === undefined || secret.trim() === '') {
     const state = secret === undefined ? 'is not set' : 'is empty'
-    source.report(path, `the environment variable ${source.written(path)} ${state}`, 'set it to the key')
+    const name = source.written(path)
+    source.report(path, `the environment variable ${name} ${state}`, `set it to the key: export ${name}=KEY`)
   } else if (!SENDABLE.test(secret)) {
     source.report(path, `a client cannot send the value of ${source.written(path)} as a key`, NO_KEY)
   }

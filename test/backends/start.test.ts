@@ -41,7 +41,10 @@ describe.each(WAYS)('%s', (way) => {
   describe('a start that fails says why and what to do, and nothing private', () => {
     test('not on the PATH', async () => {
       expect(await end({ command: 'no-such-command', env: { KEY: 'secret' } })).toStrictEqual(
-        unavailable('no-such-command', 'it is not on the PATH; install it or give its full path as `command`'),
+        unavailable(
+          'no-such-command',
+          'it is not on the PATH; install it or give its full path as `command`, then run turnpike check',
+        ),
       )
     })
 

@@ -29,6 +29,6 @@ test.each([
   const file = join(folder, 'turnpike.yaml')
   writeFileSync(file, `agents: { a: { protocol: ${protocol}, ${agent.replace('FOLDER', folder)} } }\n`)
   const { code, stderr } = await runTurnpike(['check', '--config', file], '')
-  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it, or correct agents.a.command\n`
+  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it, or correct agents.a.command, then run turnpike check again\n`
   expect([code, stderr]).toEqual([0, told === undefined ? '' : warning])
 })

@@ -102,7 +102,7 @@ agents:
     expect(run('init')).toEqual({
       status: 2,
       stdout: '',
-      stderr: `turnpike init: ${file()} is there already; --force replaces it; see turnpike help init\n`,
+      stderr: `turnpike init: ${file()} is there already; to replace it: turnpike init --force; see turnpike help init\n`,
     })
     expect(readFileSync(file(), 'utf8')).toBe('mine')
     expect(run('init', '--force').status).toBe(0)

@@ -5,6 +5,7 @@ import { runTurnpike } from '../kit/clients.ts'
 describe('how a command is called', () => {
   test.each([
     [['serve', '--port', '1', '--help'], 'serve'],
+    [['--port', '1', '--help'], '\\[--config FILE\\]'],
     [['as', '-h'], 'as'],
     [['conformance', 'zot', '--help', '--', 'zot', 'rpc'], 'conformance'],
     [['help', 'tail'], 'tail'],
@@ -17,10 +18,10 @@ describe('how a command is called', () => {
 
   test('help says it of all', async () => {
     const { code, stdout } = await runTurnpike(['help'], '')
-    const names = [...stdout.matchAll(/^ {2}turnpike (\w+)/gm)].map(([, name]) => name)
+    const names = [...stdout.matchAll(/^ {2}turnpike (\w+|\[)/gm)].map(([, name]) => name)
     expect([code, names]).toEqual([
       0,
-      ['serve', 'init', 'as', 'conformance', 'tail', 'check', 'store', 'translate', 'matrix', 'version'],
+      ['[', 'serve', 'init', 'as', 'conformance', 'tail', 'check', 'store', 'translate', 'matrix', 'version'],
     ])
   })
 })

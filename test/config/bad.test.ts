@@ -197,8 +197,8 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'variables of keys that are not set',
     'server:\n  keys:\n    - { name: a, env: KEY_A }\n    - { name: b, env: KEY_EMPTY }\n',
-    'turnpike.yaml:3:23 server.keys[0].env: the environment variable KEY_A is not set; set it to the key',
-    'turnpike.yaml:4:23 server.keys[1].env: the environment variable KEY_EMPTY is empty; set it to the key',
+    'turnpike.yaml:3:23 server.keys[0].env: the environment variable KEY_A is not set; set it to the key: export KEY_A=KEY',
+    'turnpike.yaml:4:23 server.keys[1].env: the environment variable KEY_EMPTY is empty; set it to the key: export KEY_EMPTY=KEY',
   ],
   [
     'keys that no client can send',

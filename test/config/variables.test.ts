@@ -179,7 +179,7 @@ describe('a message about a variable', () => {
     [
       `server: { keys: [{ name: a, env: "\${S}" }] }`,
       'set',
-      `server.keys[0].env: the environment variable \${S} is not set; set it to the key`,
+      `server.keys[0].env: the environment variable \${S} is not set; set it to the key: export \${S}=KEY`,
     ],
   ])('%j with %j', (text, value, message) => {
     expect(line(text, { S: value }).replace(/^\S+ /, '')).toBe(message)

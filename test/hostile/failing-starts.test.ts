@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 const WHY: Readonly<Record<string, string>> = {
   'is not there':
-    '"no-such-program-anywhere" could not be started: it is not on the PATH; install it or give its full path as `command`.',
+    '"no-such-program-anywhere" could not be started: it is not on the PATH; install it or give its full path as `command`, then run turnpike check.',
   'is not executable':
     '"not-executable" could not be started: it is not executable; run chmod +x on it or correct `command`.',
   'is a directory': '"a-directory" could not be started: it is a directory; correct `command`.',

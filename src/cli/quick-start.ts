@@ -1,0 +1,14 @@
+import { configFile } from './config-file.ts'
+import { findAgents } from './known-agents.ts'
+import { initCommand } from './new-config.ts'
+import { serveCommand } from './serve.ts'
+
+/**
+ * `turnpike` without a command: serves. When there is no configuration, but agents that it knows, it first does
+ * `turnpike init`; who declines that gets the example agents, as when no agent is installed.
+ */
+export async function quickStartCommand(args: string[]): Promise<number> {
+  const hasFile = configFile(undefined) !== undefined || args.some((argument) => /^--config(=|$)/.test(argument))
+  if (!hasFile && findAgents(process.env['PATH'] ?? '').length > 0) await initCommand([])
+  return serveCommand(args)
+}
