@@ -21,8 +21,6 @@ export interface DoorRequest {
 
 /** A client of a protocol: how it asks. */
 interface Client {
-  /** The end of the path, for doors with several. */
-  path: string
   headers?: Readonly<Record<string, string>>
   body(asked: Asked): unknown
 }
@@ -32,44 +30,37 @@ const messages = ({ before, text }: Asked): unknown[] => [
   { role: 'user', content: text },
 ]
 
+/** The clients by the path of their endpoint. */
 const CLIENTS: Readonly<Record<string, Client>> = {
-  native: {
-    path: '/v1/turns',
+  '/v1/turns': {
     headers: { accept: 'text/event-stream' },
     body: ({ text, session, request }) => ({ input: text, request, session: { id: session } }),
   },
-  openai: {
-    path: '/v1/chat/completions',
+  '/v1/chat/completions': {
     body: (asked) => ({ model: asked.agent, stream: true, messages: messages(asked) }),
   },
-  'openai@responses': {
-    path: '/v1/responses',
+  '/v1/responses': {
     body: (asked) => ({ model: asked.agent, stream: true, input: messages(asked) }),
   },
-  anthropic: {
-    path: '/v1/messages',
+  '/v1/messages': {
     headers: { 'anthropic-version': '2023-06-01' },
     body: (asked) => ({ model: asked.agent, max_tokens: 4096, stream: true, messages: messages(asked) }),
   },
-  openharness: {
-    path: '/v1/openharness',
+  '/v1/openharness': {
     body: ({ text, session, request }) => ({
       protocol_version: '1.0.0',
       request_id: request,
       request: { context: { session_id: session, user_intent: text } },
     }),
   },
-  zene: {
-    path: '/v1/zene',
+  '/v1/zene': {
     body: ({ text, session, request }) => ({ request_id: request, session_id: session, prompt: text }),
   },
-  'zene@clawrun': {
-    path: '/v1/respond',
-    body: ({ text, session, request }) => ({ request_id: request, session_id: session, prompt: text }),
+  '/v1/respond': {
+    body: ({ text, session, agent }) => ({ agent, prompt: text, channel_id: 'console', session_id: session }),
   },
-  zot: { path: '/v1/zot', body: ({ text, request }) => ({ id: request, type: 'prompt', message: text }) },
-  agentproc: {
-    path: '/v1/agentproc',
+  '/v1/zot': { body: ({ text, request }) => ({ id: request, type: 'prompt', message: text }) },
+  '/v1/agentproc': {
     body: ({ text, session }) => ({
       type: 'turn',
       message: text,
@@ -78,16 +69,14 @@ const CLIENTS: Readonly<Record<string, Client>> = {
       protocol_version: '0.4',
     }),
   },
-  qwen: {
-    path: '/v1/qwen',
+  '/v1/qwen': {
     body: ({ text, session, request }) => ({
       session_id: session,
       prompt_id: request,
       input: { origin: 'user', parts: [{ text }] },
     }),
   },
-  'qwen-code': {
-    path: '/v1/qwen-code',
+  '/v1/qwen-code': {
     body: ({ text, session }) => ({
       type: 'user',
       session_id: session,
@@ -97,15 +86,14 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
 }
 
-/** The protocols that this page has a client of. */
+/** The paths of the endpoints that this page has a client of. */
 export const DOORS: readonly string[] = Object.keys(CLIENTS)
 
-/** The request of a client of this protocol. Undefined for a protocol without one. */
-export function requestOf(protocol: string, asked: Asked): DoorRequest | undefined {
-  const client = CLIENTS[protocol]
-  if (!client) return undefined
+/** The request of a client of one of these endpoints. */
+export function requestOf(path: string, asked: Asked): DoorRequest {
+  const client = CLIENTS[path]!
   return {
-    path: client.path,
+    path,
     headers: {
       'content-type': 'application/json',
       'turnpike-agent': asked.agent,

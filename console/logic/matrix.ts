@@ -2,8 +2,8 @@ import type { Loss } from '../../src/model/index.ts'
 
 /** What a pair of protocols loses. */
 export interface MatrixPair {
-  front: string
-  back: string
+  client: string
+  agent: string
   losses: readonly Pick<Loss, 'item' | 'kind' | 'why'>[]
 }
 

@@ -10,12 +10,9 @@ const TELLING =
 /** Members whose numbers are counts. */
 const COUNTING = /index|seq|token|count|usage|ms$/i
 
-/** A text in which letters and digits are replaced, and everything else that is no letter keeps its place. */
+/** A text in which letters and digits are replaced; everything else keeps its place. */
 export function masked(text: string): string {
-  return text
-    .replace(/\p{L}|\p{M}/gu, 'x')
-    .replace(/\p{N}/gu, '0')
-    .replace(/\p{Extended_Pictographic}/gu, 'x')
+  return text.replace(/\p{L}|\p{M}/gu, 'x').replace(/\p{N}/gu, '0')
 }
 
 /** A frame of a wire without its private texts: of JSON the names, words, and lengths stay, of other text the shape. */

@@ -67,7 +67,7 @@ export interface Latency {
 
 /** An agent with its figures of the last hour. */
 export interface AgentRow {
-  agent: string
+  name: string
   protocol: string
   version?: string
   model?: string
@@ -113,6 +113,7 @@ export interface OverviewAnswer {
 export interface Door {
   protocol: string
   over: 'http' | 'stdio'
+  method?: string
   path?: string
   command?: string
 }

@@ -19,7 +19,7 @@ export function AgentsPage() {
       <Pending loaded={loaded} />
       <div class="cards">
         {loaded.value?.agents.map((agent) => (
-          <Card key={agent.agent} agent={agent} />
+          <Card key={agent.name} agent={agent} />
         ))}
       </div>
     </section>
@@ -27,18 +27,7 @@ export function AgentsPage() {
 }
 
 function Card({ agent }: { agent: AgentRow }) {
-  const {
-    agent: name,
-    protocol,
-    version,
-    model,
-    breaker = 'closed',
-    pool,
-    queued,
-    turns,
-    failures,
-    errors = [],
-  } = agent
+  const { name, protocol, version, model, breaker = 'closed', pool, queued, turns, failures, errors = [] } = agent
   return (
     <article class="card">
       <h2>

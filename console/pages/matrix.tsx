@@ -7,8 +7,8 @@ import { Pending, useLoaded } from '../view/loaded.tsx'
 /** What every pair of a client's and an agent's protocol loses, and one pair explained. */
 export function MatrixPage({ route: { query } }: { route: Route }) {
   const loaded = useLoaded(() => get<MatrixAnswer>('/v1/matrix'), [])
-  const { front, back } = query
-  const pair = loaded.value?.pairs.find((one) => one.front === front && one.back === back)
+  const { client, agent } = query
+  const pair = loaded.value?.pairs.find((one) => one.client === client && one.agent === agent)
   return (
     <section>
       <div class="head">
@@ -24,7 +24,7 @@ export function MatrixPage({ route: { query } }: { route: Route }) {
 
 function Grid({ matrix: { fronts, backs, pairs }, chosen }: { matrix: MatrixAnswer; chosen: MatrixPair | undefined }) {
   const most = Math.max(...pairs.map(({ losses }) => losses.length))
-  const of = (front: string, back: string) => pairs.find((pair) => pair.front === front && pair.back === back)
+  const of = (client: string, agent: string) => pairs.find((pair) => pair.client === client && pair.agent === agent)
   return (
     <div class="scroll">
       <table class="matrix">
@@ -56,10 +56,10 @@ function Grid({ matrix: { fronts, backs, pairs }, chosen }: { matrix: MatrixAnsw
 
 function Cell({ pair, most, chosen }: { pair: MatrixPair | undefined; most: number; chosen: MatrixPair | undefined }) {
   if (!pair) return <td />
-  const { front, back, losses } = pair
+  const { client, agent, losses } = pair
   const [href, label] = [
-    writeRoute('matrix', undefined, { front, back }),
-    `${front} to ${back}: ${losses.length} items`,
+    writeRoute('matrix', undefined, { client, agent }),
+    `${client} to ${agent}: ${losses.length} items`,
   ]
   return (
     <td class={`shade-${shadeOf(losses.length, most)}`}>
@@ -70,11 +70,11 @@ function Cell({ pair, most, chosen }: { pair: MatrixPair | undefined; most: numb
   )
 }
 
-function Explained({ pair: { front, back, losses } }: { pair: MatrixPair }) {
+function Explained({ pair: { client, agent, losses } }: { pair: MatrixPair }) {
   return (
     <article class="explained">
       <h2>
-        A client of {front} with an agent of {back}
+        A client of {client} with an agent of {agent}
       </h2>
       {losses.length === 0 && <p>Everything that both protocols can say arrives.</p>}
       {groupsOf(losses).map(({ name, losses }) => (

@@ -19,14 +19,14 @@ export function TryPage({ route }: { route: Route }) {
   useEffect(() => () => closeAll(open.current), [])
   const agents = loaded.value?.agents ?? []
   const doors = loaded.value?.doors ?? []
-  const agent = route.query['agent'] ?? agents[0]?.agent ?? ''
+  const agent = route.query['agent'] ?? agents[0]?.name ?? ''
   const door = doors.find((one) => nameOf(one) === route.query['door']) ?? doors[0]
   const send = (text: string): void => {
     const before = trials.flatMap((trial) => [
       { role: 'user' as const, text: trial.text },
       { role: 'assistant' as const, text: trial.answer },
     ])
-    setTrials([...trials, new Trial(door!.protocol, { text, session, request: newId(), agent, before })])
+    setTrials([...trials, new Trial(door!.path!, nameOf(door!), { text, session, request: newId(), agent, before })])
   }
   const renew = (): void => {
     closeAll(trials)
@@ -46,7 +46,7 @@ export function TryPage({ route }: { route: Route }) {
       </div>
       <Pending loaded={loaded} />
       <div class="filters">
-        <Select label="Agent" value={agent} values={agents.map(({ agent }) => agent)} name="agent" />
+        <Select label="Agent" value={agent} values={agents.map(({ name }) => name)} name="agent" />
         <Select label="Through" value={door ? nameOf(door) : ''} values={doors.map(nameOf)} name="door" />
       </div>
       {trials.map((trial) => (
@@ -71,11 +71,11 @@ async function choices(): Promise<{ agents: readonly AgentRow[]; doors: readonly
     get<{ agents: readonly AgentRow[] }>('/v1/agents'),
     get<{ doors: readonly Door[] }>('/v1/doors'),
   ])
-  return { agents, doors: doors.filter(({ protocol, over }) => over === 'stdio' || DOORS.includes(protocol)) }
+  return { agents, doors: doors.filter(({ path, over }) => over === 'stdio' || DOORS.includes(path!)) }
 }
 
-function nameOf({ protocol, over }: Door): string {
-  return over === 'http' ? protocol : `${protocol} (stdio)`
+function nameOf({ protocol, over, path }: Door): string {
+  return over === 'http' ? `${protocol} · POST ${path}` : `${protocol} · a program on stdio`
 }
 
 /** A name that no other session or request has. */

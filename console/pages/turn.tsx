@@ -3,6 +3,7 @@ import { align } from '../logic/align.ts'
 import { hopsOf, timesOf } from '../logic/hops.ts'
 import { lossText } from '../logic/losses.ts'
 import { post } from '../state/api.ts'
+import { me } from '../state/me.ts'
 import { OpenTurn } from '../state/turn.ts'
 import { Problem } from '../view/loaded.tsx'
 import { SideBySide } from '../view/side-by-side.tsx'
@@ -26,7 +27,7 @@ export function TurnPage({ id }: { id: string }) {
           Turn <code>{id}</code>
         </h1>
         {detail && <State turn={detail} />}
-        {detail?.state === 'running' && (
+        {detail?.state === 'running' && detail.key === me.value?.key && (
           <button type="button" onClick={() => void post(`/v1/turns/${encodeURIComponent(id)}/cancel`)}>
             Cancel
           </button>

@@ -19,8 +19,9 @@ export class Trial {
   readonly #stop = new AbortController()
   readonly #unfollow: () => void
 
-  constructor(door: string, asked: Asked) {
-    const { path, headers, body } = requestOf(door, asked)!
+  /** `path` is that of the endpoint, `door` its name for people. */
+  constructor(path: string, door: string, asked: Asked) {
+    const { headers, body } = requestOf(path, asked)
     this.text = asked.text
     this.door = door
     this.sent = `POST ${path}\n${body}`

@@ -96,7 +96,7 @@ function Frames({ frames, side, startedAt, isPretty }: FramesProps) {
             {at !== undefined && ` · ${at - startedAt} ms`}
           </span>
           <Text value={isPretty ? pretty(text) : text} limit={1_500} />
-          {cut && <span class="muted"> … cut by the gateway</span>}
+          {cut && <span class="muted"> … the gateway has not kept the rest</span>}
         </pre>
       ))}
     </div>

@@ -27,7 +27,7 @@ export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | unde
 
 /** The door of a protocol: an endpoint before a program. */
 function doorOf(doors: readonly Door[], protocol: string): Pick<DoorPlace, 'path' | 'command'> {
-  const own = doors.filter((door) => door.protocol === protocol)
+  const own = doors.filter((door) => door.protocol === protocol && (door.method ?? 'POST') === 'POST')
   const { path, command } = own.find(({ over }) => over === 'http') ?? own[0] ?? {}
   return { ...(path !== undefined && { path }), ...(command !== undefined && { command }) }
 }

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { answerOf } from '../../console/logic/answer.ts'
+import { barsOf, pathOf, topOf } from '../../console/logic/chart.ts'
+import { groupsOf, shadeOf } from '../../console/logic/matrix.ts'
+import { fieldsOf, valuesOf } from '../../console/logic/schema-form.ts'
+import type { NumberedEvent } from '../../console/logic/types.ts'
+
+function numbered(...events: object[]): NumberedEvent[] {
+  return events.map((event, at) => ({ turn: 't', seq: at + 1, ...event }) as NumberedEvent)
+}
+
+describe('an answer', () => {
+  test('is what the agent has said so far, in order', () => {
+    const events = numbered(
+      { type: 'reasoning-delta', message: 'r', text: 'hm' },
+      { type: 'message-start', message: 'm', role: 'assistant' },
+      { type: 'text-delta', message: 'm', text: 'Hel' },
+      { type: 'tool-start', tool: 'a', name: 'bash', executor: 'agent' },
+      { type: 'tool-call', tool: 'a', name: 'bash', args: { command: 'ls' }, executor: 'agent' },
+      { type: 'text-delta', message: 'm', text: 'lo' },
+      { type: 'tool-end', tool: 'a', status: 'ok', parts: [{ type: 'text', text: 'a.txt' }] },
+      { type: 'notice', severity: 'warning', code: 'x', text: 'slow' },
+      {
+        type: 'message-end',
+        message: 'n',
+        parts: [
+          { type: 'reasoning', text: 'no' },
+          { type: 'text', text: 'Whole.' },
+        ],
+      },
+      { type: 'text-delta', message: 'gone', text: 'oops' },
+      { type: 'message-retract', message: 'gone', keepText: false },
+      { type: 'turn-end', outcome: 'completed', stop: 'end' },
+    )
+    expect(answerOf(events)).toEqual({
+      said: [
+        { kind: 'reasoning', id: 'reasoning r', text: 'hm' },
+        { kind: 'text', id: 'text m', text: 'Hello' },
+        { kind: 'tool', id: 'tool a', name: 'bash', args: '{"command":"ls"}', status: 'ok', text: 'a.txt' },
+        { kind: 'notice', id: '8', text: 'warning: slow' },
+        { kind: 'text', id: 'text n', text: 'Whole.' },
+      ],
+      asks: [],
+      text: 'Hello\n\nWhole.',
+      end: 'completed · end',
+    })
+  })
+
+  test('has the questions that are open while it runs', () => {
+    const ask = { type: 'ask', ask: 'q', question: { kind: 'input', message: 'Name?' } }
+    expect(answerOf(numbered(ask)).asks).toMatchObject([{ ask: 'q' }])
+    expect(answerOf(numbered(ask, { type: 'ask-settled', ask: 'q', how: 'answered' })).asks).toEqual([])
+    expect(answerOf(numbered(ask, { type: 'turn-end', outcome: 'failed' })).asks).toEqual([])
+  })
+})
+
+describe('a form', () => {
+  const fields = fieldsOf({
+    type: 'object',
+    required: ['tag', 'count'],
+    properties: {
+      tag: { type: 'string', title: 'Tag', description: 'as in git' },
+      count: { type: 'integer', default: 2 },
+      channel: { enum: ['stable', 'beta'] },
+      dry: { type: 'boolean' },
+      more: { type: 'array' },
+      odd: true,
+    },
+  })!
+
+  test('has a field for each property', () => {
+    expect(fields.map(({ label, kind, required, initial }) => [label, kind, required, initial])).toEqual([
+      ['Tag', 'text', true, ''],
+      ['count', 'number', true, '2'],
+      ['channel', 'choice', false, ''],
+      ['dry', 'flag', false, ''],
+      ['more', 'json', false, ''],
+      ['odd', 'json', false, ''],
+    ])
+    expect(fields[2]!.choices).toEqual(['stable', 'beta'])
+    expect(fields[0]!.description).toBe('as in git')
+  })
+
+  test('gives values of the types of its schema', () => {
+    expect(valuesOf(fields, { tag: 'v1', count: '3', channel: 'beta', dry: 'true', more: '[1]', odd: '' })).toEqual({
+      tag: 'v1',
+      count: 3,
+      channel: 'beta',
+      dry: true,
+      more: [1],
+    })
+    expect(valuesOf(fields, { tag: '', count: '3' })).toEqual({ tag: '', count: 3, dry: false })
+    expect(valuesOf(fields, { tag: 'v1', count: 'many' })).toBe('count is not a number')
+    expect(valuesOf(fields, { tag: 'v1', count: '1', more: '[' })).toBe('more is not JSON')
+  })
+
+  test.each([undefined, '{', '[]', null, { type: 'string' }, { properties: [] }])('%o is no form', (schema) => {
+    expect(fieldsOf(schema)).toBeUndefined()
+  })
+
+  test('may come as text', () => {
+    expect(fieldsOf('{"properties":{"a":{"type":"string"}}}')).toHaveLength(1)
+  })
+})
+
+describe('a chart', () => {
+  test.each([
+    [[], 1],
+    [[0, 0], 1],
+    [[0.03], 0.05],
+    [[7, 3], 10],
+    [[10], 10],
+    [[11], 20],
+    [[230], 500],
+  ])('of %j ends at %s', (values, top) => {
+    expect(topOf(values)).toBe(top)
+  })
+
+  test('stacks bars', () => {
+    expect(barsOf([5, 10], 20, [10])).toEqual([
+      { x: 30, y: 30, width: 240, height: 30 },
+      { x: 330, y: 60, width: 240, height: 60 },
+    ])
+  })
+
+  test('breaks a line where there is no value', () => {
+    expect(pathOf([0, 10, undefined, 5], 10)).toBe('M75.0 120.0h0L225.0 0.0M525.0 60.0h0')
+    expect(pathOf([undefined], 10)).toBe('')
+  })
+})
+
+test('the matrix groups items, and shades cells by their share', () => {
+  const losses = ['start.history', 'query.models', 'part.image', 'ask.input', 'tool.kind', 'usage.total', 'plan'].map(
+    (item) => ({ item, kind: 'dropped', why: 'no-place' }) as Parameters<typeof groupsOf>[0][number],
+  )
+  expect(groupsOf(losses).map(({ name, losses }) => `${name}: ${losses.map(({ item }) => item).join()}`)).toEqual([
+    'The request: start.history',
+    'Questions to the gateway: query.models',
+    'Parts of messages: part.image',
+    'Questions of the agent: ask.input',
+    'Tools: tool.kind',
+    'Tokens and cost: usage.total',
+    'Everything else of the answer: plan',
+  ])
+  expect([0, 1, 25, 50, 99, 100].map((count) => shadeOf(count, 100))).toEqual([0, 1, 1, 2, 4, 4])
+})
