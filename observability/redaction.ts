@@ -6,6 +6,8 @@ export const REDACTED = '[redacted]'
 /** Cleans values for the log. Neither function throws or changes its argument. */
 export interface Redactor {
   /** The text without secrets. */
+  whole(text: string): string
+  /** The same, not longer than a field of the log may be. */
   text(text: string): string
   /** A copy of any value that is safe to log: without secrets, of bounded depth, width and length, without cycles. */
   value(value: unknown): unknown
@@ -34,13 +36,17 @@ const MAX_TEXT = 16_384
 /** A redactor that also replaces the given secret values (of 4 characters and more) anywhere in a string. */
 export function redactor(values: readonly string[] = []): Redactor {
   const known = valuePattern(values)
-  const text = (raw: string): string => {
+  const whole = (raw: string): string => {
     let clean = known ? raw.replace(known, REDACTED) : raw
     for (const shape of SHAPES) clean = clean.replace(shape, `$1${REDACTED}`)
+    return clean
+  }
+  const text = (raw: string): string => {
+    const clean = whole(raw)
     // Cut last: a part of a cut secret would not be recognised.
     return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}… (${clean.length - MAX_TEXT} more)` : clean
   }
-  return { text, value: (value) => new Walk(text).copy(value, 'open', 0) }
+  return { whole, text, value: (value) => new Walk(text).copy(value, 'open', 0) }
 }
 
 /** One pattern for all values, also as encoded in URLs and JSON, longest first; undefined without any. */

@@ -1,14 +1,13 @@
 import { Hono } from 'hono'
-import { mayUse } from '../src/engine/index.ts'
 import { mountConsole } from './console.ts'
 import { mountLogin } from './console-login.ts'
 import { mountFronts } from './fronts.ts'
+import { mountInsight } from './insight.ts'
 import { mountMatrix } from './matrix.ts'
 import { mountMe } from './me.ts'
 import { mountMethods } from './methods.ts'
 import { mountMetrics } from './metrics.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
-import { admitted } from './refuse.ts'
 import { mountStdio } from './stdio.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, and health. */
@@ -19,6 +18,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountStdio(app, parts)
   mountHealth(app, parts)
   mountCatalog(app, parts)
+  mountInsight(app, parts)
   mountMatrix(app, parts)
   mountMe(app, parts)
   mountMetrics(app, parts)
@@ -53,13 +53,4 @@ function mountCatalog(app: Hono<HttpEnv>, parts: HttpParts): void {
       agents: '/v1/agents',
     })
   })
-  app.get(
-    '/v1/agents',
-    admitted(parts, (c, { allowed }) => {
-      const { settings } = parts.engine
-      const usable = [...settings.agents.values()].filter(({ name }) => mayUse(allowed, name))
-      const agents = usable.map(({ name, protocol }) => ({ name, protocol, default: name === settings.default }))
-      return c.json({ agents })
-    }),
-  )
 }

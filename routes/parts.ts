@@ -25,6 +25,8 @@ export interface HttpParts {
   gate: Gate
   patience(): Patience
   version: string
+  /** The protocols whose clients start a program. */
+  standIns?: readonly string[]
   /** The metrics to serve; absent when metrics are off. */
   metrics?: MetricsText
   /** The console; absent when it is off. */

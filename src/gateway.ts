@@ -10,6 +10,8 @@ export interface GatewayParts {
   hooks: Hooks
   log: EngineLog
   env: Readonly<Record<string, string | undefined>>
+  /** Takes secrets out of what is kept of wires. */
+  clean?: (text: string) => string
   /** The longest silence of a streamed answer before a keep-alive is sent, in milliseconds. */
   keepAliveMs?: number
   /** The process that starts agents, which pays off for a long-lived gateway. */
@@ -30,7 +32,7 @@ export interface Gateway {
 export async function createGateway(config: Config, parts: GatewayParts): Promise<Gateway> {
   const starter = parts.starter && new Starter(parts.starter)
   const built = new BuiltAgents(parts, starter)
-  const { hooks, log, keepAliveMs, shortLived = false } = parts
+  const { hooks, log, keepAliveMs, clean, shortLived = false } = parts
   const store = await openStore(config.store, { shortLived, failed: (error) => engine.storeWatch.failed(error) })
   const engine: Engine = new Engine({
     settings: built.settings(config),
@@ -38,6 +40,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     hooks,
     log,
     ...(keepAliveMs && { keepAliveMs }),
+    ...(clean && { clean }),
   })
   return {
     engine,

@@ -40,6 +40,8 @@ export interface ServerParts {
   engine: Engine
   codecs: readonly AnyCodec[]
   version: string
+  /** The protocols whose clients start a program. */
+  standIns?: readonly string[]
   /** The metrics of `GET /metrics`; absent: no such endpoint. */
   metrics?: MetricsText
   /** The console; absent: it is not served. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { loadCodecs } from '../../codecs/index.ts'
+import { loadCodecs, standInNames } from '../../codecs/index.ts'
 import type { Log } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import {
@@ -52,6 +52,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     engine: gateway.engine,
     codecs: Object.values(codecs),
     version: version(),
+    standIns: standInNames,
     ...(metrics && { metrics }),
     ...(config.server.console && { console: consoleOf(config) }),
   }

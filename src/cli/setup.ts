@@ -63,8 +63,10 @@ export async function setUp(
   also = telemetry?.log
   const traced: Hooks = telemetry?.hooks ?? silentHooks
   const hooks = metrics?.hooks(traced) ?? traced
+  const secretless = redactor(secrets)
   const gateway = await createGateway(config, {
     codecs,
+    clean: (text) => secretless.whole(config.redact(text)),
     hooks,
     log: redacting(log, config),
     env,

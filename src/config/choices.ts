@@ -6,7 +6,7 @@ export const CHOICES = {
   restore: ['fresh', 'fail', 'replay'],
   approvals: ['deny', 'allow'],
   loss: ['report', 'strict'],
-  journal: ['full', 'shape'],
+  journal: ['full', 'shape', 'wire'],
   secrets: ['keep', 'pass'],
   busy: ['queue', 'reject', 'steer'],
   history: ['resume', 'replay'],

@@ -52,8 +52,11 @@ export interface Route {
   approvals: 'deny' | 'allow'
   /** `strict` refuses a pair that would lose something, before anything runs. */
   loss: 'report' | 'strict'
-  /** `shape` keeps that a turn ran and how it ended, without its content. */
-  journal: 'full' | 'shape'
+  /**
+   * `shape` keeps that a turn ran and how it ended, without its content; `wire` also keeps the frames of its client and
+   * its agent.
+   */
+  journal: 'full' | 'shape' | 'wire'
   /** `keep` withholds what a client marks as secret from agents on other machines. */
   secrets: 'keep' | 'pass'
   /** The policy for a turn that arrives while another one of its session runs. */

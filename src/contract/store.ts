@@ -64,6 +64,8 @@ export interface TurnMeasures {
   usage?: Usage
   shape?: true
   told?: number
+  /** The message of its error, as far as content is kept. */
+  error?: string
 }
 
 /** The record of a turn. `outcome` is absent while it runs. It runs under the lease of its process: see `lapseLease`. */
@@ -86,6 +88,38 @@ export interface TurnRecord extends LeaseRef {
   measures?: TurnMeasures
 }
 
+/** Part of a list, the newest first. Absent members match everything. */
+export interface Page {
+  /** Whose; absent: everybody's. */
+  tenant?: string
+  agent?: string
+  /** A part of one of its ids or texts; letters of ASCII are equal in either case. */
+  text?: string
+  /** The id of one in the list: only what comes after it. */
+  before?: Id
+  /** The most that are given. */
+  limit: number
+}
+
+/** The turns that a list is to have. `text` is searched in their ids, that of their request and session, and their error. */
+export interface TurnPage extends Page {
+  front?: string
+  state?: 'running' | 'completed' | 'failed' | 'cancelled'
+  /** The client's id of their session, or the gateway's. */
+  session?: string
+}
+
+/** A page of a list. `next` is the `before` of the next page, absent when there is none: a page may be short all the same. */
+export interface Listed<T> {
+  rows: readonly T[]
+  next?: Id
+}
+
+/** A turn in a list, with its client's id of its session. */
+export interface ListedTurn extends TurnRecord {
+  named: string
+}
+
 /** Consecutive events of one turn. `seq` is the number of the first one; numbers count from 1. */
 export interface EventBlock {
   turn: Id
@@ -104,6 +138,8 @@ export interface TurnAdditions {
   spent?: DaySpent
   /** A digest of the conversation that it leaves its session with, and of whose that is, for `findKnown`. */
   known?: string
+  /** The frames of its wires as text, of which a store knows nothing. */
+  wire?: string
 }
 
 /** The result of claiming an idempotency key: it is new, or a turn holds it. */
@@ -134,8 +170,10 @@ export interface Store extends KeyStore {
    * that is not from a client.
    */
   isUsed(id: Id): Awaitable<boolean>
-  /** The newest first, at most `limit`. */
-  listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]>
+  /**
+   * The last used first; `text` is searched in their ids, titles and folders. Undefined when there is no session `before`.
+   */
+  listSessions(page: Page): Awaitable<Listed<SessionRecord> | undefined>
   /** Stores the agent's own id of the session and clears `renamed`. */
   bindSession(id: Id, bound: string | undefined): Awaitable<void>
   /** Stores the settings that are present; absent ones keep their value. */
@@ -181,8 +219,10 @@ export interface Store extends KeyStore {
    * any more. Its usage stays with its session, and so does its place: what ended before it is not the newest.
    */
   deleteTurn(turn: Id): Awaitable<void>
-  /** The newest first, at most `limit`. */
-  listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]>
+  /** The frames of an ended turn's wires; undefined when none were kept. */
+  readWire(turn: Id): Awaitable<string | undefined>
+  /** The newest first. Undefined when there is no turn `before`. */
+  listTurns(page: TurnPage): Awaitable<Listed<ListedTurn> | undefined>
   /** Turns without an outcome, the oldest first: all, or those of a session. */
   unfinishedTurns(session?: Id): Awaitable<TurnRecord[]>
   /** Those of them whose lease is over, or has expired at `now`. */

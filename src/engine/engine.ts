@@ -2,9 +2,10 @@ import type { Store } from '../contract/index.ts'
 import { Breakers, Replies } from './agent/index.ts'
 import { ClientLink, type ClientOptions, type ClientPeers, Outbox } from './client/index.ts'
 import { type EngineParts, type EngineSettings, elapsed } from './common/index.ts'
-import { commandTakers, Dispatcher } from './dispatch/index.ts'
+import { commandTakers, Dispatcher, type Memory } from './dispatch/index.ts'
+import { Insight } from './insight.ts'
 import { Elsewhere, KeyUse, Lease, Recorder, type SharedCounts, StoreWatch, Upkeep } from './record/index.ts'
-import { LiveSessions, LiveTurns, Sessions, Watches } from './session/index.ts'
+import { Figures, LiveSessions, LiveTurns, Sessions, Watches } from './session/index.ts'
 import type { Turn } from './turn/index.ts'
 
 /** The life of turns: puts its parts together, and starts, reloads and stops them. */
@@ -12,21 +13,21 @@ export class Engine {
   readonly breakers = new Breakers(elapsed)
   /** Watches whether the store can be written. */
   readonly storeWatch: StoreWatch
+  /** Tells how the gateway and its agents are doing. */
+  readonly insight: Insight
   readonly #settings: { current: EngineSettings }
   readonly #store: Store
   readonly #lease: Lease
-  readonly #turns = new LiveTurns()
-  readonly #watches = new Watches(this.#turns)
-  readonly #sessions: Sessions
+  readonly #memory: Memory
   readonly #recorder: Recorder
   readonly #dispatcher: Dispatcher
   readonly #upkeep: Upkeep
   readonly #ofClients: ClientPeers
 
-  constructor({ settings: current, store, hooks, log, now = Date.now, keepAliveMs = 15_000 }: EngineParts) {
+  constructor(parts: EngineParts) {
+    const { settings: current, store, hooks, log, now = Date.now, keepAliveMs = 15_000, clean = asItIs } = parts
     const { breakers } = this
-    const turns = this.#turns
-    const watches = this.#watches
+    const turns = new LiveTurns()
     const settings = { current }
     const replies = new Replies()
     const live = new LiveSessions()
@@ -38,15 +39,17 @@ export class Engine {
     const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, hooks)
     const unsent = (error: unknown): void => log.error('an answer could not be sent', { error: String(error) })
     const outbox = new Outbox(() => recorder.commit(), watch.failed.bind(watch), unsent)
-    const base = { store, log, settings, now }
+    const base = { store, log, settings, now, clean }
     const record = { recorder, watch, use }
-    const takers = commandTakers(base, record, { turns, watches, sessions, replies, breakers })
+    const memory = { turns, watches: new Watches(turns), sessions, replies, breakers, figures: new Figures() }
+    const takers = commandTakers(base, record, memory)
+    this.#memory = memory
+    this.insight = new Insight(memory, settings, now)
     this.#settings = settings
     this.#store = store
     this.#lease = lease
     this.storeWatch = watch
     this.#recorder = recorder
-    this.#sessions = sessions
     this.#dispatcher = new Dispatcher(takers, { ...record, log, settings, now })
     this.#ofClients = { listener: this.#dispatcher, outbox, hooks, settings, keepAliveMs, now }
     this.#upkeep = new Upkeep({ ...base, breakers })
@@ -79,7 +82,7 @@ export class Engine {
 
   /** Turns that run or wait, the oldest first. */
   get turns(): readonly Turn[] {
-    return this.#turns.values()
+    return this.#memory.turns.values()
   }
 
   /**
@@ -101,8 +104,8 @@ export class Engine {
   /** New settings for everything that begins from now on; agents that are the same object keep their processes. */
   reload(settings: EngineSettings): void {
     this.#settings.current = settings
-    this.#sessions.retire(settings.agents)
-    this.#sessions.warm(settings.agents.values())
+    this.#memory.sessions.retire(settings.agents)
+    this.#memory.sessions.warm(settings.agents.values())
     this.#upkeep.watch()
   }
 
@@ -116,14 +119,18 @@ export class Engine {
     this.#dispatcher.closing = true
     this.#upkeep.close()
     this.storeWatch.close()
-    await this.#turns.untilIdle(drainMs)
+    await this.#memory.turns.untilIdle(drainMs)
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
-    await this.#turns.untilIdle(3 * grace)
-    this.#watches.close()
-    await this.#sessions.close(grace)
+    await this.#memory.turns.untilIdle(3 * grace)
+    this.#memory.watches.close()
+    await this.#memory.sessions.close(grace)
     await this.#recorder.flush()
     await this.#lease.drop()
     await this.#store.close()
   }
+}
+
+function asItIs(text: string): string {
+  return text
 }

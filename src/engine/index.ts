@@ -4,3 +4,4 @@ export { type ClientAccess, ClientLink, type ClientOptions, StandIn, type StandI
 export type { AgentSettings, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
 export { mayUse } from './dispatch/index.ts'
 export { Engine } from './engine.ts'
+export type { AgentStatus, Insight, Observer, Overview } from './insight.ts'

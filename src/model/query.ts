@@ -73,11 +73,35 @@ export interface SessionInfo {
   /** A turn of it runs now. */
   busy: boolean
   usage?: Usage
+  /** The name of the key that it belongs to. */
+  key?: string
+  /** The model that its client chose, else the one that its agent has named. */
+  model?: string
+  /** The permission mode that its client chose. */
+  mode?: string
+  /** Its agent's process, as far as one lives between its turns: it has a turn, waits for the next one, or there is none. */
+  process: 'running' | 'idle' | 'none'
 }
 
-/** Answer data of `query sessions`: the newest first. */
+/** Answer data of `query sessions`: the newest first. `next` is the `before` of the next page, absent when there is none. */
 export interface SessionsReply {
   sessions: readonly SessionInfo[]
+  next?: Id
+}
+
+/** The args of `query sessions`; absent members match everything. */
+export interface SessionsArgs {
+  /** Of all clients, for those who may see them. */
+  all?: boolean
+  agent?: string
+  /** The name of a key. */
+  key?: string
+  /** A part of their ids or of their title; letters of ASCII are equal in either case. */
+  q?: string
+  /** The id of a session: only those after it. */
+  before?: Id
+  /** 1 to 200. */
+  limit?: number
 }
 
 /**
@@ -121,8 +145,11 @@ export interface TurnInfoReply {
   request?: string
   startedAt: number
   endedAt?: number
-  /** The code of the error of a failed turn. */
+  /** The code of the error of a failed turn, and its message. */
   code?: string
+  error?: string
+  /** The name of the key that it belongs to. */
+  key?: string
   losses?: readonly Loss[]
   timings?: TurnTimings
   usage?: Usage
@@ -132,11 +159,23 @@ export interface TurnInfoReply {
 export type TurnPhase = 'queued' | 'starting' | 'working' | 'asking' | 'parked'
 
 /**
- * Answer data of `query turns`: the newest first. With the args `{"follow":true}` there are many answers: the turns
- * that run, then those that have changed, until the client leaves.
+ * Answer data of `query turns`: the newest first. `next` is the `before` of the next page, absent when there is none: a
+ * page of a search may be short although others follow. With the args `{"follow":true}` there are many answers: the
+ * turns that run, then those that have changed, until the client leaves.
  */
 export interface TurnsReply {
   turns: readonly TurnInfoReply[]
+  next?: Id
+}
+
+/** The args of `query turns`; absent members match everything. `q` is also searched in requests and errors. */
+export interface TurnsArgs extends SessionsArgs {
+  follow?: boolean
+  front?: string
+  back?: string
+  /** The client's id of their session, or the gateway's. */
+  session?: string
+  state?: TurnInfoReply['state']
 }
 
 /** Answer data of `query turn` (args: `{"turn"}`): its state so far. */

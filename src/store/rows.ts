@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type {
   LastTurn,
+  ListedTurn,
   RequestCount,
   SessionRecord,
   Spent,
@@ -62,6 +63,11 @@ export function turnRecord(row: Row): TurnRecord {
   }
 }
 
+/** The record of a row of a list of turns. */
+export function listedTurn(row: Row): ListedTurn {
+  return { ...turnRecord(row), named: fromColumn(row['named'] as string) }
+}
+
 /**
  * The losses of a turn. Those that an older version recorded have no side: the last ones are the client's, as many as
  * its measures repeat.
@@ -75,7 +81,7 @@ function sidedLosses({ losses, measures }: Row): Pick<TurnRecord, 'losses'> {
 }
 
 /** The parameters of `endTurn` for a record and what its end brings. */
-export function turnRow(record: TurnRecord, { events, messages = [], known }: TurnAdditions): SQLInputValue[] {
+export function turnRow(record: TurnRecord, { events, messages = [], known, wire }: TurnAdditions): SQLInputValue[] {
   const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
   const { endedAt = startedAt, outcome = 'failed', code = null, delivered, losses = [], measures } = record
   const { usage, ...measured } = measures ?? {}
@@ -100,6 +106,7 @@ export function turnRow(record: TurnRecord, { events, messages = [], known }: Tu
     messages.length === 0 ? null : JSON.stringify(messages),
     events?.lines ?? null,
     known ?? null,
+    wire ?? null,
     session,
   ]
 }

@@ -179,6 +179,10 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (process, name)
   ) WITHOUT ROWID;
   `,
+  // The frames of a turn's wires.
+  `
+  ALTER TABLE turns ADD COLUMN wire TEXT;
+  `,
 ]
 
 /** The version of the tables that this code reads and writes, and the first one that has leases. */

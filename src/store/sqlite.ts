@@ -5,6 +5,9 @@ import type {
   DaySpent,
   EventBlock,
   LeaseRef,
+  Listed,
+  ListedTurn,
+  Page,
   RequestCount,
   SessionKey,
   SessionRecord,
@@ -12,6 +15,7 @@ import type {
   Spent,
   Store,
   TurnAdditions,
+  TurnPage,
   TurnPlace,
   TurnRecord,
 } from '../contract/index.ts'
@@ -19,6 +23,7 @@ import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
 import { keyDigest, toColumn } from './key-text.ts'
+import { listSessions, listTurns } from './list-rows.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
 import { type Row, requestCount, sessionRecord, spentSum, turnRecord, turnRow } from './rows.ts'
@@ -135,8 +140,8 @@ class SqliteStore implements Store {
     return this.#do(() => this.#sql.isUsed.get(id, id, id)?.['used'] === 1)
   }
 
-  listSessions(tenant: string, limit: number): Awaitable<SessionRecord[]> {
-    return this.#do(() => this.#sql.listSessions.all(tenant, limit).map(sessionRecord))
+  listSessions(page: Page): Awaitable<Listed<SessionRecord> | undefined> {
+    return this.#do(() => listSessions(this.#sql, page))
   }
 
   bindSession(id: Id, bound: string | undefined): Awaitable<void> {
@@ -241,12 +246,12 @@ class SqliteStore implements Store {
     })
   }
 
-  listTurns(tenant: string, limit: number): Awaitable<TurnRecord[]> {
-    return this.#do(() => {
-      const turns = [...this.#sql.listRunning.all(tenant), ...this.#sql.listEnded.all(tenant, limit)].map(turnRecord)
-      turns.sort((one, other) => other.startedAt - one.startedAt || (one.turn < other.turn ? 1 : -1))
-      return turns.slice(0, limit)
-    })
+  readWire(turn: Id): Awaitable<string | undefined> {
+    return this.#do(() => this.#sql.readWire.get(turn)?.['wire'] as string | undefined)
+  }
+
+  listTurns(page: TurnPage): Awaitable<Listed<ListedTurn> | undefined> {
+    return this.#do(() => listTurns(this.#sql, page))
   }
 
   unfinishedTurns(session?: Id): Awaitable<TurnRecord[]> {

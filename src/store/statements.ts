@@ -14,9 +14,25 @@ const ENDED = `turn, session, tenant, agent, front, owner, epoch, request, start
 /** The condition of turns that are not deleted. */
 const KEPT = `outcome <> '${DELETED}'`
 
+/** A row, and the client's id of its session as `named`. */
+const NAMED = 'JOIN (SELECT id AS sid, session AS named FROM sessions) ON sid = session'
+
+/** The conditions of a page of turns; `$id` is the last one before it. */
+const TURN_CONDITIONS = `
+  (started_at, turn) < ($at, $id) AND agent = coalesce($agent, agent) AND front = coalesce($front, front)
+  AND ($session IS NULL OR session = $session OR named = $session)`
+
+/** The tenants of a table, one step into its index for each. */
+const tenantsOf = (table: string): string => `
+  WITH RECURSIVE tenants (tenant) AS (
+    SELECT min(tenant) FROM ${table}
+    UNION ALL SELECT (SELECT min(${table}.tenant) FROM ${table} WHERE ${table}.tenant > tenants.tenant) FROM tenants
+    WHERE tenants.tenant IS NOT NULL
+  )`
+
 /**
  * All statements of the store. Writes for a session or turn that no longer exists change nothing. Parameters are plain
- * `?`: Node 22 takes `?1` for a name.
+ * `?`, because Node 22 takes `?1` for a name, or `$name`.
  */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -40,7 +56,17 @@ const SQL = {
     ) OR EXISTS (
       SELECT 1 FROM messages WHERE session = ? AND json_extract(json, '$.role') <> 'user'
     ) AS used`,
-  listSessions: `SELECT ${SESSION} FROM sessions WHERE tenant = ? ORDER BY used_at DESC, created_at DESC, id LIMIT ?`,
+  placeOfSession: 'SELECT tenant, used_at AS at FROM sessions WHERE id = ?',
+  tenantsOfSessions: `${tenantsOf('sessions')} SELECT tenant FROM tenants WHERE tenant IS NOT NULL`,
+  listSessions: `
+    SELECT ${SESSION} FROM sessions
+    WHERE tenant = $tenant AND used_at >= $since AND (used_at, id) < ($at, $id) AND agent = coalesce($agent, agent)
+      AND ($text IS NULL OR instr(lower(
+        id || char(10) || session || char(10) || coalesce(json_extract(settings, '$.title'), '')), $text) > 0)
+    ORDER BY used_at DESC, id DESC LIMIT $limit`,
+  sinceSession:
+    'SELECT used_at AS at FROM sessions WHERE tenant = ? AND used_at <= ? ORDER BY used_at DESC LIMIT 1 OFFSET ?',
+  firstSessionAt: 'SELECT min(id) AS id FROM sessions WHERE tenant = ? AND used_at = ?',
   bindSession: 'UPDATE sessions SET bound = ?, renamed = 0 WHERE id = ?',
   setSession: "UPDATE sessions SET settings = json_patch(coalesce(settings, '{}'), ?) WHERE id = ?",
   beginEpoch: 'UPDATE sessions SET epoch = max(?, epoch + 1), bound = NULL, renamed = 0 WHERE id = ? RETURNING epoch',
@@ -90,10 +116,10 @@ const SQL = {
   endTurn: `
     INSERT INTO turns (
       position, turn, session, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
-      delivered, losses, measures, usage, seq, messages, events, known
+      delivered, losses, measures, usage, seq, messages, events, known, wire
     )
     SELECT max(?, coalesce((SELECT max(position) FROM turns), 0) + 1), ?, id, ?, ?, ?, ?, ?, ?,
-      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     FROM sessions WHERE id = ?
     ON CONFLICT (turn) DO NOTHING`,
   findKnown: `
@@ -105,14 +131,30 @@ const SQL = {
   // A row without content keeps the turn's place in its session, and its usage, until it is pruned.
   forgetTurn: `
     UPDATE turns SET outcome = '${DELETED}', request = NULL, code = NULL, losses = NULL, measures = NULL, seq = NULL,
-      messages = NULL, events = NULL, known = NULL
+      messages = NULL, events = NULL, known = NULL, wire = NULL
     WHERE turn = ?`,
   markDelivered: 'UPDATE turns SET delivered = 1 WHERE turn = ?',
   readEnded: `SELECT ${ENDED} FROM turns WHERE turn = ? AND ${KEPT}`,
+  readWire: 'SELECT wire FROM turns WHERE turn = ? AND wire IS NOT NULL',
   readRunning: 'SELECT * FROM running WHERE turn = ?',
+  placeOfTurn: `
+    SELECT tenant, started_at AS at FROM turns WHERE turn = ?
+    UNION ALL SELECT tenant, started_at FROM running WHERE turn = ?`,
+  tenantsOfTurns: `${tenantsOf('turns')} SELECT tenant FROM tenants WHERE tenant IS NOT NULL`,
   listEnded: `
-    SELECT ${ENDED} FROM turns WHERE tenant = ? AND ${KEPT} ORDER BY started_at DESC, turn DESC LIMIT ?`,
-  listRunning: 'SELECT * FROM running WHERE tenant = ?',
+    SELECT ${ENDED}, named FROM turns ${NAMED}
+    WHERE tenant = $tenant AND started_at >= $since AND ${TURN_CONDITIONS} AND outcome = coalesce($state, outcome) AND ${KEPT}
+      AND ($text IS NULL OR instr(lower(turn || char(10) || coalesce(request, '') || char(10) || named || char(10)
+        || coalesce(json_extract(measures, '$.error'), '')), $text) > 0)
+    ORDER BY started_at DESC, turn DESC LIMIT $limit`,
+  listRunning: `
+    SELECT running.*, named FROM running ${NAMED}
+    WHERE tenant = coalesce($tenant, tenant) AND ${TURN_CONDITIONS}
+      AND ($text IS NULL
+        OR instr(lower(turn || char(10) || coalesce(request, '') || char(10) || named), $text) > 0)`,
+  sinceTurn:
+    'SELECT started_at AS at FROM turns WHERE tenant = ? AND started_at <= ? ORDER BY started_at DESC LIMIT 1 OFFSET ?',
+  firstTurnAt: 'SELECT min(turn) AS id FROM turns WHERE tenant = ? AND started_at = ?',
   unfinishedTurns: 'SELECT * FROM running ORDER BY started_at, turn',
   unfinishedOf: 'SELECT * FROM running WHERE session = ? ORDER BY started_at, turn',
   lostTurns: `
@@ -182,11 +224,7 @@ const SQL = {
 
   // By tenant, because the index is: no tenant has many turns that began before a time and ended after it.
   oldTurns: `
-    WITH RECURSIVE tenants (tenant) AS (
-      SELECT min(tenant) FROM turns
-      UNION ALL SELECT (SELECT min(turns.tenant) FROM turns WHERE turns.tenant > tenants.tenant) FROM tenants
-      WHERE tenants.tenant IS NOT NULL
-    )
+    ${tenantsOf('turns')}
     SELECT position, turn, session, usage, messages FROM tenants CROSS JOIN turns USING (tenant)
     WHERE started_at < ? AND ended_at < ? LIMIT ?`,
   deleteEvents: 'DELETE FROM events WHERE turn = ?',

@@ -67,7 +67,7 @@ describe('a request for a turn', () => {
 
   test('that names its folder leaves it with the session, and the beginning of the first prompt', async () => {
     const { ask } = admitting([named('a', QUICK)])
-    const settings = async () => (await store.listSessions('local', 1))[0]?.settings
+    const settings = async () => (await store.listSessions({ tenant: 'local', limit: 1 }))!.rows[0]?.settings
     const input = [{ type: 'text', text: `\n ${'x'.repeat(79)}😀 and more\nbelow` }] as const
     await ask(start({ cwd: '/work', input }), { journal: 'shape' }).ended
     expect(await settings()).toEqual({ cwd: '/work' })
@@ -93,7 +93,7 @@ describe('a request for a turn', () => {
     const { ended, host } = ask(start({ task: 'compact' }))
     await ended
     expect(host.faults.map(({ code }) => code)).toEqual(['invalid-request'])
-    expect(await store.listSessions('local', 9)).toEqual([])
+    expect((await store.listSessions({ tenant: 'local', limit: 9 }))!.rows).toEqual([])
   })
 
   test('of a key that has as many turns as it may is refused', async () => {

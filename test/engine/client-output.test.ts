@@ -57,7 +57,7 @@ function output(transport: 'stdio' | 'http' = 'http', framing: Framing = 'ndjson
     inputEnded() {},
   })
   const stalled = (): void => note('stalled')
-  const it = new ClientOutput(host, { outbox, sink, scope, transport, stallLimit: 100, stalled })
+  const it = new ClientOutput(host, { outbox, sink, scope, tap: undefined, stallLimit: 100, stalled })
   const exchange = (answer: Partial<Answer> = {}): Exchange => new Exchange(start(), { ...ANSWER, ...answer }, host)
   const encode = (of: Exchange): void => host.encode({ type: 'turn-started', turn: 't' }, of, undefined as never)
   return { it, host, seen, exchange, encode }

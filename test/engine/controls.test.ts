@@ -5,7 +5,7 @@ import { Exchange } from '../../src/engine/client/exchange.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import type { Controls } from '../../src/engine/dispatch/controls.ts'
 import type { ControlCommand } from '../../src/engine/dispatch/own-controls.ts'
-import { answerQuery, followsTurns } from '../../src/engine/dispatch/queries.ts'
+import { answerQuery, followedTurns } from '../../src/engine/dispatch/queries.ts'
 import type { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
 import type { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import type { Sessions } from '../../src/engine/session/sessions.ts'
@@ -56,6 +56,7 @@ async function asked(command: ControlCommand, agent = mute, allowed?: readonly s
     settings: settingsOf([agent, other]),
     agent,
     tenant: LOCAL_TENANT,
+    admin: false,
     at: 7,
     ...(allowed && { allowed }),
   }
@@ -161,7 +162,7 @@ describe('what the gateway knows itself', () => {
     const subject = {
       settings: settingsOf([]),
       agent: mute,
-      tenant: 'none',
+      viewer: { tenant: 'none', admin: false },
       session: '',
       live: undefined,
       record: undefined,
@@ -186,7 +187,8 @@ describe('what the gateway knows itself', () => {
     ['turns', undefined, false],
     ['turn', '{"follow":true}', false],
   ] as const)('of %s with %j follows: %s', (what, args, follows) => {
-    expect(followsTurns({ exchange: 'x', type: 'query', what, ...(args !== undefined && { args }) })).toBe(follows)
+    const followed = followedTurns({ exchange: 'x', type: 'query', what, ...(args !== undefined && { args }) })
+    expect(followed !== undefined).toBe(follows)
   })
 })
 

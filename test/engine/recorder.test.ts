@@ -108,7 +108,7 @@ describe('the record of a turn', () => {
 
   /** The states of the turns in the record, and how many events each has. */
   const recorded = async () => {
-    const turns = await store.listTurns('local', 9)
+    const turns = (await store.listTurns({ tenant: 'local', limit: 9 }))!.rows
     const count = async (turn: string) => numbered(await store.readEvents(turn, 0), 0).length
     return Promise.all(turns.map(async ({ turn, outcome = 'running' }) => [turn, outcome, await count(turn)]))
   }

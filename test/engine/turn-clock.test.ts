@@ -130,7 +130,7 @@ test('a running turn is listed with its phase, an ended one with its end', () =>
   const base = { turn: 't', agent: 'plain', front: 'plain', session: 's', request: 'r', startedAt: 5, back: 'plain' }
   expect(liveInfo(turn)).toEqual({ ...base, state: 'running', phase: 'queued' })
   turn.fail({ code: 'overloaded', message: 'x', retryable: true })
-  const ended = { ...base, state: 'failed', endedAt: 5, code: 'overloaded', timings: { total: 0 } }
+  const ended = { ...base, state: 'failed', endedAt: 5, code: 'overloaded', error: 'x', timings: { total: 0 } }
   expect(liveInfo(turn)).toEqual(ended)
 })
 

@@ -17,8 +17,8 @@ async function starting(options: EntryOptions = {}) {
   const agent = plainAgent(`read -r line; ${DONE}`)
   const parts = engineParts(store, settingsOf([agent]))
   const { turns, recorder, watch, watches, breakers, opener, sessions } = parts
-  const peers = { recorder, breakers, turns, failover: { move() {} }, log: SILENT_LOG }
-  const starter = new TurnStarter({ turns, recorder, watch, watches, now: () => 9 }, peers)
+  const peers = { recorder, breakers, turns, figures: { ended() {} }, failover: { move() {} }, log: SILENT_LOG }
+  const starter = new TurnStarter({ turns, recorder, watch, watches, now: () => 9, clean: (text) => text }, peers)
   const key = { tenant: 'local', agent: 'plain', session: 's', conversation: '' }
   const session = sessions.open(await opener.record(key, 1), agent, false)
   const place: Place = { agents: [agent], session }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
-import { Watches } from '../../src/engine/session/watch.ts'
+import { type Scope, Watches } from '../../src/engine/session/watch.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import type { Command, LinkEvent } from '../../src/model/index.ts'
+import type { Command, LinkEvent, TurnsArgs } from '../../src/model/index.ts'
 import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -15,10 +15,10 @@ const QUERY: Command = { exchange: 'x', type: 'query', what: 'turns' }
 function watched() {
   const turns = new LiveTurns()
   const watches = new Watches(turns)
-  const follow = (tenant = 'local') => {
+  const follow = (scope: Scope = { tenant: 'local' }, args: TurnsArgs = {}) => {
     const host = new PlainHost()
     const exchange = new Exchange(QUERY, ANSWER, host)
-    const refused = watches.add(exchange, tenant)
+    const refused = watches.add(exchange, scope, args)
     return { host, exchange, refused, told: () => host.replies.map(idsOf) }
   }
   const run = (id: string, tenant = 'local', more: Parameters<typeof start>[0] = {}): Turn => {

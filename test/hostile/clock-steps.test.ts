@@ -202,7 +202,8 @@ test('old turns are deleted when both clocks say that they are old', async () =>
   ] as const) {
     await store.endTurn({ turn, ...about, endedAt: now - ago, outcome: 'completed' })
   }
-  const kept = async (): Promise<string[]> => (await store.listTurns('local', 10)).map(({ turn }) => turn)
+  const kept = async (): Promise<string[]> =>
+    (await store.listTurns({ tenant: 'local', limit: 10 }))!.rows.map(({ turn }) => turn)
   now += 24 * HOUR
   await upkeep.prune()
   expect(await kept()).toEqual(['new'])

@@ -87,7 +87,7 @@ export function allTurns(file: string): KeptTurn[] {
 /** All turns of a store of any kind, in no order. */
 export async function turnsIn(at: StoreLocation): Promise<KeptTurn[]> {
   const store = await openStore(at)
-  const records = await store.listTurns(LOCAL_TENANT, 9999)
+  const records = (await store.listTurns({ tenant: LOCAL_TENANT, limit: 9999 }))!.rows
   const turns = records.map(async ({ turn, outcome = null, code = null }) => {
     const types = numbered(await store.readEvents(turn, 0), 0).map(({ event: { type } }) => type)
     const ends = types.filter((type) => type === 'turn-end').length

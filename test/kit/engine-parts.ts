@@ -13,6 +13,7 @@ import { KeyUse } from '../../src/engine/record/key-use.ts'
 import { Lease } from '../../src/engine/record/lease.ts'
 import { Recorder } from '../../src/engine/record/recorder.ts'
 import { StoreWatch } from '../../src/engine/record/store-watch.ts'
+import { Figures } from '../../src/engine/session/figures.ts'
 import { LiveSessions } from '../../src/engine/session/live-sessions.ts'
 import { LiveTurns } from '../../src/engine/session/live-turns.ts'
 import { Sessions } from '../../src/engine/session/sessions.ts'
@@ -44,8 +45,9 @@ export function engineParts(
   const recorder = new Recorder(store, watch, lease, use)
   const elsewhere = new Elsewhere(store, lease, now)
   const sessions = new Sessions(live, { recorder, sessions: live, replies, log, elsewhere, now }, silentHooks)
-  const memory = { turns, sessions, watches, replies, breakers }
-  const takers = commandTakers({ store, log, settings, now }, { recorder, watch, use }, memory)
+  const memory = { turns, sessions, watches, replies, breakers, figures: new Figures() }
+  const base = { store, log, settings, now, clean: (text: string) => text }
+  const takers = commandTakers(base, { recorder, watch, use }, memory)
   const opener = new SessionOpener(store, { recorder, watch }, sessions)
   return { ...takers, ...memory, live, lease, watch, use, recorder, opener }
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { loadCodecs } from '../../codecs/index.ts'
+import { loadCodecs, standInNames } from '../../codecs/index.ts'
 import type { Config } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 import { type Hooks, silentHooks } from '../../src/contract/index.ts'
@@ -88,7 +88,7 @@ export async function startGateway(
   const { engine } = gateway
   const server = await startServer(
     { ...config.server, port: 0 },
-    { engine, codecs: Object.values(codecs), version: '0', ...(console && { console }) },
+    { engine, codecs: Object.values(codecs), version: '0', standIns: standInNames, ...(console && { console }) },
   )
   return {
     url: server.url,

@@ -244,6 +244,7 @@ export function plainTurn({
     },
     breakers: new Breakers(() => 0),
     turns: { delete() {} },
+    figures: { ended() {} },
     failover: { move: (turn) => note('move', turn.agent.name) },
     log: notingLog(note),
     ...peers,

@@ -3,7 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
-import { matrixText, type Named, namedDialects, type Pair, pairsOf, summary } from '../../src/matrix/index.ts'
+import {
+  matrixText,
+  type Named,
+  namedDialects,
+  type Pair,
+  type PairLoss,
+  pairsOf,
+  summary,
+} from '../../src/matrix/index.ts'
 import { ITEMS } from '../../src/model/index.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 
@@ -157,7 +165,23 @@ describe('GET /v1/matrix', () => {
 
   test('has all pairs, for those with a key', async () => {
     const answer = await get({ authorization: 'Bearer open-sesame' })
-    expect([answer.status, await answer.json()]).toEqual([200, { pairs }])
+    const told = (await answer.json()) as {
+      fronts: string[]
+      backs: string[]
+      pairs: (Pair & { losses: PairLoss[] })[]
+    }
+    expect([answer.status, told.pairs.map(({ losses: _, ...pair }) => pair)]).toEqual([200, pairs])
+    expect([told.fronts, told.backs]).toEqual([
+      [...new Set(pairs.map(({ client }) => client))],
+      [...new Set(pairs.map(({ agent }) => agent))],
+    ])
+    for (const { losses, counts } of told.pairs) {
+      expect(losses.filter(({ kind }) => kind === 'lost')).toHaveLength(counts.lost)
+      expect(losses.filter(({ kind }) => kind === 'weakened')).toHaveLength(counts.weakened)
+    }
+    const pair = told.pairs.find(({ client, agent }) => client === 'zene' && agent === 'native')!
+    const whyOf = (item: string) => pair.losses.find((loss) => loss.item === item)?.why
+    expect(whyOf('part.image')).toBe('Clients of zene have no place for it.')
     expect((await get({})).status).toBe(401)
     expect((await get({ authorization: 'Bearer open-sesame', origin: 'https://elsewhere.example' })).status).toBe(403)
   })

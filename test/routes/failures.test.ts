@@ -155,6 +155,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   '/v1/sessions/s': 'GET HEAD DELETE OPTIONS',
   '/v1/stdio/zot': 'POST OPTIONS',
   '/v1/agents': 'GET HEAD OPTIONS',
+  '/v1/overview': 'GET HEAD OPTIONS',
+  '/v1/doors': 'GET HEAD OPTIONS',
   '/v1/matrix': 'GET HEAD OPTIONS',
   '/healthz': 'GET HEAD OPTIONS',
   '/readyz': 'GET HEAD OPTIONS',

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Awaitable, SessionKey, Store, TurnRecord } from '../../src/contract/index.ts'
+import type { Awaitable, ListedTurn, Page, SessionKey, Store, TurnPage, TurnRecord } from '../../src/contract/index.ts'
 import type { Message } from '../../src/model/index.ts'
+import { MOST_READ } from '../../src/store/lists.ts'
 import { keyContract } from './key-contract.ts'
 
 export const KEY: SessionKey = { tenant: 'acme', agent: 'coder', session: 's-1', conversation: 'c-1' }
@@ -23,6 +24,73 @@ const answer = (text: string): Message => ({ ...message(text), role: 'assistant'
 
 /** Any well-formed text, with NUL, quotes, astral characters. */
 const text = fc.string({ unit: 'binary', maxLength: 20 })
+
+/** A turn of a list's property, as it is made. */
+interface MadeTurn {
+  tenant: string
+  agent: string
+  front: string
+  session: string
+  request?: string | undefined
+  startedAt: number
+  outcome?: 'completed' | 'failed' | undefined
+  error?: string | undefined
+}
+
+const word = fc.constantFrom('one', 'two', 'Ünï', "it's", 'ONE')
+const someTurn: fc.Arbitrary<MadeTurn> = fc.record({
+  tenant: fc.constantFrom('one', 'two'),
+  agent: word,
+  front: word,
+  session: word,
+  request: fc.option(word, { nil: undefined }),
+  startedAt: fc.nat(4),
+  outcome: fc.constantFrom('completed', 'failed', undefined),
+  error: fc.option(word, { nil: undefined }),
+})
+
+const conditions = fc.record(
+  {
+    all: fc.boolean(),
+    agent: word,
+    front: word,
+    session: word,
+    state: fc.constantFrom('running', 'completed', 'failed', 'cancelled'),
+    text: fc.constantFrom('n', 'ONE', 'ünï', 'Ün', "'", '%'),
+  },
+  { requiredKeys: ['all'] },
+)
+
+/** Records the turns; gives them as a list has them, the newest first. */
+async function putIn(store: Store, made: readonly MadeTurn[]): Promise<ListedTurn[]> {
+  const rows: ListedTurn[] = []
+  for (const [at, { session: named, request, outcome, error, ...rest }] of made.entries()) {
+    const { id } = await store.openSession(
+      { ...KEY, tenant: rest.tenant, agent: rest.agent, session: named },
+      `S-${named}-${at}`,
+      1,
+    )
+    const record = { ...TURN, ...rest, turn: `turn-${at}`, session: id, ...(request !== undefined && { request }) }
+    const measures = { back: 'zot', timings: {}, ...(error !== undefined && { error }) }
+    const ended = { ...record, endedAt: 9, measures }
+    await (outcome ? store.endTurn({ ...ended, outcome }) : store.beginTurn(record))
+    rows.push({ ...record, named, ...(outcome && { outcome, measures }) })
+  }
+  return rows.sort((a, b) => b.startedAt - a.startedAt || (a.turn < b.turn ? 1 : -1))
+}
+
+/** The same conditions, read as the documentation has them. */
+function isWanted(row: ListedTurn, { agent, front, session, state, text }: Omit<TurnPage, 'limit'>): boolean {
+  const lower = (said: string): string => said.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const texts = [row.turn, row.request ?? '', row.named, row.measures?.error ?? ''].map(lower)
+  return (
+    (agent === undefined || agent === row.agent) &&
+    (front === undefined || front === row.front) &&
+    (session === undefined || session === row.named || session === row.session) &&
+    (state === undefined || state === (row.outcome ?? 'running')) &&
+    (text === undefined || texts.some((said) => said.includes(lower(text))))
+  )
+}
 
 /**
  * What every driver must do. `open` gives a new, empty store; the suite closes it.
@@ -50,7 +118,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
       it('finds a session without making or touching one', async () => {
         expect(await store.findSession(KEY)).toBeUndefined()
-        expect(await store.listSessions('acme', 9)).toEqual([])
+        expect((await store.listSessions({ tenant: 'acme', limit: 9 }))!.rows).toEqual([])
         const made = await store.openSession(KEY, 'S1', 10)
         expect(await store.findSession(KEY)).toEqual(made)
         expect(await store.findSession({ ...KEY, conversation: 'other' })).toBeUndefined()
@@ -141,9 +209,33 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
           await store.openSession({ ...KEY, session: id }, id, now)
         }
         await store.openSession({ ...KEY, tenant: 'globex' }, 'X', 9)
-        expect((await store.listSessions('acme', 10)).map(({ id }) => id)).toEqual(['B', 'C', 'A'])
-        expect((await store.listSessions('acme', 2)).map(({ id }) => id)).toEqual(['B', 'C'])
-        expect(await store.listSessions('nobody', 10)).toEqual([])
+        expect((await store.listSessions({ tenant: 'acme', limit: 10 }))!.rows.map(({ id }) => id)).toEqual([
+          'B',
+          'C',
+          'A',
+        ])
+        expect((await store.listSessions({ tenant: 'acme', limit: 2 }))!.rows.map(({ id }) => id)).toEqual(['B', 'C'])
+        expect((await store.listSessions({ tenant: 'nobody', limit: 10 }))!.rows).toEqual([])
+      })
+
+      it('gives pages of sessions, and finds them by agent, ids and title', async () => {
+        for (const [id, now] of ['A', 'B', 'C'].entries())
+          await store.openSession({ ...KEY, session: now }, `id-${now}`, id >> 1)
+        await store.openSession({ ...KEY, tenant: 'globex', agent: 'writer' }, 'X', 9)
+        await store.setSession('id-A', { title: 'The "long" WALK', model: 'title":"b' })
+        const page = async (of: Omit<Page, 'limit'>) => {
+          const listed = await store.listSessions({ limit: 2, ...of })
+          return listed && [listed.rows.map(({ id }) => id), listed.next]
+        }
+        expect(await page({ tenant: 'acme' })).toEqual([['id-C', 'id-B'], 'id-B'])
+        expect(await page({ tenant: 'acme', before: 'id-B' })).toEqual([['id-A'], undefined])
+        expect(await page({ tenant: 'acme', before: 'X' })).toBeUndefined()
+        expect(await page({ before: 'X' })).toEqual([['id-C', 'id-B'], 'id-B'])
+        expect(await page({ agent: 'writer' })).toEqual([['X'], undefined])
+        expect(await page({ tenant: 'acme', agent: 'writer' })).toEqual([[], undefined])
+        expect(await page({ text: 'walk' })).toEqual([['id-A'], undefined])
+        expect(await page({ text: 'ID-c' })).toEqual([['id-C'], undefined])
+        expect(await page({ text: 'nothing' })).toEqual([[], undefined])
       })
 
       it('deletes a session with its transcript, turns and events, and nothing else', async () => {
@@ -348,9 +440,84 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         }
         await store.endTurn({ ...TURN, turn: 'b', startedAt: 3, endedAt: 4, outcome: 'completed' })
         await store.endTurn({ ...TURN, turn: 'd', startedAt: 3, endedAt: 4, outcome: 'completed' })
-        expect((await store.listTurns('acme', 3)).map(({ turn }) => turn)).toEqual(['d', 'b', 'c'])
-        expect((await store.listTurns('acme', 9)).map(({ turn }) => turn)).toEqual(['d', 'b', 'c', 'a'])
-        expect(await store.listTurns('other', 2)).toEqual([])
+        expect((await store.listTurns({ tenant: 'acme', limit: 3 }))!.rows.map(({ turn }) => turn)).toEqual([
+          'd',
+          'b',
+          'c',
+        ])
+        expect((await store.listTurns({ tenant: 'acme', limit: 9 }))!.rows.map(({ turn }) => turn)).toEqual([
+          'd',
+          'b',
+          'c',
+          'a',
+        ])
+        expect((await store.listTurns({ tenant: 'other', limit: 2 }))!.rows).toEqual([])
+      })
+
+      it('gives each page of a list what follows the one before', async () => {
+        await store.openSession({ ...KEY, tenant: 'globex' }, 'G1', 1)
+        for (const [at, turn] of ['a', 'b', 'c', 'd'].entries()) {
+          await store.endTurn({ ...TURN, turn, startedAt: at >> 1, endedAt: 9, outcome: 'completed' })
+        }
+        await store.endTurn({ ...TURN, turn: 'x', tenant: 'globex', session: 'G1', endedAt: 9, outcome: 'completed' })
+        await store.beginTurn({ ...TURN, turn: 'e', startedAt: 1 })
+        const page = async (before?: string, tenant?: string) => {
+          const listed = await store.listTurns({ limit: 2, ...(before && { before }), ...(tenant && { tenant }) })
+          return listed && [listed.rows.map(({ turn }) => turn), listed.next]
+        }
+        expect(await page(undefined, 'acme')).toEqual([['e', 'd'], 'd'])
+        expect(await page('d', 'acme')).toEqual([['c', 'b'], 'b'])
+        expect(await page('b', 'acme')).toEqual([['a'], undefined])
+        expect(await page('a', 'acme')).toEqual([[], undefined])
+        expect(await page('x', 'acme')).toBeUndefined()
+        expect(await page('nobody')).toBeUndefined()
+        expect(await page()).toEqual([['x', 'e'], 'e'])
+        expect(await page('e')).toEqual([['d', 'c'], 'c'])
+      })
+
+      it('finds the turns that the conditions of a list ask for, and no others', async () => {
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(someTurn, { maxLength: 12 }),
+            fc.array(conditions, { maxLength: 8 }),
+            async (made, asked) => {
+              const all = await putIn(store, made)
+              for (const wanted of asked) {
+                const { all: everybody, ...page } = wanted
+                const scope = everybody ? {} : { tenant: 'one' }
+                const found: ListedTurn[] = []
+                for (let before: string | undefined, more = true; more; ) {
+                  const listed = (await store.listTurns({ ...page, ...scope, limit: 3, ...(before && { before }) }))!
+                  found.push(...listed.rows)
+                  before = listed.next
+                  more = before !== undefined
+                }
+                const right = all.filter((row) => (everybody || row.tenant === 'one') && isWanted(row, page))
+                expect(found.map(({ turn, named }) => [turn, named])).toEqual(
+                  right.map(({ turn, named }) => [turn, named]),
+                )
+              }
+              for (const tenant of ['one', 'two']) {
+                for (const { id } of (await store.listSessions({ tenant, limit: 99 }))!.rows)
+                  await store.deleteSession(id)
+              }
+            },
+          ),
+          { numRuns: 25 },
+        )
+      })
+
+      it('reads no more at a time than it should where little is found, and goes on from there', async () => {
+        for (let at = 0; at <= MOST_READ + 1; at++) {
+          const end = { turn: `t${at}`, startedAt: at, endedAt: at, outcome: 'completed' } as const
+          void store.endTurn({ ...TURN, ...end, agent: at === 0 ? 'rare' : 'coder' })
+        }
+        const first = await store.listTurns({ tenant: 'acme', agent: 'rare', limit: 5 })
+        expect(first).toEqual({ rows: [], next: 't1' })
+        const second = await store.listTurns({ tenant: 'acme', agent: 'rare', limit: 5, before: 't1' })
+        expect([second?.rows.map(({ turn }) => turn), second?.next]).toEqual([['t0'], undefined])
+        const all = await store.listTurns({ tenant: 'acme', limit: 5 })
+        expect(all?.next).toBe(`t${MOST_READ - 3}`)
       })
 
       it('keeps a turn whole that was never recorded as running', async () => {
@@ -378,7 +545,9 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         const newest = { turn: 'c2', owner: 'two', ended: false }
         expect((await store.openSession(KEY, 'S3', 5)).last).toEqual(newest)
         expect((await store.findSession(KEY))?.last).toEqual(newest)
-        expect((await store.listSessions('acme', 9)).find(({ id }) => id === 'S1')?.last).toEqual(newest)
+        expect(
+          (await store.listSessions({ tenant: 'acme', limit: 9 }))!.rows.find(({ id }) => id === 'S1')?.last,
+        ).toEqual(newest)
       })
 
       it('lists the unfinished turns of a session, the oldest first', async () => {
@@ -464,7 +633,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect([await store.readTurn('t2'), await store.readTurnMessages('t2')]).toEqual([undefined, undefined])
         expect(await store.readEvents('t2', 0)).toEqual([])
         expect(await store.readMessages('S1')).toEqual([message('t1'), answer('t1')])
-        expect((await store.listTurns('acme', 9)).map(({ turn }) => turn)).toEqual(['t1'])
+        expect((await store.listTurns({ tenant: 'acme', limit: 9 }))!.rows.map(({ turn }) => turn)).toEqual(['t1'])
         expect(await store.findKnown('k2', 9)).toEqual([])
         expect((await store.readEvents('t1', 0)).length).toBe(2)
       })
@@ -746,8 +915,8 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         }
         await store.endTurn({ ...TURN, turn: 'later', session: 'b', tenant: 'b', endedAt: 500, outcome: 'failed' })
         expect([await store.prune(300, 4), await store.prune(300, 4), await store.prune(300, 4)]).toEqual([4, 2, 0])
-        const left = await Promise.all(['acme', 'b', 'c'].map((tenant) => store.listTurns(tenant, 9)))
-        expect(left.flat().map(({ turn }) => turn)).toEqual(['later'])
+        const left = await Promise.all(['acme', 'b', 'c'].map((tenant) => store.listTurns({ tenant, limit: 9 })))
+        expect(left.flatMap((page) => page!.rows).map(({ turn }) => turn)).toEqual(['later'])
       })
 
       it('deletes claims that expired before the time, and no valid one', async () => {

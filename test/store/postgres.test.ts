@@ -66,7 +66,9 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       const ids = Array.from({ length: 600 }, (_, n) => `S${n}`)
       await Promise.all(ids.map((id, n) => store.openSession({ ...KEY, session: id }, id, n)))
       expect(await asked(`SELECT DISTINCT xmin FROM ${schema}.sessions`)).toHaveLength(2)
-      expect((await store.listSessions('acme', 600)).map(({ id }) => id)).toEqual(ids.reverse())
+      expect((await store.listSessions({ tenant: 'acme', limit: 600 }))!.rows.map(({ id }) => id)).toEqual(
+        ids.reverse(),
+      )
       await store.close()
     })
 
@@ -324,7 +326,9 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
 
     it('takes no text with a NUL where there can be none', async () => {
       const store = await open()
-      await expect(Promise.resolve().then(() => store.listTurns('a\0', 1))).rejects.toThrow('has a NUL')
+      await expect(Promise.resolve().then(() => store.listTurns({ tenant: 'a\0', limit: 1 }))).rejects.toThrow(
+        'has a NUL',
+      )
       await store.close()
     })
 

@@ -191,10 +191,11 @@ describe('the files', () => {
     const turn = { session: 'S', tenant: 'a', agent: 'b', front: 'zot', owner: 'host:1', epoch: 0, delivered: false }
     const left = { ...turn, turn: 'left', startedAt: 7 }
     const measures = { back: 'zot', timings: {}, usage: { input: 3 } }
-    expect(await store.listTurns('a', 9)).toEqual([
-      left,
-      { ...turn, turn: 'second', startedAt: 4, endedAt: 6, outcome: 'completed', delivered: true, measures },
-      { ...turn, turn: 'first', startedAt: 2, endedAt: 3, outcome: 'failed' },
+    const named = 's'
+    expect((await store.listTurns({ tenant: 'a', limit: 9 }))!.rows).toEqual([
+      { ...left, named },
+      { ...turn, turn: 'second', startedAt: 4, endedAt: 6, outcome: 'completed', delivered: true, measures, named },
+      { ...turn, turn: 'first', startedAt: 2, endedAt: 3, outcome: 'failed', named },
     ])
     expect(await store.unfinishedTurns()).toEqual([left])
     expect(await store.readEvents('second', 0)).toEqual([

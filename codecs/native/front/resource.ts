@@ -24,6 +24,7 @@ import { faultLine } from '../lines.ts'
 import { readCommand } from '../read.ts'
 import { write } from '../wire.ts'
 import { formOf } from './http-request.ts'
+import { isFollowed, listArgs } from './list-args.ts'
 import { StreamedAnswer } from './streamed.ts'
 
 /** A request for a turn or a session that there is: the segments of its path, its body. */
@@ -34,16 +35,13 @@ interface Request {
   body: string
 }
 
-/** The argument of the query `turns` for all that becomes of them. */
-const FOLLOW = '{"follow":true}'
-
 /** The command of each endpoint; text says why the request is wrong. */
 const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>> = {
   'GET /v1/turns': ({ exchange, query }) => ({
     exchange,
     type: 'query',
     what: 'turns',
-    ...(/(^|&)follow=(1|true)(&|$)/.test(query) && { args: FOLLOW }),
+    args: listArgs(query),
   }),
   'GET /v1/turns/:turn': ({ exchange, params }) => ({
     exchange,
@@ -69,7 +67,7 @@ const COMMANDS: Readonly<Record<string, (request: Request) => Command | string>>
     target: { turn: params['turn']! },
   }),
   'POST /v1/turns/:turn/approvals/:ask': approval,
-  'GET /v1/sessions': ({ exchange }) => ({ exchange, type: 'query', what: 'sessions' }),
+  'GET /v1/sessions': ({ exchange, query }) => ({ exchange, type: 'query', what: 'sessions', args: listArgs(query) }),
   'GET /v1/sessions/:session': ({ exchange, params }) => ({
     exchange,
     type: 'query',
@@ -140,7 +138,8 @@ export class ResourceFront implements FrontLink {
       this.#ports.fault(fault('invalid-request', `The request cannot be read: ${command}.`), 'continues')
       return
     }
-    const follows = command.type === 'turn-follow' || (command.type === 'query' && command.args === FOLLOW)
+    const lists = command.type === 'query' && command.what === 'turns'
+    const follows = command.type === 'turn-follow' || (lists && isFollowed(query))
     this.#ports.command(command, follows ? this.#following() : WHOLE)
   }
 

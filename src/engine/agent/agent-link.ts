@@ -11,7 +11,7 @@ import type {
   TurnEvent,
   TurnStart,
 } from '../../model/index.ts'
-import type { AgentSettings } from '../common/index.ts'
+import type { AgentSettings, Tape } from '../common/index.ts'
 import { cancelledTurn, failedTurn } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
 import type { CommandReply } from './replies.ts'
@@ -23,6 +23,8 @@ export interface LinkRun {
   readonly scope: TurnScope
   /** The time that a cancelled agent has to stop, in milliseconds. */
   readonly graceMs: number
+  /** Keeps the frames of the turn, where its route wants them. */
+  readonly tape?: Tape | undefined
   loss(loss: Loss): void
   /** The agent is ready; its HTTP answer began as a stream of events; a frame of that stream came. */
   progress(what: 'ready' | 'head' | 'frame'): void
@@ -47,6 +49,8 @@ export class AgentLink extends AgentWire {
   options: Readonly<Record<string, string | boolean>> | undefined
   /** The model that the agent has named. */
   model: string | undefined
+  /** The version that the agent has named. */
+  version: string | undefined
   #run: LinkRun | undefined
   /** The command that waits for a reply; undefined as the reply says that none comes. */
   #asked: { exchange: Id; replied: (reply?: CommandReply) => void } | undefined
@@ -78,6 +82,7 @@ export class AgentLink extends AgentWire {
       this.#run = run
       this.#cut = false
       this.calls.scope = run.scope
+      this.calls.tape = run.tape
       this.host.run(run.command).subscribe(subscriber)
       return () => this.#left(run)
     })
@@ -145,11 +150,13 @@ export class AgentLink extends AgentWire {
     this.#calm()
     this.#run = undefined
     this.calls.scope = SILENT_SCOPE
+    this.calls.tape = undefined
   }
 
   link(event: LinkEvent): void {
     if (event.type === 'agent-ready') {
       this.model = event.model
+      this.version = event.version
       this.calls.newest?.scope.ready()
       this.#run?.progress('ready')
     }

@@ -35,8 +35,9 @@ export class AgentPool {
   readonly #warm: IdleLink[] = []
   /** Its agent is no longer configured like this. */
   retired = false
-  /** The model that a process which is gone had named. */
+  /** The model and the version that a process which is gone had named. */
   #lastModel: string | undefined
+  #lastVersion: string | undefined
 
   /** `ahead` gives what observes a process that is started for no turn. */
   constructor(agent: AgentSettings, evict: EvictIdle, ahead: () => TurnScope = () => SILENT_SCOPE) {
@@ -102,6 +103,17 @@ export class AgentPool {
     return this.#lastModel
   }
 
+  /** The version of the agent, as far as a process of it has said so. */
+  get version(): string | undefined {
+    for (const { version } of this.#live) if (version !== undefined) this.#lastVersion = version
+    return this.#lastVersion
+  }
+
+  /** The number of processes that live over turns. */
+  get processes(): number {
+    return this.#live.size
+  }
+
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
   refill(): void {
     while (!this.retired && this.#warm.length < this.agent.pool.warm && this.#places.take()) {
@@ -159,6 +171,7 @@ export class AgentPool {
 
   #exited(link: AgentLink): void {
     this.#lastModel = link.model ?? this.#lastModel
+    this.#lastVersion = link.version ?? this.#lastVersion
     this.#live.delete(link)
     const idle = this.#warm.find((one) => one.link === link)
     if (idle) this.#forget(idle)

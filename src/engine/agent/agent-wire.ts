@@ -1,4 +1,12 @@
-import type { CallEnd, CallHead, Frame, RunningProcess, TurnScope } from '../../contract/index.ts'
+import {
+  type CallEnd,
+  type CallHead,
+  type Frame,
+  frameText,
+  type RunningProcess,
+  type TurnScope,
+} from '../../contract/index.ts'
+import { encodeFrame } from '../../framing/index.ts'
 import type { Command, Fault, LinkEvent, Loss, TurnStart } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { BackHost, type BackListener } from './back-host.ts'
@@ -96,7 +104,9 @@ export abstract class AgentWire implements BackListener, CallListener {
 
   frame(frame: Frame, { streams }: LiveCall): void {
     if (streams) this.streamed('frame')
-    this.host.decode(frame)
+    const { tape } = this.calls
+    if (tape) tape.fromAgent(textOf(frame, streams), () => this.host.decode(frame))
+    else this.host.decode(frame)
   }
 
   /** The output of a call that the codec has left, for one that took its place, says nothing about the wire. */
@@ -126,6 +136,11 @@ export abstract class AgentWire implements BackListener, CallListener {
     this.host.dead = true
     this.died()
   }
+}
+
+/** The text of a frame as its wire had it. */
+function textOf(frame: Frame, streams: boolean): string {
+  return streams ? encodeFrame('sse', frame).trimEnd() : frameText(frame)
 }
 
 /** The context of an agent's codec, with the folder that its processes run in. */

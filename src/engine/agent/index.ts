@@ -1,7 +1,7 @@
 export type { AgentLink, LinkOwner } from './agent-link.ts'
 export { AgentPool, type LinkFor } from './agent-pool.ts'
 export { type BackCalls, BackHost, type BackListener } from './back-host.ts'
-export { Breakers } from './breakers.ts'
+export { type BreakerState, Breakers } from './breakers.ts'
 export { HealthChecks } from './health.ts'
 export type { Waiting } from './places.ts'
 export { type CommandReply, Replies } from './replies.ts'

@@ -1,5 +1,5 @@
-import type { BackPorts, Call, CallEnd, Frame, TurnScope } from '../../contract/index.ts'
-import type { AgentSettings } from '../common/index.ts'
+import { type BackPorts, type Call, type CallEnd, type Frame, frameText, type TurnScope } from '../../contract/index.ts'
+import type { AgentSettings, Tape } from '../common/index.ts'
 import type { BackCalls } from './back-host.ts'
 import { type CallListener, LiveCall } from './live-call.ts'
 
@@ -14,6 +14,8 @@ export class LiveCalls implements BackCalls {
   #quiet: (() => void)[] = []
   /** Observes the calls that are opened from now on. */
   scope: TurnScope
+  /** Keeps what the calls carry, where the turn that runs is to have that kept. */
+  tape: Tape | undefined
   /** Does something to a file for the agent. */
   readonly file?: NonNullable<BackPorts['file']>
 
@@ -38,6 +40,7 @@ export class LiveCalls implements BackCalls {
   }
 
   open(call: Call): void {
+    this.tape?.toAgent(textOfCall(call, this.#agent))
     const { target } = this.#agent
     const scope = this.scope.call(
       target.kind === 'process'
@@ -51,6 +54,7 @@ export class LiveCalls implements BackCalls {
   }
 
   send(frame: Frame): void {
+    this.tape?.toAgent(frameText(frame))
     this.#named(typeof frame === 'string' ? undefined : frame.call)?.write(frame)
   }
 
@@ -104,4 +108,14 @@ export class LiveCalls implements BackCalls {
   #named(name: string | undefined): LiveCall | undefined {
     return name === undefined ? this.newest : this.#calls.find(({ call }) => call.call === name)
   }
+}
+
+/** A call as its wire begins: a command line, or the line and the body of a request. */
+function textOfCall(call: Call, { context, target }: AgentSettings): string {
+  if (call.kind === 'http') {
+    const url = target.kind === 'http' ? target.url : ''
+    return `${call.method} ${url}${call.path ?? ''}\n\n${call.body}`
+  }
+  const { command = '', args = [] } = context.process ?? {}
+  return [call.command ?? command, ...(call.args ?? args)].map((word) => JSON.stringify(word)).join(' ')
 }

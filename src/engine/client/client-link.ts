@@ -1,9 +1,10 @@
-import type { Hooks, RequestScope } from '../../contract/index.ts'
+import type { FrontContext, Hooks, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { Command, Fault, Id, Target } from '../../model/index.ts'
-import { type CurrentSettings, newId } from '../common/index.ts'
+import { type CurrentSettings, type EngineSettings, newId } from '../common/index.ts'
 import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
+import { ClientTap } from './client-tap.ts'
 import type { Exchange } from './exchange.ts'
 import { FrontHost } from './front-host.ts'
 import type { FrontOpening } from './front-wire.ts'
@@ -110,6 +111,11 @@ export class ClientLink {
     this.#output.drained()
   }
 
+  /** Keeps what its wire carries, in a gateway that keeps wires. */
+  get tap(): ClientTap | undefined {
+    return this.#output.tap
+  }
+
   /** The exchange of this wire whose turn a target means. */
   exchangeOf(target: Target): Exchange | undefined {
     return this.#host.exchangeOf(target)
@@ -145,7 +151,7 @@ export class ClientLink {
       outbox: this.#peers.outbox,
       sink,
       scope: this.scope,
-      transport: context.transport,
+      tap: tapOf(context, this.#peers.settings.current),
       stallLimit: this.#peers.settings.current.limits.idle,
       stalled: () => this.disconnect(),
     })
@@ -157,6 +163,7 @@ export class ClientLink {
     return frameDecoder(input, input === 'body' ? limits.body : limits.line, {
       frame: (frame) => {
         clearTimeout(this.#idle)
+        this.#output.tap?.received(frame)
         this.#host.decode(frame)
       },
       fault: (broken) => this.#host.fault(broken, 'ends'),
@@ -216,6 +223,12 @@ export class ClientLink {
       this.disconnect()
     }
   }
+}
+
+/** A tap, where a route keeps wires: which turns this client will begin is not known yet. */
+function tapOf({ method, path, argv }: FrontContext, { routes }: EngineSettings): ClientTap | undefined {
+  if (!routes.some(({ journal }) => journal === 'wire')) return undefined
+  return new ClientTap(method === '' ? JSON.stringify(argv) : `${method} ${path}`)
 }
 
 function requestOf(hooks: Hooks, { context, front, carrier }: ClientOptions): RequestScope {

@@ -1,6 +1,7 @@
 import type { ClientSink, Frame, Framing, RequestScope } from '../../contract/index.ts'
 import { encodeFrame } from '../../framing/index.ts'
 import { answerHead, lossTrailers } from './answer-head.ts'
+import type { ClientTap } from './client-tap.ts'
 import type { Exchange } from './exchange.ts'
 import type { FrontHost } from './front-host.ts'
 import type { Outbox } from './outbox.ts'
@@ -10,7 +11,8 @@ export interface OutputWay {
   outbox: Outbox
   sink: ClientSink
   scope: RequestScope
-  transport: 'stdio' | 'http' | 'socket'
+  /** Keeps what is written, in a gateway that keeps wires. */
+  tap: ClientTap | undefined
   /** The time that a client may refuse to read, in milliseconds. */
   stallLimit: number
   /** The client refused to read for longer than that. */
@@ -48,9 +50,16 @@ export class ClientOutput {
     if (this.closed) return
     this.#spoke = true
     this.#framing ??= this.#begin(frame)
-    this.#buffer += encodeFrame(this.#framing, frame)
-    if (this.#framing === 'body' && this.#way.transport === 'stdio') this.#buffer += '\n'
+    const text = encodeFrame(this.#framing, frame)
+    this.#buffer += text
+    this.#way.tap?.sent(text, this.#host.answering)
+    if (this.#framing === 'body' && this.#host.transport === 'stdio') this.#buffer += '\n'
     this.#schedule()
+  }
+
+  /** Keeps what is written, in a gateway that keeps wires. */
+  get tap(): ClientTap | undefined {
+    return this.#way.tap
   }
 
   /** Calls back when everything sent so far is with the client; never when it is gone. */
@@ -109,7 +118,7 @@ export class ClientOutput {
   /** There was nothing to say: over HTTP an answer without content, which also tells an EventSource to stop asking. */
   #beginEmpty(): void {
     const { status } = this.#host
-    this.#status = this.#way.transport === 'http' && status === 200 ? 204 : status
+    this.#status = this.#host.transport === 'http' && status === 200 ? 204 : status
     this.#way.sink.head(this.#status, {})
   }
 

@@ -47,6 +47,11 @@ export class FrontHost implements ExchangeHost {
     return this.#opening.dialect.front.capabilities
   }
 
+  /** How its client is connected. */
+  get transport(): 'stdio' | 'http' | 'socket' {
+    return this.#opening.context.transport
+  }
+
   /** The exchanges that wait for the rest of their answers. */
   get exchanges(): readonly Exchange[] {
     return [...this.#exchanges.values()]

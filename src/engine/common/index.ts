@@ -1,8 +1,17 @@
 export { elapsed, steadyFrom } from './clock.ts'
 export { LOST, UNWRITABLE } from './faults.ts'
+export {
+  addHistogram,
+  count,
+  type Histogram,
+  newHistogram,
+  type Percentiles,
+  percentilesOf,
+} from './histogram.ts'
 export { newId } from './ids.ts'
 export type { EngineLog, EngineParts } from './parts.ts'
 export { type SessionNames, sessionNames } from './session-names.ts'
 export { type AgentSettings, type CurrentSettings, type EngineSettings, limitsOf, type TurnLimits } from './settings.ts'
 export { digestOf, randomId } from './startup.ts'
+export { Tape, type Wire, type WireFrame } from './tape.ts'
 export { type AbortSignalLike, timeoutUntil } from './timeout.ts'

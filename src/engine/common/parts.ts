@@ -16,6 +16,8 @@ export interface EngineParts {
   hooks: Hooks
   log: EngineLog
   now?: () => number
+  /** Takes secrets out of what is kept of wires, as it is done for the log. */
+  clean?: (text: string) => string
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
   keepAliveMs?: number
 }

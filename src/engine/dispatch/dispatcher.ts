@@ -4,6 +4,7 @@ import { type CurrentSettings, type EngineLog, UNWRITABLE } from '../common/inde
 import { needsRecord, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { Admission } from './admission.ts'
 import type { Controls } from './controls.ts'
+import { viewerOf } from './lists.ts'
 import { chooseAgent } from './router.ts'
 import { TurnCommands } from './turn-commands.ts'
 
@@ -63,7 +64,7 @@ export class Dispatcher implements ClientListener {
     const { admission, turnCommands, controls } = this.#takers
     const { recorder, settings, now } = this.#peers
     const { front, context, access } = client.options
-    const { tenant, agent: explicit, allowed } = access
+    const { agent: explicit, allowed } = access
     if (command.type === 'turn-start') client.scope.read?.()
     else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
     if (TurnCommands.takes(command)) return turnCommands.run(client, command, exchange)
@@ -86,7 +87,7 @@ export class Dispatcher implements ClientListener {
     await controls.run(
       client,
       command,
-      { settings: current, agent: choice.agent, tenant, allowed, at: now() },
+      { settings: current, agent: choice.agent, ...viewerOf(access), allowed, at: now() },
       exchange,
     )
   }

@@ -72,7 +72,7 @@ export function keyed({ client, command, asked, agent }: Entry): Keyed {
 export function infoOf({ command, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
   const { model, systemPrompt } = command.options
   const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
-  const isPublic = journal === 'full' && (command.environment?.privacy ?? 'public') === 'public'
+  const isPublic = journal !== 'shape' && (command.environment?.privacy ?? 'public') === 'public'
   return {
     turn: command.turn,
     agent: agent.name,

@@ -1,3 +1,4 @@
 export { Dispatcher } from './dispatcher.ts'
+export type { Viewer } from './lists.ts'
 export { mayUse } from './router.ts'
-export { commandTakers } from './takers.ts'
+export { commandTakers, type Memory } from './takers.ts'

@@ -3,7 +3,8 @@ import { type Command, type CommandOf, type Fault, fault, type Id, type TurnStar
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
-import { answerQuery, followsTurns } from './queries.ts'
+import { scopeOf, type Viewer } from './lists.ts'
+import { answerQuery, followedTurns } from './queries.ts'
 import { BUSY, type SessionChanges } from './session-changes.ts'
 
 /** Every command that neither starts a turn nor is about one. */
@@ -13,10 +14,9 @@ export type ControlCommand = Exclude<
 >
 
 /** Origin and agent of a control command. */
-export interface ControlContext {
+export interface ControlContext extends Viewer {
   settings: EngineSettings
   agent: AgentSettings
-  tenant: string
   allowed?: readonly string[]
   /** Milliseconds since the epoch. */
   at: number
@@ -80,17 +80,19 @@ export class OwnControls {
   /** Answers a question; one that follows all turns stays open. */
   async #query(
     command: CommandOf<'query'>,
-    { settings, agent, allowed, tenant }: ControlContext,
+    context: ControlContext,
     { record, live }: Subject,
     exchange: Exchange | undefined,
   ): Promise<void> {
-    if (exchange && followsTurns(command)) {
-      const full = this.#peers.watches.add(exchange, tenant)
+    const followed = followedTurns(command)
+    if (exchange && followed) {
+      const full = this.#peers.watches.add(exchange, scopeOf(context, followed), followed)
       if (full) exchange.reply({ fault: full })
       return
     }
     const session = command.session?.id ?? ''
-    const subject = { settings, agent, tenant, session, live, record: record?.id, ...(allowed && { allowed }) }
+    const { settings, agent, allowed } = context
+    const subject = { settings, agent, viewer: context, session, live, record: record?.id, ...(allowed && { allowed }) }
     const answer = await answerQuery(this.#peers, command, subject)
     exchange?.reply(typeof answer === 'string' ? { data: answer } : { fault: answer })
   }

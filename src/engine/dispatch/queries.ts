@@ -1,4 +1,3 @@
-import type { SessionRecord, Store } from '../../contract/index.ts'
 import {
   type AgentReply,
   type AgentsReply,
@@ -13,29 +12,19 @@ import {
   type ModelsReply,
   parse,
   replyData,
-  type SessionInfo,
   type SessionReply,
-  type SessionsReply,
   type StateReply,
   type TurnReply,
-  type TurnsReply,
+  type TurnsArgs,
 } from '../../model/index.ts'
 import type { AgentSettings, EngineSettings } from '../common/index.ts'
 import { foldUpTo, numbered, viewOf } from '../events/index.ts'
-import type { LiveSession, LiveTurns, Sessions } from '../session/index.ts'
+import type { LiveSession } from '../session/index.ts'
 import { turnInfo } from '../turn/index.ts'
+import { turnsArgs } from './list-args.ts'
+import { type Known, listSessions, listTurns, maySee, sessionInfo, type Viewer } from './lists.ts'
 import { mayUse } from './router.ts'
 import { turnInput } from './turn-input.ts'
-
-/** The most sessions or turns that a list has. */
-const LIST_LIMIT = 200
-
-/** The sources of an answer: the store, and the sessions and turns in memory. */
-export interface Known {
-  store: Store
-  sessions: Sessions
-  turns: LiveTurns
-}
 
 /** Subject of a query. */
 export interface QuerySubject {
@@ -43,8 +32,8 @@ export interface QuerySubject {
   agent: AgentSettings
   /** The agents that the client may use. */
   allowed?: readonly string[]
-  /** Whose sessions and turns it may be told of. */
-  tenant: string
+  /** Who asks. */
+  viewer: Viewer
   /** The client's id of the session. */
   session: string
   live: LiveSession | undefined
@@ -75,25 +64,25 @@ export async function answerQuery(
     case 'state':
       return replyData(await state(known, subject))
     case 'sessions':
-      return replyData(await sessions(known, subject.tenant))
+      return listSessions(known, command, subject.viewer)
     case 'session':
-      return session(known, subject.tenant, command.args === undefined ? subject.record : argument(command, 'id'))
+      return session(known, subject.viewer, command.args === undefined ? subject.record : argument(command, 'id'))
     case 'turns':
-      return replyData(await turns(known, subject.tenant))
+      return listTurns(known, command, subject.viewer)
     case 'turn':
-      return turn(known, subject.tenant, argument(command, 'turn'))
+      return turn(known, subject.viewer, argument(command, 'turn'))
     case 'input':
-      return turnInput(known, subject.tenant, argument(command, 'turn'), argument(command, 'continuation'))
+      return turnInput(known, subject.viewer.tenant, argument(command, 'turn'), argument(command, 'continuation'))
     case 'offers':
     case 'hints':
       return fault('invalid-request', `The gateway cannot answer the query "${command.what}" for this agent.`)
   }
 }
 
-/** True for a query that is answered again whenever a turn gets further. */
-export function followsTurns({ what, args }: CommandOf<'query'>): boolean {
-  const given = what === 'turns' && args !== undefined ? parse(args) : undefined
-  return isRecord(given) && given['follow'] === true
+/** The args of a query that is answered again whenever a turn gets further; undefined for any other. */
+export function followedTurns({ what, args }: CommandOf<'query'>): TurnsArgs | undefined {
+  const read = what === 'turns' ? turnsArgs(args) : {}
+  return 'follow' in read ? read : undefined
 }
 
 function described({ agent: { name, protocol, dialect } }: QuerySubject): AgentReply {
@@ -137,50 +126,17 @@ function argument({ args }: CommandOf<'query'>, name: string): string {
   return isRecord(given) ? String(given[name] ?? '') : ''
 }
 
-async function sessions(known: Known, tenant: string): Promise<SessionsReply> {
-  const records = await known.store.listSessions(tenant, LIST_LIMIT)
-  return { sessions: await Promise.all(records.map((record) => sessionInfo(known, record))) }
-}
-
-async function session(known: Known, tenant: string, id: string | undefined): Promise<JsonText | Fault> {
+async function session(known: Known, viewer: Viewer, id: string | undefined): Promise<JsonText | Fault> {
   const { store } = known
   const record = id === undefined ? undefined : await store.readSession(id)
-  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such session.')
+  if (!record || !maySee(viewer, record)) return fault('session-not-found', 'There is no such session.')
   const messages = await store.readMessages(record.id)
   return replyData({ ...(await sessionInfo(known, record)), messages } satisfies SessionReply)
 }
 
-async function sessionInfo({ store, sessions: { live } }: Known, record: SessionRecord): Promise<SessionInfo> {
-  const {
-    tenant: _tenant,
-    bound: _bound,
-    epoch: _epoch,
-    settings: { cwd, title } = {},
-    renamed: _renamed,
-    last,
-    ...info
-  } = record
-  const usage = await store.usageOf(record.id)
-  return {
-    ...info,
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
-    ...(usage && { usage }),
-    busy: live.get(record.id)?.busy === true || last?.ended === false,
-  }
-}
-
-async function turns({ store, turns: live }: Known, tenant: string): Promise<TurnsReply> {
-  const records = await store.listTurns(tenant, LIST_LIMIT)
-  const infos = records.map(async (record) =>
-    turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(record.turn)),
-  )
-  return { turns: await Promise.all(infos) }
-}
-
-async function turn({ store, turns: live }: Known, tenant: string, id: string): Promise<JsonText | Fault> {
+async function turn({ store, turns: live }: Known, viewer: Viewer, id: string): Promise<JsonText | Fault> {
   const record = await store.readTurn(id)
-  if (record?.tenant !== tenant) return fault('session-not-found', 'There is no such turn.')
+  if (!record || !maySee(viewer, record)) return fault('session-not-found', 'There is no such turn.')
   const info = turnInfo(record, (await store.readSession(record.session))?.session ?? '', live.get(id))
   const view = live.get(id)?.view ?? foldUpTo(viewOf(info, []), numbered(await store.readEvents(id, 0), 0), Infinity)
   return replyData({

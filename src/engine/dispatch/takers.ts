@@ -3,7 +3,7 @@ import type { Breakers, Replies } from '../agent/index.ts'
 import type { ClientLink } from '../client/index.ts'
 import type { CurrentSettings, EngineLog } from '../common/index.ts'
 import { Idempotency, type KeyUse, type Recorder, type StoreWatch } from '../record/index.ts'
-import type { LiveTurns, Sessions, Watches } from '../session/index.ts'
+import type { Figures, LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { Admission } from './admission.ts'
 import { Controls } from './controls.ts'
 import { Conversations } from './conversations.ts'
@@ -22,6 +22,8 @@ export interface Base {
   log: EngineLog
   settings: CurrentSettings
   now(): number
+  /** Takes secrets out of a text that is kept. */
+  clean(text: string): string
 }
 
 /** The writers of the record. */
@@ -38,13 +40,14 @@ export interface Memory {
   watches: Watches
   replies: Replies
   breakers: Breakers
+  figures: Figures
 }
 
 /** Makes the takers of all commands. */
 export function commandTakers(base: Base, record: Writers, memory: Memory): Takers {
-  const { store, log, settings, now } = base
+  const { store, log, settings, now, clean } = base
   const { recorder, watch, use } = record
-  const { turns, sessions, watches, breakers } = memory
+  const { turns, sessions, watches, breakers, figures } = memory
   const host = { store, now }
   const idempotency = new Idempotency(store, now, turns)
   const opener = new SessionOpener(store, record, sessions)
@@ -55,7 +58,10 @@ export function commandTakers(base: Base, record: Writers, memory: Memory): Take
     use,
     conversations: new Conversations({ store, turns, sessions: sessions.live, watch, now }),
     placement: new Placement(opener, breakers, settings),
-    starter: new TurnStarter({ turns, recorder, watch, watches, now }, { recorder, breakers, turns, failover, log }),
+    starter: new TurnStarter(
+      { turns, recorder, watch, watches, now, clean },
+      { recorder, breakers, turns, figures, failover, log },
+    ),
     duplicates: new Duplicates(host, idempotency),
   }
   const admission = new Admission({ watch, recorder, idempotency, sessions: sessions.live, opener, now }, steps)

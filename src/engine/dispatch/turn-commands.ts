@@ -9,13 +9,14 @@ import {
   type Target,
 } from '../../model/index.ts'
 import { dropped } from '../carry/index.ts'
-import type { ClientLink, Exchange } from '../client/index.ts'
+import type { ClientAccess, ClientLink, Exchange } from '../client/index.ts'
 import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, readTurn, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import { type AskAnswered, join, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
 import { InOrder } from './in-order.ts'
+import { maySee, viewerOf } from './lists.ts'
 
 /** For a command about a turn or a question that is over. */
 const GONE = fault('invalid-request', 'It is not running or not open here; it has ended, or was answered already.')
@@ -59,18 +60,25 @@ export class TurnCommands {
     if (command.type === 'turn-delete') return this.#delete(command.id, client.options.access.tenant, exchange)
     const meant = client.exchangeOf(command.target)
     const own = meant?.turn && this.#turns.get(meant.turn.id)
-    const turn = own ?? this.#turns.find(client.options.access.tenant, command.target, command.session?.id)
+    const { access } = client.options
+    const turn = own ?? this.#turns.find(access.tenant, command.target, command.session?.id)
     switch (command.type) {
       case 'turn-cancel':
         return answered(exchange, (meant ?? turn)?.cancel())
       case 'turn-steer':
         return answered(exchange, turn?.tellAgent(command), turn && !turn.ended ? unsteerable(turn) : GONE)
       case 'turn-follow':
-        if (exchange) await this.#follow(client, command.target, turn, exchange)
+        if (exchange) await this.#follow(client, command.target, turn ?? this.#seen(access, command.target), exchange)
         return
       case 'ask-reply':
         await this.#answer(client, command, turn, exchange)
     }
+  }
+
+  /** A turn that runs, of another key, for those who may see it. */
+  #seen(access: ClientAccess, target: Target): Turn | undefined {
+    const turn = typeof target === 'object' && 'turn' in target ? this.#turns.get(target.turn) : undefined
+    return maySee(viewerOf(access), turn?.session.record) ? turn : undefined
   }
 
   /** Shows the whole turn, from its first event on. */
@@ -155,7 +163,7 @@ export class TurnCommands {
 
   async #showPast(client: ClientLink, id: string | undefined, after: number, exchange: Exchange): Promise<void> {
     const record = id === undefined ? undefined : await this.#store.readTurn(id)
-    if (record?.tenant !== client.options.access.tenant) return exchange.fail(UNKNOWN)
+    if (!record || !maySee(viewerOf(client.options.access), record)) return exchange.fail(UNKNOWN)
     const session = (await this.#store.readSession(record.session))?.session ?? ''
     await showPast(this.#host, { record, session, after, request: record.request }, exchange)
   }

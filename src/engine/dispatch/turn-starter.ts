@@ -1,7 +1,7 @@
-import { steadyFrom } from '../common/index.ts'
+import { steadyFrom, Tape } from '../common/index.ts'
 import { needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
 import type { LiveTurns, Watches } from '../session/index.ts'
-import { newTurn, type Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
+import { keepsContent, newTurn, type Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
 import { type Entry, infoOf } from './entry.ts'
 import type { Place } from './placement.ts'
 
@@ -14,6 +14,8 @@ export interface StarterPeers {
   watches: Watches
   /** Milliseconds since the epoch. */
   now(): number
+  /** Takes secrets out of a text that is kept. */
+  clean(text: string): string
 }
 
 /** Begins turns: each is recorded, accepted, and may run when those before it in its session are done. */
@@ -35,6 +37,7 @@ export class TurnStarter {
       { command, route, agents, session, exchange, scope: this.#clock(entry, agents[0]!, () => watches.changed(turn)) },
       this.#ofTurns,
     )
+    if (turn.tape) entry.client.tap?.record(exchange, turn.tape)
     for (const loss of entry.losses ?? []) turn.loss(loss)
     turns.add(turn)
     session.enqueue(turn)
@@ -49,12 +52,15 @@ export class TurnStarter {
   #clock(entry: Entry, agent: Place['agents'][number], changed: () => void): TurnClock {
     const { scope, options } = entry.client
     const info = infoOf(entry, agent)
+    const now = steadyFrom(this.#peers.now())
+    const tape = keepsWire(entry) ? new Tape(now, this.#peers.clean) : undefined
     return new TurnClock({
       inner: scope.turn(info),
       info,
       front: options.front.name,
-      now: steadyFrom(this.#peers.now()),
+      now,
       changed,
+      ...(tape && { tape }),
     })
   }
 
@@ -72,4 +78,9 @@ export class TurnStarter {
       ...(told && { told }),
     })
   }
+}
+
+/** True for a turn whose frames are kept. */
+function keepsWire({ route, command }: Entry): boolean {
+  return route.journal === 'wire' && keepsContent({ route, command })
 }

@@ -6,6 +6,9 @@ import { keepsContent, type Turn } from '../turn/index.ts'
 import { conversationDigest, knownAs, type Told } from './conversation.ts'
 import { messagesOf, retoldIn, type Steered } from './transcript.ts'
 
+/** The characters of an error's message that are kept for lists; its events have all of it. */
+const LONGEST_ERROR = 1000
+
 /** The record of a running turn, as far as it is not in the store yet. */
 export interface TurnPage {
   readonly turn: Turn
@@ -74,15 +77,24 @@ export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditi
     outcome,
     ...(fault && { code: fault.code }),
     losses: recordedLosses,
-    measures: { ...scope.measures, ...(page.unkept && { shape: true }), ...(told.length > 0 && { told: told.length }) },
+    measures: {
+      ...scope.measures,
+      ...(page.unkept ? { shape: true } : fault && { error: errorText(fault.message) }),
+      ...(told.length > 0 && { told: told.length }),
+    },
   }
   const events = takeLines(page.lines)
   const messages = page.unkept ? undefined : [...told, ...messagesOf(page.turn, page.steered)]
   const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
-  return [
-    record,
-    { ...(events && { events }), ...(messages && { messages }), ...(known && { known }), ...(spent && { spent }) },
-  ]
+  const { tape } = page.turn
+  const wire = tape && JSON.stringify(tape.wire(page.turn.agent.redact))
+  const kept = { ...(events && { events }), ...(messages && { messages }), ...(wire && { wire }) }
+  return [record, { ...kept, ...(known && { known }), ...(spent && { spent }) }]
+}
+
+/** The message of an error as it is kept for lists: not endless, and of characters that every store can search in. */
+function errorText(message: string): string {
+  return message.slice(0, LONGEST_ERROR).toWellFormed().replaceAll('\0', '')
 }
 
 /** The conversation that a turn leaves its session with, as its client knows it. */

@@ -149,6 +149,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   /** Logs how a call of its agent failed. */
   callFailed({ why, exitCode, signal, stderr, fault: found }: CallEnd): void {
     const { name, redact } = this.pool.agent
+    const said = stderr && redact(stderr)
+    if (said && this.running) this.running.scope.stderr = said
     this.#peers.log.warn('an agent failed', {
       agent: name,
       session: this.record.id,
@@ -156,7 +158,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
       why,
       exitCode,
       signal,
-      stderr: stderr && redact(stderr),
+      stderr: said,
       fault: found && redact(found.message),
     })
   }

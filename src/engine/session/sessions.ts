@@ -43,6 +43,12 @@ export class Sessions {
     return this.#pools.get(agent.name)?.model ?? agent.dialect.back.configuredModel?.(agent.context)
   }
 
+  /** What is known of an agent from its processes, and how many of them live over turns. */
+  about(agent: AgentSettings): { model: string | undefined; version: string | undefined; processes: number } {
+    const pool = this.#pools.get(agent.name)
+    return { model: this.modelOf(agent), version: pool?.version, processes: pool?.processes ?? 0 }
+  }
+
   /** Asks a process of the agent that no session has, started for it where the pool has room; undefined without an answer. */
   ask(agent: AgentSettings, question: CommandOf<'query'>, timeMs: number): Promise<CommandReply | undefined> {
     return this.#pool(agent).ask(question, timeMs)

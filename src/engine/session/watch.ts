@@ -1,7 +1,8 @@
-import { type Fault, fault, type TurnInfoReply, type TurnsReply } from '../../model/index.ts'
+import { type Fault, fault, type TurnInfoReply, type TurnsArgs, type TurnsReply } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { liveInfo, type Turn } from '../turn/index.ts'
 import type { LiveTurns } from './live-turns.ts'
+import { matchesTurn, type TurnConditions } from './turn-filter.ts'
 
 /** The most clients that may follow all turns at once. */
 const MAX_WATCHES = 64
@@ -10,17 +11,21 @@ const MAX_BEHIND = 1_000
 /** The interval at which a client that did not keep up is tried again, in milliseconds. */
 const RETRY_MS = 100
 
-/** One client that follows the turns of its tenant. */
+/** Whose turns a client follows: one tenant's, everybody's (`tenant` is absent), or nobody's. */
+export type Scope = { tenant?: string } | 'none'
+
+/** One client that follows turns. */
 interface Watch {
   exchange: Exchange
-  tenant: string
+  scope: Scope
+  conditions: TurnConditions
   /** The newest state of each turn that it has not been sent yet. */
   behind: Map<string, TurnInfoReply>
   retry?: NodeJS.Timeout
 }
 
 /**
- * The clients that follow all turns of their tenants. A turn is told when it gets further (a handful of times), never
+ * The clients that follow the turns that they may see. A turn is told when it gets further (a handful of times), never
  * for its events; a slow client gets the newest state of each turn instead of every one.
  */
 export class Watches {
@@ -31,16 +36,21 @@ export class Watches {
     this.#turns = turns
   }
 
-  /** Tells the exchange of the turns that run, then of every change, until its client leaves. */
-  add(exchange: Exchange, tenant: string): Fault | undefined {
+  /**
+   * Tells the exchange of the turns that run and match, then of every change, until its client leaves. `state` is no
+   * condition here: the client must see a turn leave it.
+   */
+  add(exchange: Exchange, scope: Scope, { state: _state, key: _key, ...conditions }: TurnsArgs): Fault | undefined {
     this.#sweep()
     if (this.#watches.size >= MAX_WATCHES) {
       return fault('overloaded', `${MAX_WATCHES} clients follow the turns already; end one of them.`)
     }
-    const watch: Watch = { exchange, tenant, behind: new Map() }
+    const watch: Watch = { exchange, scope, conditions, behind: new Map() }
     this.#watches.add(watch)
-    const running = this.#turns.values().filter(({ session }) => session.record.tenant === tenant)
-    tell(watch, running.map(liveInfo))
+    tell(
+      watch,
+      this.#turns.values().flatMap((turn) => shownTo(watch, turn, liveInfo(turn)) ?? []),
+    )
     return undefined
   }
 
@@ -48,12 +58,11 @@ export class Watches {
   changed(turn: Turn): void {
     if (this.#watches.size === 0) return
     this.#sweep()
-    const { tenant } = turn.session.record
     let info: TurnInfoReply | undefined
     for (const watch of this.#watches) {
-      if (watch.tenant !== tenant) continue
+      if (!isOf(watch.scope, turn)) continue
       info ??= liveInfo(turn)
-      push(watch, info)
+      if (shownTo(watch, turn, info)) push(watch, info)
     }
   }
 
@@ -74,6 +83,15 @@ export class Watches {
       this.#watches.delete(watch)
     }
   }
+}
+
+function isOf(scope: Scope, { session: { record } }: Turn): boolean {
+  return scope !== 'none' && (scope.tenant === undefined || scope.tenant === record.tenant)
+}
+
+/** The turn as it is listed, if the client may see it and wants to. */
+function shownTo({ scope, conditions }: Watch, turn: Turn, info: TurnInfoReply): TurnInfoReply | undefined {
+  return isOf(scope, turn) && matchesTurn(info, turn.session.record.id, conditions) ? info : undefined
 }
 
 function push(watch: Watch, info: TurnInfoReply): void {

@@ -11,6 +11,7 @@ import type {
   TurnScope,
 } from '../../contract/index.ts'
 import type { AgentEvent, Loss, TurnPhase, TurnTimings, TurnView, Usage } from '../../model/index.ts'
+import type { Tape } from '../common/index.ts'
 
 /** Dependencies of a turn's clock. */
 export interface ClockInit {
@@ -23,6 +24,8 @@ export interface ClockInit {
   now(): number
   /** The turn has got further. */
   changed(): void
+  /** Keeps the frames of the turn, where its route wants them. */
+  tape?: Tape
 }
 
 /** The phase of a turn after a note. */
@@ -41,6 +44,8 @@ export class TurnClock implements TurnScope {
   #waitsSince: number
   #ranAt = 0
   phase: TurnPhase = 'queued'
+  /** What its agent had written to stderr when it failed, without secrets. */
+  stderr: string | undefined
 
   constructor(init: ClockInit) {
     this.#init = init
@@ -51,9 +56,19 @@ export class TurnClock implements TurnScope {
     this.#waitsSince = init.now()
   }
 
+  /** Keeps the frames of the turn, where its route wants them. */
+  get tape(): Tape | undefined {
+    return this.#init.tape
+  }
+
   /** The time of everything about the turn. */
   now(): number {
     return this.#init.now()
+  }
+
+  /** The milliseconds from handing it to the agent to its first event, once that has come. */
+  get firstEventMs(): number | undefined {
+    return this.#timings.firstEvent
   }
 
   /** The measures so far. */

@@ -1,11 +1,16 @@
-import type { TurnMeasures, TurnRecord } from '../../contract/index.ts'
+import { LOCAL_TENANT, type TurnMeasures, type TurnRecord } from '../../contract/index.ts'
 import { mergedLosses, type TurnInfoReply, type TurnTimings } from '../../model/index.ts'
 import type { Turn } from './turn.ts'
+
+/** The name of the key of a tenant, as a member of what is listed. */
+export function keyOf(tenant: string): { key?: string } {
+  return tenant === LOCAL_TENANT ? {} : { key: tenant }
+}
 
 /** A recorded turn as it is listed; `session` is the client's id of its session, `live` the turn while it runs here. */
 export function turnInfo(record: TurnRecord, session: string, live: Turn | undefined): TurnInfoReply {
   if (live && !live.ended) return liveInfo(live)
-  const { turn: id, agent, front, request, startedAt, endedAt, outcome, code, losses, measures } = record
+  const { turn: id, tenant, agent, front, request, startedAt, endedAt, outcome, code, losses, measures } = record
   return {
     turn: id,
     state: outcome ?? 'running',
@@ -16,13 +21,15 @@ export function turnInfo(record: TurnRecord, session: string, live: Turn | undef
     startedAt,
     ...(endedAt !== undefined && { endedAt }),
     ...(code !== undefined && { code }),
+    ...(measures?.error !== undefined && { error: measures.error }),
+    ...keyOf(tenant),
     ...(losses && { losses: mergedLosses(losses) }),
     ...(measures && measured(measures, endedAt === undefined ? undefined : endedAt - startedAt)),
   }
 }
 
 /** A turn of this process as it is listed. */
-export function liveInfo({ id, agent, view, command, scope, audience }: Turn): TurnInfoReply {
+export function liveInfo({ id, agent, view, command, scope, audience, session }: Turn): TurnInfoReply {
   const { losses } = audience.first
   const { end, startedAt, at } = view
   return {
@@ -35,7 +42,8 @@ export function liveInfo({ id, agent, view, command, scope, audience }: Turn): T
     ...(command.request !== undefined && { request: command.request }),
     startedAt,
     ...(end && { endedAt: at }),
-    ...(end?.fault && { code: end.fault.code }),
+    ...(end?.fault && { code: end.fault.code, error: end.fault.message }),
+    ...keyOf(session.record.tenant),
     ...(losses.length > 0 && { losses }),
     ...measured(scope.measures, end && at - startedAt),
   }

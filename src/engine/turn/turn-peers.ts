@@ -43,6 +43,8 @@ export interface TurnPeers<T> {
   breakers: Breakers
   /** The turns that run or wait: one leaves them with its end. */
   turns: { delete(turn: T): void }
+  /** Counts a turn that has its end. */
+  figures: { ended(turn: T): void }
   /** Puts a turn in the line of its new agent. */
   failover: { move(turn: T): void }
   log: EngineLog

@@ -119,6 +119,7 @@ export class TurnRun implements Runner {
       command: commandFor(turn, session),
       scope: turn.scope,
       graceMs: turn.limits.grace,
+      tape: turn.tape,
       loss: (loss) => turn.loss(loss),
       progress: (what) => this.#progress(what),
     })

@@ -14,7 +14,7 @@ import {
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AbortSignalLike, type AgentSettings, LOST, limitsOf } from '../common/index.ts'
+import { type AbortSignalLike, type AgentSettings, LOST, limitsOf, type Tape } from '../common/index.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
@@ -47,6 +47,7 @@ export class Turn {
     this.session = session
     this.peers = peers
     this.view = this.newView(command.session?.id ?? '')
+    this.tape?.follow(this.view)
     const { limits, signal } = this
     const { totalMs } = command.options
     const timed = { agent: this.agent.name, limits, totalMs, signal }
@@ -74,6 +75,11 @@ export class Turn {
   /** True while it goes on with a session that knows what came before it. */
   get follows(): boolean {
     return this.command.after !== undefined && this.session === this.#init.session
+  }
+
+  /** Keeps its frames, where its route wants them. */
+  get tape(): Tape | undefined {
+    return this.scope.tape
   }
 
   /** Its observers, and its time. */
@@ -237,10 +243,11 @@ export class Turn {
   }
 
   #over(): void {
-    const { breakers, turns, recorder } = this.peers
+    const { breakers, turns, recorder, figures } = this.peers
     this.session.abandon(this)
     breakers.recordOutcome(this.agent, this.view.end!.fault)
     turns.delete(this)
+    figures.ended(this)
     recorder.end(this)
   }
 }

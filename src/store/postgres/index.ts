@@ -2,6 +2,9 @@ import type {
   Claim,
   EventBlock,
   LeaseRef,
+  Listed,
+  ListedTurn,
+  Page,
   PostgresLocation,
   RequestCount,
   SessionKey,
@@ -10,6 +13,7 @@ import type {
   Spent,
   Store,
   TurnAdditions,
+  TurnPage,
   TurnPlace,
   TurnRecord,
 } from '../../contract/index.ts'
@@ -23,6 +27,7 @@ import { type Connector, connect } from './connection.ts'
 import { POSTGRES_PROBLEMS, postgresError } from './errors.ts'
 import { countsShared, endAndSpend, placeTaken, spentOn, usePruned } from './key-use.ts'
 import { Lane, type Results } from './lane.ts'
+import { listSessions, listTurns } from './lists.ts'
 import { pruneTurns } from './prune.ts'
 import { column, keyColumns, LAST_TURN, sessionOf, turnOf, turnValues } from './rows.ts'
 import { checkVersions, migrate, readVersions, SCHEMA_VERSION } from './schema.ts'
@@ -164,11 +169,8 @@ class PostgresStore implements Store {
     return row!['used'] === 1
   }
 
-  async listSessions(tenant: string, limit: number): Promise<SessionRecord[]> {
-    const rows = await this.#rows(sql`
-      SELECT *, ${LAST_TURN} FROM sessions WHERE tenant = ${tenant}
-      ORDER BY used_at DESC, created_at DESC, id LIMIT ${limit}`)
-    return rows.map(sessionOf)
+  listSessions(page: Page): Promise<Listed<SessionRecord> | undefined> {
+    return listSessions((statements) => this.#run(statements), page)
   }
 
   bindSession(id: Id, bound: string | undefined): Promise<void> {
@@ -262,7 +264,7 @@ class PostgresStore implements Store {
     const end = sql`
       INSERT INTO turns (
         position, session, turn, tenant, agent, front, owner, epoch, request, started_at, ended_at, outcome, code,
-        delivered, losses, measures, usage, seq, messages, events, known
+        delivered, losses, measures, usage, seq, messages, events, known, wire
       )
       SELECT greatest(${endedAt}, coalesce((SELECT max(position) FROM turns WHERE session = ${session}), 0) + 1), id,
         ${turnValues(record, additions)}
@@ -303,21 +305,19 @@ class PostgresStore implements Store {
       // A row without content keeps the turn's place in its session, and its usage, until it is pruned.
       sql`
         UPDATE turns SET outcome = ${DELETED}, request = NULL, code = NULL, losses = NULL, measures = NULL, seq = NULL,
-          messages = NULL, events = NULL, known = NULL
+          messages = NULL, events = NULL, known = NULL, wire = NULL
         WHERE turn = ${turn}`,
       sql`DELETE FROM events WHERE turn = ${turn} AND EXISTS (SELECT 1 FROM turns WHERE turn = ${turn})`,
     ])
   }
 
-  async listTurns(tenant: string, limit: number): Promise<TurnRecord[]> {
-    const lists = await this.#run([
-      sql`SELECT * FROM running WHERE tenant = ${tenant}`,
-      sql`
-        SELECT * FROM turns WHERE tenant = ${tenant} AND ${KEPT} ORDER BY started_at DESC, turn DESC LIMIT ${limit}`,
-    ])
-    const turns = lists.flat().map(turnOf)
-    turns.sort((one, other) => other.startedAt - one.startedAt || (one.turn < other.turn ? 1 : -1))
-    return turns.slice(0, limit)
+  async readWire(turn: Id): Promise<string | undefined> {
+    const row = await this.#row(sql`SELECT wire FROM turns WHERE turn = ${turn} AND wire IS NOT NULL`)
+    return row?.['wire'] as string | undefined
+  }
+
+  listTurns(page: TurnPage): Promise<Listed<ListedTurn> | undefined> {
+    return listTurns((statements) => this.#run(statements), page)
   }
 
   async unfinishedTurns(session?: Id): Promise<TurnRecord[]> {

@@ -1,4 +1,4 @@
-import type { SessionKey, SessionRecord, TurnAdditions, TurnRecord } from '../../contract/index.ts'
+import type { ListedTurn, SessionKey, SessionRecord, TurnAdditions, TurnRecord } from '../../contract/index.ts'
 import { fromColumn, toColumn } from '../key-text.ts'
 import { type Row, sessionRecord, turnRecord, turnRow } from '../rows.ts'
 import { list, Raw, type Value } from './sql.ts'
@@ -28,6 +28,11 @@ export function sessionOf(row: Row): SessionRecord {
 /** The record of a row of `running` or `turns`. */
 export function turnOf(row: Row): TurnRecord {
   return turnRecord({ ...row, request: text(row['request']) ?? null })
+}
+
+/** The record of a row of a list of turns. */
+export function listedOf(row: Row): ListedTurn {
+  return { ...turnOf(row), named: fromColumn(row['named'] as string) }
 }
 
 /** The columns of an ended turn from `turn` on, in the order of the table. */

@@ -139,6 +139,8 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (process, name)
   )`,
   },
+  // The frames of a turn's wires.
+  { oldest: 1, script: 'ALTER TABLE turns ADD COLUMN wire TEXT' },
 ]
 
 /** The version of the tables that this code reads and writes. */

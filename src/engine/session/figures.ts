@@ -1,0 +1,164 @@
+import { addHistogram, count, type Histogram, newHistogram, type Percentiles, percentilesOf } from '../common/index.ts'
+import { keepsContent, type Turn } from '../turn/index.ts'
+import type { Scope } from './watch.ts'
+
+/** The minutes that are kept. */
+const MINUTES = 60
+const MINUTE_MS = 60_000
+/** The tenants' agents that are counted apart in one minute; more are counted together, for those who see everything. */
+const MOST_CELLS = 200
+/** The errors that are kept of an agent, and given. */
+const KEPT_ERRORS = 50
+const GIVEN_ERRORS = 10
+/** The characters that are kept of an error's message and of stderr: of this the end. */
+const MESSAGE_LENGTH = 1000
+const STDERR_LENGTH = 4096
+
+/** The turns of a tenant on an agent that ended in a minute. */
+interface Cell {
+  tenant: string
+  agent: string
+  sum: Sum
+}
+
+/** Sums of turns. */
+interface Sum {
+  turns: number
+  failed: number
+  input: number
+  output: number
+  costUsd: number
+  firstEvent: Histogram
+  total: Histogram
+}
+
+/** A turn that failed. */
+interface FailedTurn {
+  tenant: string
+  error: AgentError
+}
+
+/** The error of an agent's turn; its message as far as content is kept. `stderr` is the end of what its process wrote there, for operators. */
+export interface AgentError {
+  at: number
+  turn: string
+  code: string
+  message?: string
+  stderr?: string
+}
+
+/** What the turns of a minute, or of the last hour, have come to. Durations are milliseconds, absent without a turn. */
+export interface Figure {
+  turns: number
+  failed: number
+  input: number
+  output: number
+  costUsd: number
+  firstEvent?: Percentiles
+  total?: Percentiles
+}
+
+/**
+ * The figures of the last hour, minute by minute, of the turns that ended in this process. A turn costs a few additions;
+ * memory is bounded by `MOST_CELLS` in each minute, and by the errors of each agent.
+ */
+export class Figures {
+  /** By the number of the minute. */
+  readonly #minutes = new Map<number, Map<string, Cell>>()
+  /** The newest last. */
+  readonly #errors = new Map<string, FailedTurn[]>()
+
+  /** Counts a turn that has its end. */
+  ended(turn: Turn): void {
+    const { view, scope, agent, session } = turn
+    const { tenant } = session.record
+    const cells = this.#cellsAt(Math.floor(view.at / MINUTE_MS))
+    const { sum } = cellOf(cells, tenant, agent.name)
+    sum.turns += 1
+    sum.input += view.usage?.input ?? 0
+    sum.output += view.usage?.output ?? 0
+    sum.costUsd += view.usage?.costUsd ?? 0
+    count(sum.total, view.at - view.startedAt)
+    if (scope.firstEventMs !== undefined) count(sum.firstEvent, scope.firstEventMs)
+    if (view.end?.outcome !== 'failed') return
+    sum.failed += 1
+    this.#keepError(turn, tenant)
+  }
+
+  /** The figures of each of the last 60 minutes, the oldest first, as the scope may see them. */
+  minutes(scope: Scope, now: number): (Figure & { at: number })[] {
+    const last = Math.floor(now / MINUTE_MS)
+    return Array.from({ length: MINUTES }, (_, index) => {
+      const minute = last - MINUTES + 1 + index
+      const cells = [...(this.#minutes.get(minute)?.values() ?? [])].filter((cell) => isSeen(scope, cell))
+      return { at: minute * MINUTE_MS, ...figureOf(cells) }
+    })
+  }
+
+  /** The figures of an agent in the last hour, and its last errors, the newest first. */
+  agent(name: string, scope: Scope, now: number): Figure & { errors: AgentError[] } {
+    const oldest = Math.floor(now / MINUTE_MS) - MINUTES + 1
+    const cells = [...this.#minutes]
+      .filter(([minute]) => minute >= oldest)
+      .flatMap(([, cells]) => [...cells.values()])
+      .filter((cell) => cell.agent === name && isSeen(scope, cell))
+    const errors = (this.#errors.get(name) ?? []).filter((failed) => isSeen(scope, failed)).map(({ error }) => error)
+    return { ...figureOf(cells), errors: errors.slice(-GIVEN_ERRORS).reverse() }
+  }
+
+  #cellsAt(minute: number): Map<string, Cell> {
+    const known = this.#minutes.get(minute)
+    if (known) return known
+    for (const old of this.#minutes.keys()) if (old <= minute - MINUTES) this.#minutes.delete(old)
+    const cells = new Map<string, Cell>()
+    this.#minutes.set(minute, cells)
+    return cells
+  }
+
+  #keepError(turn: Turn, tenant: string): void {
+    const { id, agent, view, scope } = turn
+    const errors = this.#errors.get(agent.name) ?? []
+    this.#errors.set(agent.name, errors)
+    const { code, message } = view.end?.fault ?? { code: 'internal', message: '' }
+    const stderr = scope.stderr?.slice(-STDERR_LENGTH)
+    const said = keepsContent(turn) && { message: message.slice(0, MESSAGE_LENGTH), ...(stderr && { stderr }) }
+    errors.push({ tenant, error: { at: view.at, turn: id, code, ...said } })
+    if (errors.length > KEPT_ERRORS) errors.shift()
+  }
+}
+
+/** True for what belongs to a tenant in the scope. */
+function isSeen(scope: Scope, { tenant }: { tenant: string }): boolean {
+  return scope !== 'none' && (scope.tenant === undefined || scope.tenant === tenant)
+}
+
+/** The cell of a tenant's agent; beyond the bound that of the rest, which belongs to no tenant and no agent. */
+function cellOf(cells: Map<string, Cell>, tenant: string, agent: string): Cell {
+  const key = `${tenant}\n${agent}`
+  const known = cells.get(key)
+  if (known) return known
+  if (cells.size >= MOST_CELLS && key !== '\n') return cellOf(cells, '', '')
+  const cell = { tenant, agent, sum: newSum() }
+  cells.set(key, cell)
+  return cell
+}
+
+function newSum(): Sum {
+  return { turns: 0, failed: 0, input: 0, output: 0, costUsd: 0, firstEvent: newHistogram(), total: newHistogram() }
+}
+
+function figureOf(cells: readonly Cell[]): Figure {
+  const all = newSum()
+  for (const { sum } of cells) {
+    all.turns += sum.turns
+    all.failed += sum.failed
+    all.input += sum.input
+    all.output += sum.output
+    all.costUsd += sum.costUsd
+    addHistogram(all.firstEvent, sum.firstEvent)
+    addHistogram(all.total, sum.total)
+  }
+  const { firstEvent: first, total: whole, ...sums } = all
+  const [firstEvent, total] = [percentilesOf(first), percentilesOf(whole)]
+  return { ...sums, ...(firstEvent && { firstEvent }), ...(total && { total }) }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { Figures } from '../../src/engine/session/figures.ts'
+import type { Turn } from '../../src/engine/turn/turn.ts'
+import type { Fault, Usage } from '../../src/model/index.ts'
+import { plainAgent, plainTurn, start } from '../kit/plain.ts'
+
+const MINUTE = 60_000
+
+interface Made {
+  agent?: string
+  tenant?: string
+  from?: number
+  to: number
+  usage?: Usage
+  fault?: Fault
+  journal?: 'full' | 'shape'
+  stderr?: string
+}
+
+/** A turn that has its end. */
+function ended({ agent = 'plain', tenant = 'local', from, to, usage, fault, journal = 'full', stderr }: Made): Turn {
+  let now = from ?? to
+  const record = { id: 'kept', tenant, agent, session: 's', conversation: '', createdAt: 1, usedAt: 1 }
+  const options = { command: start({ turn: `t${to}` }), session: { record }, agent: { ...plainAgent(''), name: agent } }
+  const { turn } = plainTurn({ ...options, route: { journal }, now: () => now })
+  turn.scope.queued(0)
+  turn.scope.firstEvent({ type: 'turn-started', turn: turn.id })
+  now = to
+  if (stderr !== undefined) turn.scope.stderr = stderr
+  if (usage) turn.take({ type: 'usage', turn: turn.id, scope: 'turn', usage })
+  turn.take({ type: 'turn-end', turn: turn.id, ...(fault ? { outcome: 'failed', fault } : { outcome: 'completed' }) })
+  return turn
+}
+
+const FAULT: Fault = { code: 'agent-crashed', message: 'It fell.', retryable: false }
+
+test('turns are added up by the minute of their end, for who may see them', () => {
+  const figures = new Figures()
+  figures.ended(ended({ from: 100, to: 200, usage: { input: 3, output: 2, costUsd: 0.5 } }))
+  figures.ended(ended({ from: 100, to: 300, tenant: 'other', usage: { input: 1 }, fault: FAULT }))
+  figures.ended(ended({ from: 0, to: 3 * MINUTE }))
+  const of = (scope: Parameters<Figures['minutes']>[0]) =>
+    figures.minutes(scope, 3 * MINUTE).filter(({ turns }) => turns > 0)
+  const nothing = { failed: 0, input: 0, output: 0, costUsd: 0 }
+  const first = { p50: 0, p95: 0 }
+  const later = { ...nothing, at: 3 * MINUTE, turns: 1, firstEvent: first, total: { p50: 169_979, p95: 169_979 } }
+  expect(of({ tenant: 'local' })).toEqual([
+    { at: 0, turns: 1, failed: 0, input: 3, output: 2, costUsd: 0.5, firstEvent: first, total: { p50: 99, p95: 99 } },
+    later,
+  ])
+  expect(of({})).toEqual([
+    { at: 0, turns: 2, failed: 1, input: 4, output: 2, costUsd: 0.5, firstEvent: first, total: { p50: 99, p95: 197 } },
+    later,
+  ])
+  expect(of({ tenant: 'nobody' })).toEqual([])
+  expect(of('none')).toEqual([])
+})
+
+test('there are 60 minutes, the oldest first; what is older is forgotten', () => {
+  const figures = new Figures()
+  for (let minute = 0; minute < 70; minute++) figures.ended(ended({ to: minute * MINUTE }))
+  const minutes = figures.minutes({}, 69 * MINUTE)
+  expect([minutes.length, minutes[0]!.at, minutes.every(({ turns }) => turns === 1)]).toEqual([60, 10 * MINUTE, true])
+  expect(figures.agent('plain', {}, 69 * MINUTE).turns).toBe(60)
+  expect(figures.agent('plain', {}, 100 * MINUTE).turns).toBe(29)
+  expect(figures.agent('other', {}, 69 * MINUTE)).toEqual({
+    ...figures.minutes('none', 0)[0],
+    at: undefined,
+    errors: [],
+  })
+})
+
+test('of the errors of an agent the last ten are given, the newest first, each to its tenant and to all', () => {
+  const figures = new Figures()
+  for (let at = 0; at < 60; at++) figures.ended(ended({ to: at, tenant: at === 15 ? 'other' : 'local', fault: FAULT }))
+  const errorsOf = (scope: Parameters<Figures['agent']>[1]) =>
+    figures.agent('plain', scope, 0).errors.map(({ at }) => at)
+  expect(errorsOf({})).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50])
+  expect(errorsOf({ tenant: 'other' })).toEqual([15])
+})
+
+test('an error has its message and the end of stderr as far as content is kept', () => {
+  const figures = new Figures()
+  const stderr = `${'x'.repeat(5000)}end`
+  figures.ended(ended({ to: 1, fault: { ...FAULT, message: 'm'.repeat(2000) }, stderr }))
+  figures.ended(ended({ to: 2, fault: FAULT, stderr, journal: 'shape' }))
+  const [second, first] = figures.agent('plain', {}, 0).errors
+  expect(first).toEqual({
+    at: 1,
+    turn: 't1',
+    code: 'agent-crashed',
+    message: 'm'.repeat(1000),
+    stderr: `${'x'.repeat(4093)}end`,
+  })
+  expect(second).toEqual({ at: 2, turn: 't2', code: 'agent-crashed' })
+})
+
+test('many tenants cost no more memory: what is beyond the bound is counted together, for those who see all', () => {
+  const figures = new Figures()
+  for (let at = 0; at < 300; at++) figures.ended(ended({ to: at, tenant: `tenant-${at}` }))
+  const turnsOf = (scope: Parameters<Figures['minutes']>[0]) => figures.minutes(scope, 0).at(-1)!.turns
+  expect([turnsOf({}), turnsOf({ tenant: 'tenant-199' }), turnsOf({ tenant: 'tenant-200' })]).toEqual([300, 1, 0])
+})
