@@ -220,11 +220,18 @@ export class ModelTurn {
     else if (this.#isLast(ending, calls)) {
       this.#end({ outcome: 'completed', stop: ending })
     } else {
+      this.#tellUsage()
       this.#conversation.push(...this.#answer.write())
       for (const { tool } of calls) this.#waiting.set(tool, undefined)
       for (const call of calls) this.#ask(call)
       this.#goOn()
     }
+  }
+
+  /** Tells the tokens of an answer that is not the last: a client that is to run its calls gets them with that. */
+  #tellUsage(): void {
+    const { usage } = this.#answer
+    if (usage) this.#ports.emit({ type: 'usage', turn: this.#start.turn, scope: 'call', usage })
   }
 
   /** True when no request follows an answer that has ended like this. */

@@ -75,6 +75,13 @@ export function textOf(parts: readonly Part[]): string {
   return text
 }
 
+/** A usage without one that it includes: counts never become negative. */
+export function usageWithout(all: Usage, part: Usage): Usage {
+  const rest: Usage = { ...all }
+  for (const key of Object.keys(all) as (keyof Usage)[]) rest[key] = Math.max(0, all[key]! - (part[key] ?? 0))
+  return rest
+}
+
 /** The sum of two usages; counts that neither has stay absent. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: Usage = { ...a }

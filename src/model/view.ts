@@ -57,6 +57,8 @@ export interface TurnView {
   readonly notices: readonly { severity: string; code: string; text: string; lane?: string }[]
   readonly asks: readonly Ask[]
   readonly usage: Usage | undefined
+  /** The tokens of this answer alone, where the turn has several because it was parked; as far as its agent tells them. */
+  readonly answerUsage: Usage | undefined
   readonly usageEstimated: boolean
   readonly end: TurnEnd | undefined
   message(id: Id): MessageView | undefined

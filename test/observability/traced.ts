@@ -70,6 +70,7 @@ export function viewOf(end: Partial<TurnView>): TurnView {
     notices: [],
     asks: [],
     usage: undefined,
+    answerUsage: undefined,
     usageEstimated: false,
     end: undefined,
     message: () => undefined,

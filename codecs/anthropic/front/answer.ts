@@ -45,8 +45,8 @@ export function answerEntries({ message, model }: Asked) {
   ] as const
 }
 
-/** The tokens of a turn; those of the request are estimated where its agent tells of none. */
-export function usageOf({ usage = {} }: TurnView, tokens: number): Usage {
+/** The tokens of an answer; those of the request are estimated where the agent tells of none. */
+export function usageOf({ answerUsage: usage = {} }: TurnView, tokens: number): Usage {
   return { input: tokens, ...usage }
 }
 

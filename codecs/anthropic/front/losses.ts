@@ -51,7 +51,7 @@ function reportParts(parts: readonly Part[], shown: ReadonlySet<Part['type']>, r
 }
 
 /** Reports what the end of an answer says that nobody has told: the API demands the tokens of the request. */
-export function reportInvented({ usage }: TurnView, report: Report): void {
+export function reportInvented({ answerUsage: usage }: TurnView, report: Report): void {
   if (usage?.input === undefined) report(invented('usage.input'))
 }
 

@@ -11,6 +11,7 @@ import type {
   TurnView,
   Usage,
 } from '../../model/index.ts'
+import { CallTokens } from './call-tokens.ts'
 
 /** A message view that the fold may write to. `commentary` is text that is no part of the answer. */
 interface LiveMessage extends MessageView {
@@ -31,6 +32,8 @@ interface Identity {
 interface Remarks {
   readonly directives: { action: string; json: JsonText; lane?: string }[]
   readonly notices: { severity: string; code: string; text: string; lane?: string }[]
+  usage?: EventOf<'usage'>
+  calls?: CallTokens
 }
 
 /** The fold of a turn's events into its `TurnView`. One per turn (or per exchange that goes on with a parked turn). */
@@ -45,7 +48,6 @@ export class LiveView implements TurnView {
   readonly #asks = new Map<Id, Ask>()
   seq = 0
   at: number
-  #usage: EventOf<'usage'> | undefined
   end: TurnEnd | undefined
 
   constructor(identity: Identity) {
@@ -75,16 +77,22 @@ export class LiveView implements TurnView {
   }
 
   get usage(): Usage | undefined {
-    return this.#usage?.usage
+    return this.#remarks.usage?.usage
+  }
+
+  get answerUsage(): Usage | undefined {
+    const { calls } = this.#remarks
+    return calls ? calls.answer(this.usage, this.end !== undefined) : this.usage
   }
 
   get usageEstimated(): boolean {
-    return this.#usage?.estimated === true
+    return this.#remarks.usage?.estimated === true
   }
 
   /** Makes this the view of what follows `before`: what is open there is open here, without its text so far. */
   continue(before: LiveView): void {
     this.seq = before.seq
+    if (before.#remarks.calls) this.#remarks.calls = before.#remarks.calls.next()
     for (const message of before.messages) {
       if (message.closed) continue
       const rest: LiveMessage = { ...message, text: '', reasoning: '', streamed: false, shown: message.text }
@@ -229,9 +237,20 @@ export class LiveView implements TurnView {
       case 'ask-settled':
         this.#asks.delete(event.ask)
         return
+      case 'turn-parked':
+        this.#remarks.calls?.park()
+        return
       case 'usage':
-        if (event.scope === 'turn') this.#usage = event
+        this.#count(event)
     }
+  }
+
+  #count(event: EventOf<'usage'>): void {
+    const remarks = this.#remarks
+    if (event.scope === 'turn') remarks.usage = event
+    if (event.scope !== 'call') return
+    remarks.calls ??= new CallTokens()
+    remarks.calls.add(event.usage)
   }
 
   #openTool(event: Extract<TurnEvent, { type: 'tool-start' | 'tool-call' }>): void {

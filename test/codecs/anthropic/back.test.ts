@@ -545,7 +545,7 @@ describe('an answer', () => {
     tell(drive, BEGIN, ...textBlock(0, 'Found.'), ...finish())
     expect(drive.calls).toHaveLength(3)
     expect(endOf(drive)).toMatchObject({ outcome: 'completed' })
-    expect(eventsOf(drive, 'usage')).toMatchObject([{ usage: { input: 14, output: 6 } }])
+    expect(eventsOf(drive, 'usage').at(-1)).toMatchObject({ scope: 'turn', usage: { input: 14, output: 6 } })
   })
 
   test('may have calls that the provider runs itself, with their results', () => {

@@ -441,6 +441,7 @@ describe('calls of tools', () => {
       calls({ args: ':1}' }),
     )
     finish(drive, 'tool_calls', { usage: { prompt_tokens: 1, completion_tokens: 1 } })
+    expect(eventsOf(drive, 'usage')).toMatchObject([{ scope: 'call', usage: { input: 1, output: 1 } }])
     expect(eventsOf(drive, 'tool-args-delta').map((event) => 'text' in event && event.text)).toEqual(['{"p"', ':1}'])
     expect(eventsOf(drive, 'message-end')).toMatchObject([
       {
@@ -493,7 +494,7 @@ describe('calls of tools', () => {
     ])
     say(drive, { content: 'Done.' })
     finish(drive, 'stop', { usage: { prompt_tokens: 2, completion_tokens: 1 } })
-    expect(eventsOf(drive, 'usage')).toMatchObject([{ usage: { input: 3, output: 2 } }])
+    expect(eventsOf(drive, 'usage').slice(1)).toMatchObject([{ scope: 'turn', usage: { input: 3, output: 2 } }])
     expect(endOf(drive).outcome).toBe('completed')
   })
 

@@ -203,11 +203,16 @@ describe.each(pairs)('%s → %s', (front, back) => {
 
     test('two calls at once, their results in another order, and one more round', async () => {
       const pieces = [{ text: 'Let me see.' }, call('c1', 'add', 1), call('c2', 'sub', 2)]
-      const usage: Counts = { input: 5, output: 2 }
+      // Each answer has the tokens of its own request.
+      const usages: Counts[] = [
+        { input: 5, output: 2 },
+        { input: 7, output: 3 },
+        { input: 11, output: 4 },
+      ]
       play(
-        { pieces, stop: 'tools', usage },
-        { pieces: [call('c3', 'add', 3)], stop: 'tools', usage },
-        { ...HELLO, usage },
+        { pieces, stop: 'tools', usage: usages[0]! },
+        { pieces: [call('c3', 'add', 3)], stop: 'tools', usage: usages[1]! },
+        { ...HELLO, usage: usages[2]! },
       )
       const asked: Asked = { model: 'model', messages: [hi], tools, stream }
       const first = await ask(asked)
@@ -229,7 +234,8 @@ describe.each(pairs)('%s → %s', (front, back) => {
         { role: 'tool', text: 'three', result: second.answered.calls[0]!.id },
       ]
       const last = await ask({ ...asked, messages: [hi, said, ...results, ...again] })
-      expect(last.answered).toMatchObject({ text: 'Hello.', calls: [], stop: 'end', usage: { input: 15, output: 6 } })
+      expect(last.answered).toMatchObject({ text: 'Hello.', calls: [], stop: 'end' })
+      expect([first, second, last].map(({ answered }) => answered.usage)).toMatchObject(usages)
       expect(new Set([first.turn, second.turn, last.turn]).size).toBe(1)
       const ids = pieces.flatMap((piece) => ('call' in piece ? piece.call : []))
       expect(requests().at(-1)!.messages).toEqual([

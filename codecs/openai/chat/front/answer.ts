@@ -50,7 +50,7 @@ export function wholeAnswer(ending: Ending, view: TurnView, model: string, losse
   return object([
     ...headEntries(view, 'chat.completion', model),
     ['choices', `[${choice}]`],
-    ['usage', view.usage === undefined ? undefined : usageJson(view.usage)],
+    ['usage', view.answerUsage && usageJson(view.answerUsage)],
     lossEntry(losses),
   ])
 }

@@ -133,9 +133,8 @@ export class ChunkWriter {
     }
     const losses = this.#output.losses()
     this.#chunk('{}', quote(finishOf(ending)), losses)
-    if (this.#countsUsage && view.usage) {
-      this.#output.data(`${this.#head},"choices":[],"usage":${usageJson(view.usage)}}`)
-    }
+    const usage = this.#countsUsage ? view.answerUsage : undefined
+    if (usage) this.#output.data(`${this.#head},"choices":[],"usage":${usageJson(usage)}}`)
     this.#output.data('[DONE]')
   }
 

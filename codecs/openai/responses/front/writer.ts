@@ -129,7 +129,7 @@ export class ResponseWriter {
 
   /** Writes the last event. There is none for a cancel: a stream of a cancelled response has failed. */
   #finish(status: Status, view: TurnView, more: Partial<ResponseState>): void {
-    const response = this.#json(view, { status, losses: this.#losses(), usage: view.usage, ...more })
+    const response = this.#json(view, { status, losses: this.#losses(), usage: view.answerUsage, ...more })
     this.#response = response
     const type = status === 'cancelled' ? 'failed' : status
     this.#output.event(`response.${type}`, [['response', response]])
