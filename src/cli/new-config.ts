@@ -86,6 +86,7 @@ function exampleEntries(): string[] {
     `  helper: { protocol: agentproc, command: ${path('helper.sh')}, args: [] }\n`,
     `  coder: { protocol: zot, command: ${node}, args: [${path('coder.mjs')}, rpc] }\n`,
     `  writer: { protocol: agentproc@0.4, command: ${node}, args: [${path('writer.mjs')}] }\n`,
+    `  reviewer: { protocol: acp, command: ${node}, args: [${path('reviewer.mjs')}] }\n`,
   ]
 }
 

@@ -7,7 +7,7 @@ const USAGES: Readonly<Record<string, string>> = {
       Serves. Without a configuration it first writes one with the agents that are installed here, if there are any.
 `,
   serve: `  turnpike serve [--config FILE] [--port N] [--open]
-      Serves the HTTP endpoints and the console; --open opens it in a browser. Without a configuration it runs four small
+      Serves the HTTP endpoints and the console; --open opens it in a browser. Without a configuration it runs five small
       example agents.
 `,
   init: `  turnpike init [--config FILE] [--force]
