@@ -5,7 +5,6 @@
 
 import {
   type Attributes,
-  type Context,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -27,8 +26,8 @@ import { ATTR, methodAttributes, methodName, SPAN } from './attributes.ts'
 import { httpScope } from './calls.ts'
 import { carrierOf, childContext, parentContext, spanContextOf } from './context.ts'
 import { finish, ProcessSpans } from './processes.ts'
-import { SpanTurn } from './turn-span.ts'
-import { unrecordedRequest } from './unrecorded.ts'
+import { observeTurn, type TurnPlace } from './turn-span.ts'
+import { unrecordedTurn } from './unrecorded.ts'
 
 /** `content`: records the content of turns as attributes. It is private, so the default is no. */
 export interface SpanOptions {
@@ -40,9 +39,9 @@ export function spanHooks(tracer: Tracer, options: SpanOptions): Hooks {
   return {
     request: (info) => {
       const span = tracer.startSpan(requestName(info), { kind: SpanKind.SERVER }, parentContext(info.carrier))
-      return span.isRecording()
-        ? new SpanRequest(tracer, info, options, span)
-        : unrecordedRequest(tracer, childContext(span), carrierOf(span, info.carrier.baggage))
+      const carrier = carrierOf(span, info.carrier.baggage)
+      const place = { context: childContext(span), carrier, front: info.front, content: options.content }
+      return span.isRecording() ? new SpanRequest(tracer, info, place, span) : unrecordedRequest(tracer, place)
     },
     ahead: () => ({ call: (info) => aheadScope(tracer, info) }),
   }
@@ -54,13 +53,24 @@ function aheadScope(tracer: Tracer, info: Parameters<TurnScope['call']>[0]): Cal
   return info.kind === 'http' ? httpScope(tracer, info, place) : new ProcessSpans(tracer, info.command, place)
 }
 
+/** A request that is not recorded. A turn of it may have a trace of its own that is. */
+function unrecordedRequest(tracer: Tracer, place: TurnPlace): RequestScope {
+  const { context, carrier } = place
+  const turn = unrecordedTurn(tracer, context, carrier)
+  return {
+    carrier,
+    turn: (info) => (info.carrier ? observeTurn(tracer, info, place) : turn),
+    fault() {},
+    end() {},
+  }
+}
+
 class SpanRequest implements RequestScope {
   readonly carrier: Carrier
   readonly #tracer: Tracer
   readonly #info: RequestInfo
-  readonly #options: SpanOptions
+  readonly #place: TurnPlace
   readonly #span: Span
-  readonly #context: Context
   /** Begins with the request; it is not exported for requests without a turn. */
   #decode: Span | undefined
   /** Requests for turns that wait for their turn span, in order: a wire may bring several at once. */
@@ -68,14 +78,13 @@ class SpanRequest implements RequestScope {
   #fault: Fault | undefined
 
   /** `span` is the request's. */
-  constructor(tracer: Tracer, info: RequestInfo, options: SpanOptions, span: Span) {
+  constructor(tracer: Tracer, info: RequestInfo, place: TurnPlace, span: Span) {
     this.#tracer = tracer
     this.#info = info
-    this.#options = options
+    this.#place = place
     this.#span = span
     span.setAttributes(requestAttributes(info))
-    this.#context = childContext(span)
-    this.carrier = carrierOf(this.#span, info.carrier.baggage)
+    this.carrier = place.carrier
     this.#decode = this.#reading()
   }
 
@@ -83,15 +92,13 @@ class SpanRequest implements RequestScope {
     const decode = this.#decode ?? this.#reading()
     decode.end()
     this.#decode = undefined
-    this.#routing.push(this.#tracer.startSpan(SPAN.route, { kind: SpanKind.INTERNAL }, this.#context))
+    this.#routing.push(this.#tracer.startSpan(SPAN.route, { kind: SpanKind.INTERNAL }, this.#place.context))
   }
 
   turn(info: TurnInfo): TurnScope {
     const { agent, route } = info
     this.#routed({ [ATTR.agent]: agent, ...(route !== undefined && { [ATTR.route]: route }) })
-    const { front } = this.#info
-    const { content } = this.#options
-    return new SpanTurn(this.#tracer, info, { context: this.#context, carrier: this.carrier, front, content })
+    return observeTurn(this.#tracer, info, this.#place)
   }
 
   shares(how: Share, turn: Carrier | undefined): void {
@@ -123,7 +130,7 @@ class SpanRequest implements RequestScope {
   #reading(): Span {
     const { front } = this.#info
     const attributes = { [ATTR.front]: front }
-    return this.#tracer.startSpan(`${SPAN.decode} ${front}`, { kind: SpanKind.INTERNAL, attributes }, this.#context)
+    return this.#tracer.startSpan(`${SPAN.decode} ${front}`, { kind: SpanKind.INTERNAL, attributes }, this.#place.context)
   }
 
   #routed(attributes: Attributes): void {

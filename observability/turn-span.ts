@@ -2,7 +2,15 @@
  * The spans of one turn: the turn itself, its wait, its processes and calls, its tools, and the writing of its answer.
  */
 
-import { type Attributes, type Context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
+import {
+  type Attributes,
+  type Context,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+} from '@opentelemetry/api'
 import type {
   CallInfo,
   CallScope,
@@ -19,9 +27,11 @@ import { type AgentEvent, type Loss, LossLedger, lossSummary, type TurnView, typ
 import { ATTR, EVENT, EVENT_ATTR, FINISH_REASON, INVOKE_AGENT, OTHER, SPAN, USAGE_ATTR } from './attributes.ts'
 import { httpScope } from './calls.ts'
 import { inputMessages, outputMessages, systemInstructions } from './content.ts'
-import { carrierOf, childContext } from './context.ts'
+import { carrierOf, childContext, parentContext, spanContextOf } from './context.ts'
 import { type CallPlace, ProcessSpans, TurnProcesses } from './processes.ts'
+import { SAMPLED } from './propagation.ts'
 import { ToolSpans } from './tools.ts'
+import { unrecordedTurn } from './unrecorded.ts'
 
 /** The request that a turn came with. */
 export interface TurnPlace {
@@ -32,8 +42,25 @@ export interface TurnPlace {
   content: boolean
 }
 
-/** Observes one turn as spans. */
-export class SpanTurn implements TurnScope {
+/** Observes a turn that came on a wire: below the wire's span, or below its client's own span with a link to the wire's. */
+export function observeTurn(tracer: Tracer, info: TurnInfo, wire: TurnPlace): TurnScope {
+  const own = info.carrier && spanContextOf(info.carrier)
+  const place = own ? { ...wire, context: parentContext(info.carrier!), carrier: info.carrier! } : wire
+  const attributes = turnAttributes(info, place.front)
+  const links = own ? linksTo(spanContextOf(wire.carrier)) : []
+  const options = { kind: SpanKind.CLIENT, attributes, links }
+  const span = tracer.startSpan(`${INVOKE_AGENT} ${info.agent}`, options, place.context)
+  if (span.isRecording()) return new SpanTurn(tracer, info, place, span)
+  return unrecordedTurn(tracer, childContext(span), carrierOf(span, place.carrier.baggage))
+}
+
+/** A link to a span that is recorded. */
+function linksTo(context: SpanContext | undefined): { context: SpanContext }[] {
+  return context && context.traceFlags & SAMPLED ? [{ context }] : []
+}
+
+/** Observes one turn as spans; `span` is the turn's. */
+class SpanTurn implements TurnScope {
   readonly carrier: Carrier
   readonly #tracer: Tracer
   readonly #span: Span
@@ -47,12 +74,11 @@ export class SpanTurn implements TurnScope {
   #queue: Span
   #encode: Span | undefined
 
-  constructor(tracer: Tracer, info: TurnInfo, place: TurnPlace) {
-    const attributes = turnAttributes(info, place.front)
+  constructor(tracer: Tracer, info: TurnInfo, place: TurnPlace, span: Span) {
     this.#tracer = tracer
     this.#place = place
     this.#content = place.content ? info.content : undefined
-    this.#span = tracer.startSpan(`${INVOKE_AGENT} ${info.agent}`, { kind: SpanKind.CLIENT, attributes }, place.context)
+    this.#span = span
     this.#context = childContext(this.#span)
     this.carrier = carrierOf(this.#span, place.carrier.baggage)
     this.#tools = new ToolSpans(tracer, this.#context, this.#content !== undefined)

@@ -1,4 +1,5 @@
 import { type AgentEvent, type Command, type Fault, fault, type Id, type Loss } from '../model/index.ts'
+import type { Carrier } from './carrier.ts'
 import type { Frame, Framing } from './frame.ts'
 
 /**
@@ -76,6 +77,8 @@ export interface BackPorts {
    * protocols whose answer needs the exit code or stderr. Absent when calls are replayed.
    */
   leave?(call?: string): void
+  /** The trace context of the turn that runs, for wires whose requests say it. Absent when calls are replayed. */
+  trace?(): Carrier
   /** Does something to a file for the agent; `done` is called once, later. Absent where there are no files. */
   file?(request: FileRequest, done: (result: FileResult) => void): void
   /**

@@ -1,5 +1,6 @@
 import type { Fault } from '../model/index.ts'
 import type { Call, CallEnd, CallHead, FileRequest, FileResult } from './back.ts'
+import type { Carrier } from './carrier.ts'
 
 /** Receives the results of a call, in order: head (HTTP only), data, then exactly one end. */
 export interface CallSink {
@@ -43,13 +44,6 @@ export interface Backend {
   file?(request: FileRequest): Promise<FileResult>
   /** Stops all running calls. Resolves when all have ended. */
   close(graceMs: number): Promise<void>
-}
-
-/** W3C trace context. */
-export interface Carrier {
-  traceparent?: string
-  tracestate?: string
-  baggage?: string
 }
 
 /** The destination of a client's answer. */

@@ -1,4 +1,5 @@
 import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnView } from '../model/index.ts'
+import type { Carrier } from './carrier.ts'
 import type { Frame, Framing } from './frame.ts'
 
 /** The form of an exchange's answer. */
@@ -23,6 +24,8 @@ export interface Answer {
    * `next-request`: only with its next request, until which the turn is parked.
    */
   asks: 'inline' | 'always' | 'next-request' | 'never'
+  /** The trace context of the request, where each request of a wire may have its own; absent: that of the wire. */
+  trace?: Carrier
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { AgentEvent, EventOf, Fault, Id, Loss, Part, TurnView } from '../model/index.ts'
 import type { CallEnd, CallHead } from './back.ts'
-import type { Backend, Carrier } from './backend.ts'
+import type { Backend } from './backend.ts'
+import type { Carrier } from './carrier.ts'
 
 /** A client's request as observers see it. Nothing here is content. */
 export interface RequestInfo {
@@ -24,6 +25,8 @@ export interface TurnInfo {
    * The condition of the route that chose its agent or its policies, such as `channel=qq_*`; absent when none matched.
    */
   route?: string
+  /** The trace context of its request; absent: that of the wire. */
+  carrier?: Carrier
   /** The content of the request; absent when content must not leave the gateway. */
   content?: TurnContent
 }
@@ -113,19 +116,24 @@ export interface Hooks {
 
 /** Observes nothing, and passes the client's own trace context on to the agent. */
 export const silentHooks: Hooks = {
-  request: ({ carrier }) => {
-    const call: CallScope = { carrier, started() {}, head() {}, ready() {}, end() {} }
-    const turn: TurnScope = {
-      carrier,
-      call: () => call,
-      linked() {},
-      queued() {},
-      firstEvent() {},
-      loss() {},
-      note() {},
-      moved() {},
-      end() {},
-    }
-    return { carrier, turn: () => turn, fault() {}, end() {} }
+  request({ carrier }) {
+    const turn = silentTurn(carrier)
+    return { carrier, turn: (info) => (info.carrier ? silentTurn(info.carrier) : turn), fault() {}, end() {} }
   },
+}
+
+/** Observes nothing of a turn, which has this trace context. */
+export function silentTurn(carrier: Carrier): TurnScope {
+  const call: CallScope = { carrier, started() {}, head() {}, ready() {}, end() {} }
+  return {
+    carrier,
+    call: () => call,
+    linked() {},
+    queued() {},
+    firstEvent() {},
+    loss() {},
+    note() {},
+    moved() {},
+    end() {},
+  }
 }

@@ -1,6 +1,7 @@
 export * from './back.ts'
 export * from './backend.ts'
 export * from './capabilities.ts'
+export * from './carrier.ts'
 export * from './codec.ts'
 export * from './frame.ts'
 export * from './front.ts'

@@ -5,6 +5,7 @@ import type {
   BackContext,
   BackLink,
   Call,
+  Carrier,
   Dialect,
   FileRequest,
   FileResult,
@@ -53,7 +54,12 @@ export interface BackDrive {
 /** Opens a back link with the codec's options validated from `options`. */
 export function driveBack(
   codec: AnyCodec,
-  { dialect, options = {}, ...context }: { dialect?: string; options?: unknown } & Partial<BackContext<unknown>> = {},
+  {
+    dialect,
+    options = {},
+    trace,
+    ...context
+  }: { dialect?: string; options?: unknown; trace?: Carrier } & Partial<BackContext<unknown>> = {},
 ): BackDrive {
   const half = dialectOf(codec, dialect).back
   if (!half) throw new Error('no back half')
@@ -93,6 +99,7 @@ export function driveBack(
       send: (frame) => drive.sent.push(frame),
       end: (call) => drive.ended.push(call),
       leave: (call) => drive.left.push(call),
+      ...(trace && { trace: () => trace }),
       file: (request, done) => drive.files.push([request, done]),
       broken: (fault) => drive.faults.push(fault),
       report: (loss) => drive.losses.push(loss),

@@ -75,6 +75,34 @@ describe('sampling', () => {
     expect(spans.map((span) => span.parentSpanId)).toEqual([CLIENT])
   })
 
+  describe('of a turn whose client has a trace of its own for it', () => {
+    const OTHER = `${TRACE.slice(0, -2)}99`
+    const own = (flags: string) => ({ ...TURN, carrier: { traceparent: `00-${OTHER}-${CLIENT}-${flags}`, baggage: 'a=1' } })
+
+    test.each([
+      ['recorded', {}, 1],
+      ['not recorded', { sample: 0 }, 0],
+    ])('is that of its client, on a wire that is %s', async (_wire, config, links) => {
+      const spans = await traced((hooks) => {
+        const wire = hooks.request(HTTP)
+        const turn = wire.turn(own('01'))
+        expect(turn.carrier).toEqual({ traceparent: expect.stringMatching(`^00-${OTHER}-.*-01$`), baggage: 'a=1' })
+        expect(wire.turn(own('00')).carrier.traceparent).toMatch(new RegExp(`^00-${OTHER}-.*-00$`))
+        expect(wire.turn({ ...TURN, carrier: { traceparent: 'x' } }).carrier.traceparent).not.toContain(OTHER)
+        turn.end(COMPLETED)
+        wire.end({ status: 200 })
+      }, config)
+      const { traceId, parentSpanId, links: linked } = byName(spans, 'invoke_agent helper')
+      expect([traceId, parentSpanId, linked.length]).toEqual([OTHER, CLIENT, links])
+    })
+
+    test('is handed on where nothing is observed', () => {
+      const wire = silentHooks.request({ ...HTTP, carrier: { traceparent: TRACEPARENT } })
+      expect(wire.turn(own('01')).call({ kind: 'process', command: 'a' }).carrier).toEqual(own('01').carrier)
+      expect(wire.turn(TURN).carrier).toEqual({ traceparent: TRACEPARENT })
+    })
+  })
+
   test('a share in between follows the trace id', async () => {
     const decisions: boolean[] = []
     const spans = await traced(

@@ -1,8 +1,8 @@
-import { dropped, type UnaskedTurn } from '../../../src/codec-kit/index.ts'
+import { dropped, messageLine, metaWith, type UnaskedTurn } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type CommandOf, type Fault, fault, member, quote } from '../../../src/model/index.ts'
+import { type CommandOf, type Fault, fault, type JsonText, member, quote } from '../../../src/model/index.ts'
 import { faultOfError } from '../errors.ts'
-import { PROTOCOL } from '../wire.ts'
+import { ownExt, ownMember, PROTOCOL } from '../wire.ts'
 import type { Asks } from './asks.ts'
 import type { Changes } from './changes.ts'
 import type { Connection } from './connection.ts'
@@ -105,17 +105,24 @@ export class Prompts {
     const prompt = promptOf(start, system, this.#peers.connection.kinds, report)
     this.#peers.session.use()
     work.sent = true
-    this.#peers.connection.call(
-      'session/prompt',
-      `{"sessionId":${this.#sessionId},"prompt":${prompt}}`,
-      (answer, line) => {
-        if (!answer || this.#work !== work) return
-        this.#end((turn) => {
-          if (answer.kind === 'result') turn.prompted(answer.result, member(line, 'result')!)
-          else turn.fail(faultOfError(answer.error))
-        })
-      },
-    )
+    this.#peers.connection.call('session/prompt', this.#params(prompt, start), (answer, line) => {
+      if (!answer || this.#work !== work) return
+      this.#end((turn) => {
+        if (answer.kind === 'result') turn.prompted(answer.result, member(line, 'result')!)
+        else turn.fail(faultOfError(answer.error))
+      })
+    })
+  }
+
+  /** The parameters of a prompt, with the further fields of a client of this protocol, and the turn's trace context. */
+  #params(prompt: JsonText, { ext }: CommandOf<'turn-start'>): JsonText {
+    const meta = metaWith(this.#peers.ports.trace?.() ?? {}, ownMember(ext, '_meta'))
+    const entries = [
+      ['sessionId', this.#sessionId],
+      ['prompt', prompt],
+      ['_meta', meta],
+    ] as const
+    return messageLine(entries, ownExt(ext))
   }
 
   get #sessionId(): string {

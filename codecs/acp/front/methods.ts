@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { RPC_CODES } from '../../../src/codec-kit/index.ts'
+import { RPC_CODES, readTrace, untraced } from '../../../src/codec-kit/index.ts'
 import type { AgentReply, JsonText } from '../../../src/model/index.ts'
 import { elements, fault, member } from '../../../src/model/index.ts'
 import { readBlock } from '../content.ts'
@@ -172,7 +172,11 @@ export class Methods {
       const input = elements(member(json, 'prompt')!).map(readBlock)
       const wrong = input.findIndex(({ type }) => type === 'data')
       if (wrong >= 0) this.#parts.requests.refuse(request, `prompt.${wrong} is no content block of a known type.`)
-      else this.#parts.prompts.start(request, session, input, unknownExt(json, params, PROMPT))
+      else {
+        const ext = unknownExt(json, params, PROMPT)
+        const trace = readTrace(params['_meta'])
+        this.#parts.prompts.start(request, session, trace ? { input, ext: untraced(ext), trace } : { input, ext })
+      }
     })
   }
 

@@ -1,5 +1,5 @@
 import { dropped, type Entry, messageLine, weakened } from '../../../src/codec-kit/index.ts'
-import type { Answer } from '../../../src/contract/index.ts'
+import type { Answer, Carrier } from '../../../src/contract/index.ts'
 import {
   type Ext,
   type Fault,
@@ -30,6 +30,13 @@ const UNEXPLAINED: Fault = fault('internal', 'The turn failed.')
 
 const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'inline' }
 
+/** What a prompt says: its content, its further fields, and its trace context. */
+export interface Prompt {
+  readonly input: readonly Part[]
+  readonly ext: Ext | undefined
+  readonly trace?: Carrier
+}
+
 /** The prompts of one client, of all of its sessions. The gateway has those of one session wait for each other. */
 export class Prompts {
   readonly #client: Client
@@ -46,7 +53,7 @@ export class Prompts {
   }
 
   /** `session/prompt`. */
-  start(request: Request, session: Session, input: readonly Part[], ext: Ext | undefined): void {
+  start(request: Request, session: Session, { input, ext, trace }: Prompt): void {
     const { ports } = this.#client
     const exchange = ports.newId()
     const turn = ports.newId()
@@ -71,7 +78,7 @@ export class Prompts {
         ...(mcpServers.length > 0 && { mcpServers }),
         ...(ext && { ext }),
       },
-      ANSWER,
+      trace ? { ...ANSWER, trace } : ANSWER,
     )
   }
 

@@ -26,7 +26,7 @@ import { carryStart, dropped } from '../carry/index.ts'
 import { turnLaws } from '../events/index.ts'
 
 /** The calls that a back link opens and writes to: those that run, or those of a recording. */
-export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave' | 'file'>
+export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave' | 'trace' | 'file'>
 
 /** Listener for what a back link says besides the events of a turn. All calls are synchronous. */
 export interface BackListener {
@@ -75,6 +75,7 @@ export class BackHost<O = unknown> {
       send: (frame) => calls.send(frame),
       end: (call) => calls.end(call),
       leave: (call) => calls.leave?.(call),
+      ...(calls.trace && { trace: () => calls.trace!() }),
       ...(calls.file && {
         file: (request, done) => calls.file!(request, (result) => this.#step('request', () => done(result))),
       }),

@@ -1,4 +1,12 @@
-import { type BackPorts, type Call, type CallEnd, type Frame, frameText, type TurnScope } from '../../contract/index.ts'
+import {
+  type BackPorts,
+  type Call,
+  type CallEnd,
+  type Carrier,
+  type Frame,
+  frameText,
+  type TurnScope,
+} from '../../contract/index.ts'
 import type { AgentSettings, Tape } from '../common/index.ts'
 import type { BackCalls } from './back-host.ts'
 import { type CallListener, LiveCall } from './live-call.ts'
@@ -64,6 +72,11 @@ export class LiveCalls implements BackCalls {
 
   leave(call?: string): void {
     this.#named(call)?.leave()
+  }
+
+  /** The trace context of the turn that runs. */
+  trace(): Carrier {
+    return this.scope.carrier
   }
 
   /** Leaves all calls: those that do not end soon are stopped. */

@@ -69,7 +69,7 @@ export function keyed({ client, command, asked, agent }: Entry): Keyed {
 }
 
 /** A turn of an agent as observers see it. Its content is given only where its client calls it public, or does not say. */
-export function infoOf({ command, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
+export function infoOf({ command, exchange, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
   const { model, systemPrompt } = command.options
   const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
   const isPublic = journal !== 'shape' && (command.environment?.privacy ?? 'public') === 'public'
@@ -80,6 +80,7 @@ export function infoOf({ command, route: { when, journal } }: Entry, agent: Agen
     session: command.session?.id ?? '',
     ...(model !== undefined && { model }),
     ...(asked.length > 0 && { route: asked.join(',') }),
+    ...(exchange.answer.trace && { carrier: exchange.answer.trace }),
     ...(isPublic && { content: { input: command.input, ...(systemPrompt !== undefined && { systemPrompt }) } }),
   }
 }

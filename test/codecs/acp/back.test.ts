@@ -84,6 +84,23 @@ describe('a plain turn', () => {
     expect(ofType(drive, 'notice')).toMatchObject([{ severity: 'info', code: 'empty-answer' }])
   })
 
+  test('the trace context of the turn goes with the prompt, instead of that in the fields of its client', () => {
+    const params = (like: object, ext?: object) => {
+      const drive = greeted(like)
+      const said = ext && { ext: { protocol: 'acp', json: JSON.stringify(ext) } }
+      drive.start('Hi', said)
+      answer(drive, 'session/new', { sessionId: 'S' })
+      return last(drive, 'session/prompt').params
+    }
+    const prompt = [{ type: 'text', text: 'Hi' }]
+    const trace = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, tracestate: 'a=1' }
+    expect(params({ trace })).toEqual({ sessionId: 'S', prompt, _meta: trace })
+    expect(params({ trace: {} })).toEqual({ sessionId: 'S', prompt })
+    const ext = { _meta: { k: 1, traceparent: 'old', baggage: 'b=2' }, more: true, prompt: 'no' }
+    expect(params({ trace }, ext)).toEqual({ sessionId: 'S', prompt, _meta: { k: 1, ...trace }, more: true })
+    expect(params({}, ext)).toEqual({ sessionId: 'S', prompt, _meta: ext._meta, more: true })
+  })
+
   test('a message of the same protocol goes to the agent as it is, one of another does not', () => {
     const drive = greeted()
     drive.link.encode({ type: 'foreign', exchange: 'x', protocol: 'acp', frame: '{"method":"_x"}' })

@@ -432,6 +432,22 @@ describe('a prompt', () => {
       { type: 'text', text: 'file:///b.ts:\nlet b' },
     ])
     expect(turn!.ext).toEqual({ protocol: 'acp', json: '{"_meta":{"k":1}}' })
+    expect(editor.drive.answers.get(turn!.exchange)?.trace).toBeUndefined()
+  })
+
+  test('may have a trace context of its own', () => {
+    const { editor, session } = Editor.open()
+    const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+    const prompt = blocks.slice(0, 1)
+    editor.ask('session/prompt', { sessionId: session, prompt, _meta: { traceparent, k: 1 } })
+    editor.ask('session/prompt', { sessionId: session, prompt, _meta: { traceparent, tracestate: 'a=1' }, x: 1 })
+    editor.ask('session/prompt', { sessionId: session, prompt, _meta: { traceparent: 'mine' } })
+    const said = editor.turns.map(({ exchange, ext }) => [editor.drive.answers.get(exchange)?.trace, ext?.json])
+    expect(said).toEqual([
+      [{ traceparent }, '{"_meta":{"k":1}}'],
+      [{ traceparent, tracestate: 'a=1' }, '{"x":1}'],
+      [undefined, '{"_meta":{"traceparent":"mine"}}'],
+    ])
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { codec } from '../../../codecs/acp/index.ts'
-import type { BackContext } from '../../../src/contract/index.ts'
+import type { BackContext, Carrier } from '../../../src/contract/index.ts'
 import type { AgentEvent, EventOf, TurnEvent } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../../kit/drive.ts'
 
@@ -65,6 +65,7 @@ export function textLine(text: string, more: object = {}): string {
 export interface AgentLike extends Partial<BackContext<unknown>> {
   about?: object
   options?: object
+  trace?: Carrier
 }
 
 /** The line in which an agent asks for permission to call a tool. */

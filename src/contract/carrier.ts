@@ -1,0 +1,6 @@
+/** W3C trace context. */
+export interface Carrier {
+  traceparent?: string
+  tracestate?: string
+  baggage?: string
+}
