@@ -16,6 +16,8 @@ export class AgentInput {
   #ends = false
   #fd: number | undefined
   #stream: Writable | undefined
+  /** Something was written after the agent had closed its input. */
+  unread = false
 
   /** Writes to the agent. Returns the amount that still waits for it, in UTF-16 units or bytes. */
   write(piece: string | Uint8Array): number {
@@ -25,7 +27,10 @@ export class AgentInput {
       this.#waiting += piece.length
       return this.#waiting
     }
-    if (!this.#stream.writable) return 0
+    if (!this.#stream.writable) {
+      this.unread = true
+      return 0
+    }
     this.#stream.write(piece)
     return this.#stream.writableLength
   }
@@ -47,7 +52,9 @@ export class AgentInput {
   attach(stream: Writable): void {
     this.#stream = stream
     // An agent that ends without reading its input breaks the pipe, which is allowed.
-    stream.on('error', () => {})
+    stream.on('error', () => {
+      this.unread = true
+    })
     // Not every pipe can be shut down; all of them can be closed.
     stream.on('finish', () => stream.destroy())
     for (const piece of this.#pieces) stream.write(piece)

@@ -43,6 +43,10 @@ export class PipedProcess implements AgentProcess {
     return this.#pid
   }
 
+  get unread(): boolean {
+    return this.#input.unread
+  }
+
   write(piece: string | Uint8Array): number {
     return this.#input.write(piece)
   }

@@ -148,6 +148,7 @@ export class ProcessCall implements CallHandle {
       ...(call === undefined ? {} : { call }),
       ...(this.#stop ? { why: this.#stop } : end),
       ...this.#exit,
+      ...(this.#process.unread && { unread: true as const }),
       ...(stderr === '' ? {} : { stderr }),
     })
     // Another process still holds its output.

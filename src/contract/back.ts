@@ -45,6 +45,8 @@ export interface CallEnd {
   why: 'closed' | 'timeout' | 'cancelled' | 'failed'
   exitCode?: number
   signal?: string
+  /** Something that was written to the process was not read, because it had closed its input. */
+  unread?: true
   stderr?: string
   fault?: Fault
 }

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { closeSync, createReadStream } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
@@ -52,6 +52,22 @@ describe.skipIf(process.platform !== 'linux')('input through a pipe (Linux)', ()
     input.write(piece)
     input.end()
     expect(await readAll(read)).toBe(piece)
+  })
+
+  test.each([1, 2])('to an agent that has closed its input is unread, write %i', async (writes) => {
+    const { read, write } = await pipe()
+    const input = new AgentInput()
+    input.take(write)
+    input.open()
+    input.write('read')
+    expect(input.unread).toBe(false)
+    closeSync(read)
+    for (let at = 0; at < writes; at += 1) {
+      input.write('unread')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(input.unread).toBe(true)
+    input.destroy()
   })
 
   test('goes out when the agent runs, in order', async () => {

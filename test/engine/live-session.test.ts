@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { SessionRecord } from '../../src/contract/index.ts'
 import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
@@ -7,6 +8,7 @@ import type { OtherProcesses } from '../../src/engine/session/absence.ts'
 import { LiveSession, type SessionPeers } from '../../src/engine/session/live-session.ts'
 import type { Message, TurnEvent } from '../../src/model/index.ts'
 import { DONE, notingLog, type PlainBack, PlainHost, plainAgent, plainTurn, say, serving, start } from '../kit/plain.ts'
+import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
 /** An agent that says what it was given, then ends the turn. */
 const ECHO = serving(
@@ -119,6 +121,82 @@ describe('the turns of a session', () => {
     const { turn } = session(`read -r line; ${DONE}`)
     expect(codes(await turn().ended)).toEqual(['completed'])
     expect(codes(await turn().ended)).toEqual(['completed'])
+  })
+})
+
+describe('a process that is gone before the gateway has seen that', () => {
+  /** Has the process die, and keeps the gateway from seeing it. */
+  function kill({ live }: ReturnType<typeof session>): number {
+    const { pid } = live.link!.process!
+    process.kill(pid!, 'SIGKILL')
+    while (!/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')));
+    return pid!
+  }
+
+  test.skipIf(process.platform !== 'linux')('is replaced by another, once for a turn (Linux)', async () => {
+    const it = session(ECHO, { persistent: true }, { restore: 'replay' })
+    await it.turn().ended
+    const gone = kill(it)
+    const events = await it.turn().ended
+    expect(codes(events)).toEqual(['session-reset', 'given', 'completed'])
+    expect(given(events)).toContain('text:before')
+    expect(it.live.link!.process!.pid).not.toBe(gone)
+    expect(it.live.memory.used).toBe(true)
+    await it.pool.close(50)
+  })
+
+  test.skipIf(process.platform !== 'linux')('is no other agent’s business (Linux)', async () => {
+    const it = session(serving(DONE), { persistent: true })
+    await it.turn().ended
+    kill(it)
+    const { of, ended } = it.turn()
+    of.cancel()
+    expect(codes(await ended)).toEqual(['cancelled'])
+    await it.pool.close(50)
+  })
+
+  /** A session with an agent whose calls the test plays, which has had a turn. */
+  async function played() {
+    const backend = new ScriptedBackend()
+    const it = session('', { persistent: true }, { backend })
+    const say = (event: object): void => backend.call.say(`${JSON.stringify({ turn: 't', ...event })}\n`)
+    const first = it.turn()
+    await settled()
+    say({ turn: null, type: 'agent-ready' })
+    say({ type: 'turn-end', outcome: 'completed' })
+    await first.ended
+    await settled()
+    return { ...it, backend, say }
+  }
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const GONE = { why: 'closed', exitCode: 1, unread: true } as const
+
+  test('is replaced once, even if the next one goes the same way', async () => {
+    const { turn, backend, say } = await played()
+    const { ended } = turn()
+    await settled()
+    backend.call.end(GONE)
+    await settled()
+    expect(backend.calls).toHaveLength(2)
+    say({ turn: null, type: 'agent-ready' })
+    backend.call.end(GONE)
+    expect(codes(await ended)).toEqual(['session-reset', 'failed'])
+    expect(backend.calls).toHaveLength(2)
+  })
+
+  test.each([
+    ['it has read the turn', [], { why: 'closed', exitCode: 1 }, 'agent-crashed'],
+    ['it has said something', [{ type: 'turn-started' }], GONE, 'agent-crashed'],
+    ['it was told something more', 'steer', GONE, 'agent-crashed'],
+  ] as const)('is not when %s', async (_when, said, end, code) => {
+    const { turn, backend, say } = await played()
+    const { ended, of } = turn()
+    await settled()
+    if (said === 'steer') of.tellAgent({ exchange: 'x', input: [] })
+    else for (const event of said) say(event)
+    backend.call.end(end)
+    expect((await ended).at(-1)).toMatchObject({ outcome: 'failed', fault: { code } })
+    expect(backend.calls).toHaveLength(1)
   })
 })
 

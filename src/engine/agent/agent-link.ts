@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs'
-import type { CallEnd, TurnScope } from '../../contract/index.ts'
+import type { CallEnd, Frame, TurnScope } from '../../contract/index.ts'
 import type {
   Command,
   CommandOf,
@@ -14,6 +14,7 @@ import type {
 import type { AgentSettings, Tape } from '../common/index.ts'
 import { cancelledTurn, failedTurn } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
+import type { LiveCall } from './live-call.ts'
 import type { CommandReply } from './replies.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
@@ -59,6 +60,10 @@ export class AgentLink extends AgentWire {
   /** Ends a cancelled turn, and its agent by force. */
   #force: NodeJS.Timeout | undefined
   #onIdle: (() => void) | undefined
+  /** Its process, which had served before, has not had a word with anybody since it was given the turn. */
+  #unheard = false
+  /** Its process was gone before it could be given the turn. */
+  unreached = false
 
   /** `bound` is the agent's own id of the session that it is opened for, `cwd` the folder of its client. */
   constructor(
@@ -83,6 +88,8 @@ export class AgentLink extends AgentWire {
       this.#cut = false
       this.calls.scope = run.scope
       this.calls.tape = run.tape
+      this.#unheard = this.persistent && this.ready
+      this.unreached = this.#unheard && this.dead
       this.host.run(run.command).subscribe(subscriber)
       return () => this.#left(run)
     })
@@ -151,6 +158,21 @@ export class AgentLink extends AgentWire {
     this.#run = undefined
     this.calls.scope = SILENT_SCOPE
     this.calls.tape = undefined
+  }
+
+  override send(command: Exclude<Command, TurnStart>): void {
+    this.#unheard = false
+    super.send(command)
+  }
+
+  override frame(frame: Frame, call: LiveCall): void {
+    this.#unheard = false
+    super.frame(frame, call)
+  }
+
+  override ended(end: CallEnd): void {
+    if (this.#unheard && end.unread) this.unreached = true
+    super.ended(end)
   }
 
   link(event: LinkEvent): void {

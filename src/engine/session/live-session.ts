@@ -180,11 +180,13 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     const opened = this.#link.open(turn, pool, { bound, cwd: settings?.cwd })
     const link = opened instanceof Promise ? await opened : opened
     if (!link) return
+    let again = false
     try {
-      await this.#run(turn, link)
+      again = await this.#run(turn, link)
     } finally {
       this.#link.settle(link)
     }
+    if (again) await this.serve(turn, pool)
   }
 
   /** Comes back from another process: the agent of this one has not heard what was said there. */
@@ -213,21 +215,23 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.pool.makeRoom()
   }
 
-  async #run(turn: Turn, link: AgentLink): Promise<void> {
+  /** Runs a turn; true when another link is to run it. */
+  async #run(turn: Turn, link: AgentLink): Promise<boolean> {
     const lost = this.memory.isLostOn(link, this.pool.memory)
     const why = lost ? this.#restore(turn) : undefined
     if (why) {
       turn.fail(why)
-      return
+      return false
     }
     this.#between?.tell(turn)
     this.#between = undefined
     this.#keepsContent = keepsContent(turn)
     const told = this.memory.tellOf(this.pool.agent, lost, turn)
-    await turn.run(link, told instanceof Promise ? await told : told)
+    const again = await turn.run(link, told instanceof Promise ? await told : told)
     link.rest()
     // An agent that was never ready has heard of nothing.
-    if (link.ready) this.memory.served()
+    if (link.ready && !again) this.memory.served()
+    return again
   }
 
   /** Has a lost conversation go on, or gives up the link and returns the fault that refuses the turn. */

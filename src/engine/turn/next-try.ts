@@ -11,14 +11,19 @@ const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
   'provider-rate-limit',
 ])
 
-/** The reasons for another attempt with the same agent, each once: it has lost the session, or asks for a fresh one. */
-export type Retry = 'session-lost' | 'fresh-session'
-export const RETRIES: readonly Retry[] = ['session-lost', 'fresh-session']
+/**
+ * The reasons for another attempt with the same agent, each once: it has lost the session, it asks for a fresh one, or
+ * its process was gone before it had the turn.
+ */
+export type Retry = 'session-lost' | 'fresh-session' | 'process-gone'
+export const RETRIES: readonly Retry[] = ['session-lost', 'fresh-session', 'process-gone']
 
-/** The reason for another attempt after such an end, of those that are `left`. */
-export function retryAfter({ fault }: TurnEnd, left: readonly Retry[]): Retry | undefined {
+/** The reason for another attempt after such an end, of those that are `left`; `unreached`: the process was gone before. */
+export function retryAfter({ fault }: TurnEnd, left: readonly Retry[], unreached: boolean): Retry | undefined {
+  if (unreached) return left.find((retry) => retry === 'process-gone')
   if (fault?.retry !== 'fresh-session') return undefined
-  return left.find((retry) => retry === 'fresh-session' || fault.code === 'session-not-found')
+  const isLost = fault.code === 'session-not-found'
+  return left.find((retry) => retry === 'fresh-session' || (retry === 'session-lost' && isLost))
 }
 
 /** The agent that takes over after such an end: the first of these that may be tried now. The failure counts then. */

@@ -66,7 +66,7 @@ export interface Runner {
   /** The questions of the agent, once it has asked any. */
   readonly questions: Questions | undefined
   /** Runs the turn; resolves when the agent is done with it. */
-  on(link: AgentLink, session: AgentSession): Promise<void>
+  on(link: AgentLink, session: AgentSession): Promise<boolean>
   /** Ends the turn from outside, or has another agent take it. */
   fail(why: Fault): void
   /** Ends the turn because its time is out: its answer is what the agent has said of it, if that is a whole one. */

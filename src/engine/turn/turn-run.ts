@@ -44,14 +44,14 @@ export class TurnRun implements Runner {
     return this.#asks
   }
 
-  /** Runs the turn; resolves when the agent is done with it. */
-  async on(link: AgentLink, session: AgentSession): Promise<void> {
+  /** Runs the turn; resolves when the agent is done with it: true when another process of it is to run it. */
+  async on(link: AgentLink, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.link = link
     // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
     turn.valve()
     for (const setting of missingSettings(link, session.settings)) {
-      if (!(await this.#set(link, setting, session))) return
+      if (!(await this.#set(link, setting, session))) return false
     }
     turn.timer.enter(link.ready ? this.#silencePhase : 'start')
     let again: AgentSession | undefined = session
@@ -60,9 +60,11 @@ export class TurnRun implements Runner {
       again = this.#next && (await this.#retry(link, again))
     }
     const other = this.#next
-    if (typeof other !== 'object') return
+    if (other === 'process-gone') return this.#leaves(link)
+    if (typeof other !== 'object') return false
     if (this.#goesOn(link)) this.#moveOn(other)
     else turn.peers.breakers.release(other)
+    return false
   }
 
   /** Ends the turn from outside, with this fault, or has another agent take it. Its agent is stopped after that. */
@@ -101,6 +103,17 @@ export class TurnRun implements Runner {
     return !turn.ended
   }
 
+  /** Leaves a process that was gone before it had the turn, once. False when the turn is not to go on. */
+  #leaves(link: AgentLink): boolean {
+    const turn = this.#turn
+    if (!this.#goesOn(link)) return false
+    this.#retries = this.#retries.filter((retry) => retry !== 'process-gone')
+    this.#next = turn.link = undefined
+    turn.scope.note('retry')
+    turn.losses.clear()
+    return true
+  }
+
   /** Sets the agent as the client has set the session. False when the turn is not to run without it, or has its end. */
   async #set(link: AgentLink, setting: AgentSetting, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
@@ -134,7 +147,7 @@ export class TurnRun implements Runner {
   async #retry(link: AgentLink, session: AgentSession): Promise<AgentSession | undefined> {
     const turn = this.#turn
     const why = this.#next
-    if (why === undefined || typeof why === 'object' || !this.#goesOn(link)) return undefined
+    if (why === undefined || why === 'process-gone' || typeof why === 'object' || !this.#goesOn(link)) return undefined
     this.#retries = this.#retries.filter((retry) => retry !== why)
     if (why === 'fresh-session') {
       turn.scope.note('retry')
@@ -197,7 +210,7 @@ export class TurnRun implements Runner {
   /** True for an end that no client is shown, because something else is to be tried. */
   #holdsBack(end: TurnEnd): boolean {
     if (this.#shown || this.#turn.cancelled) return false
-    this.#next = retryAfter(end, this.#retries) ?? this.#otherAgent(end)
+    this.#next = retryAfter(end, this.#retries, this.#turn.link?.unreached === true) ?? this.#otherAgent(end)
     return this.#next !== undefined
   }
 

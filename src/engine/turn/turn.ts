@@ -182,10 +182,13 @@ export class Turn {
     return true
   }
 
-  /** Runs it on a link; resolves when the agent is done with it: it has its end, or another agent is to take it. */
-  run(link: AgentLink, session: AgentSession): Promise<void> {
-    if (this.ended) return Promise.resolve()
-    this.scope.queued(this.scope.now() - this.view.startedAt)
+  /**
+   * Runs it on a link; resolves when the agent is done with it: it has its end, another agent is to take it, or (true)
+   * another link of its agent is to run it, because the process of this one was gone.
+   */
+  run(link: AgentLink, session: AgentSession): Promise<boolean> {
+    if (this.ended) return Promise.resolve(false)
+    if (this.scope.phase === 'queued') this.scope.queued(this.scope.now() - this.view.startedAt)
     return this.#runner.on(link, session)
   }
 
