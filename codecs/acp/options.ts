@@ -30,11 +30,7 @@ export const Options = v.strictObject({
   client: v.optional(v.picklist(['none', 'read', 'workspace'], 'must be none, read or workspace.'), 'none'),
   /** Further folders that the agent works in. */
   folders: v.optional(v.array(folder, 'must be a list.'), []),
-  /** Folders in which clients may choose the one that the agent works in; absent: below its `cwd`. */
-  roots: v.optional(v.array(folder, 'must be a list.')),
   mcp_servers: v.optional(v.array(McpServer, 'must be a list.'), []),
-  /** Clients may bring servers of their own: programs that the agent starts on this machine. */
-  client_mcp_servers: v.optional(v.boolean('must be true or false.'), false),
 })
 
 /** The codec's own keys of an agent's configuration, validated. */

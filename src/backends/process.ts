@@ -130,7 +130,7 @@ function refusal({ command, cwd }: Launch, { cwd: configured, roots }: ProcessCo
   if (real === undefined || roots.some((root) => isWithin(real, realPath(root)))) return undefined
   return fault(
     'forbidden',
-    'The requested working directory is outside the folders that the agent may run in; choose another or add it to `roots`.',
+    'The requested working directory is outside the folders that the agent may run in; choose another or add it to `workspaces`.',
   )
 }
 

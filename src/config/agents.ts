@@ -13,7 +13,18 @@ import type { AgentEntry } from './schema.ts'
 import type { Source } from './source.ts'
 import type { AgentConfig, CodecInfo, CodecInfos } from './types.ts'
 
-const PROCESS_KEYS = ['command', 'args', 'cwd', 'workspaces', 'env', 'inherit', 'profile', 'wrap', 'resources'] as const
+const PROCESS_KEYS = [
+  'command',
+  'args',
+  'cwd',
+  'workspaces',
+  'clientMcpServers',
+  'env',
+  'inherit',
+  'profile',
+  'wrap',
+  'resources',
+] as const
 const HTTP_KEYS = ['url', 'headers'] as const
 
 /** The context for resolving an agent. */
@@ -122,7 +133,7 @@ function loadProfile(context: AgentContext, path: Path, given: string, protocol:
 
 type ProcessPart = Pick<
   AgentConfig,
-  'kind' | 'command' | 'args' | 'cwd' | 'workspaces' | 'env' | 'folder' | 'wrap' | 'resources'
+  'kind' | 'command' | 'args' | 'cwd' | 'workspaces' | 'clientMcpServers' | 'env' | 'folder' | 'wrap' | 'resources'
 >
 
 /** The entry's own values override those of its profile. */
@@ -137,6 +148,7 @@ function resolveProcess(entry: AgentEntry, folder: string, profile: Profile | un
     env: { ...profile?.env, ...entry.env },
     folder: home,
     ...(entry.workspaces && { workspaces: entry.workspaces.map((path) => resolve(folder, path)) }),
+    ...(entry.clientMcpServers && { clientMcpServers: true }),
     ...(entry.wrap && { wrap: wrapped(entry.wrap, folder) }),
     ...(entry.resources && { resources: entry.resources }),
   }

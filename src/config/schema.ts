@@ -76,6 +76,7 @@ export const agentSchema = z.looseObject({
   args: z.array(z.string()).optional(),
   cwd: text.optional(),
   workspaces: z.array(text).min(1, 'must not be empty').optional(),
+  clientMcpServers: z.boolean().optional(),
   env: variables.optional(),
   inherit: z.array(text).optional(),
   profile: text.optional(),

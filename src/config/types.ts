@@ -32,8 +32,9 @@ export interface AgentConfig extends AgentPolicy {
   /** Absent when the configuration has none, which differs from an empty list. */
   args?: readonly string[]
   cwd: string
-  /** Processes only: the folders in which a client may choose another one. */
+  /** Processes only: the folders in which a client may choose another one, and whether it may bring MCP servers. */
   workspaces?: readonly string[]
+  clientMcpServers?: boolean
   /** Added to the inherited variables. */
   env: Readonly<Record<string, string>>
   /** Processes only: the command prefix, and the resource limits. */

@@ -163,7 +163,7 @@ describe.each(WAYS)('%s', (way) => {
     const pwd = { command: 'pwd', env: {} }
     const forbidden = failed(
       'forbidden',
-      'The requested working directory is outside the folders that the agent may run in; choose another or add it to `roots`.',
+      'The requested working directory is outside the folders that the agent may run in; choose another or add it to `workspaces`.',
       false,
     )
 

@@ -26,7 +26,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a key of another codec',
     'agents:\n  coder: { protocol: zot, command: zot, stdin: message }\n',
-    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, workspaces, env, inherit, profile, url, headers, pool, limits, wrap, resources, restore, breaker, health, token, retries',
+    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, workspaces, clientMcpServers, env, inherit, profile, url, headers, pool, limits, wrap, resources, restore, breaker, health, token, retries',
   ],
   [
     'unknown keys at several depths, in the order of their lines',

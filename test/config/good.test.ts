@@ -331,11 +331,12 @@ describe('isLoopback', () => {
 describe('what a process runs under and may take', () => {
   it('is resolved, its program from the folder of the file', () => {
     const { agents } = parse(
-      'agents:\n  a: { protocol: zot, command: zot, workspaces: [., "/srv"], wrap: [./box, --ro], resources: { memory: 1GiB, cpu: 1m, files: 64, processes: 9, fileSize: 1MB } }\n',
+      'agents:\n  a: { protocol: zot, command: zot, workspaces: [., "/srv"], clientMcpServers: true, wrap: [./box, --ro], resources: { memory: 1GiB, cpu: 1m, files: 64, processes: 9, fileSize: 1MB } }\n',
     )
     expect(agents.get('a')).toMatchObject({
       command: 'zot',
       workspaces: ['/etc/turnpike', '/srv'],
+      clientMcpServers: true,
       wrap: ['/etc/turnpike/box', '--ro'],
       resources: { memory: 1_073_741_824, cpu: 60_000, files: 64, processes: 9, fileSize: 1_000_000 },
     })

@@ -36,7 +36,7 @@ describe('a request on its way in', () => {
     expect(entered(start({ cwd: '/work' }), local)).toMatchObject({ command: { cwd: '/work' } })
     const here = entered(start({ cwd: '/here' }), local)
     expect('command' in here && here.command).not.toHaveProperty('cwd')
-    const movable = { context: { ...agent.context, process }, movable: true } as const
+    const movable = { context: { ...agent.context, process }, workspaces: ['/'] }
     const told = entered(start({ cwd: '/work' }), plainAgent('', movable))
     expect('command' in told && told.command).toHaveProperty('cwd')
     const mute = capabilities({ full: ITEMS.filter((item) => item !== 'start.cwd') })

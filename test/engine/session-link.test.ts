@@ -50,11 +50,11 @@ describe('the link of a session', () => {
   })
 
   test.each([
-    [true, { cwd: '/work' }],
+    [['/'], { cwd: '/work' }],
     [undefined, {}],
-  ] as const)('of an agent that may be moved (%s) runs in the folder of its client', async (movable, where) => {
+  ] as const)('of an agent with the workspaces %j runs in the folder of its client', async (workspaces, where) => {
     const backend = new ScriptedBackend()
-    const agent = plainAgent('', { backend, ...(movable && { movable }) }, { persistent: true })
+    const agent = plainAgent('', { backend, ...(workspaces && { workspaces }) }, { persistent: true })
     const pool = new AgentPool(agent, () => false)
     const turn = waitingTurn(pool)
     await new SessionLink(pool, OWNER).open(turn, pool, { cwd: '/work' })

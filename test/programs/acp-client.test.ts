@@ -13,7 +13,7 @@ const CLEAN = { code: 0, wrong: [] }
 describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)], () => {
   const own = join(import.meta.dirname, 'agents/acp-agent.mjs')
   const place = makePlace(
-    `${AGENTS}  sdk: { protocol: acp, command: ${process.execPath}, args: [${own}, ${installed(SDK)}], client_mcp_servers: true }\n`,
+    `${AGENTS}  sdk: { protocol: acp, command: ${process.execPath}, args: [${own}, ${installed(SDK)}], clientMcpServers: true }\n`,
     '7219',
   )
   afterAll(() => place.remove())

@@ -9,8 +9,10 @@ export interface AgentSettings extends AgentPolicy {
   dialect: BackDialect
   backend: Backend
   context: BackContext<unknown>
-  /** Its processes run in the folder that the client of their session works in, if it has named one. */
-  movable?: true
+  /** The folders besides its own one in which its processes run where their client has named such a one. */
+  workspaces?: readonly string[]
+  /** Clients may bring MCP servers: programs that it starts on this machine. */
+  clientMcpServers?: true
   /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
   redact(text: string): string
   /** For observers: what is started or called. */

@@ -91,10 +91,10 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
 }
 
 /** An agent that works in its client's folder anyway need not be told of it, if its protocol has no word for it. */
-function inFolder(asked: Command & TurnStart, { context, movable, dialect }: AgentSettings): Command & TurnStart {
+function inFolder(asked: Command & TurnStart, { context, workspaces, dialect }: AgentSettings): Command & TurnStart {
   const { cwd, ...rest } = asked
-  const isThere = cwd === context.process?.cwd || (movable && dialect.back.capabilities['start.cwd'] === 'none')
-  return cwd !== undefined && isThere ? rest : asked
+  const isMoved = workspaces !== undefined && dialect.back.capabilities['start.cwd'] === 'none'
+  return cwd !== undefined && (isMoved || cwd === context.process?.cwd) ? rest : asked
 }
 
 /** A model that was only the agent's name in the client's words is no wish that the agent should hear. */

@@ -35,7 +35,7 @@ export class SessionLink {
   open(turn: Turn, pool: AgentPool, { bound, cwd }: Omit<LinkFor, 'kept'>): Awaitable<AgentLink | undefined> {
     if (pool !== this.pool) this.release()
     this.pool = pool
-    const session = { kept: this.live, bound, cwd: pool.agent.movable && cwd }
+    const session = { kept: this.live, bound, cwd: pool.agent.workspaces && cwd }
     const link = this.#take(turn, session)
     if (!link) return this.#takeInLine(turn, session)
     this.#link = link

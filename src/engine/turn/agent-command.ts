@@ -4,14 +4,16 @@ import { withHistory, withoutSecret } from '../carry/index.ts'
 import type { SessionNames } from '../common/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { Turn } from './turn.ts'
+import { withAllowedPlace } from './work-place.ts'
 
-/** The request of a turn as its agent is to get it: with the session as the agent knows it, without secrets. */
+/** The request of a turn as its agent is to get it: with the session as the agent knows it, without what it is not to have. */
 export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   const { agent, route } = turn
   const { bound, settings, names } = of
   const report = turn.loss.bind(turn)
   const { history, command } = conversationFor(turn, of)
-  const told = withoutSecret(withSession(command, settings, names), agent, route, report)
+  const placed = withAllowedPlace(withSession(command, settings, names), agent, report)
+  const told = withoutSecret(placed, agent, route, report)
   const full = withHistory(agent.dialect.back.capabilities, told, history, report)
   return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
 }

@@ -206,7 +206,7 @@ describe('how a turn ends', () => {
 test('where there are no files, none are offered', () => {
   const sent: Frame[] = []
   const ports = { emit() {}, open() {}, send: (frame: Frame) => sent.push(frame), end() {}, broken() {}, report() {} }
-  const options: Options = { client: 'workspace', folders: [], mcp_servers: [], client_mcp_servers: false }
+  const options: Options = { client: 'workspace', folders: [], mcp_servers: [] }
   const context = { options, agent: 'a', env: {}, folder: '/' }
   const link = codec.dialects['v1']!.back!.open(context, { ...ports, newId: () => 'x' })
   link.open!()

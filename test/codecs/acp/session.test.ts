@@ -179,28 +179,21 @@ describe('where a session works', () => {
   }
 
   test.each([
-    [{}, '/home/work/sub', '/home/work/sub'],
-    [{}, '/home/work', '/home/work'],
-    [{}, '/home/workshop', '/home/work'],
-    [{}, '/home/work/../other', '/home/work'],
-    [{ roots: ['/srv/'] }, '/srv/a', '/srv/a'],
-    [{ roots: ['/'] }, '/anywhere', '/anywhere'],
-    [{ roots: [] }, '/home/work/sub', '/home/work'],
-  ])('%j: a client in %s', (options, cwd, used) => {
-    const { drive, params } = opened({ options }, { cwd })
-    expect(params['cwd']).toBe(used)
-    const lost = { kind: 'dropped', item: 'start.cwd', why: 'policy', count: 1 }
-    expect(drive.losses).toEqual(used === cwd ? [] : [lost])
+    [undefined, '/home/work'],
+    ['/srv/a', '/srv/a'],
+  ])('is where its client is, else where its process is: %s', (cwd, used) => {
+    const { drive, params } = opened({}, cwd === undefined ? {} : { cwd })
+    expect([params['cwd'], drive.losses]).toEqual([used, []])
   })
 
   test('further folders, of the configuration and of the client', () => {
-    const folders = ['/home/work/a', '/etc', '/usr']
+    const folders = ['/home/work/a']
     const { drive, params } = opened(
       { ...capable({ additionalDirectories: {} }), options: { folders: ['/data'] } },
       { folders },
     )
     expect(params['additionalDirectories']).toEqual(['/data', '/home/work/a'])
-    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'start.folders', why: 'policy', count: 2 }])
+    expect(drive.losses).toEqual([])
   })
 
   test('an agent without further folders', () => {
@@ -231,13 +224,10 @@ describe('where a session works', () => {
     ])
   })
 
-  test('servers of a client are programs on this machine: they have to be allowed', () => {
+  test('servers of a client', () => {
     const mcpServers = [{ name: 'mine', type: 'stdio', command: ['sh'], env: {} }] as const
     const wire = [{ name: 'mine', command: 'sh', args: [], env: [] }]
-    expect(opened({ options: { client_mcp_servers: true } }, { mcpServers }).params['mcpServers']).toEqual(wire)
-    const { drive, params } = opened({}, { mcpServers })
-    expect(params['mcpServers']).toEqual([])
-    expect(drive.losses).toEqual([{ kind: 'dropped', item: 'start.mcpServers', why: 'policy', count: 1 }])
+    expect(opened({}, { mcpServers }).params['mcpServers']).toEqual(wire)
   })
 
   test('a session that was opened for a question is opened again where the turn is to work', () => {
