@@ -38,6 +38,7 @@ export const backCapabilities = capabilities({
     'query.models',
     'query.offers',
     'session-close',
+    'session-delete',
     'option.model',
     'option.effort',
     'option.systemPrompt',

@@ -92,7 +92,6 @@ const rpc = (method: string, params: object) => line({ jsonrpc: '2.0', id: 1, me
 const WORK = { cwd: '/work', mcpServers: [] }
 const GREETED = [rpc('initialize', { protocolVersion: 1 }).line]
 const opening = () => ({ ...rpc('session/new', WORK), before: GREETED })
-const OPENED = [...GREETED, opening().line]
 const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
   native: {
     'turn-follow': line({ type: 'turn-follow', target: { turn: 't1' } }),
@@ -124,7 +123,6 @@ const WORDS: Readonly<Record<string, Partial<Record<Item, Word>>>> = {
     'query.state': { ...opening(), among: true },
     'query.sessions': { ...rpc('session/list', {}), before: GREETED },
     'query.session': { ...rpc('session/load', { sessionId: 's1', ...WORK }), before: GREETED, among: true },
-    'session-delete': { ...rpc('session/delete', { sessionId: '$ID' }), before: OPENED, among: true },
   },
   anthropic: {
     'query.agents': resource('GET /v1/models'),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { capabilities, LOCAL_TENANT, type Store, type TurnRecord } from '../../src/contract/index.ts'
 import type { ClientLink } from '../../src/engine/client/client-link.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
@@ -15,6 +15,7 @@ import type { Command, Question, TurnEvent } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, DONE, PlainHost, plainAgent, plainTurn, say, serving } from '../kit/plain.ts'
+import { ScriptedBackend } from '../kit/scripted-backend.ts'
 
 const TEXT_ONLY = capabilities({ full: ['turn-start', 'part.text', 'text-delta', 'turn-end'] })
 const key = (session = 's', tenant = LOCAL_TENANT) => ({ tenant, agent: 'plain', session, conversation: '' })
@@ -202,6 +203,58 @@ describe('a session', () => {
     expect(await asked({ exchange: 'x', type: 'session-delete', id: 'kept' })).toBe('done')
     expect(await store.readSession('kept')).toBeUndefined()
     expect(await asked({ exchange: 'x', type: 'session-delete', id: 'kept' })).toBe('session-not-found')
+  })
+
+  describe('that its agent keeps too', () => {
+    const deletion = { exchange: 'x', type: 'session-delete', id: 'kept' } as const
+    const told = { ...deletion, session: { bound: 'its id' } }
+    /** An agent whose process a test plays, and what it was told. */
+    const keeping = () => {
+      const backend = new ScriptedBackend()
+      const agent = plainAgent('', { backend }, { persistent: true, memory: 'bound' })
+      return { backend, agent, written: () => backend.call.written.map((line) => JSON.parse(line)) }
+    }
+    const bind = async (): Promise<void> => {
+      const record = await store.openSession(key(), 'kept', 3)
+      await store.bindSession(record.id, 'its id')
+    }
+    const replied = (backend: ScriptedBackend, more: object = {}): void =>
+      backend.call.say(`${JSON.stringify({ turn: null, type: 'command-reply', exchange: 'x', ...more })}\n`)
+
+    test.each([{}, { fault: { code: 'internal', message: 'no', retryable: false } }])(
+      'is deleted by any process of it; what it answers changes nothing: %j',
+      async (answer) => {
+        await bind()
+        const { backend, agent, written } = keeping()
+        const done = asked(deletion, agent)
+        await vi.waitUntil(() => backend.calls.length > 0)
+        backend.call.say(`${JSON.stringify({ turn: null, type: 'agent-ready' })}\n`)
+        expect(written()).toEqual([told])
+        replied(backend, answer)
+        expect(await done).toBe('done')
+        expect(await store.readSession('kept')).toBeUndefined()
+      },
+    )
+
+    test('is deleted by the process that has it', async () => {
+      await bind()
+      const { backend, agent, written } = keeping()
+      const live = sessions.open((await store.readSession('kept'))!, agent, false)
+      const { turn } = plainTurn({ agent, session: live })
+      live.enqueue(turn)
+      live.ready(turn)
+      await vi.waitUntil(() => backend.calls.length > 0)
+      backend.call.say(`${JSON.stringify({ turn: null, type: 'agent-ready' })}\n`)
+      expect(await asked(deletion, agent)).toBe('session-busy')
+      backend.call.say(`${JSON.stringify({ turn: 't', type: 'turn-end', outcome: 'completed' })}\n`)
+      await vi.waitUntil(() => !live.occupied)
+      const done = asked(deletion, agent)
+      await vi.waitUntil(() => written().length > 1)
+      expect(written().at(-1)).toEqual(told)
+      replied(backend)
+      expect(await done).toBe('done')
+      expect(backend.calls).toHaveLength(1)
+    })
   })
 
   test('of another tenant is not there', async () => {

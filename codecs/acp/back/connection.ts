@@ -144,4 +144,4 @@ export class Connection {
 }
 
 /** The agent's abilities for sessions, besides making them. */
-type SessionCapability = 'resume' | 'close' | 'additionalDirectories'
+type SessionCapability = 'resume' | 'close' | 'delete' | 'additionalDirectories'

@@ -1,5 +1,6 @@
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, type Fault, fault } from '../../../src/model/index.ts'
+import { type Command, type CommandOf, type Fault, fault, quote } from '../../../src/model/index.ts'
+import { faultOfError } from '../errors.ts'
 import type { Changes } from './changes.ts'
 import type { Connection } from './connection.ts'
 import { placeOf } from './place.ts'
@@ -33,6 +34,9 @@ export class Controls {
         this.#session.leave()
         this.#session.close()
         return
+      case 'session-delete':
+        this.#connection.ready(() => this.#delete(command))
+        return
       case 'config-set':
         this.#configure(command)
         return
@@ -42,6 +46,19 @@ export class Controls {
       default:
         this.#reply(command, { fault: CANNOT })
     }
+  }
+
+  /** `session/delete`, of any session that the agent keeps. */
+  #delete(command: CommandOf<'session-delete'>): void {
+    const id = command.session?.bound
+    if (id === undefined || !this.#connection.offers('delete')) {
+      this.#reply(command, { fault: CANNOT })
+      return
+    }
+    this.#session.forget(id)
+    this.#connection.call('session/delete', `{"sessionId":${quote(id)}}`, (answer) => {
+      this.#reply(command, answer?.kind === 'error' ? { fault: faultOfError(answer.error) } : {})
+    })
   }
 
   #configure(command: CommandOf<'config-set'>): void {

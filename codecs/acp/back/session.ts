@@ -70,6 +70,12 @@ export class AgentSession {
     this.#used = false
   }
 
+  /** The agent is to delete a session, which is none of its process from then on. */
+  forget(id: string): void {
+    if (id === this.id) this.leave()
+    if (id === this.#left) this.#left = undefined
+  }
+
   /** Tells an agent that can close sessions that the one that was left is over. */
   close(): void {
     if (this.#left !== undefined && this.#connection.offers('close')) {

@@ -1,8 +1,8 @@
 import type { Memory, TurnScope } from '../../contract/index.ts'
-import { type CommandOf, type Fault, fault } from '../../model/index.ts'
+import { type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
-import { IdleLink } from './idle-link.ts'
+import { IdleLink, type ProcessCommand } from './idle-link.ts'
 import { Places, type Waiting } from './places.ts'
 import type { CommandReply } from './replies.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
@@ -125,7 +125,7 @@ export class AgentPool {
    * Asks a process that no session has. Without one it is started, when a place is free, and stays for the next session
    * as long as an idle one may. Undefined when there is none, or no answer in `timeMs`.
    */
-  ask(question: CommandOf<'query'>, timeMs: number): Promise<CommandReply | undefined> {
+  ask(question: ProcessCommand, timeMs: number): Promise<CommandReply | undefined> {
     const known = this.#warm.find(({ link }) => !link.dead)
     const idle = known ?? (!this.retired && this.#places.take() ? this.#startIdle() : undefined)
     if (!idle) return Promise.resolve(undefined)

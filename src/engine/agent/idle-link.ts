@@ -2,10 +2,11 @@ import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { CommandReply } from './replies.ts'
 
-type Query = CommandOf<'query'>
+/** What any process of an agent can be asked to do, whatever its session. */
+export type ProcessCommand = CommandOf<'query' | 'session-delete'>
 
 interface Asked {
-  question: Query
+  question: ProcessCommand
   answered(reply: CommandReply | undefined): void
 }
 
@@ -21,7 +22,7 @@ export class IdleLink implements LinkOwner {
   }
 
   /** Asks the agent, as soon as it is ready; undefined without an answer in this time, in milliseconds. */
-  ask(question: Query, timeMs: number): Promise<CommandReply | undefined> {
+  ask(question: ProcessCommand, timeMs: number): Promise<CommandReply | undefined> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => answered(undefined), timeMs)
       const answered = (reply: CommandReply | undefined): void => {

@@ -78,6 +78,7 @@ export class Controls {
       exchange?.reply({ fault: BUSY })
       return
     }
+    if (command.type === 'session-delete') await this.#deleteByAgent(command, context)
     const answer = exchange && (await this.#byAgent(command, context, subject))
     if (answer) exchange.reply(answer)
     else await this.#own.serve(command, context, subject, exchange)
@@ -91,6 +92,21 @@ export class Controls {
     const live = record && this.#sessions.live.get(record.id)
     live?.adopt(record!)
     return { record, live }
+  }
+
+  /** Has an agent that keeps sessions itself delete its own. The gateway deletes what it keeps, whatever the agent says. */
+  async #deleteByAgent(command: CommandOf<'session-delete'>, { settings, tenant }: ControlContext): Promise<void> {
+    const record = await this.#store.readSession(command.id)
+    const agent = record?.tenant === tenant && settings.agents.get(record.agent)
+    if (!agent || record.bound === undefined || agent.dialect.back.capabilities['session-delete'] === 'none') return
+    const live = this.#sessions.live.get(record.id)
+    if (isBusy({ record, live })) return
+    const told = { ...command, session: { bound: record.bound } }
+    if (live && canTake(live, told)) {
+      const replied = this.#replies.wait(told.exchange, ANSWER_MS)
+      live.link!.send(told)
+      await replied
+    } else await this.#sessions.ask(agent, told, ANSWER_MS)
   }
 
   /** The agent's answer; undefined when the gateway is to serve the command itself. */

@@ -1,6 +1,5 @@
 import type { Hooks, SessionRecord } from '../../contract/index.ts'
-import type { CommandOf } from '../../model/index.ts'
-import { AgentPool, type CommandReply, SILENT_SCOPE } from '../agent/index.ts'
+import { AgentPool, type CommandReply, type ProcessCommand, SILENT_SCOPE } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { LiveSession, type SessionPeers } from './live-session.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -50,7 +49,7 @@ export class Sessions {
   }
 
   /** Asks a process of the agent that no session has, started for it where the pool has room; undefined without an answer. */
-  ask(agent: AgentSettings, question: CommandOf<'query'>, timeMs: number): Promise<CommandReply | undefined> {
+  ask(agent: AgentSettings, question: ProcessCommand, timeMs: number): Promise<CommandReply | undefined> {
     return this.#pool(agent).ask(question, timeMs)
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CommandOf, TurnStart } from '../../../src/model/index.ts'
+import type { Command, CommandOf, TurnStart } from '../../../src/model/index.ts'
 import type { BackDrive } from '../../kit/drive.ts'
 import {
   type AgentLike,
@@ -167,6 +167,39 @@ describe('a new session', () => {
     drive.link.encode({ type: 'session-close', exchange: 'x' })
     expect(methods(drive).slice(3)).toEqual(['session/prompt', 'session/close'])
     expect(replies(drive)).toEqual([])
+  })
+})
+
+describe('a session that is deleted', () => {
+  const remove = (drive: BackDrive, id?: string) =>
+    drive.link.encode({ type: 'session-delete', id: 'g', exchange: 'x', ...(id && { session: { bound: id } }) } as Command)
+
+  test('is deleted by the agent, by any process of it', () => {
+    const drive = running(capable({ delete: {}, close: {} }))
+    finish(drive)
+    remove(drive, 'OTHER')
+    answer(drive, 'session/delete')
+    remove(drive, 'S')
+    refuse(drive, 'session/delete', { code: -32603, message: 'no' })
+    expect(last(drive, 'session/delete').params).toEqual({ sessionId: 'S' })
+    expect(replies(drive)).toMatchObject([{ exchange: 'x' }, { exchange: 'x', fault: { code: 'internal' } }])
+    drive.start('More', { turn: 't2' })
+    expect(methods(drive).slice(3)).toEqual(['session/delete', 'session/delete', 'session/new'])
+  })
+
+  test('is none of an agent that cannot delete sessions, or is gone, or never told its id', () => {
+    for (const [like, id] of [
+      [capable({ close: {} }), 'S'],
+      [capable({ delete: {} }), undefined],
+    ] as const) {
+      const drive = greeted(like)
+      remove(drive, id)
+      expect(replies(drive)).toMatchObject([{ fault: { code: 'invalid-request' } }])
+    }
+    const gone = started()
+    remove(gone, 'S')
+    gone.link.decodeEnd({ why: 'closed' })
+    expect(replies(gone)).toMatchObject([{ exchange: 'x' }])
   })
 })
 
