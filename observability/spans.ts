@@ -3,14 +3,7 @@
  * has these spans and one for each tool call; other events have none.
  */
 
-import {
-  type Attributes,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-} from '@opentelemetry/api'
+import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import type {
   CallScope,
   Carrier,
@@ -130,7 +123,11 @@ class SpanRequest implements RequestScope {
   #reading(): Span {
     const { front } = this.#info
     const attributes = { [ATTR.front]: front }
-    return this.#tracer.startSpan(`${SPAN.decode} ${front}`, { kind: SpanKind.INTERNAL, attributes }, this.#place.context)
+    return this.#tracer.startSpan(
+      `${SPAN.decode} ${front}`,
+      { kind: SpanKind.INTERNAL, attributes },
+      this.#place.context,
+    )
   }
 
   #routed(attributes: Attributes): void {

@@ -2,6 +2,7 @@ import { loadCodecs } from '../../codecs/index.ts'
 import { probeCollector } from '../../observability/index.ts'
 import type { Config } from '../config/index.ts'
 import { describeConfig } from '../config/load.ts'
+import { agentProblems } from './agent-probe.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { otherGateways } from './other-gateways.ts'
@@ -15,7 +16,7 @@ example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})
 
 /**
  * `turnpike check`: reads the configuration and prints its resolved values, or its errors (exit code 3). Things that
- * can be missing at run time, such as an agent's program or a collector, are warnings.
+ * can be missing at run time, such as an agent's program, its login or a collector, are warnings.
  */
 export async function checkCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
@@ -24,8 +25,12 @@ export async function checkCommand(args: string[]): Promise<number> {
   const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
   const none = file === undefined ? [NO_FILE] : []
   const missing = missingPrograms(config, process.env)
-  const others = await otherGateways(config, config.server.port)
-  for (const warning of [...none, ...config.warnings, ...missing, ...others, ...(await telemetryProblems(config))]) {
+  const [unready, others, telemetry] = await Promise.all([
+    agentProblems(config, process.env),
+    otherGateways(config, config.server.port),
+    telemetryProblems(config),
+  ])
+  for (const warning of [...none, ...config.warnings, ...missing, ...unready, ...others, ...telemetry]) {
     process.stderr.write(`warning: ${warning}\n`)
   }
   process.stdout.write(`${describeConfig(config)}\n`)

@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
-import { findAgents } from './known-agents.ts'
+import { findAgents } from './programs.ts'
 
 /** What `turnpike serve` prints when it listens on `url`: its addresses for clients, and commands to try. */
 export function greeting(url: string, { agents, default: first, server }: Config, file: string): string {

@@ -1,6 +1,17 @@
-import { realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { findProgram } from './programs.ts'
+
+/** A place where a login is kept: a folder (of a variable, else below the home), a file in it, and what that has to say. */
+export type LoginFile = readonly [variable: string, folder: string, file: string, says?: RegExp]
+
+/** The signs of a login on this machine, and the command that makes one. */
+export interface Login {
+  /** Variables that hold a key or name another way. */
+  readonly variables: RegExp
+  readonly files: readonly LoginFile[]
+  readonly command: string
+  /** On macOS it is in the keychain, where nobody is to look. */
+  readonly keychain?: true
+}
 
 /** An agent that people install: its program, and how the gateway speaks to it. */
 export interface KnownAgent {
@@ -9,17 +20,138 @@ export interface KnownAgent {
   readonly title: string
   readonly protocol: string
   readonly args: readonly string[]
+  /** Variables that it is to inherit. */
+  readonly inherit?: readonly string[]
+  readonly login?: Login
+  /** The oldest version that is known to work. */
+  readonly since?: string
+  /** The command that installs its newest version. */
+  readonly install?: string
 }
+
+const npm = (name: string): string => `npm install -g ${name}@latest`
 
 /** The agents that are looked for, the most capable protocol first. */
 export const KNOWN_AGENTS: readonly KnownAgent[] = [
-  { program: 'claude', title: 'Claude Code', protocol: 'claude-code', args: [] },
-  { program: 'codex', title: 'Codex', protocol: 'codex', args: [] },
-  { program: 'gemini', title: 'Gemini CLI', protocol: 'acp', args: ['--acp'] },
-  { program: 'opencode', title: 'OpenCode', protocol: 'acp', args: ['acp'] },
-  { program: 'qwen', title: 'Qwen Code', protocol: 'qwen-code', args: [] },
-  { program: 'goose', title: 'Goose', protocol: 'acp', args: ['acp'] },
-  { program: 'copilot', title: 'GitHub Copilot CLI', protocol: 'acp', args: ['--acp'] },
+  {
+    program: 'claude',
+    title: 'Claude Code',
+    protocol: 'claude-code',
+    args: [],
+    inherit: ['ANTHROPIC_*', 'CLAUDE_*'],
+    login: {
+      variables: /^(?:ANTHROPIC_(?:API_KEY|AUTH_TOKEN)|CLAUDE_CODE_(?:OAUTH_TOKEN|USE_\w+))$/,
+      files: [
+        ['CLAUDE_CONFIG_DIR', '.claude', '.credentials.json'],
+        ['CLAUDE_CONFIG_DIR', '.claude', 'settings.json', /apiKeyHelper|ANTHROPIC_|CLAUDE_CODE_USE_/],
+      ],
+      command: 'claude auth login',
+      keychain: true,
+    },
+    since: '2.1',
+    install: npm('@anthropic-ai/claude-code'),
+  },
+  {
+    program: 'codex',
+    title: 'Codex',
+    protocol: 'codex',
+    args: [],
+    inherit: ['CODEX_*', 'OPENAI_*'],
+    login: {
+      variables: /^(?:OPENAI_API_KEY|CODEX_(?:API_KEY|ACCESS_TOKEN))$/,
+      files: [
+        ['CODEX_HOME', '.codex', 'auth.json'],
+        ['CODEX_HOME', '.codex', 'config.toml', /^\s*(?:model_provider|cli_auth_credentials_store)\s*=/m],
+      ],
+      command: 'codex login',
+    },
+    since: '0.163',
+    install: npm('@openai/codex'),
+  },
+  {
+    program: 'gemini',
+    title: 'Gemini CLI',
+    protocol: 'acp',
+    // In a folder that it was not told to trust it does nothing.
+    args: ['--acp', '--skip-trust'],
+    inherit: ['GEMINI_*', 'GOOGLE_*'],
+    login: {
+      variables: /^(?:GEMINI_API_KEY|GOOGLE_(?:API_KEY|GENAI_USE_\w+|APPLICATION_CREDENTIALS))$/,
+      files: [
+        ['GEMINI_CLI_HOME', '', '.gemini/oauth_creds.json'],
+        ['GEMINI_CLI_HOME', '', '.gemini/gemini-credentials.json'],
+        ['GEMINI_CLI_HOME', '', '.gemini/.env'],
+      ],
+      command: 'gemini',
+    },
+    since: '0.61',
+    install: npm('@google/gemini-cli'),
+  },
+  {
+    program: 'opencode',
+    title: 'OpenCode',
+    protocol: 'acp',
+    args: ['acp'],
+    inherit: ['OPENCODE_*', '*_API_KEY'],
+    login: {
+      variables: /_API_KEY$|^OPENCODE_CONFIG/,
+      files: [
+        ['XDG_DATA_HOME', '.local/share', 'opencode/auth.json'],
+        ['XDG_CONFIG_HOME', '.config', 'opencode/opencode.json', /"provider"/],
+        ['XDG_CONFIG_HOME', '.config', 'opencode/opencode.jsonc', /"provider"/],
+      ],
+      command: 'opencode auth login',
+    },
+    since: '1.18',
+    install: npm('opencode-ai'),
+  },
+  {
+    program: 'qwen',
+    title: 'Qwen Code',
+    protocol: 'qwen-code',
+    args: [],
+    inherit: ['OPENAI_*', 'DASHSCOPE_*', 'QWEN_*'],
+    login: {
+      variables: /^(?:OPENAI|DASHSCOPE|ANTHROPIC|GEMINI)_API_KEY$/,
+      files: [
+        ['', '.qwen', 'oauth_creds.json'],
+        ['', '.qwen', '.env'],
+        ['', '.qwen', 'settings.json', /"selectedType"/],
+      ],
+      command: 'qwen',
+    },
+    since: '0.15',
+    install: npm('@qwen-code/qwen-code'),
+  },
+  {
+    program: 'goose',
+    title: 'Goose',
+    protocol: 'acp',
+    args: ['acp'],
+    inherit: ['GOOSE_*', '*_API_KEY'],
+    login: {
+      variables: /^GOOSE_PROVIDER$/,
+      files: [['XDG_CONFIG_HOME', '.config', 'goose/config.yaml', /GOOSE_PROVIDER|active_provider/]],
+      command: 'goose configure',
+    },
+  },
+  {
+    program: 'copilot',
+    title: 'GitHub Copilot CLI',
+    protocol: 'acp',
+    args: ['--acp'],
+    inherit: ['GH_*', 'GITHUB_*', 'COPILOT_*'],
+    login: {
+      variables: /^(?:COPILOT_GITHUB|GH|GITHUB)_TOKEN$/,
+      files: [
+        ['COPILOT_HOME', '.copilot', 'config.json', /logged_in_user/],
+        ['XDG_CONFIG_HOME', '.config', 'gh/hosts.yml'],
+      ],
+      command: 'copilot login',
+      keychain: true,
+    },
+    install: npm('@github/copilot'),
+  },
   { program: 'zot', title: 'zot', protocol: 'zot', args: ['rpc'] },
   {
     program: 'zene',
@@ -29,24 +161,17 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
   },
 ]
 
-/** The launcher of this program: a link of an agent's name to it is a stand-in, and no agent. */
-const LAUNCHER = 'turnpike.sh'
-
-/** The known agents whose program is in a folder of `path` (the variable PATH). */
-export function findAgents(path: string): KnownAgent[] {
-  return KNOWN_AGENTS.filter(({ program }) => {
-    const file = findProgram(program, path)
-    return file !== undefined && basename(realpathSync(file)) !== LAUNCHER
-  })
+/** Programs that speak for a known agent, and use its login. */
+const ADAPTERS: Readonly<Record<string, { of: string; package: string }>> = {
+  'claude-agent-acp': { of: 'claude', package: '@agentclientprotocol/claude-agent-acp' },
+  'codex-acp': { of: 'codex', package: '@agentclientprotocol/codex-acp' },
 }
 
-/** Asks a program for its version; undefined when it says none within 10 s. */
-export async function versionOf(program: string): Promise<string | undefined> {
-  const { execFile } = await import('node:child_process')
-  return new Promise((resolve) => {
-    const child = execFile(program, ['--version'], { timeout: 10_000, killSignal: 'SIGKILL' }, (error, stdout) => {
-      resolve(error ? undefined : /\d+\.\d+[\w.+-]*/.exec(stdout)?.[0])
-    })
-    child.stdin?.end()
-  })
+/** What is known of the agent that a command starts; of an adapter its agent's login. */
+export function knownAgent(command: string): KnownAgent | undefined {
+  const program = basename(command)
+  const adapter = Object.hasOwn(ADAPTERS, program) ? ADAPTERS[program] : undefined
+  if (!adapter) return KNOWN_AGENTS.find((known) => known.program === program)
+  const { since: _, ...agent } = KNOWN_AGENTS.find((known) => known.program === adapter.of)!
+  return { ...agent, program, install: npm(adapter.package) }
 }

@@ -1,8 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { loginProblem, versionOf, versionProblem } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
-import { findAgents, KNOWN_AGENTS, type KnownAgent, versionOf } from './known-agents.ts'
+import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
+import { findAgents } from './programs.ts'
 
 /** A known agent that is installed; its version when it has told it. */
 type Found = KnownAgent & { version: string | undefined }
@@ -28,10 +30,13 @@ export async function initCommand(args: string[]): Promise<number> {
   return 0
 }
 
-/** The agents that were found, and those that were not. */
+/** The agents that were found, with what they still need, and those that were not. */
 function report(agents: readonly Found[]): string {
-  const rows = agents.map(({ program, title, version, protocol }) => {
-    return `  ${program.padEnd(9)} ${`${title} ${version ?? '(tells no version)'}`.padEnd(30)} protocol ${protocol}\n`
+  const rows = agents.map((agent) => {
+    const { program, title, version, protocol } = agent
+    const row = `  ${program.padEnd(9)} ${`${title} ${version ?? '(tells no version)'}`.padEnd(30)} protocol ${protocol}\n`
+    const needs = [versionProblem(agent, version), loginProblem(agent, process.env)]
+    return row + needs.map((need) => (need === undefined ? '' : `            ${need}\n`)).join('')
   })
   const found = new Set(agents.map(({ program }) => program))
   const missing = KNOWN_AGENTS.filter(({ program }) => !found.has(program)).map(({ program }) => program)
@@ -70,10 +75,11 @@ store: { kind: sqlite, path: ./turnpike.db }
 `
 }
 
-function entryOf({ program, title, version, protocol, args }: Found): string {
-  const words = args.length > 0 ? `, args: [${args.map((word) => JSON.stringify(word)).join(', ')}]` : ', args: []'
+function entryOf({ program, title, version, protocol, args, inherit }: Found): string {
+  const list = (words: readonly string[]): string => `[${words.map((word) => JSON.stringify(word)).join(', ')}]`
+  const inherited = inherit ? `, inherit: ${list(inherit)}` : ''
   return `  # ${title}${version === undefined ? '' : ` ${version}`}
-  ${program}: { protocol: ${protocol}, command: ${program}${words} }
+  ${program}: { protocol: ${protocol}, command: ${program}, args: ${list(args)}${inherited} }
 `
 }
 

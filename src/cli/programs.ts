@@ -1,6 +1,23 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { basename, delimiter, join, resolve } from 'node:path'
 import type { AgentConfig, Config } from '../config/index.ts'
+import { KNOWN_AGENTS, type KnownAgent, knownAgent } from './known-agents.ts'
+
+/** The launcher of this program: a link of an agent's name to it is a stand-in, and no agent. */
+const LAUNCHER = 'turnpike.sh'
+
+/** The known agents whose program is in a folder of `path` (the variable PATH). */
+export function findAgents(path: string): KnownAgent[] {
+  return KNOWN_AGENTS.filter(({ program }) => {
+    const file = findProgram(program, path)
+    return file !== undefined && !isLauncher(file)
+  })
+}
+
+/** True for a program that is a stand-in of this gateway. */
+export function isLauncher(file: string): boolean {
+  return basename(realpathSync(file)) === LAUNCHER
+}
 
 /** The file of a program in the folders of `path` (the variable PATH); undefined when none has it. */
 export function findProgram(name: string, path: string): string | undefined {
@@ -15,17 +32,22 @@ export function findProgram(name: string, path: string): string | undefined {
 export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv): string[] {
   return [...agents.values()].flatMap((agent) => {
     const { name, command } = agent
-    if (command === undefined || isThere(agent, env['PATH'] ?? '')) return []
+    if (command === undefined || programOf(agent, env) !== undefined) return []
     const where = command.includes('/') ? 'there is no such program' : 'it is not on the PATH'
-    return [
-      `agent ${name}: ${command} cannot be started: ${where}; install it, or correct agents.${name}.command, then run turnpike check again`,
-    ]
+    const install = knownAgent(command)?.install
+    const how = install === undefined ? '' : ` (${install})`
+    return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run turnpike check again`
   })
 }
 
-function isThere({ command = '', cwd, env }: AgentConfig, path: string): boolean {
-  if (command.includes('/')) return isProgram(resolve(cwd, command))
-  return findProgram(command, env['PATH'] ?? path) !== undefined
+/** The file that an agent's command is; undefined when it cannot be started. */
+export function programOf(
+  { command = '', cwd, env }: AgentConfig,
+  host: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (!command.includes('/')) return findProgram(command, env['PATH'] ?? host['PATH'] ?? '')
+  const file = resolve(cwd, command)
+  return isProgram(file) ? file : undefined
 }
 
 function isProgram(file: string): boolean {

@@ -1,6 +1,6 @@
 import { configFile } from './config-file.ts'
-import { findAgents } from './known-agents.ts'
 import { initCommand } from './new-config.ts'
+import { findAgents } from './programs.ts'
 import { serveCommand } from './serve.ts'
 
 /**

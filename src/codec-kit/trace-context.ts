@@ -29,7 +29,10 @@ export function untraced(ext: Ext | undefined): Ext | undefined {
 }
 
 /** The `_meta` of a message: its other members, and the trace context; undefined when there is nothing to say. */
-export function metaWith({ traceparent, tracestate, baggage }: Carrier, other: JsonText | undefined): JsonText | undefined {
+export function metaWith(
+  { traceparent, tracestate, baggage }: Carrier,
+  other: JsonText | undefined,
+): JsonText | undefined {
   if (traceparent === undefined) return other
   const text = (value: string | undefined): JsonText | undefined => (value === undefined ? undefined : quote(value))
   const trace: Entry[] = [

@@ -23,12 +23,18 @@ test.each([
   ['a file that is no program', 'command: ./plain', 'FOLDER/plain cannot be started: there is no such program'],
   ['a folder', 'command: ./bin', 'FOLDER/bin cannot be started: there is no such program'],
   ['a PATH of its own', `command: elsewhere, env: { PATH: FOLDER/bin }`, undefined],
+  [
+    'one that is known',
+    'command: no/codex',
+    'FOLDER/no/codex cannot be started: there is no such program',
+    ' (npm install -g @openai/codex@latest)',
+  ],
   ['a server', 'url: "http://127.0.0.1:1"', undefined],
-])('turnpike check says what agents need that is not there: %s', async (_name, agent, told) => {
+])('turnpike check says what agents need that is not there: %s', async (_name, agent, told, how = '') => {
   const protocol = agent.startsWith('url') ? 'openharness' : 'zot'
   const file = join(folder, 'turnpike.yaml')
   writeFileSync(file, `agents: { a: { protocol: ${protocol}, ${agent.replace('FOLDER', folder)} } }\n`)
   const { code, stderr } = await runTurnpike(['check', '--config', file], '')
-  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it, or correct agents.a.command, then run turnpike check again\n`
+  const warning = `warning: agent a: ${told?.replace('FOLDER', folder)}; install it${how}, or correct agents.a.command, then run turnpike check again\n`
   expect([code, stderr]).toEqual([0, told === undefined ? '' : warning])
 })

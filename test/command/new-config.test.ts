@@ -42,7 +42,7 @@ describe('turnpike init', () => {
   }
 
   test('writes the agents that it finds, with their versions, and says what to try', () => {
-    install('codex', 'echo "codex-cli 0.171.0"')
+    install('codex', 'echo "codex-cli 0.98.0"')
     install('gemini', 'exit 1')
     install('goose', 'read line; echo " 1.9.3"')
     writeFileSync(join(folder, 'bin/opencode'), 'no program')
@@ -51,9 +51,13 @@ describe('turnpike init', () => {
     const { status, stdout, stderr } = run('init')
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout).toBe(`Agents on this machine:
-  codex     Codex 0.171.0                  protocol codex
+  codex     Codex 0.98.0                   protocol codex
+            codex 0.98.0 is older than 0.163, the oldest version that is known to work; type: npm install -g @openai/codex@latest
+            no login of codex was found; type: codex login
   gemini    Gemini CLI (tells no version)  protocol acp
+            no login of gemini was found; type: gemini
   goose     Goose 1.9.3                    protocol acp
+            no login of goose was found; type: goose configure
 Not found: claude, opencode, qwen, copilot, zot, zene
 Wrote ${file()}. Try:
   turnpike check
@@ -63,14 +67,21 @@ Wrote ${file()}. Try:
     expect(readFileSync(file(), 'utf8')).toContain(`default: codex
 
 agents:
-  # Codex 0.171.0
-  codex: { protocol: codex, command: codex, args: [] }
+  # Codex 0.98.0
+  codex: { protocol: codex, command: codex, args: [], inherit: ["CODEX_*", "OPENAI_*"] }
   # Gemini CLI
-  gemini: { protocol: acp, command: gemini, args: ["--acp"] }
+  gemini: { protocol: acp, command: gemini, args: ["--acp", "--skip-trust"], inherit: ["GEMINI_*", "GOOGLE_*"] }
   # Goose 1.9.3
-  goose: { protocol: acp, command: goose, args: ["acp"] }
+  goose: { protocol: acp, command: goose, args: ["acp"], inherit: ["GOOSE_*", "*_API_KEY"] }
 `)
-    expect(run('check')).toMatchObject({ status: 0, stderr: '' })
+    expect(run('check')).toMatchObject({
+      status: 0,
+      stderr: `warning: agent codex: codex 0.98.0 is older than 0.163, the oldest version that is known to work; type: npm install -g @openai/codex@latest
+warning: agent codex: no login of codex was found; type: codex login
+warning: agent gemini: no login of gemini was found; type: gemini
+warning: agent goose: no login of goose was found; type: goose configure
+`,
+    })
   })
 
   test('writes the example agents where there is none', () => {

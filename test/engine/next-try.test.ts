@@ -24,7 +24,14 @@ describe('a second attempt with the same agent', () => {
     ['that failed otherwise', fault('agent-crashed', 'x'), RETRIES, undefined],
     ['that failed without a word', undefined, RETRIES, undefined],
   ] as const)('%s', (_which, found, left, expected) => {
-    expect(retryAfter(endOf(found), left)).toBe(expected)
+    expect(retryAfter(endOf(found), left, false)).toBe(expected)
+  })
+
+  test.each([
+    [RETRIES, 'process-gone'],
+    [['session-lost'], undefined],
+  ] as const)('whose process was gone before, of %j', (left, expected) => {
+    expect(retryAfter(endOf(fault('agent-crashed', 'x')), left, true)).toBe(expected)
   })
 })
 

@@ -77,7 +77,10 @@ describe('sampling', () => {
 
   describe('of a turn whose client has a trace of its own for it', () => {
     const OTHER = `${TRACE.slice(0, -2)}99`
-    const own = (flags: string) => ({ ...TURN, carrier: { traceparent: `00-${OTHER}-${CLIENT}-${flags}`, baggage: 'a=1' } })
+    const own = (flags: string) => ({
+      ...TURN,
+      carrier: { traceparent: `00-${OTHER}-${CLIENT}-${flags}`, baggage: 'a=1' },
+    })
 
     test.each([
       ['recorded', {}, 1],

@@ -8,7 +8,7 @@ import type { AgentSettings } from '../common/index.ts'
  */
 export function withAllowedPlace(
   command: Command & TurnStart,
-  { context: { process }, workspaces = [], clientMcpServers = false }: AgentSettings,
+  { context: { process }, workspaces = [], clientMcpServers }: AgentSettings,
   report: (loss: Loss) => void,
 ): Command & TurnStart {
   const { cwd, folders, mcpServers } = command

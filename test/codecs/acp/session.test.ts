@@ -172,7 +172,12 @@ describe('a new session', () => {
 
 describe('a session that is deleted', () => {
   const remove = (drive: BackDrive, id?: string) =>
-    drive.link.encode({ type: 'session-delete', id: 'g', exchange: 'x', ...(id && { session: { bound: id } }) } as Command)
+    drive.link.encode({
+      type: 'session-delete',
+      id: 'g',
+      exchange: 'x',
+      ...(id && { session: { bound: id } }),
+    } as Command)
 
   test('is deleted by the agent, by any process of it', () => {
     const drive = running(capable({ delete: {}, close: {} }))
