@@ -4,6 +4,7 @@
 #   bootstrap.sh package          the same, then the library; `npm pack` calls it
 #   bootstrap.sh start [ARG...]   the same, then `turnpike serve`
 #   bootstrap.sh test [ARG...]    the same, then the gates and the test suite
+#   bootstrap.sh docs [ARG...]    the same, then the site of the documentation
 set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
@@ -49,8 +50,16 @@ case ${1:-start} in
     shift
     exec sh deploy/test.sh "$@"
     ;;
+  docs)
+    shift
+    if ! cmp -s docs/site/package-lock.json docs/site/node_modules/.turnpike-lock; then
+      say 'installing what makes the site (npm ci in docs/site)'
+      (cd docs/site && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.turnpike-lock) >&2
+    fi
+    exec node docs/site/build.mjs "$@"
+    ;;
   *)
-    say "unknown command: $1 (prepare, package, start or test)"
+    say "unknown command: $1 (prepare, package, start, test or docs)"
     exit 2
     ;;
 esac

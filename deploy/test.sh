@@ -12,6 +12,7 @@ programs() { # FOLDER
     echo "turnpike: the programs in $1 could not be installed; the tests that run them are SKIPPED" >&2
 }
 programs test/programs
+programs docs/site
 if [ "${TEST_PROGRAMS-}" = all ]; then
   programs test/programs/large
 else

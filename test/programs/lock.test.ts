@@ -17,6 +17,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node_modules/fast-sha256': 'Unlicense: it is in the public domain',
     'node_modules/json-schema': 'BSD-3-Clause, at choice',
   },
+  '../../docs/site': { 'node_modules/@iconify-json/simple-icons': 'CC0-1.0: icons in the public domain' },
   large: {
     'node_modules/@anthropic-ai/claude-agent-sdk': 'the terms of Anthropic; installed on request, not passed on',
     'node_modules/@anthropic-ai/claude-agent-sdk-*': 'the same',

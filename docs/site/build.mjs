@@ -1,0 +1,42 @@
+// `npm run docs`: makes the site of the documentation in docs/site/out, which any web server can serve without a network.
+// `npm run docs -- --open PORT` serves it here.
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { build, serve } from 'vitepress'
+import { ROOT, sections, siteText } from './pages.ts'
+
+const work = join(import.meta.dirname, 'work')
+const out = join(import.meta.dirname, 'out')
+const all = sections()
+const pages = all.flatMap((section) => section.pages)
+
+rmSync(work, { recursive: true, force: true })
+for (const page of pages) {
+  const file = join(work, page.target)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, siteText(page, pages))
+}
+const images = join(ROOT, 'docs/images')
+if (existsSync(images)) cpSync(images, join(work, 'images'), { recursive: true })
+
+const link = ({ title, target }) => ({ text: title, link: `/${target.replace(/(index)?\.md$/, '')}` })
+const config = {
+  title: 'Turnpike',
+  description: 'A protocol translation gateway for AI agents',
+  outDir: out,
+  cleanUrls: false,
+  // A page of the documentation is Markdown, and nothing in it is a component.
+  markdown: { html: false, theme: { light: 'github-light', dark: 'github-dark' } },
+  vue: { template: { compilerOptions: { delimiters: ['<%', '%>'] } } },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: 'deep',
+    sidebar: all.map(({ title, pages: own }) => ({ text: title, items: own.map(link) })),
+  },
+}
+mkdirSync(join(work, '.vitepress'), { recursive: true })
+writeFileSync(join(work, '.vitepress/config.mjs'), `export default ${JSON.stringify(config, null, 2)}\n`)
+await build(work)
+process.stdout.write(`The site is in ${out}\n`)
+const [flag, port = '8485'] = process.argv.slice(2)
+if (flag === '--open') await serve({ root: work, port: Number(port) })
