@@ -7,7 +7,8 @@ const textOf = (content) =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('')
 
 /** The answer to a conversation: text, or a call of one of the tools. */
-function reply({ messages, tools = [] }) {
+function reply({ messages, tools: offered = [], tool_choice: choice }) {
+  const tools = choice === 'none' ? [] : offered
   const last = messages.at(-1)
   const said = textOf(last.content)
   if (last.role === 'tool') return { text: `The tool said: ${said}` }

@@ -2,7 +2,7 @@ import type { Behaviour, ProtocolSuites, Result, Suite } from '../conformance/in
 import type { Fault } from '../model/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
 
-const OPTIONS = ['url', 'format', 'timeout', 'only', 'play', 'behaviour'] as const
+const OPTIONS = ['url', 'model', 'format', 'timeout', 'only', 'play', 'behaviour'] as const
 const FLAGS: readonly string[] = ['--client', '--hostile']
 const DEFAULT_SECONDS = 10
 
@@ -14,6 +14,8 @@ interface ConformanceArguments {
   isClient: boolean
   isHostile: boolean
   url?: string
+  /** The model that a server of models is asked for. */
+  model?: string
   command: readonly string[]
   format: 'text' | 'json'
   timeoutMs: number
@@ -45,11 +47,12 @@ export async function conformanceCommand(args: string[]): Promise<number> {
 }
 
 async function agentResults(parsed: ConformanceArguments): Promise<readonly Result[] | Fault> {
-  const { testAgent, testHostileAgent } = await import('../conformance/index.ts')
-  const { suite, command, timeoutMs, only, url, isHostile } = parsed
+  const { MODEL, testAgent, testHostileAgent } = await import('../conformance/index.ts')
+  const { suite, command, timeoutMs, only, url, model, isHostile } = parsed
   const [program = '', ...args] = command
   const target = url === undefined ? { command: program, args, cwd: process.cwd() } : { url }
-  const test = { suite, timeoutMs, hostEnv: process.env, target }
+  const values: Record<string, string> = model === undefined ? {} : { [MODEL]: model }
+  const test = { suite, timeoutMs, hostEnv: process.env, target, values }
   if (isHostile) return testHostileAgent({ ...test, ...(only !== undefined && { only: await behaviourOf(only) }) })
   return testAgent({ ...test, ...(only !== undefined && { only }) })
 }
@@ -108,7 +111,7 @@ async function read(args: readonly string[]): Promise<ConformanceArguments> {
         .map((one) => `@${one}`)
         .join(', ')}`,
     )
-  const { url, only, play, behaviour, format = 'text' } = options
+  const { url, model, only, play, behaviour, format = 'text' } = options
   if (format !== 'text' && format !== 'json') throw new UsageError('--format must be text or json')
   checkTarget({ url, command, suite, isClient, play })
   if (only !== undefined) await checkRule(only, suite, isClient, isHostile)
@@ -122,6 +125,7 @@ async function read(args: readonly string[]): Promise<ConformanceArguments> {
     format,
     timeoutMs: milliseconds(options.timeout),
     ...(url !== undefined && { url }),
+    ...(model !== undefined && { model }),
     ...(only !== undefined && { only }),
     ...(play !== undefined && { play }),
     ...(behaviour !== undefined && { behaviour: await behaviourOf(behaviour) }),
@@ -149,6 +153,8 @@ function checkTarget(parsed: {
   const { url, command, suite, isClient, play } = parsed
   if (play !== undefined) return
   if (url === undefined && command.length === 0) throw new UsageError('name the program to test after --, or its --url')
+  if (url === undefined && !isClient && suite.onlyHttp)
+    throw new UsageError('agents of this protocol are servers; name its --url')
   if (url === undefined) return
   if (isClient || command.length > 0) throw new UsageError('--url is for an agent and excludes a command')
   if (!suite.http) throw new UsageError('this protocol works on stdio; name the program to test after --')

@@ -18,7 +18,7 @@ const USAGES: Readonly<Record<string, string>> = {
       A running gateway runs the turns (at TURNPIKE_URL, or on the same configuration), else this process does.
 `,
   conformance: `  turnpike conformance PROTOCOL [--client] [--hostile] [--format text|json] [--timeout SECONDS] [--only RULE]
-                       (--url URL | -- COMMAND ...)
+                       (--url URL [--model NAME] | -- COMMAND ...)
       Tests an agent, or with --client a client, against a protocol and prints a line for every rule. With --hostile
       it prints a line for every way in which the other side can misbehave. Exit code 1 when a rule is broken.
 `,

@@ -4,7 +4,7 @@ import { type Result, resultOf } from './report.ts'
 import { type AgentOptions, runScenario, type Target } from './run-agent.ts'
 
 /** The parameters of an agent's test. */
-export interface AgentTest extends Omit<AgentOptions, 'framing'> {
+export interface AgentTest extends AgentOptions {
   readonly suite: Suite
   readonly target: Target
   /** The only rule to report, with broken rules that it depends on. */
@@ -21,7 +21,7 @@ export async function testAgent(test: AgentTest): Promise<readonly Result[] | Fa
   for (const scenario of suite.scenarios) {
     if ((scenario.only ?? transport) !== transport || !(wanted(scenario.name) || isFirst(scenario.name, suite)))
       continue
-    const { run, fault } = await runScenario(scenario, target, { ...test, framing: suite.framing }, runs)
+    const { run, fault } = await runScenario(scenario, target, test, runs)
     if (fault && runs.length === 0) return fault
     runs.push(run)
   }

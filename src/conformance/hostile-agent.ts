@@ -27,7 +27,7 @@ export interface HostileRule {
 }
 
 /** The parameters of an agent's test against misbehaving clients. */
-export interface HostileAgentTest extends Omit<AgentOptions, 'framing'> {
+export interface HostileAgentTest extends AgentOptions {
   readonly suite: Suite
   readonly target: Target
   /** The only behaviour to report. */
@@ -62,6 +62,8 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
   const rules = hostileAgentRules(suite)
   const results: Result[] = []
   const broken = new Set<string>()
+  // A server of models tells its models in the first scenario.
+  const earlier = suite.onlyHttp ? [(await runScenario(suite.scenarios[0]!, target, test, [])).run] : []
   for (const { name, demand, id, section, expects } of rules) {
     if (name !== GOOD && only !== undefined && only !== name) continue
     let verdict: Verdict = needed({ needs: name === GOOD ? [] : [rules[0]!.id] }, broken)
@@ -70,7 +72,7 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
       if ('url' in target && !scenario.steps.every(isOverHttp)) {
         verdict = { skipped: 'it cannot be tested over this transport' }
       } else {
-        const { run, fault } = await runScenario(scenario, target, { ...test, framing: suite.framing }, [])
+        const { run, fault } = await runScenario(scenario, target, test, earlier)
         if (fault && results.length === 0) return fault
         verdict = judgeHostileAgent(name, demand, suite, run)
       }

@@ -18,7 +18,8 @@ export async function playHttp(suite: Suite): Promise<HttpPlayer> {
   const server = createServer((request, response) => {
     let body = ''
     const heard: Heard[] = []
-    visits.push({ transport: 'http', argv: [], env: {}, heard, request: headOf(request) })
+    const head = headOf(request)
+    visits.push({ transport: 'http', argv: [], env: {}, heard, request: head })
     response.on('close', () => {
       if (!response.writableFinished) heard.push({ is: 'signal', name: 'disconnect' })
     })
@@ -30,7 +31,7 @@ export async function playHttp(suite: Suite): Promise<HttpPlayer> {
     request.on('end', () => {
       const line = seenLine(body, true, 0)
       heard.push({ is: 'in', line })
-      const player = suite.play({ transport: 'http', argv: [], env: {} })
+      const player = suite.play({ transport: 'http', argv: [], env: {}, request: head })
       answer(response, player.line(line), heard).catch(() => response.destroy())
     })
   })
@@ -64,6 +65,7 @@ async function answer(response: ServerResponse, reactions: readonly Reaction[], 
     if ('pause' in reaction) await new Promise((resolve) => setTimeout(resolve, reaction.pause))
     else if ('status' in reaction) response.statusCode = reaction.status
     else if ('contentType' in reaction) response.setHeader('content-type', reaction.contentType)
+    else if ('header' in reaction) response.setHeader(...reaction.header)
     else if ('cut' in reaction) response.destroy()
     else if ('write' in reaction || 'bytes' in reaction) {
       const piece = 'write' in reaction ? reaction.write : reaction.bytes

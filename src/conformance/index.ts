@@ -14,7 +14,7 @@ export {
   testHostileClient,
 } from './hostile-client.ts'
 export type { ProtocolSuites, Suite } from './kit/index.ts'
-export { BEHAVIOURS, type Behaviour } from './kit/index.ts'
+export { BEHAVIOURS, type Behaviour, MODEL } from './kit/index.ts'
 export { playStdio } from './player.ts'
 export { type ConformanceReport, countsOf, jsonReport, type Result, resultOf, textReport } from './report.ts'
 export { type AgentOptions, runScenario, type Target } from './run-agent.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Backend, CallEnd, CallHandle, CallHead } from '../contract/index.ts'
+import type { Backend, Call, CallEnd, CallHandle, CallHead } from '../contract/index.ts'
 import type { Fault } from '../model/index.ts'
-import { type AgentRun, RUN_ID, type Scenario, type ScenarioStep, type SeenLine } from './kit/index.ts'
+import { filled } from './fill.ts'
+import type { AgentRun, Scenario, ScenarioStep, SeenLine, Suite } from './kit/index.ts'
 import { LineReader } from './lines.ts'
 
 /** The command or URL of the agent under test. */
@@ -9,11 +10,22 @@ export type Target = { command: string; args: readonly string[]; cwd: string } |
 
 /** The parameters of a scenario's run. */
 export interface AgentOptions {
-  readonly framing: 'lines' | 'body'
+  readonly suite: Pick<Suite, 'framing' | 'http' | 'values'>
   /** The time limit for every awaited answer, and for the agent's end, in milliseconds. */
   readonly timeoutMs: number
   /** The caller's environment: an agent under test gets all of it, except variables of turns. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>
+  /** Values of placeholders that the caller gives, instead of what the agent says. */
+  readonly values?: Readonly<Record<string, string>>
+}
+
+/** What a run does, and with which agent. */
+interface Script {
+  readonly scenario: Scenario
+  readonly target: Target
+  readonly options: AgentOptions
+  readonly earlier: readonly AgentRun[]
+  readonly steps: readonly ScenarioStep[]
 }
 
 /** The longest wait for the end of a program that already missed an answer, in milliseconds. */
@@ -26,27 +38,31 @@ export async function runScenario(
   options: AgentOptions,
   earlier: readonly AgentRun[],
 ): Promise<{ run: AgentRun; fault?: Fault }> {
-  const backend = await backendOf(target, options)
-  const session = new Session(scenario, options)
+  const backend = await backendOf(target, scenario, options)
   const steps = typeof scenario.steps === 'function' ? scenario.steps(earlier) : scenario.steps
-  session.start(backend, 'url' in target, steps, scenario.env?.(earlier) ?? {})
-  const end = await session.play(steps)
+  const session = new Session({ scenario, target, options, earlier, steps })
+  session.start(backend)
+  const end = await session.play()
   await backend.close(0)
-  const run = session.run(end, 'url' in target ? 'http' : 'stdio')
+  const run = session.run(end)
   return { run, ...(end.why === 'failed' && end.fault && { fault: end.fault }) }
 }
 
+const JSON_BODY = { 'content-type': 'application/json' }
+
 /** Loaded on demand, because the stand-in of a client under test does not need it. */
-async function backendOf(target: Target, { hostEnv }: AgentOptions): Promise<Backend> {
+async function backendOf(target: Target, scenario: Scenario, { hostEnv, suite }: AgentOptions): Promise<Backend> {
   const { httpBackend, processBackend } = await import('../backends/index.ts')
-  if ('url' in target) return httpBackend({ url: target.url, headers: { 'content-type': 'application/json' } })
+  if ('url' in target) {
+    const headers = suite.http ? suite.http.headers(hostEnv) : {}
+    return httpBackend({ url: target.url, headers: { ...JSON_BODY, ...headers, ...scenario.headers } })
+  }
   return processBackend({ ...target, env: {}, inherit: Object.keys(hostEnv), hostEnv })
 }
 
 /** One run: its wire, its output, and the waiting steps. */
 class Session {
-  readonly #scenario: Scenario
-  readonly #options: AgentOptions
+  readonly #script: Script
   readonly #reader: LineReader
   readonly #id = randomUUID().slice(0, 8)
   readonly #seen = new SeenLines()
@@ -58,11 +74,10 @@ class Session {
   #step = 0
   #hung = false
 
-  constructor(scenario: Scenario, options: AgentOptions) {
-    this.#scenario = scenario
-    this.#options = options
+  constructor(script: Script) {
+    this.#script = script
     this.#reader = new LineReader(
-      options.framing,
+      script.scenario.framing ?? script.options.suite.framing,
       () => this.#step,
       (line) => this.#take(line),
     )
@@ -71,16 +86,10 @@ class Session {
     })
   }
 
-  start(
-    backend: Backend,
-    isHttp: boolean,
-    steps: readonly ScenarioStep[],
-    env: Readonly<Record<string, string>>,
-  ): void {
-    const body = steps.map((step) => ('write' in step ? this.#text(step.write) : '')).join('')
-    const method = this.#scenario.method ?? 'POST'
+  start(backend: Backend): void {
+    const env = this.#script.scenario.env?.(this.#script.earlier) ?? {}
     this.#handle = backend.open(
-      isHttp ? { kind: 'http', method, body, answer: 'body' } : { kind: 'process', env, stdin: 'open' },
+      this.#isHttp ? this.#request() : { kind: 'process', env, stdin: 'open' },
       {
         head: (head) => {
           this.#head = head
@@ -92,8 +101,21 @@ class Session {
     )
   }
 
+  get #isHttp(): boolean {
+    return 'url' in this.#script.target
+  }
+
+  #request(): Extract<Call, { kind: 'http' }> {
+    const { scenario, options, steps, earlier } = this.#script
+    const { method = 'POST', path = options.suite.http ? options.suite.http.path : '' } = scenario
+    const own = typeof path === 'function' ? path(earlier) : path
+    const body = steps.map((step) => ('write' in step ? this.#text(step.write) : '')).join('')
+    return { kind: 'http', method, path: this.#text(own, encodeURIComponent), body, answer: 'body' }
+  }
+
   /** Does the steps, then waits for the end. */
-  async play(steps: readonly ScenarioStep[]): Promise<CallEnd> {
+  async play(): Promise<CallEnd> {
+    const { steps, options } = this.#script
     let isLate = false
     for (const step of steps) {
       if (this.#end) break
@@ -101,12 +123,12 @@ class Session {
       else if ('bytes' in step) this.#handle.write(this.#bytes(step.bytes))
       else if ('pause' in step) await this.#pause(step.pause)
       else if ('end' in step) this.#handle.endInput()
-      else if ('terminate' in step) this.#handle.stop('cancelled', this.#options.timeoutMs)
-      else if (!isLate) isLate = !(await this.#seen.until(step.until, this.#options.timeoutMs))
+      else if ('terminate' in step) this.#handle.stop('cancelled', options.timeoutMs)
+      else if (!isLate) isLate = !(await this.#seen.until(step.until, options.timeoutMs))
       this.#step += 1
     }
     if (isLate) this.#handle.endInput()
-    const patience = isLate ? Math.min(SHORT_MS, this.#options.timeoutMs) : this.#options.timeoutMs
+    const patience = isLate ? Math.min(SHORT_MS, options.timeoutMs) : options.timeoutMs
     const timer = setTimeout(() => {
       this.#hung = true
       this.#handle.stop('timeout', 0)
@@ -118,12 +140,12 @@ class Session {
     return end
   }
 
-  run(end: CallEnd, transport: 'stdio' | 'http'): AgentRun {
+  run(end: CallEnd): AgentRun {
     const hung = this.#hung || end.signal === 'SIGKILL'
     return {
-      scenario: this.#scenario.name,
+      scenario: this.#script.scenario.name,
       id: this.#id,
-      transport,
+      transport: this.#isHttp ? 'http' : 'stdio',
       lines: this.#seen.lines,
       output: this.#reader.output,
       end: hung ? 'hung' : end.why === 'failed' ? 'failed' : 'exited',
@@ -143,8 +165,17 @@ class Session {
     clearTimeout(timer)
   }
 
-  #text(write: string): string {
-    return write.replaceAll(RUN_ID, this.#id)
+  #text(text: string, encode?: (value: string) => string): string {
+    const { options, target, earlier } = this.#script
+    const sources = {
+      ...('cwd' in target && { folder: target.cwd }),
+      values: options.values ?? {},
+      found: options.suite.values ?? {},
+      earlier,
+      id: this.#id,
+      lines: this.#seen.lines,
+    }
+    return text.includes('{{') ? filled(text, sources, encode) : text
   }
 
   #bytes(bytes: Uint8Array): Uint8Array {
@@ -153,7 +184,7 @@ class Session {
 
   #take(line: SeenLine): void {
     this.#seen.add(line)
-    const answers = line.object ? (this.#scenario.answer?.(line.object) ?? []) : []
+    const answers = line.object ? (this.#script.scenario.answer?.(line.object) ?? []) : []
     for (const answer of answers) this.#handle.write(answer)
   }
 

@@ -9,6 +9,9 @@ const PROTOCOLS: Readonly<Record<string, () => Promise<ProtocolSuites>>> = {
   agentproc: async () => (await import('./suites/agentproc/index.ts')).conformance,
   qwen: async () => (await import('./suites/qwen/index.ts')).conformance,
   'qwen-code': async () => (await import('./suites/qwen-code/index.ts')).conformance,
+  acp: async () => (await import('./suites/acp/index.ts')).conformance,
+  openai: async () => (await import('./suites/openai/index.ts')).conformance,
+  anthropic: async () => (await import('./suites/anthropic/index.ts')).conformance,
 }
 
 /** The names of the protocols that programs can be tested against. */

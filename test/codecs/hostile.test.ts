@@ -10,8 +10,8 @@ import { allSuites } from '../kit/suites.ts'
 
 const suites = await allSuites()
 
-/** A request that each player answers at once. */
-const ASKED: Readonly<Record<string, object>> = {
+/** A request that each player answers at once, or all that it has to hear before it answers. */
+const ASKED: Readonly<Record<string, object | readonly object[]>> = {
   'native@lines': { type: 'turn-start', turn: 't', input: 'hi' },
   'zene@host': { request_id: 'r', session_id: 's', prompt: 'hi' },
   'zene@stream': { request_id: 'r', session_id: 's', prompt: 'hi' },
@@ -20,15 +20,25 @@ const ASKED: Readonly<Record<string, object>> = {
   'agentproc@0.4': { type: 'turn', message: 'hi' },
   'qwen@rfc': { messages: [] },
   'qwen-code@code': { type: 'user' },
+  'openai@chat': { messages: [{ role: 'user', content: 'hi' }] },
+  'openai@responses': { input: 'hi' },
+  'acp@v1': [
+    { jsonrpc: '2.0', id: 1, method: 'session/prompt', params: { sessionId: 'session-conformance', prompt: [] } },
+    { jsonrpc: '2.0', id: 'conformance-permission', result: { outcome: { outcome: 'cancelled' } } },
+    { jsonrpc: '2.0', id: 'conformance-unknown', error: { code: -32601, message: 'Method not found' } },
+  ],
+  'anthropic@messages': { max_tokens: 99, messages: [{ role: 'user', content: 'hi' }] },
 }
 const ARGV: Readonly<Record<string, readonly string[]>> = { 'zene@stream': ['host', '--single-request', 'false'] }
 
 /** What a stand-in does at its start and with a request. */
 function played(name: string, suite: Suite): readonly Reaction[] {
   const transport = suite.http ? 'http' : 'stdio'
-  const player = suite.play({ transport, argv: ARGV[name] ?? [], env: { AGENT_STREAMING: '1' } })
-  const asked = ASKED[name]
-  return [...(player.open?.() ?? []), ...(asked ? player.line(seenLine(JSON.stringify(asked), true, 0)) : [])]
+  const request = { method: 'POST', path: '/', headers: {} }
+  const player = suite.play({ transport, argv: ARGV[name] ?? [], env: { AGENT_STREAMING: '1' }, request })
+  const asked = [ASKED[name] ?? []].flat()
+  const heard = asked.flatMap((one) => player.line(seenLine(JSON.stringify(one), true, 0)))
+  return [...(player.open?.() ?? []), ...heard]
 }
 
 test('every behaviour has a row, and every row a name', () => {
@@ -61,11 +71,15 @@ describe.each(suites)('%s', (name, suite) => {
     expect(seen.slice(1).filter(({ steps }) => JSON.stringify(steps) === good && !turns.env)).toEqual([])
     const ends = [{ type: 'done' }, { type: 'turn-end', turn: 't' }, { request_id: 'r' }, { type: 'result' }]
     const more = [{ type: 'error' }, { response: {} }, { event: 'Finished', type: 'x-qwen-session-event' }]
+    const models = [
+      ...[{ choices: [] }, { output: [] }, { type: 'message' }, { error: {} }, { type: 'error', error: {} }],
+      { jsonrpc: '2.0', id: 't', result: {} },
+    ]
     const refused = [
       { response: { error: { code: 'invalid_request' } } },
       { type: 'response', command: 'prompt', success: false },
     ]
-    const known = [...ends, ...more, ...refused].map((said) => turns.endOf(said))
+    const known = [...ends, ...more, ...models, ...refused].map((said) => turns.endOf(said))
     expect(known.filter((id) => id !== undefined).length > 0).toBe(turns.request !== undefined)
     expect(turns.endOf({ type: 'nothing' })).toBeUndefined()
   })

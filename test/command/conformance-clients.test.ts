@@ -4,9 +4,17 @@ import { clientOutcome, suiteOf } from '../kit/conformance.ts'
 import { ROOT } from '../kit/gateway.ts'
 
 const CLIENT = join(ROOT, 'test/kit/tiny-clients.mjs')
-const PROTOCOLS = ['native', 'zot', 'zene', 'agentproc', 'agentproc@0.4', 'openharness', 'qwen', 'qwen-code'] as const
+const PROTOCOLS = [
+  ...(['native', 'zot', 'zene', 'agentproc', 'agentproc@0.4', 'openharness', 'qwen', 'qwen-code'] as const),
+  ...(['acp', 'openai', 'openai@responses', 'anthropic'] as const),
+]
 /** A client that never ends is given less time. */
-const PATIENCE: Readonly<Record<string, number>> = { 'openharness.client.5.2.ends': 2_000 }
+const PATIENCE: Readonly<Record<string, number>> = {
+  'openharness.client.5.2.ends': 2_000,
+  'openai-chat.client.1.ends': 2_000,
+  'openai-responses.client.1.ends': 2_000,
+  'anthropic.client.1.ends': 2_000,
+}
 
 vi.setConfig({ maxConcurrency: 4 })
 const rules = (

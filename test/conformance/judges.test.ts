@@ -63,6 +63,16 @@ const MEMBERS = {
   permission: [true, false],
   content: [[{ type: 'text' }], [{}], 'text'],
   supported_capabilities: [{ 'openharness.streaming': true }],
+  jsonrpc: ['2.0', 2],
+  method: ['session/update', 'session/request_permission', 'initialize', 'session/prompt', 7],
+  params: [{ sessionId: 's', update: { sessionUpdate: 'tool_call' } }, { options: [{}], prompt: [] }, 'none'],
+  result: [{ sessionId: 's' }, { stopReason: 'end_turn' }, 'hello'],
+  output: [[{ type: 'message', content: [{ text: 1 }] }, 7], 'none'],
+  messages: [[{ role: 'user', content: 'hi', tool_calls: [{}] }, 1], {}],
+  tools: [[{ type: 'function' }, {}], 'none'],
+  item: [{ type: 'message' }, 7],
+  delta: [{ text: 'hi' }, 'hi'],
+  index: [0, 'x'],
   capability_denials: [[{ capability: 'com.example.never' }], 'none'],
 } as const
 const line = fc.record(
@@ -79,6 +89,12 @@ const end = fc.constantFrom<Partial<AgentRun>>(
   { transport: 'http', status: 200, headers: { 'content-type': 'application/json' } },
   { transport: 'http', status: 500, headers: {} },
 )
+/** A question of the Agent Client Protocol. */
+const PERMISSION = {
+  id: 'q',
+  method: 'session/request_permission',
+  params: { options: [{ optionId: 'deny', kind: 'reject_once' }] },
+}
 const isVerdict = (value: Verdict): boolean =>
   value === undefined || Object.values(value).every((text) => typeof text === 'string' && text !== '')
 
@@ -151,6 +167,7 @@ describe.each(suites)('judges of %s', (_name, { agent, client, scenarios }) => {
       const answers = ['control_request', 'permission_request', 'text', 'ask'].flatMap(
         (type) => answer?.({ ...asked, type }) ?? [],
       )
+      answers.push(...(answer?.(PERMISSION) ?? []))
       expect(answers.every((text) => text.includes('"deny"') && text.includes('"q"') && text.endsWith('\n'))).toBe(true)
       expect(answers).toHaveLength(answer ? 1 : 0)
     }

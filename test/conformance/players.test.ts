@@ -147,4 +147,53 @@ describe('stand-ins for clients under test', () => {
     expect(kinds(say({ type: 'control_response' }))).toEqual(['assistant', 'result'])
     expect(kinds(say({ type: 'user' }))).toEqual(['system', 'assistant', 'result'])
   })
+
+  test('acp', async () => {
+    const { say } = await player('acp')
+    const told = (frame: unknown): unknown[] => words(say(frame)).map((word) => JSON.parse(String(word)) as object)
+    const ask = (id: number, method: string, params: object = {}): object => ({ jsonrpc: '2.0', id, method, params })
+    const prompt = ask(3, 'session/prompt', { sessionId: 'session-conformance', prompt: [] })
+    expect(told(ask(1, 'initialize'))).toMatchObject([{ id: 1, result: { protocolVersion: 1 } }])
+    expect(told(ask(2, 'session/new'))).toMatchObject([{ id: 2, result: { sessionId: 'session-conformance' } }])
+    expect(told(ask(4, 'session/list'))).toMatchObject([{ id: 4, error: { code: -32601 } }])
+    expect(told('no JSON')).toMatchObject([{ id: null, error: { code: -32700 } }])
+    expect([...told({ method: 'session/cancel' }), ...told({ id: 'q', result: {} })]).toEqual([])
+    expect(told(ask(3, 'session/prompt', { sessionId: 'other' }))).toMatchObject([{ id: 3, error: { code: -32602 } }])
+    expect(told(prompt)).toMatchObject([
+      { params: { update: { sessionUpdate: 'tool_call' } } },
+      { method: 'session/request_permission' },
+      { method: '_conformance/unknown' },
+    ])
+    expect(told({ ...prompt, id: 5 })).toMatchObject([{ id: 5, error: { code: -32602 } }])
+    expect(told({ jsonrpc: '2.0', id: 'conformance-permission', result: {} })).toEqual([])
+    const end = told({ jsonrpc: '2.0', id: 'conformance-unknown', error: {} })
+    expect(end).toMatchObject([{}, {}, { id: 3, result: { stopReason: 'end_turn' } }])
+    say(prompt)
+    expect(told({ method: 'session/cancel' })).toMatchObject([{ id: 3, result: { stopReason: 'cancelled' } }])
+  })
+
+  test('servers of models: tools are called, schemas are kept to, what is wrong is refused', async () => {
+    const post = async (name: string, path: string, body: unknown): Promise<unknown> => {
+      const request = { method: body === undefined ? 'GET' : 'POST', path, headers: {} }
+      const { say } = await player(name, { transport: 'http', request })
+      const text = say(body ?? '').flatMap((one) => ('write' in one ? one.write : []))
+      return JSON.parse(text.join('')) as unknown
+    }
+    const chat = (more: object): Promise<unknown> =>
+      post('openai', '/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }], ...more })
+    const schema = { type: 'json_schema', json_schema: { schema: { required: ['a'] } } }
+    expect(await chat({ response_format: schema })).toMatchObject({ choices: [{ message: { content: '{"a":"ok"}' } }] })
+    const loose = { type: 'json_schema', json_schema: { schema: {} } }
+    expect(await chat({ response_format: loose })).toMatchObject({ choices: [{ message: { content: '{}' } }] })
+    expect(await chat({ tools: [{ type: 'custom' }] })).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
+    expect(await chat({ max_tokens: 3 })).toMatchObject({ choices: [{ finish_reason: 'length' }] })
+    expect(await post('openai', '/v1/models/x', undefined)).toMatchObject({ object: 'model' })
+    const input = { input: 'hi', max_output_tokens: 9, previous_response_id: null, tools: [{ type: 'web_search' }] }
+    expect(await post('openai@responses', '/v1/responses', input)).toMatchObject({ status: 'incomplete' })
+    const request = { method: 'POST', path: '/v1/responses', headers: {} }
+    const { say } = await player('openai@responses', { transport: 'http', request })
+    expect(JSON.stringify(say({ ...input, stream: true }))).toContain('event: response.incomplete')
+    expect(await post('openai@responses', '/v1/responses/resp_x', undefined)).toMatchObject({ error: {} })
+    expect(await post('anthropic', '/v1/models/x', undefined)).toMatchObject({ type: 'model' })
+  })
 })

@@ -75,6 +75,7 @@ export const GOOD: Readonly<Record<string, readonly string[]>> = {
   openharness: [join(ROOT, 'test/kit/agents/engine.mjs')],
   qwen: [join(ROOT, 'test/kit/agents/qwen-rfc.mjs')],
   'qwen-code': [join(ROOT, 'test/kit/agents/qwen-code.mjs')],
+  acp: [join(ROOT, 'test/kit/agents/acp.mjs')],
 }
 
 /** A good agent with the flaw of a rule. */
@@ -88,13 +89,16 @@ export function flawed(name: string, rule: string): Target {
  * shows the flaw, and of those that it builds on.
  */
 export async function flawOutcome(name: string, rule: string, timeoutMs: number): Promise<Outcome> {
-  const { agent, scenarios, framing } = await suiteOf(name)
+  const suite = await suiteOf(name)
+  const { agent, scenarios } = suite
   const { on } = agent.find(({ id }) => id === rule)!
   let shown = outcome([])
   for (const scenario of scenarios.filter((one) => one.only !== 'http' && (on === 'all' || on.includes(one.name)))) {
-    const options = { framing, timeoutMs, hostEnv: process.env }
+    const options = { suite, timeoutMs, hostEnv: process.env }
     // A scenario that is made of what an earlier one told needs that one.
-    const before = isMade(scenario) ? [(await runScenario(scenarios[0]!, flawed(name, rule), options, [])).run] : []
+    const isLater = suite.values !== undefined && scenario !== scenarios[0]
+    const before =
+      isLater || isMade(scenario) ? [(await runScenario(scenarios[0]!, flawed(name, rule), options, [])).run] : []
     const { run } = await runScenario(scenario, flawed(name, rule), options, before)
     shown = outcome(judgeAgent(agent, [...before, run]))
     if ([...shown.broken, ...shown.warned].includes(rule)) break

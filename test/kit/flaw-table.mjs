@@ -356,6 +356,73 @@ const SHIPPED = {
   'qwen-code.4.sigterm': stays(says('Count')),
 }
 
+/** Messages of the Agent Client Protocol. */
+const answers = (id) => (object) => object.id === id && object.method === undefined
+const kind = (name) => (object) => object.params?.update?.sessionUpdate === name
+const resultOf = (id, fields) => edit(answers(id), (o) => ({ ...o, result: { ...o.result, ...fields } }))
+const updated = (name, fields) =>
+  edit(kind(name), (o) => ({ ...o, params: { ...o.params, update: { ...o.params.update, ...fields } } }))
+const notice = {
+  jsonrpc: '2.0',
+  method: 'session/update',
+  params: { sessionId: 's', update: { sessionUpdate: 'plan' } },
+}
+/** The same update once more, behind an answer. */
+const repeats = (id) => (t) => {
+  let last = ''
+  t.lines((line, object) => {
+    if (kind('agent_message_chunk')(object)) last = line
+    return answers(id)(object) ? [line, last] : line
+  })
+}
+/** Agrees to any version. */
+const echoesVersion = (t) => {
+  let asked = 1
+  t.input((chunk) => {
+    if (chunk.includes(':999')) asked = 999
+    return chunk
+  })
+  t.lines((line) => line.replace('"protocolVersion":1', `"protocolVersion":${asked}`))
+}
+const ACP = {
+  'acp.9.stdout-objects': banner,
+  'acp.9.line-ends': crlf,
+  'acp.9.utf-8': mojibake('text'),
+  'acp.1.message': set(answers('n1'), { jsonrpc: undefined }),
+  'acp.1.one-answer': twice(answers('l1')),
+  'acp.1.ids': set(answers('ü-😀'), { id: '?' }),
+  'acp.1.error': edit(answers('x2'), (o) => ({ ...o, error: { message: 'no' } })),
+  'acp.2.version': resultOf('i1', { protocolVersion: 2 }),
+  'acp.2.capabilities': resultOf('i1', { authMethods: {} }),
+  'acp.2.other-version': echoesVersion,
+  'acp.3.session-id': resultOf('n1', { sessionId: 7 }),
+  'acp.3.no-early-update': before(answers('n1'), notice),
+  'acp.3.parameters': edit(answers('x1'), (o) => ({ ...o, error: { ...o.error, code: -32603 } })),
+  'acp.3.load': after(answers('l2'), { ...notice, params: { update: { sessionUpdate: 'agent_message_chunk' } } }),
+  'acp.4.list': resultOf('l1', { sessions: [{ sessionId: 's' }] }),
+  'acp.5.stop-reason': resultOf('p5', { stopReason: 'done' }),
+  'acp.5.text': updated('agent_message_chunk', { content: { type: 'image' } }),
+  'acp.5.update': edit(kind('agent_message_chunk'), (o) => ({ ...o, params: { ...o.params, sessionId: 'other' } })),
+  'acp.5.none-after': repeats('p5'),
+  'acp.5.unknown-session': edit(answers('x2'), ({ id }) => ({
+    jsonrpc: '2.0',
+    id,
+    result: { stopReason: 'end_turn' },
+  })),
+  'acp.5.cancel': resultOf('p3', { stopReason: 'end_turn' }),
+  'acp.6.tool-call': updated('tool_call', { kind: 'shell' }),
+  'acp.6.tool-call-update': updated('tool_call_update', { toolCallId: 'call-2' }),
+  'acp.6.permission': edit(
+    (o) => o.method === 'session/request_permission',
+    (o) => ({ ...o, params: { ...o.params, options: [] } }),
+  ),
+  'acp.7.not-offered': before(answers('p6'), { jsonrpc: '2.0', id: 'f1', method: 'fs/read_text_file', params: {} }),
+  'acp.8.unknown-method': edit(answers('u1'), (o) => ({ ...o, error: { ...o.error, code: -32600 } })),
+  'acp.9.goes-on': drop(answers('u2')),
+  'acp.9.parse-error': drop((o) => o.id === null),
+  'acp.9.exits': hangs(answers('l1')),
+}
+
 /** The flaws of agents by protocol (and suite). */
 export const TABLE = {
   native: NATIVE,
@@ -367,6 +434,7 @@ export const TABLE = {
   openharness: ENGINE,
   qwen: RFC,
   'qwen-code': SHIPPED,
+  acp: ACP,
 }
 
 /** The flaws of agents by rule. */

@@ -61,7 +61,7 @@ export async function hostileAgentOutcome(
   timeoutMs = 20_000,
 ): Promise<string> {
   const suite = await suiteOf(protocol)
-  const options = { framing: suite.framing, timeoutMs, hostEnv }
+  const options = { suite, timeoutMs, hostEnv }
   const { run, fault } = await runScenario(hostileScenario(name, suite), target, options, [])
   if (fault) throw new Error(fault.message)
   const { demand } = hostileAgentRules(suite).find((rule) => rule.name === name)!

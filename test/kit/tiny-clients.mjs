@@ -28,6 +28,43 @@ const waitFor = (child) => new Promise((resolve) => child.on('exit', resolve))
 const abandon = () => process.exit(0)
 
 const CLIENTS = {
+  openai: () => modelClient('openai', 'openai-chat', '/v1/chat/completions'),
+  'openai@responses': () => modelClient('openai@responses', 'openai-responses', '/v1/responses'),
+  anthropic: () => modelClient('anthropic', 'anthropic', '/v1/messages'),
+  acp() {
+    const rule = (name) => is(`acp.client.${name}`)
+    const ask = (id, method, params) => text({ jsonrpc: '2.0', id, method, params })
+    const cwd = rule('3.new') ? 'here' : '/'
+    const prompt = [{ type: 'text', text: 'hi' }]
+    const child = start(process.env.TURNPIKE_COMMAND, [], {
+      line(one) {
+        const { id, method, result, params } = JSON.parse(one)
+        if (id === 1) {
+          if (rule('1.message')) child.stdin.write('{"id":9}\n')
+          child.stdin.write(ask(rule('1.ids') ? 1 : 2, 'session/new', { cwd, mcpServers: [] }))
+        }
+        if (result?.sessionId) {
+          const sessionId = rule('5.prompt') ? 'mine' : result.sessionId
+          child.stdin.write(ask(3, 'session/prompt', { sessionId, prompt }))
+        }
+        if (method === 'session/request_permission') {
+          if (rule('5.waits')) child.kill('SIGTERM')
+          const optionId = rule('6.permission') ? 'maybe' : params.options[1].optionId
+          child.stdin.write(text({ jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId } } }))
+        } else if (method !== undefined && id !== undefined) {
+          const code = rule('8.unknown-method') ? -32603 : -32601
+          child.stdin.write(text({ jsonrpc: '2.0', id, error: { code, message: 'Method not found' } }))
+        }
+        if (id !== 3) return
+        if (rule('9.reaps')) abandon()
+        child.stdin.end()
+      },
+    })
+    if (rule('9.objects')) child.stdin.write('hello\n')
+    if (rule('2.first')) child.stdin.write(ask(0, 'session/list', {}))
+    child.stdin.write(ask(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} }))
+    return waitFor(child)
+  },
   zot() {
     const id = (name) => (is('zot.client.5.2.ids') ? 'same' : name)
     const child = start('zot', is('zot.client.3.rpc-mode') ? ['run'] : ['rpc'], {
@@ -234,9 +271,66 @@ const CLIENTS = {
   },
 }
 
+/** The body of one request, which is answered in one piece. */
+const asking = (protocol, rule) =>
+  ({
+    openai: {
+      model: rule('1.body') ? 7 : 'conformance-1',
+      messages: [
+        { role: rule('1.role') ? 'judge' : 'system', content: 'Be brief.' },
+        { role: 'user', content: rule('1.content') ? 7 : 'hi' },
+        ...(rule('4.results')
+          ? [{ role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: {} }] }]
+          : []),
+      ],
+      stream: rule('1.stream') ? 'yes' : false,
+      tools: [
+        { type: 'function', function: { name: rule('4.tools') ? 'get weather' : 'get_weather', parameters: {} } },
+      ],
+      tool_choice: 'none',
+    },
+    'openai@responses': {
+      model: rule('1.body') ? 7 : 'conformance-1',
+      input: [
+        { role: rule('1.items') ? 'judge' : 'user', content: 'hi' },
+        ...(rule('4.outputs') ? [{ type: 'function_call_output', call_id: 'c', output: 'ok' }] : []),
+      ],
+      stream: rule('1.stream') ? 'yes' : false,
+      tools: [{ type: 'function', name: rule('4.tools') ? 7 : 'get_weather', parameters: {} }],
+      tool_choice: 'none',
+    },
+    anthropic: {
+      model: 'conformance-1',
+      max_tokens: rule('1.body') ? '99' : 99,
+      messages: [
+        { role: rule('1.messages') ? 'judge' : 'user', content: 'hi' },
+        ...(rule('4.results')
+          ? [
+              { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'x', input: {} }] },
+              { role: 'user', content: 'Well?' },
+            ]
+          : []),
+      ],
+      stream: rule('1.stream') ? 'yes' : false,
+      tools: [{ name: 'get_weather', input_schema: rule('4.tools') ? 'object' : { type: 'object' } }],
+      tool_choice: { type: 'none' },
+    },
+  })[protocol]
+
+/** A client of a server of models: one turn. */
+async function modelClient(protocol, prefix, path) {
+  const rule = (name) => is(`${prefix}.client.${name}`)
+  const url = process.env.TURNPIKE_ENDPOINT + (rule('1.post') ? '/v2/chat' : path)
+  const version = rule('1.version') ? 'new' : '2023-06-01'
+  if (rule('3.waits')) return leaveEarly(url, { 'anthropic-version': version })
+  const headers = { 'content-type': 'application/json', 'anthropic-version': version }
+  await fetch(url, { method: 'POST', headers, body: JSON.stringify(asking(protocol, rule)) }).then((one) => one.text())
+  if (rule('1.ends')) await new Promise((resolve) => setTimeout(resolve, 1e6))
+}
+
 /** Goes away as soon as the server has seen the head of its request. */
-function leaveEarly(url) {
-  const headers = { 'content-type': 'application/json', expect: '100-continue' }
+function leaveEarly(url, more = {}) {
+  const headers = { 'content-type': 'application/json', expect: '100-continue', ...more }
   const call = request(url, { method: 'POST', headers })
   return new Promise((resolve) => {
     call.on('error', () => {})

@@ -102,6 +102,12 @@ export interface ClientRule extends RuleText {
 
 /** A placeholder for an id of the run in written texts, so that no agent takes a run for a repetition. */
 export const RUN_ID = '{{run}}'
+/** A placeholder for the name of the model under test, of agents that are servers of models. */
+export const MODEL = '{{model}}'
+/** A placeholder for the id that the agent gave to the session of the run. */
+export const SESSION = '{{session}}'
+/** A placeholder for the folder that the program under test is run in. */
+export const FOLDER = '{{folder}}'
 
 /** One step of a scenario, performed in order. */
 export type ScenarioStep =
@@ -128,6 +134,11 @@ export interface Scenario {
   readonly answer?: (asked: JsonRecord) => readonly string[]
   /** The method of the HTTP request, whose body is all written text; `POST` when absent. */
   readonly method?: string
+  /** The path of the HTTP request after the URL under test, and headers that replace those of the suite. */
+  readonly path?: string | ((earlier: readonly AgentRun[]) => string)
+  readonly headers?: Readonly<Record<string, string>>
+  /** The framing of its answer, where it is not that of the suite. */
+  readonly framing?: 'lines' | 'body'
   /** The only transport of the scenario. */
   readonly only?: 'stdio' | 'http'
 }
@@ -144,6 +155,7 @@ export type Reaction =
   /** HTTP: the status of the answer, set before writing. */
   | { readonly status: number }
   | { readonly contentType: string }
+  | { readonly header: readonly [name: string, value: string] }
   /** HTTP: the connection ends here. */
   | { readonly cut: true }
 
@@ -160,14 +172,33 @@ export interface PlayerContext {
   readonly transport: 'stdio' | 'http'
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** HTTP only; header names are lower-case. */
+  readonly request?: NonNullable<Visit['request']>
+}
+
+/** The requests of a protocol over HTTP. */
+export interface HttpRequests {
+  /** The path of a turn after the URL under test; empty when the URL is all of it. */
+  readonly path: string
+  /** The headers of every request; `env` is the caller's environment, which may hold a key. */
+  readonly headers: (env: Readonly<Record<string, string | undefined>>) => Readonly<Record<string, string>>
 }
 
 /** The tests of one form of a protocol. */
 export interface Suite {
   /** The framing of the wire: lines, or one body. */
   readonly framing: 'lines' | 'body'
-  /** True when an agent can be reached by a URL. */
-  readonly http: boolean
+  /** The requests to an agent that is reached by a URL; false when there is none. */
+  readonly http: HttpRequests | false
+  /** True when agents are only reached by a URL, and clients call one. */
+  readonly onlyHttp?: true
+  /**
+   * The values of placeholders in written texts and paths, from what the agent has said: in this run, and in earlier
+   * ones. An unknown value is empty.
+   */
+  readonly values?: Readonly<
+    Record<string, (lines: readonly SeenLine[], earlier: readonly AgentRun[]) => string | undefined>
+  >
   readonly scenarios: readonly Scenario[]
   readonly agent: readonly AgentRule[]
   readonly client: readonly ClientRule[]

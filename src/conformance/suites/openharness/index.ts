@@ -48,7 +48,7 @@ const hostile: HostileFacts = {
 
 const suite: Suite = {
   framing: 'body',
-  http: true,
+  http: { path: '', headers: () => ({}) },
   env: [],
   scenarios: [
     scenario('plain', envelope({})),

@@ -1,0 +1,191 @@
+import {
+  type AgentRow,
+  type AgentRun,
+  answered,
+  areUnique,
+  bodyOf,
+  every,
+  exactly,
+  expectThat,
+  fits,
+  httpRows,
+  isCount,
+  isJsonAnswer,
+  isObject,
+  isStreamed,
+  isText,
+  type JsonRecord,
+  objectIn,
+  ofAnswers,
+  ofRefusals,
+  recordsIn,
+  refused,
+  rulesForAgents,
+  show,
+  skip,
+} from '../../kit/index.ts'
+import { STOPS } from './read.ts'
+import { TOOL } from './scenarios.ts'
+import { SECTIONS } from './sections.ts'
+import { streamRows } from './stream.ts'
+
+const PLAIN = ['whole', 'conversation', 'unicode', 'big', 'after-cut']
+const WHOLE = [...PLAIN, 'limit', 'tool', 'parallel', 'no-tools', 'tool-result']
+const REFUSED = ['no-json', 'no-messages', 'no-limit', 'unknown-model', 'unknown-model-stream', 'unknown-result']
+
+const usesOf = (run: AgentRun): JsonRecord[] =>
+  recordsIn(bodyOf(run), 'content').filter(({ type }) => type === 'tool_use')
+const onAnswers = (on: readonly string[], row: Omit<AgentRow, 'on'>): AgentRow => ({
+  ...row,
+  on,
+  judge: ofAnswers((run) => row.judge(run, [])),
+})
+
+/** The rules for servers of the Messages API. */
+export const agentRules = rulesForAgents('anthropic', SECTIONS, {
+  '7.list': {
+    expects: 'the list of models has an `id` and the type `model` for each, and says whether there are more',
+    on: ['models'],
+    lenient: true,
+    judge: (run) =>
+      every(
+        typeof bodyOf(run)['has_more'] === 'boolean' ? recordsIn(bodyOf(run), 'data') : [bodyOf(run)],
+        'model',
+        ({ id, type }) => isText(id) && type === 'model',
+      ),
+  },
+  '1.answered': {
+    expects: 'text, blocks, a system prompt, any characters, and 200 KB of text are answered',
+    on: PLAIN,
+    judge: answered,
+  },
+  '1.content-type': onAnswers(WHOLE, { expects: 'a whole answer is application/json', judge: isJsonAnswer }),
+  '2.object': onAnswers(WHOLE, {
+    expects: 'an answer is a `message` of the assistant with an id, a model and blocks with a type',
+    judge: (run) =>
+      fits(
+        bodyOf(run),
+        (body) =>
+          isText(body['id']) &&
+          body['type'] === 'message' &&
+          body['role'] === 'assistant' &&
+          typeof body['model'] === 'string' &&
+          Array.isArray(body['content']) &&
+          body['content'].every((block) => isObject(block) && isText(block['type'])),
+      ),
+  }),
+  '2.stop-reason': onAnswers(WHOLE, {
+    expects: 'an answer has a stop_reason of the text',
+    needs: ['2.object'],
+    judge: (run) => fits(bodyOf(run)['stop_reason'], (reason) => STOPS.includes(reason)),
+  }),
+  '2.text': {
+    expects: 'an answer without tools has a block of text that is not empty',
+    on: ['whole'],
+    needs: ['1.answered', '2.object'],
+    judge: (run) =>
+      expectThat(
+        recordsIn(bodyOf(run), 'content').some(({ type, text }) => type === 'text' && isText(text)),
+        show(bodyOf(run)['content']),
+      ),
+  },
+  '2.usage': onAnswers(WHOLE, {
+    expects: 'usage has the counts of input_tokens and output_tokens',
+    needs: ['2.object'],
+    judge: (run) =>
+      fits(
+        objectIn(bodyOf(run), 'usage'),
+        (usage) => isCount(usage['input_tokens']) && isCount(usage['output_tokens']),
+      ),
+  }),
+  '2.max-tokens': onAnswers(['limit'], {
+    expects: 'an answer that reaches max_tokens has the stop_reason `max_tokens`',
+    needs: ['2.stop-reason'],
+    lenient: true,
+    judge: (run) => {
+      const { output_tokens: output } = objectIn(bodyOf(run), 'usage')
+      if (!(Number(output) >= 16)) return skip('the model did not reach the limit')
+      return expectThat(bodyOf(run)['stop_reason'] === 'max_tokens', show(bodyOf(run)['stop_reason']))
+    },
+  }),
+  ...streamRows,
+  '4.use': onAnswers(['tool', 'parallel'], {
+    expects: 'a `tool_use` has an id, the name of a declared tool, and an object as input',
+    needs: ['2.object'],
+    judge: (run) =>
+      every(usesOf(run), 'use of a tool', ({ id, name, input }) => isText(id) && name === TOOL.name && isObject(input)),
+  }),
+  '4.stop-reason': onAnswers(['tool', 'parallel'], {
+    expects: 'an answer with a `tool_use` has the stop_reason `tool_use`',
+    needs: ['2.stop-reason'],
+    judge: (run) =>
+      usesOf(run).length === 0
+        ? skip('the model used no tool')
+        : expectThat(bodyOf(run)['stop_reason'] === 'tool_use', show(bodyOf(run)['stop_reason'])),
+  }),
+  '4.parallel': onAnswers(['parallel'], {
+    expects: 'the ids of parallel uses differ',
+    needs: ['4.use'],
+    judge: (run) => {
+      const ids = usesOf(run).map(({ id }) => id)
+      return ids.length < 2 ? skip('the model used no two tools at once') : expectThat(areUnique(ids), show(ids))
+    },
+  }),
+  '4.none': onAnswers(['no-tools'], {
+    expects: 'with a tool_choice of `none` no tool is used',
+    needs: ['2.object'],
+    judge: (run) => exactly(0, usesOf(run), 'uses'),
+  }),
+  '4.result': {
+    expects: 'a conversation that ends with the result of a tool is answered',
+    on: ['tool-result'],
+    judge: answered,
+  },
+  '4.unknown-result': {
+    expects: 'the result of a use that the messages do not have is refused',
+    on: ['unknown-result'],
+    lenient: true,
+    judge: refused(),
+  },
+  '5.error': {
+    expects: 'a refusal is `{"type":"error","error":{…}}` with a type and a message',
+    on: REFUSED,
+    judge: ofRefusals((run) => {
+      const { type, message } = objectIn(bodyOf(run), 'error')
+      return expectThat(bodyOf(run)['type'] === 'error' && isText(type) && isText(message), show(run.output))
+    }),
+  },
+  '5.bad-request': {
+    expects: 'what is no JSON, or has no messages or no max_tokens, is refused with 400 as invalid_request_error',
+    on: ['no-json', 'no-messages', 'no-limit'],
+    needs: ['5.error'],
+    judge: (run) =>
+      refused(400)(run) ?? fits(objectIn(bodyOf(run), 'error')['type'], (type) => type === 'invalid_request_error'),
+  },
+  '5.unknown-model': {
+    expects: 'a model that there is not is refused with 404 as not_found_error',
+    on: ['unknown-model'],
+    needs: ['5.error'],
+    lenient: true,
+    judge: (run) =>
+      refused(404)(run) ?? fits(objectIn(bodyOf(run), 'error')['type'], (type) => type === 'not_found_error'),
+  },
+  '5.before-stream': {
+    expects: 'a streamed request that is refused has the status and the body of an error, not a stream',
+    on: ['unknown-model-stream'],
+    judge: (run) => (isStreamed(run) ? skip('it was not refused') : ofRefusals(isJsonAnswer)(run)),
+  },
+  '5.request-id': {
+    expects: 'every answer has the header `request-id`',
+    on: [...WHOLE, ...REFUSED],
+    lenient: true,
+    judge: ({ headers }) => expectThat(isText(headers?.['request-id']), show(headers?.['request-id'])),
+  },
+  '6.count': {
+    expects: 'the tokens of a request are counted',
+    on: ['count'],
+    lenient: true,
+    judge: (run) => expectThat(isCount(bodyOf(run)['input_tokens']), `${run.status} ${run.output}`),
+  },
+  ...httpRows('1'),
+})

@@ -1,0 +1,223 @@
+import {
+  type AgentRow,
+  type AgentRun,
+  answered,
+  areUnique,
+  bodyOf,
+  every,
+  exactly,
+  expectThat,
+  fits,
+  httpRows,
+  isCount,
+  isJsonAnswer,
+  isObject,
+  isStreamed,
+  isText,
+  type JsonRecord,
+  objectIn,
+  ofAnswers,
+  ofRefusals,
+  parsed,
+  recordsIn,
+  refused,
+  rulesForAgents,
+  show,
+  skip,
+} from '../../../kit/index.ts'
+import { TOOL } from '../chat/scenarios.ts'
+import { itemsOf, partsIn } from './read.ts'
+import { firstId } from './scenarios.ts'
+import { SECTIONS } from './sections.ts'
+import { streamRows } from './stream.ts'
+
+const PLAIN = ['whole', 'items', 'unicode', 'big', 'after-cut']
+const WHOLE = [...PLAIN, 'limit', 'tool', 'parallel', 'no-tools', 'tool-result', 'chain']
+const REFUSED = ['no-json', 'unknown-model', 'unknown-model-stream', 'unknown-chain', 'limit']
+const STATUSES: readonly unknown[] = ['completed', 'failed', 'in_progress', 'cancelled', 'queued', 'incomplete']
+
+const callsOf = (run: AgentRun): JsonRecord[] => itemsOf(run, 'function_call')
+const onAnswers = (on: readonly string[], row: Omit<AgentRow, 'on'>): AgentRow => ({
+  ...row,
+  on,
+  judge: ofAnswers((run) => row.judge(run, [])),
+})
+const isUsage = ({ input_tokens: input, output_tokens: output, total_tokens: total }: JsonRecord): boolean =>
+  [input, output, total].every(isCount) && Number(input) + Number(output) === total
+
+/** The rules for servers of the Responses API. */
+export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
+  '1.answered': {
+    expects: 'text, items of every role, any characters, and 200 KB of text are answered',
+    on: PLAIN,
+    judge: answered,
+  },
+  '1.content-type': onAnswers(WHOLE, { expects: 'a whole answer is application/json', judge: isJsonAnswer }),
+  '2.object': onAnswers(WHOLE, {
+    expects: 'an answer is a `response` with an id, a time, a model, a status and a list of output',
+    judge: (run) =>
+      fits(
+        bodyOf(run),
+        (body) =>
+          isText(body['id']) &&
+          body['object'] === 'response' &&
+          typeof body['created_at'] === 'number' &&
+          typeof body['model'] === 'string' &&
+          STATUSES.includes(body['status']) &&
+          Array.isArray(body['output']),
+      ),
+  }),
+  '2.completed': onAnswers(PLAIN, {
+    expects: 'a finished answer has the status `completed`, no error and no incomplete_details',
+    needs: ['2.object'],
+    judge: (run) =>
+      fits(
+        bodyOf(run),
+        ({ status, error = null, incomplete_details: why = null }) =>
+          status === 'completed' && error === null && why === null,
+      ),
+  }),
+  '2.message': onAnswers(['whole'], {
+    expects: 'the output has a message of the assistant with an id, a status and parts of text with annotations',
+    needs: ['2.object'],
+    judge: (run) =>
+      every(
+        itemsOf(run, 'message').length > 0 ? itemsOf(run, 'message') : [bodyOf(run)],
+        'message',
+        (item) =>
+          isText(item['id']) &&
+          item['role'] === 'assistant' &&
+          isText(item['status']) &&
+          partsIn([item]).length > 0 &&
+          partsIn([item]).every(
+            ({ type, text, annotations, refusal }) =>
+              (type === 'output_text' && typeof text === 'string' && Array.isArray(annotations)) || isText(refusal),
+          ),
+      ),
+  }),
+  '2.usage': onAnswers(WHOLE, {
+    expects: 'usage has the counts of input and output, and their sum',
+    needs: ['2.object'],
+    judge: (run) => {
+      const { usage } = bodyOf(run)
+      return isObject(usage) ? fits(usage, isUsage) : skip('the server reports no usage')
+    },
+  }),
+  '2.incomplete': onAnswers(['limit'], {
+    expects: 'an answer that reaches the limit of tokens is `incomplete` for `max_output_tokens`',
+    needs: ['2.object'],
+    lenient: true,
+    judge: (run) => {
+      const { usage, status, incomplete_details: why } = bodyOf(run)
+      if (!isObject(usage) || Number(usage['output_tokens']) < 16) return skip('the model did not reach the limit')
+      return expectThat(
+        status === 'incomplete' && isObject(why) && why['reason'] === 'max_output_tokens',
+        show({ status, why }),
+      )
+    },
+  }),
+  ...streamRows,
+  '4.call': onAnswers(['tool', 'parallel'], {
+    expects: 'a call has a call_id, the name of a declared function, and a JSON object as arguments',
+    needs: ['2.object'],
+    judge: (run) =>
+      every(
+        callsOf(run),
+        'call',
+        ({ call_id, name, arguments: args }) =>
+          isText(call_id) && name === TOOL.name && typeof args === 'string' && isObject(parsed(args)),
+      ),
+  }),
+  '4.parallel': onAnswers(['parallel'], {
+    expects: 'the call_ids of parallel calls differ',
+    needs: ['4.call'],
+    judge: (run) => {
+      const ids = callsOf(run).map(({ call_id }) => call_id)
+      return ids.length < 2 ? skip('the model made no two calls at once') : expectThat(areUnique(ids), show(ids))
+    },
+  }),
+  '4.none': onAnswers(['no-tools'], {
+    expects: 'with `tool_choice: none` no tool is called',
+    needs: ['2.object'],
+    judge: (run) => exactly(0, callsOf(run), 'calls'),
+  }),
+  '4.result': {
+    expects: 'input that ends with the output of a function is answered',
+    on: ['tool-result'],
+    judge: answered,
+  },
+  '5.error': {
+    expects: 'a refusal is an `error` with a message, a type, a code and a param',
+    on: REFUSED,
+    judge: ofRefusals((run) =>
+      fits(
+        objectIn(bodyOf(run), 'error'),
+        (error) =>
+          isText(error['message']) &&
+          isText(error['type']) &&
+          [error['code'], error['param']].every((one) => one === undefined || one === null || isText(one)),
+      ),
+    ),
+  },
+  '5.bad-request': { expects: 'what is no JSON is refused with 400 or 422', on: ['no-json'], judge: refused(400, 422) },
+  '5.unknown-model': {
+    expects: 'a model that there is not is refused with 400 or 404',
+    on: ['unknown-model'],
+    lenient: true,
+    judge: refused(400, 404),
+  },
+  '5.before-stream': {
+    expects: 'a streamed request that is refused has the status and the body of an error, not a stream',
+    on: ['unknown-model-stream'],
+    judge: (run) => (isStreamed(run) ? skip('it was not refused') : ofRefusals(isJsonAnswer)(run)),
+  },
+  '6.chain': {
+    expects: 'an answer to `previous_response_id` names it',
+    on: ['chain'],
+    lenient: true,
+    judge: (run, earlier) =>
+      expectThat(bodyOf(run)['previous_response_id'] === firstId(earlier), `${run.status} ${run.output}`),
+  },
+  '6.unknown': {
+    expects: 'a previous_response_id that there is not is refused',
+    on: ['unknown-chain'],
+    lenient: true,
+    judge: refused(),
+  },
+  '7.get': {
+    expects: 'a response is found by its id, with the same output',
+    on: ['get'],
+    lenient: true,
+    judge: (run, earlier) => {
+      const first = earlier.find(({ scenario }) => scenario === 'whole')
+      const same = (one: JsonRecord): string => show([one['id'], partsIn(recordsIn(one, 'output'))])
+      return expectThat(!!first && same(bodyOf(run)) === same(bodyOf(first)), `${run.status} ${run.output}`)
+    },
+  },
+  '7.input-items': {
+    expects: 'the input of a response is a list of items',
+    on: ['input-items'],
+    lenient: true,
+    judge: (run) =>
+      expectThat(
+        bodyOf(run)['object'] === 'list' && recordsIn(bodyOf(run), 'data').length > 0,
+        `${run.status} ${run.output}`,
+      ),
+  },
+  '7.delete': {
+    expects: 'a response is deleted by its id',
+    on: ['delete'],
+    lenient: true,
+    judge: (run) => expectThat(bodyOf(run)['deleted'] === true, `${run.status} ${run.output}`),
+  },
+  '7.deleted': {
+    expects: 'a deleted response is not found',
+    on: ['get-deleted'],
+    needs: ['7.delete'],
+    judge: (run, earlier) =>
+      earlier.some(({ scenario, output }) => scenario === 'delete' && output.includes('"deleted"'))
+        ? refused(404)(run)
+        : skip('the response was not deleted'),
+  },
+  ...httpRows('1'),
+})
