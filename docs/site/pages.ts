@@ -5,7 +5,9 @@ import { join, posix, resolve } from 'node:path'
 /** The folder of the project. */
 export const ROOT: string = resolve(import.meta.dirname, '../..')
 const INDEX = 'docs/README.md'
-const LINK = /\[([^\]]*)\]\(([^)\s]+)\)/g
+const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g
+/** The folder of the pictures, which the site has as `images`. */
+const IMAGES = 'docs/images/'
 
 /** One page. */
 export interface Page {
@@ -55,14 +57,15 @@ export function siteText(
   const targets = new Map(pages.map((page) => [page.source, page.target]))
   targets.set(INDEX, 'index.md')
   return outsideOfCode(text, (prose) =>
-    prose.replace(LINK, (whole: string, label: string, link: string) => {
+    prose.replace(LINK, (whole: string, mark: string, label: string, link: string) => {
       if (/^[a-z]+:/.test(link) || link.startsWith('#')) return whole
       const [path = '', hash] = link.split('#')
       const to = posix.join(posix.dirname(source), path).replace(/\/$/, '')
-      const found = targets.get(to) ?? targets.get(`${to}/README.md`)
+      const image = to.startsWith(IMAGES) ? to.replace('docs/', '') : undefined
+      const found = image ?? targets.get(to) ?? targets.get(`${to}/README.md`)
       if (found === undefined) return label
       const from = posix.relative(posix.dirname(target), found)
-      return `[${label}](${from.startsWith('.') ? from : `./${from}`}${hash === undefined ? '' : `#${hash}`})`
+      return `${mark}[${label}](${from.startsWith('.') ? from : `./${from}`}${hash === undefined ? '' : `#${hash}`})`
     }),
   )
 }
@@ -70,7 +73,7 @@ export function siteText(
 /** Applies a function to what stands outside of fenced blocks. */
 function outsideOfCode(text: string, change: (prose: string) => string): string {
   return text
-    .split(/^(```[\s\S]*?^```$)/m)
+    .split(/^( *```[\s\S]*?^ *```$)/m)
     .map((part, index) => (index % 2 === 1 ? part : change(part)))
     .join('')
 }

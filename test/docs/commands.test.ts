@@ -20,7 +20,7 @@ interface Command {
 
 /** The commands of the shell blocks of a page. Lines that a backslash or a pipe joins are one. */
 function commandsOf(page: string): Command[] {
-  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(?:sh|bash)\n([\s\S]*?)^```$/gm)]
+  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^ *```(?:sh|bash)\n([\s\S]*?)^ *```$/gm)]
   return blocks
     .flatMap(([, block]) =>
       block!

@@ -48,6 +48,9 @@ describe('a page in the site', () => {
     ['codecs/zot/README.md', '[a](../../docs/matrix.md)', '[a](../matrix.md)'],
     ['codecs/zot/README.md', '[the table](back/events.ts)', 'the table'],
     ['README.md', '[a](https://example.org/x.md)', '[a](https://example.org/x.md)'],
+    ['README.md', '![a](docs/images/flow.svg)', '![a](./images/flow.svg)'],
+    ['docs/console.md', '![a](images/turn.png)', '![a](./images/turn.png)'],
+    ['codecs/zot/README.md', '![a](../../docs/images/flow.svg)', '![a](../images/flow.svg)'],
     ['README.md', '[a](#try-it)', '[a](#try-it)'],
     [
       'README.md',
