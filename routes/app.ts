@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { mountCluster } from './cluster.ts'
 import { mountConsole } from './console.ts'
 import { mountLogin } from './console-login.ts'
 import { mountFronts } from './fronts.ts'
@@ -16,6 +17,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>({ strict: false })
   mountFronts(app, parts)
   mountStdio(app, parts)
+  if (parts.peers) mountCluster(app, parts.engine, parts.peers)
   mountHealth(app, parts)
   mountCatalog(app, parts)
   mountInsight(app, parts)
@@ -37,9 +39,8 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
 function mountHealth(app: Hono<HttpEnv>, { engine }: HttpParts): void {
   for (const path of ['/healthz', '/health']) app.get(path, (c) => c.json({ status: 'ok' }))
   app.get('/readyz', (c) => {
-    const { ready, storeWatch } = engine
-    if (ready && storeWatch.writable) return c.json({ status: 'ready' })
-    return c.json({ status: ready ? 'store-unwritable' : 'stopping' }, 503)
+    const { state } = engine
+    return c.json({ status: state }, state === 'ready' ? 200 : 503)
   })
 }
 

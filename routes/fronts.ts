@@ -5,19 +5,24 @@ import {
   type AnyCodec,
   asFront,
   type Carrier,
+  type Detour,
   type Endpoint,
   type FrontContext,
   type FrontDialect,
   LOCAL_TENANT,
 } from '../src/contract/index.ts'
 import type { ClientLink } from '../src/engine/index.ts'
-import { fault } from '../src/model/index.ts'
+import { type Fault, fault } from '../src/model/index.ts'
+import type { Refusal } from './gate.ts'
 import { watchHalfClose } from './half-close.ts'
 import { headersOf, unreadableBody } from './headers.ts'
 import { HttpSink } from './http-sink.ts'
 import { accessOf, type Caller, frontRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
+import { detourOf, type Peers } from './peers.ts'
+import { admit } from './refuse.ts'
+import { RequestBody } from './request-body.ts'
 
 interface FrontRoute {
   codec: AnyCodec
@@ -74,21 +79,49 @@ function pathsOf({ method, path }: Endpoint): string[] {
 /** A client that is refused in its own protocol. */
 const REFUSED: Caller = { tenant: LOCAL_TENANT, role: 'user' }
 
+/** One HTTP request to a front. */
+interface FrontRequest {
+  parts: HttpParts
+  route: FrontRoute
+  bindings: HttpBindings
+  query: string
+  params: Record<string, string>
+  headers: Readonly<Record<string, string>>
+  caller: Caller | Refusal
+  /** Another replica has sent it on. */
+  forwarded: boolean
+  body: RequestBody
+}
+
 /** Connects one HTTP request to the engine. Errors are answered in the protocol of the endpoint. */
 function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): Response {
-  const { incoming, outgoing } = c.env
-  const headers = headersOf(incoming)
-  const caller = parts.gate.admit(headers, incoming.socket.remoteAddress, incoming.method)
+  const { incoming } = c.env
+  begin({
+    parts,
+    route,
+    bindings: c.env,
+    query: new URL(c.req.url).search.slice(1),
+    params: c.req.param(),
+    headers: headersOf(incoming),
+    ...admit(parts, incoming),
+    body: new RequestBody(incoming, parts.peers !== undefined),
+  })
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Begins a request here: the first time, or when another replica could not do it. `refusal` says why nobody can. */
+function begin(request: FrontRequest, refusal?: Fault): void {
+  const { parts, route, bindings, headers, caller, query, params } = request
+  const { outgoing } = bindings
   const known = 'fault' in caller ? REFUSED : caller
-  const agent = c.req.param('agent') ?? headers['turnpike-agent']
-  const sink = new HttpSink(outgoing, () => client.drained())
+  const sink = new HttpSink(outgoing, () => client.drained(), parts.peers && detourFor(request, parts.peers, known))
   const context: FrontContext = {
     transport: 'http',
     // Hono gives HEAD to the handlers of GET; its answer ends with the head.
     method: route.endpoint.method,
     path: route.endpoint.path,
-    query: new URL(c.req.url).search.slice(1),
-    params: c.req.param(),
+    query,
+    params,
     headers,
     argv: [],
     env: {},
@@ -100,32 +133,39 @@ function serveFront(c: Context<HttpEnv>, parts: HttpParts, route: FrontRoute): R
     context,
     sink,
     carrier: carrierOf(headers),
-    access: accessOf(known, agent),
+    access: accessOf(known, params['agent'] ?? headers['turnpike-agent']),
   })
   if ('fault' in caller) {
     for (const [name, value] of Object.entries(caller.headers)) outgoing.setHeader(name, value)
     client.refuse(caller.fault)
   } else {
-    const barred = frontRefusal(caller, route.front)
+    const barred = refusal ?? frontRefusal(caller, route.front)
     const unreadable = unreadableBody(headers)
     if (barred) client.refuse(barred)
     else if (unreadable) client.refuse(unreadable, 415)
   }
-  connect(client, c.env, parts, route.endpoint.input !== 'body')
-  return RESPONSE_ALREADY_SENT
+  connect(client, request)
+}
+
+function detourFor(request: FrontRequest, peers: Peers, caller: Caller): Detour {
+  const { parts, bindings, body, forwarded } = request
+  const again = (refusal?: Fault): void => begin(request, refusal)
+  return detourOf({ engine: parts.engine, peers, bindings, body, from: { caller, forwarded }, again })
 }
 
 const LATE = fault('timeout', 'The request body timed out; send the request again.')
 
-function connect(client: ClientLink, { incoming, outgoing }: HttpBindings, parts: HttpParts, lines: boolean): void {
+function connect(client: ClientLink, { bindings, parts, route, body }: FrontRequest): void {
+  const { incoming, outgoing } = bindings
   outgoing.on('close', () => client.disconnect())
   watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, () => client.probe())
   client.open()
-  incoming.setEncoding('utf8')
-  incoming.on('data', (text: string) => client.push(text))
-  incoming.on('end', () => client.end('eof'))
-  incoming.on('error', () => client.disconnect())
-  watchBody(incoming, parts.patience(), lines, () => client.refuse(LATE, 408))
+  body.readBy({
+    push: (text) => client.push(text),
+    end: () => client.end('eof'),
+    fail: () => client.disconnect(),
+  })
+  watchBody(incoming, parts.patience(), route.endpoint.input !== 'body', () => client.refuse(LATE, 408))
 }
 
 function carrierOf(headers: Readonly<Record<string, string>>): Carrier {

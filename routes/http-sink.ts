@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ClientSink } from '../src/contract/index.ts'
+import type { ClientSink, Detour } from '../src/contract/index.ts'
 
 /** The characters of a header value: printable ASCII. Others (above all line feeds) are left out, not escaped. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
@@ -15,8 +15,11 @@ export class HttpSink implements ClientSink {
   #body = ''
   #streaming = false
 
-  /** `drained` is called whenever the client has caught up. */
-  constructor(response: ServerResponse, drained: () => void) {
+  readonly detour: Detour | undefined
+
+  /** `drained` is called whenever the client has caught up; `detour` is the way to other replicas. */
+  constructor(response: ServerResponse, drained: () => void, detour?: Detour) {
+    this.detour = detour
     this.#response = response
     this.#headOnly = response.req.method === 'HEAD'
     response.on('drain', drained)

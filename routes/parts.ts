@@ -3,6 +3,7 @@ import type { AnyCodec } from '../src/contract/index.ts'
 import type { Engine } from '../src/engine/index.ts'
 import type { Gate } from './gate.ts'
 import type { Patience } from './patience.ts'
+import type { Peers } from './peers.ts'
 
 /** The answer of `GET /metrics`. */
 export interface MetricsText {
@@ -27,6 +28,8 @@ export interface HttpParts {
   version: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
+  /** Where there are other replicas. */
+  peers?: Peers
   /** The metrics to serve; absent when metrics are off. */
   metrics?: MetricsText
   /** The console; absent when it is off. */

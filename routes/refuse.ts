@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import type { ErrorCode } from '../src/model/index.ts'
 import type { Refusal } from './gate.ts'
 import { headersOf } from './headers.ts'
 import { type Caller, roleRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
+import { callerFor } from './peers.ts'
 
 /** The HTTP statuses of refusals outside of fronts, which have their protocol's own. */
 const STATUS = { unauthenticated: 401, forbidden: 403, overloaded: 429 } as const
@@ -14,12 +16,24 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
   return c.json({ error: { code: fault.code.replaceAll('-', '_'), message: fault.message } }, status, { ...headers })
 }
 
+/** Who sends a request: a client, whose key the gate knows, or another replica for one. */
+export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; forwarded: boolean } {
+  const peer = parts.peers && callerFor(parts.peers, incoming)
+  if (peer) return { caller: peer, forwarded: true }
+  return {
+    caller: parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method),
+    forwarded: false,
+  }
+}
+
 /** Serves an endpoint outside of the protocols to clients that the gate admits. */
-export function admitted(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
-  return (c: Context<HttpEnv>): Response => {
-    const { incoming } = c.env
-    const caller = parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method)
-    return 'fault' in caller ? refused(c, caller) : serve(c, caller)
+export function admitted(
+  parts: HttpParts,
+  serve: (c: Context<HttpEnv>, caller: Caller, forwarded: boolean) => Response | Promise<Response>,
+) {
+  return (c: Context<HttpEnv>): Response | Promise<Response> => {
+    const { caller, forwarded } = admit(parts, c.env.incoming)
+    return 'fault' in caller ? refused(c, caller) : serve(c, caller, forwarded)
   }
 }
 

@@ -1,18 +1,18 @@
-import type { ServerResponse } from 'node:http'
+import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, Hono } from 'hono'
-import type { Carrier, ClientSink } from '../src/contract/index.ts'
+import type { AnyCodec, Carrier, Detour } from '../src/contract/index.ts'
 import { StandIn } from '../src/engine/index.ts'
 import { frameDecoder } from '../src/framing/index.ts'
-import { isRecord, parse } from '../src/model/index.ts'
+import { type Fault, isRecord, parse } from '../src/model/index.ts'
 import { watchHalfClose } from './half-close.ts'
 import { accessOf, type Caller, frontRefusal } from './keys.ts'
+import { LinesSink } from './lines-sink.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { watchBody } from './patience.ts'
+import { detourOf, type Peers } from './peers.ts'
 import { admitted, refused } from './refuse.ts'
-
-/** The longest time until a program closes the connection after its exit code, in milliseconds. */
-const LINGER_MS = 2000
+import { RequestBody } from './request-body.ts'
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
@@ -33,20 +33,52 @@ interface About {
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post(
     '/v1/stdio/:protocol',
-    admitted(parts, (c, caller) => serveStandIn(c, parts, caller)),
+    admitted(parts, (c, caller, forwarded) => serveStandIn(c, parts, caller, forwarded)),
   )
 }
 
-function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Response {
+/** The wire of a stand-in. */
+interface StandInWire {
+  parts: HttpParts
+  codec: AnyCodec
+  bindings: HttpBindings
+  caller: Caller
+  body: RequestBody
+  sink: LinesSink
+  /** It goes on at another replica, which writes what keeps it alive. */
+  left: boolean
+}
+
+function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller, forwarded: boolean): Response {
   const codec = parts.codecs.find(({ name }) => name === c.req.param('protocol'))
   if (!codec)
     return c.json({ error: { code: 'not_found', message: 'The protocol is unknown; GET / lists the endpoints.' } }, 404)
   const barred = frontRefusal(caller, codec.name)
   if (barred) return refused(c, { fault: barred, headers: {} })
   const { incoming, outgoing } = c.env
-  const sink = new LinesSink(outgoing)
+  const body = new RequestBody(incoming, parts.peers !== undefined && !forwarded)
+  const wire = { parts, codec, bindings: c.env, caller, body, sink: new LinesSink(outgoing), left: false }
+  outgoing.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' })
+  outgoing.flushHeaders()
+  // An empty line is skipped; what is between the two would cut a wire that is silent for long.
+  const stayAlive = (): void => {
+    if (!wire.left && !outgoing.destroyed && !outgoing.writableEnded) outgoing.write('\n')
+  }
+  const heartbeat = setInterval(stayAlive, parts.engine.keepAliveMs)
+  outgoing.on('close', () => clearInterval(heartbeat))
+  watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, stayAlive)
+  watchBody(incoming, parts.patience(), true, () => outgoing.destroy())
+  begin(wire, forwarded ? undefined : parts.peers)
+  return RESPONSE_ALREADY_SENT
+}
+
+/** Begins a stand-in's wire here: the first time, or when another replica could not take it. */
+function begin(wire: StandInWire, peers: Peers | undefined): void {
+  const { parts, codec, bindings, caller, body, sink } = wire
+  const { outgoing } = bindings
   let standIn: StandIn | undefined
-  const begin = ({ argv, env, agent, interactive }: About): StandIn =>
+  sink.detour = peers && detourFor(wire, peers)
+  const start = ({ argv, env, agent, interactive }: About): StandIn =>
     new StandIn(parts.engine, sink, {
       codec,
       started: { argv, env },
@@ -59,7 +91,7 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Re
     frame: (frame) => {
       const line = parse(String(frame))
       if (!isRecord(line)) outgoing.destroy()
-      else if (!standIn) standIn = begin(aboutOf(line))
+      else if (!standIn) standIn = start(aboutOf(line))
       else if (typeof line['in'] === 'string') standIn.push(line['in'])
       else if (typeof line['read'] === 'number') sink.read(line['read'])
       else if ('eof' in line) standIn.end('eof')
@@ -71,28 +103,36 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller): Re
     },
     fault: () => outgoing.destroy(),
   })
-  outgoing.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' })
-  outgoing.flushHeaders()
   outgoing.on('drain', () => standIn?.drained())
-  // An empty line is skipped; what is between the two would cut a wire that is silent for long.
-  const stayAlive = (): void => void (outgoing.destroyed || outgoing.writableEnded || outgoing.write('\n'))
-  const heartbeat = setInterval(stayAlive, parts.engine.keepAliveMs)
-  watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, stayAlive)
-  outgoing.on('close', () => {
-    clearInterval(heartbeat)
-    standIn?.disconnect()
+  outgoing.on('close', () => standIn?.disconnect())
+  body.readBy({
+    push: (text) => decoder.push(text),
+    end() {
+      decoder.end()
+      if (!standIn) outgoing.destroy()
+      standIn?.end('eof')
+      sink.deaf()
+    },
+    fail: () => standIn?.disconnect(),
   })
-  incoming.setEncoding('utf8')
-  watchBody(incoming, parts.patience(), true, () => outgoing.destroy())
-  incoming.on('data', (text: string) => decoder.push(text))
-  incoming.on('end', () => {
-    decoder.end()
-    if (!standIn) outgoing.destroy()
-    standIn?.end('eof')
-    sink.deaf()
-  })
-  incoming.on('error', () => standIn?.disconnect())
-  return RESPONSE_ALREADY_SENT
+}
+
+/** The way of a stand-in's wire to another replica. When no replica takes it, the stand-in ends the wire itself. */
+function detourFor(wire: StandInWire, peers: Peers): Detour {
+  const { parts, bindings, body, caller } = wire
+  const again = (refusal?: Fault): void => {
+    wire.left = false
+    if (refusal) bindings.outgoing.destroy()
+    else begin(wire, peers)
+  }
+  const detour = detourOf({ engine: parts.engine, peers, bindings, body, from: { caller, forwarded: false }, again })
+  return {
+    ...detour,
+    to(replica, repeatable) {
+      wire.left = true
+      detour.to(replica, repeatable)
+    },
+  }
 }
 
 function aboutOf(line: Record<string, unknown>): About {
@@ -110,76 +150,5 @@ function carrierOf({ TRACEPARENT, TRACESTATE, BAGGAGE }: Record<string, string>)
     ...(TRACEPARENT && { traceparent: TRACEPARENT }),
     ...(TRACESTATE && { tracestate: TRACESTATE }),
     ...(BAGGAGE && { baggage: BAGGAGE }),
-  }
-}
-
-/** Writes the output of the program, as JSON lines. */
-class LinesSink implements ClientSink {
-  readonly #response: ServerResponse
-  readonly #waiting = new Map<number, () => void>()
-  #asked = 0
-  #deaf = false
-  #exitCode: number | undefined
-  #lingering: NodeJS.Timeout | undefined
-
-  constructor(response: ServerResponse) {
-    this.#response = response
-    response.on('error', () => {})
-  }
-
-  head(): void {}
-
-  write(text: string): boolean {
-    return this.#response.destroyed || this.#response.write(`${JSON.stringify({ out: text })}\n`)
-  }
-
-  whenRead(callback: () => void): void {
-    if (this.#deaf) return
-    this.#asked += 1
-    this.#waiting.set(this.#asked, callback)
-    this.tell({ ask: this.#asked })
-  }
-
-  /** A line for the program itself. */
-  tell(line: { link: string } | { ask: number } | { err: string } | { closed: number }): void {
-    if (!this.#response.destroyed) this.#response.write(`${JSON.stringify(line)}\n`)
-  }
-
-  /** The program's reader has all output from before question number `asked`. */
-  read(asked: number): void {
-    this.#waiting.get(asked)?.()
-    this.#waiting.delete(asked)
-    this.#maybeExit()
-  }
-
-  /** The program has gone, so it answers no question. */
-  deaf(): void {
-    this.#deaf = true
-    this.#waiting.clear()
-    this.#maybeExit()
-  }
-
-  warn(text: string): void {
-    this.tell({ err: text })
-  }
-
-  /** Sends the exit code, which ends the exchange, after the open questions. */
-  end(exitCode: number): void {
-    this.#exitCode = exitCode
-    // In the same write as the last output: if the gateway dies from here on, the program has its answer.
-    if (this.#waiting.size > 0) this.tell({ closed: exitCode })
-    this.#maybeExit()
-  }
-
-  #maybeExit(): void {
-    if (this.#exitCode === undefined || this.#waiting.size > 0 || this.#lingering || this.#response.destroyed) return
-    this.#response.write(`${JSON.stringify({ exit: this.#exitCode })}\n`)
-    // The program closes the connection after reading this. If we closed it while the program writes, unread output would be lost.
-    this.#lingering = setTimeout(() => this.#response.end(), LINGER_MS)
-    this.#response.once('close', () => clearTimeout(this.#lingering))
-  }
-
-  abort(): void {
-    this.#response.destroy()
   }
 }

@@ -1,5 +1,6 @@
 import { httpBackend, processBackend, resourceLimiter, Starter, type StarterConfig } from './backends/index.ts'
-import { type AgentConfig, agentRedactor, type Config } from './config/index.ts'
+import type { ClusterPeers } from './cluster/index.ts'
+import { type AgentConfig, agentRedactor, type ClusterConfig, type Config } from './config/index.ts'
 import { type AnyCodec, asBack, type Backend, type Hooks } from './contract/index.ts'
 import { type AgentSettings, Engine, type EngineLog, type EngineSettings } from './engine/index.ts'
 import { openStore } from './store/index.ts'
@@ -23,6 +24,8 @@ export interface GatewayParts {
 /** The engine with its configured agents and store. `close` first lets turns run on for `drainMs` milliseconds. */
 export interface Gateway {
   engine: Engine
+  /** Where there are other replicas on the store: the wires to them. */
+  peers?: ClusterPeers
   /** Applies another configuration to everything that begins from now on; store and listeners do not change. */
   reload(config: Config): void
   close(drainMs: number): Promise<void>
@@ -34,6 +37,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
   const built = new BuiltAgents(parts, starter)
   const { hooks, log, keepAliveMs, clean, shortLived = false } = parts
   const store = await openStore(config.store, { shortLived, failed: (error) => engine.storeWatch.failed(error) })
+  const peers = config.cluster && (await (await import('./cluster/index.ts')).openPeers(config.cluster, store))
   const engine: Engine = new Engine({
     settings: built.settings(config),
     store,
@@ -41,13 +45,16 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     log,
     ...(keepAliveMs && { keepAliveMs }),
     ...(clean && { clean }),
+    ...(peers && { cluster: peers.cluster }),
   })
   return {
     engine,
+    ...(peers && { peers }),
     reload: (next) => engine.reload(built.settings(next)),
     async close(drainMs) {
       await engine.close(drainMs)
       await built.close(config.limits.grace)
+      peers?.forwarder.close()
       starter?.close()
     },
   }
@@ -130,6 +137,7 @@ function agentSettings(
     },
     ...(agent.workspaces && { workspaces: agent.workspaces }),
     ...(agent.clientMcpServers && { clientMcpServers: true as const }),
+    ...(isAway(agent, config.cluster) && { away: true as const }),
     limits: agent.limits,
     pool: agent.pool,
     restore: agent.restore,
@@ -138,6 +146,11 @@ function agentSettings(
     ...(agent.health && { health: agent.health }),
     target: agent.kind === 'process' ? { kind: 'process', command } : { kind: 'http', url: agent.url ?? '' },
   }
+}
+
+/** True for an agent that only other replicas have. */
+function isAway({ placement }: AgentConfig, cluster: ClusterConfig | undefined): boolean {
+  return placement !== undefined && !placement.some((label) => cluster?.labels.includes(label))
 }
 
 function openBackend(agent: AgentConfig, env: Record<string, string>, starter: Starter | undefined): Backend {

@@ -42,6 +42,8 @@ export interface ServerParts {
   version: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
+  /** Where there are other replicas: the wires to them. */
+  peers?: HttpParts['peers']
   /** The metrics of `GET /metrics`; absent: no such endpoint. */
   metrics?: MetricsText
   /** The console; absent: it is not served. */

@@ -53,12 +53,14 @@ export async function serveCommand(args: string[]): Promise<number> {
     codecs: Object.values(codecs),
     version: version(),
     standIns: standInNames,
+    ...(gateway.peers && { peers: gateway.peers }),
     ...(metrics && { metrics }),
     ...(config.server.console && { console: consoleOf(config) }),
   }
   const server = await startServer(address, parts)
   // No other live process listens there. Clients are heard from after this.
   await gateway.engine.serve(gatewayName(server.url))
+  await gateway.engine.replication?.join(config.cluster?.address ?? server.url, parts.version)
   for (const other of await otherGateways(config, Number(new URL(server.url).port))) log.warn(other)
   const socket = await listenForStandIns(file, config.server, parts, log)
   // Before anybody hears that it serves: who reads the log may stop it at once.
@@ -98,6 +100,7 @@ function needRestart(before: Config, after: Config): string[] {
     'server.console': config.server.console,
     'server.limits': config.server.limits,
     store: { ...config.store, retention: undefined },
+    cluster: config.cluster,
     telemetry: config.telemetry,
     log: config.log,
   })

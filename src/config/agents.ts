@@ -65,6 +65,7 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
     restore: entry.restore,
     breaker: entry.breaker,
     ...(entry.health && { health: entry.health }),
+    ...(entry.placement && { placement: entry.placement }),
   }
   if (entry.url === undefined) {
     const globs = entry.inherit ?? (profile && protocol.codec.profile?.inherits(written)) ?? []

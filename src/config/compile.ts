@@ -57,11 +57,19 @@ function referenceOf(path: Path, text: string, taken: unknown, env: Environment)
 function textAt([section, name, key, ...rest]: Path): keyof typeof TEXTS | undefined {
   if (section === 'store')
     return ({ path: 'some', schema: 'some', url: 'database', password: 'some', ca: 'some' } as const)[String(name)]
+  if (section === 'cluster') return ({ address: 'url', labels: 'some' } as const)[String(name)]
   if (section === 'telemetry') return ({ headers: 'line', otlp: 'url', traces: 'url' } as const)[String(name)]
   if (section !== 'agents' || key === undefined) return undefined
   // A codec's own keys are validated by its own schema each time.
   if (!AGENT_KEYS.includes(String(key))) return 'any'
-  const table = { env: 'variable', headers: 'line', args: 'any', wrap: 'some', workspaces: 'some' } as const
+  const table = {
+    env: 'variable',
+    headers: 'line',
+    args: 'any',
+    wrap: 'some',
+    workspaces: 'some',
+    placement: 'some',
+  } as const
   const text = { command: 'some', cwd: 'some', profile: 'some', url: 'url' } as const
   return rest.length === 0 ? text[key as keyof typeof text] : table[key as keyof typeof table]
 }

@@ -13,7 +13,7 @@ const HIDDEN = '***'
  * arguments named like secrets are hidden; values of variables are shown as `${NAME}`.
  */
 export function describeConfig(config: Config): string {
-  const { telemetry } = config
+  const { telemetry, cluster } = config
   const plain = {
     server: describeServer(config.server),
     default: config.default,
@@ -24,6 +24,11 @@ export function describeConfig(config: Config): string {
       ...config.store,
       ...(config.store.kind === 'postgres' && { url: maskUrl(config.store.url) }),
       retention: formatDuration(config.store.retention),
+    },
+    cluster: cluster && {
+      ...cluster,
+      secrets: cluster.secrets.map(() => HIDDEN),
+      lease: formatDuration(cluster.lease),
     },
     telemetry: telemetry && {
       ...telemetry,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { resolveAgent } from './agents.ts'
 import { CHOICES } from './choices.ts'
+import { resolveCluster, secretNames } from './cluster.ts'
 import type { Environment } from './expand.ts'
 import { DEFAULT_LIMITS, overlayLimits } from './limits.ts'
 import type { Profile } from './profile.ts'
@@ -29,7 +30,8 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
   const { folder, env, codecs } = context
   const limits = overlayLimits(DEFAULT_LIMITS, file.limits)
   const warnings: string[] = []
-  const withheld = file.server.keys.flatMap((key) => key.env ?? [])
+  const secrets = secretNames(file)
+  const withheld = [...file.server.keys.flatMap((key) => key.env ?? []), ...secrets]
   const agents = new Map<string, AgentConfig>()
   for (const [name, entry] of Object.entries(file.agents)) {
     const agent = resolveAgent({ ...context, source, withheld, limits, warnings }, name, entry)
@@ -47,6 +49,7 @@ export function resolveConfig(source: Source, file: FileShape, context: ResolveC
     limits,
     routes,
     store: resolveStore(file.store, folder),
+    ...resolveCluster(source, file, env),
     telemetry: file.telemetry,
     log: file.log,
     warnings,

@@ -98,6 +98,7 @@ export const agentSchema = z.looseObject({
     processes: whole(1, 1_000_000).optional(),
     fileSize: size.optional(),
   }).optional(),
+  placement: z.array(text).min(1, 'must not be empty').optional(),
   restore: z.enum(CHOICES.restore).default('fresh'),
   breaker: table({ failures: whole(1, 1000).default(5), cooldown: time.default(15_000) }).prefault({}),
   health: table({ every: time, timeout: time.default(5_000) }).optional(),
@@ -157,6 +158,15 @@ const server = table({
   }).prefault({}),
 })
 
+const secretOfVariable = table({ env: text })
+
+const cluster = table({
+  address: url.optional(),
+  secret: z.union([secretOfVariable, z.array(secretOfVariable).min(1, 'must not be empty')]).optional(),
+  lease: quantity(parseDuration, 4000, `${TIME}, and at least 4s`).default(8000),
+  labels: z.array(text).default([]),
+})
+
 const route = table({
   when: table({
     front: text.optional(),
@@ -203,6 +213,7 @@ export const fileSchema = table({
       message: 'must be postgres for a store with password or ca',
     })
     .prefault({}),
+  cluster: cluster.optional(),
   telemetry: table({
     otlp: url.optional(),
     headers: headers.optional(),

@@ -42,6 +42,8 @@ export interface AgentConfig extends AgentPolicy {
   resources?: Resources
   /** Names of the gateway's variables that the process gets, besides the few that every program needs. */
   inherit: readonly string[]
+  /** The labels of which a replica that runs it has one; absent: every replica runs it. */
+  placement?: readonly string[]
   /** HTTP only. */
   url?: string
   headers?: Readonly<Record<string, string>>
@@ -95,6 +97,18 @@ export interface ServerConfig {
   limits: ServerLimits
 }
 
+/** A gateway as one of several replicas on its store. */
+export interface ClusterConfig {
+  /** The URL by which the other replicas reach it; absent: that of the address that it listens on. */
+  address?: string
+  /** The secrets that it accepts from the others, of which it uses the first; none: one that the store keeps. */
+  secrets: readonly string[]
+  /** A process is given up when it was not heard of for this many milliseconds. */
+  lease: number
+  /** For the `placement` of agents. */
+  labels: readonly string[]
+}
+
 /** The destination of telemetry (`otlp` is the URL of a collector) and its content. */
 export interface TelemetryConfig {
   otlp?: string
@@ -136,6 +150,8 @@ export interface Config {
     /** The time for which ended turns are kept, in milliseconds. */
     retention: number
   }
+  /** Absent: other gateways on the store are none of its replicas. */
+  cluster?: ClusterConfig
   telemetry?: TelemetryConfig
   log: LogConfig
   /** Ignored settings, one line each. */

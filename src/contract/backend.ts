@@ -1,6 +1,7 @@
 import type { Fault } from '../model/index.ts'
 import type { Call, CallEnd, CallHead, FileRequest, FileResult } from './back.ts'
 import type { Carrier } from './carrier.ts'
+import type { Detour } from './replicas.ts'
 
 /** Receives the results of a call, in order: head (HTTP only), data, then exactly one end. */
 export interface CallSink {
@@ -48,6 +49,8 @@ export interface Backend {
 
 /** The destination of a client's answer. */
 export interface ClientSink {
+  /** Where there are other replicas: how the wire goes on at one of them. */
+  readonly detour?: Detour | undefined
   /** HTTP: status and headers, before the first write. Stdio ignores it. */
   head(status: number, headers: Record<string, string>): void
   /** Writes text; false when the client does not keep up (`drained` is called when it has caught up). */

@@ -44,6 +44,8 @@ export interface SessionRecord extends SessionKey {
   renamed?: true
   /** The last turn that runs in it, else the last one that has ended: absent when none is recorded. */
   last?: LastTurn
+  /** The lease that it belongs to, where replicas share sessions. That may be over by now. */
+  owner?: LeaseRef
 }
 
 /** The last turn of a session, and the process that runs it or has run it. */
@@ -200,13 +202,16 @@ export interface Store extends KeyStore {
    */
   readMessages(session: Id, until?: Id): Awaitable<Message[]>
 
-  /** Records a turn as running. One that is recorded already is assigned to the agent and session that are given now. */
-  beginTurn(turn: TurnRecord): Awaitable<void>
+  /**
+   * Records a turn as running. One that is recorded already is assigned to the agent and session that are given now.
+   * False, and nothing is recorded, when the session belongs to another lease.
+   */
+  beginTurn(turn: TurnRecord): Awaitable<boolean>
   /**
    * Records an ended turn with all that its end brings, atomically, whether or not it was recorded as running. The first
-   * end counts: a turn that has one keeps it, and gets no more events.
+   * end counts: a turn that has one keeps it, and gets no more events. False when it has another one.
    */
-  endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<void>
+  endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<boolean>
   /** The ended turns that left their sessions with this digest, and after which none has ended there: the newest first. */
   findKnown(known: string, limit: number): Awaitable<Id[]>
   /** Records that a client was sent a complete answer of an ended turn. */

@@ -4,7 +4,17 @@ import { ClientLink, type ClientOptions, type ClientPeers, Outbox } from './clie
 import { type EngineParts, type EngineSettings, elapsed } from './common/index.ts'
 import { commandTakers, Dispatcher, type Memory } from './dispatch/index.ts'
 import { Insight } from './insight.ts'
-import { Elsewhere, KeyUse, Lease, Recorder, type SharedCounts, StoreWatch, Upkeep } from './record/index.ts'
+import {
+  Elsewhere,
+  KeyUse,
+  Lease,
+  leaseTimes,
+  Recorder,
+  type SharedCounts,
+  StoreWatch,
+  Upkeep,
+} from './record/index.ts'
+import { type Replication, replicationOf } from './replication.ts'
 import { Figures, LiveSessions, LiveTurns, Sessions, Watches } from './session/index.ts'
 import type { Turn } from './turn/index.ts'
 
@@ -19,19 +29,30 @@ export class Engine {
   readonly #store: Store
   readonly #lease: Lease
   readonly #memory: Memory
+  /** The other replicas, where there may be any. */
+  readonly replication: Replication | undefined
   readonly #recorder: Recorder
   readonly #dispatcher: Dispatcher
   readonly #upkeep: Upkeep
   readonly #ofClients: ClientPeers
 
   constructor(parts: EngineParts) {
-    const { settings: current, store, hooks, log, now = Date.now, keepAliveMs = 15_000, clean = asItIs } = parts
+    const {
+      settings: current,
+      store,
+      hooks,
+      log,
+      now = Date.now,
+      keepAliveMs = 15_000,
+      clean = asItIs,
+      cluster,
+    } = parts
     const { breakers } = this
     const turns = new LiveTurns()
     const settings = { current }
     const replies = new Replies()
     const live = new LiveSessions()
-    const lease = new Lease({ store, log, now }, turns)
+    const lease = new Lease({ store, log, now, ...(cluster && { times: leaseTimes(cluster.leaseMs) }) }, turns)
     const watch = new StoreWatch({ store, lease, log, now, turns, sessions: live })
     const use = new KeyUse({ store, lease, watch, turns, settings, now })
     const recorder = new Recorder(store, watch, lease, use)
@@ -42,15 +63,18 @@ export class Engine {
     const base = { store, log, settings, now, clean }
     const record = { recorder, watch, use }
     const memory = { turns, watches: new Watches(turns), sessions, replies, breakers, figures: new Figures() }
-    const takers = commandTakers(base, record, memory)
+    const replication = cluster && replicationOf(cluster, { ...base, lease, turns, sessions })
+    const forwarding = replication?.forwarding
+    const takers = commandTakers(base, record, memory, forwarding)
     this.#memory = memory
+    this.replication = replication
     this.insight = new Insight(memory, settings, now)
     this.#settings = settings
     this.#store = store
     this.#lease = lease
     this.storeWatch = watch
     this.#recorder = recorder
-    this.#dispatcher = new Dispatcher(takers, { ...record, log, settings, now })
+    this.#dispatcher = new Dispatcher(takers, { recorder, watch, log, settings, forwarding, now })
     this.#ofClients = { listener: this.#dispatcher, outbox, hooks, settings, keepAliveMs, now }
     this.#upkeep = new Upkeep({ ...base, breakers })
     sessions.warm(current.agents.values())
@@ -75,9 +99,11 @@ export class Engine {
     return this.#upkeep.sharedCounts
   }
 
-  /** False once it is stopping. */
-  get ready(): boolean {
-    return !this.#dispatcher.closing
+  /** Takes turns, or why not. */
+  get state(): 'ready' | 'stopping' | 'draining' | 'store-unwritable' {
+    if (this.#dispatcher.closing) return 'stopping'
+    if (this.replication?.draining) return 'draining'
+    return this.storeWatch.writable && this.#lease.safe ? 'ready' : 'store-unwritable'
   }
 
   /** Turns that run or wait, the oldest first. */
@@ -91,7 +117,8 @@ export class Engine {
    */
   async serve(name: string): Promise<void> {
     await this.#lease.serve(name)
-    this.#upkeep.keepRecovering()
+    const { renewMs } = this.#lease.times
+    this.#upkeep.keepRecovering(this.replication ? renewMs / 2 : renewMs)
     await this.recover()
   }
 
@@ -114,9 +141,16 @@ export class Engine {
     return new ClientLink(this.#ofClients, options)
   }
 
+  /** Takes no sessions from now on: other replicas do, and get those of this one at their next turn. */
+  async drain(): Promise<void> {
+    await this.replication?.drain()
+  }
+
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#dispatcher.closing = true
+    // When the store is away the others hear of it by the lease.
+    await this.drain().catch(() => {})
     this.#upkeep.close()
     this.storeWatch.close()
     await this.#memory.turns.untilIdle(drainMs)
@@ -126,6 +160,7 @@ export class Engine {
     this.#memory.watches.close()
     await this.#memory.sessions.close(grace)
     await this.#recorder.flush()
+    this.replication?.close()
     await this.#lease.drop()
     await this.#store.close()
   }

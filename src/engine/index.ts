@@ -1,7 +1,13 @@
 export type { Limits, Pool, Route } from '../contract/index.ts'
 export { type Carriage, predictPair, predictTurn } from './carry/index.ts'
-export { type ClientAccess, ClientLink, type ClientOptions, StandIn, type StandInOptions } from './client/index.ts'
-export type { AgentSettings, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
+export {
+  type ClientAccess,
+  ClientLink,
+  type ClientOptions,
+  StandIn,
+  type StandInOptions,
+} from './client/index.ts'
+export type { AgentSettings, Cluster, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
 export { mayUse } from './dispatch/index.ts'
 export { Engine } from './engine.ts'
 export type { AgentStatus, Insight, Observer, Overview } from './insight.ts'

@@ -33,6 +33,7 @@ export function sessionRecord(row: Row): SessionRecord {
     ...parsed('settings', row['settings']),
     ...(row['renamed'] === 1 && { renamed: true as const }),
     ...lastTurn(row['last']),
+    ...(typeof row['owner'] === 'string' && { owner: { owner: row['owner'], epoch: row['owner_epoch'] as number } }),
   }
 }
 

@@ -197,20 +197,23 @@ class SqliteStore implements Store {
     })
   }
 
-  beginTurn(record: TurnRecord): Awaitable<void> {
+  beginTurn(record: TurnRecord): Awaitable<boolean> {
     const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
-    return this.#write(
-      () => void this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, session),
-    )
+    return this.#write(() => {
+      this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, session)
+      // Sessions of a file belong to nobody.
+      return true
+    })
   }
 
-  endTurn(record: TurnRecord, additions: TurnAdditions = {}): Awaitable<void> {
+  endTurn(record: TurnRecord, additions: TurnAdditions = {}): Awaitable<boolean> {
     const row = turnRow(record, additions)
     return this.#write(() => {
       const { changes } = this.#sql.endTurn.run(...row)
       // A turn counts once, with its first end.
       if (additions.spent && changes > 0) this.#spend(record, additions.spent)
       this.#sql.stopTurn.run(record.turn)
+      return changes === 1 || this.#sql.readEnded.get(record.turn) === undefined
     })
   }
 

@@ -138,6 +138,11 @@ export const PARTS: readonly Part[] = [
       'src/engine/dispatch',
     ],
   },
+  {
+    path: 'src/cluster',
+    may: ['src/contract', 'src/startup', 'node:crypto', 'node:http', 'node:https'],
+    types: ['src/config', 'src/engine'],
+  },
   { path: 'src/conformance/kit', may: ['src/model'] },
   { path: 'src/conformance/suites/*', may: ['src/conformance/kit', 'codecs/native'] },
   {
@@ -165,6 +170,7 @@ export const PARTS: readonly Part[] = [
       'src/contract',
       'src/framing',
       'src/engine',
+      'src/cluster',
       'src/matrix',
       'hono',
       '@hono/node-server',
@@ -190,7 +196,11 @@ export const PARTS: readonly Part[] = [
       'node:tty',
     ],
   },
-  { path: 'src/gateway.ts', may: ['src/contract', 'src/engine', 'src/backends', 'src/store', 'src/config'] },
+  {
+    path: 'src/gateway.ts',
+    may: ['src/contract', 'src/engine', 'src/backends', 'src/store', 'src/config'],
+    lazy: ['src/cluster'],
+  },
   {
     path: 'src/server.ts',
     may: ['routes', '@hono/node-server', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path'],
@@ -322,6 +332,7 @@ export const NAMELESS: readonly string[] = [
   'src/engine/record',
   'src/engine/replay',
   'src/engine/dispatch',
+  'src/cluster',
   'src/conformance',
   'src/translate',
   'src/matrix',

@@ -26,7 +26,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a key of another codec',
     'agents:\n  coder: { protocol: zot, command: zot, stdin: message }\n',
-    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, workspaces, clientMcpServers, env, inherit, profile, url, headers, pool, limits, wrap, resources, restore, breaker, health, token, retries',
+    'turnpike.yaml:2:41 agents.coder.stdin: unknown key; known: protocol, command, args, cwd, workspaces, clientMcpServers, env, inherit, profile, url, headers, pool, limits, wrap, resources, placement, restore, breaker, health, token, retries',
   ],
   [
     'unknown keys at several depths, in the order of their lines',
@@ -40,7 +40,7 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   [
     'a key that every object has',
     '__proto__: { a: 1 }\n',
-    'turnpike.yaml:1:1 __proto__: unknown key; known: server, default, agents, limits, routes, store, telemetry, log',
+    'turnpike.yaml:1:1 __proto__: unknown key; known: server, default, agents, limits, routes, store, cluster, telemetry, log',
   ],
   ['no table', '- a\n- b\n', 'turnpike.yaml:1:1: must be a table of keys and values'],
   ['an empty section', 'agents:\n', 'turnpike.yaml:1:8 agents: is empty: it must be a table of keys and values'],

@@ -43,7 +43,7 @@ test('docs/configuration.md has every key of the schema, and no other', () => {
   )
   const written = rows
     .map(([, key]) => key!)
-    .filter((key) => /^(?:server|agents|routes|limits|store|telemetry|log|default)\b/.test(key))
+    .filter((key) => /^(?:server|agents|routes|limits|store|cluster|telemetry|log|default)\b/.test(key))
   expect(written.toSorted()).toEqual([...new Set(keys)].toSorted())
 })
 

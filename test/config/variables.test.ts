@@ -29,6 +29,7 @@ function example(kind: string): unknown {
     'name of an agent': AGENT,
     'name of a variable': 'CLIENT_KEY',
     variables: { NAME: 'word' },
+    'secret or list of them': { env: 'CLUSTER_SECRET' },
     headers: { 'x-name': 'word' },
     limits: { idle: '7s', queue: 7, body: '3MiB' },
     pattern: 'z*',
@@ -60,6 +61,7 @@ const AROUND: readonly (readonly [key: RegExp, file: Record<string, unknown>])[]
   [/limits\.burst$/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY', limits: { perMinute: 9 } }] } }],
   [/^server\.(keys|host$)/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY' }] }, ...process }],
   [/^store\.(url|schema|password|ca)$/, { store: { kind: 'postgres', url: 'postgres://127.0.0.1/a' }, ...process }],
+  [/^cluster/, { store: { kind: 'postgres', url: 'postgres://127.0.0.1/a' }, ...process }],
   [/^routes/, { routes: [{ agent: AGENT }], ...process }],
   [/^/, process],
 ]
@@ -95,7 +97,7 @@ function read(file: unknown, env: Record<string, string>): unknown {
       file: 'turnpike.yaml',
       folder: '/etc/turnpike',
       codecs,
-      env: { CLIENT_KEY: 'client-key', ...env },
+      env: { CLIENT_KEY: 'client-key', CLUSTER_SECRET: 'a secret of replicas', ...env },
     }
     // JSON is YAML.
     const { agents, ...rest } = parseConfig(JSON.stringify(file), options)

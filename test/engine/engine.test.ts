@@ -39,7 +39,7 @@ describe('an engine', () => {
   test('answers a client, and forgets the turn', async () => {
     const of = opened(QUICK)
     expect(await ask(of)).toContain('"outcome":"completed"')
-    expect([of.turns, of.ready]).toEqual([[], true])
+    expect([of.turns, of.state]).toEqual([[], 'ready'])
   })
 
   test('says what its routes need to know', () => {
@@ -64,7 +64,7 @@ describe('an engine', () => {
     while (of.turns.length === 0) await new Promise((after) => setImmediate(after))
     const closed = of.close(20)
     engine = undefined
-    expect(of.ready).toBe(false)
+    expect(of.state).toBe('stopping')
     expect(await ask(of, 'late')).toContain('"overloaded"')
     await closed
     expect(await running).toContain('"outcome":"cancelled"')

@@ -42,7 +42,7 @@ describe('a turn begins', () => {
     const begin = store.beginTurn.bind(store)
     store.beginTurn = async (record) => {
       await recorded
-      await begin(record)
+      return begin(record)
     }
     const begun = starter.begin(entry, place)
     expect([session.busy, session.occupied, turns.size, host.types]).toEqual([true, false, 1, []])

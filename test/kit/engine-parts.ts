@@ -95,5 +95,7 @@ export function plainClient(shared: string[] = [], allowed?: readonly string[]):
       context: {},
     },
     exchangeOf: () => undefined,
+    mayLeave: false,
+    settle() {},
   } as unknown as ClientLink
 }

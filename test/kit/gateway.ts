@@ -44,6 +44,8 @@ export interface TestOptions {
   beside?: TestGateway
   /** Serves the console. */
   console?: ConsoleParts
+  /** A schema of a PostgreSQL database: the gateway is a replica of those that were started with the same one. */
+  replicaOn?: { url: string; schema: string }
 }
 
 /** With `TURNPIKE_TEST_STARTER=1` every gateway has one, with 0 none, and every test has to pass all the same. */
@@ -52,7 +54,8 @@ const FORCED = process.env['TURNPIKE_TEST_STARTER']
 /** With the URL of a PostgreSQL database every gateway has its store there, and every test has to pass all the same. */
 const DATABASE = process.env['TURNPIKE_TEST_DATABASE']
 
-function storeIn(folder: string): string {
+function storeIn(folder: string, on: TestOptions['replicaOn']): string {
+  if (on) return `{ kind: postgres, url: '${on.url}', schema: '${on.schema}' }`
   if (DATABASE === undefined) return `{ kind: sqlite, path: ${folder}/turnpike.db }`
   return `{ kind: postgres, url: '${DATABASE}', schema: '${basename(folder)}' }`
 }
@@ -60,7 +63,7 @@ function storeIn(folder: string): string {
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
 export async function startGateway(
   yaml: string,
-  { hooks = silentHooks, keepAliveMs, starter = false, beside, console }: TestOptions = {},
+  { hooks = silentHooks, keepAliveMs, starter = false, beside, console, replicaOn }: TestOptions = {},
 ): Promise<TestGateway> {
   const folder = beside?.folder ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
@@ -70,7 +73,7 @@ export async function startGateway(
       { dialects: Object.keys(dialects), silent, options },
     ]),
   )
-  const text = `${yaml}\nstore: ${storeIn(folder)}\n`
+  const text = `${yaml}\nstore: ${storeIn(folder, replicaOn)}\n`
   const env = { ...process.env, TEST_FOLDER: folder }
   const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
   const logged: string[] = []
@@ -86,10 +89,20 @@ export async function startGateway(
     }),
   })
   const { engine } = gateway
-  const server = await startServer(
-    { ...config.server, port: 0 },
-    { engine, codecs: Object.values(codecs), version: '0', standIns: standInNames, ...(console && { console }) },
-  )
+  const { peers } = gateway
+  const parts = {
+    engine,
+    codecs: Object.values(codecs),
+    version: '0',
+    standIns: standInNames,
+    ...(console && { console }),
+    ...(replicaOn && peers && { peers }),
+  }
+  const server = await startServer({ ...config.server, port: 0 }, parts)
+  if (replicaOn) {
+    await engine.serve(server.url)
+    await engine.replication!.join(server.url, '0')
+  }
   return {
     url: server.url,
     folder,

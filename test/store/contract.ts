@@ -299,7 +299,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
 
       /** A turn of the session that ends with this answer. */
-      const ends = (turn: string, messages: Message[] = [message(turn), answer(turn)], at = 200): Awaitable<void> =>
+      const ends = (turn: string, messages: Message[] = [message(turn), answer(turn)], at = 200): Awaitable<boolean> =>
         store.endTurn({ ...TURN, turn, endedAt: at, outcome: 'completed' }, { messages })
 
       it('has the messages of turns in the order of their ends, and those between turns where they came', async () => {
@@ -577,7 +577,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
     describe('known conversations', () => {
       const KNOWN = 'digest'
-      const ends = (turn: string, session: string, known?: string): Awaitable<void> =>
+      const ends = (turn: string, session: string, known?: string): Awaitable<boolean> =>
         store.endTurn({ ...TURN, turn, session, endedAt: 200, outcome: 'completed' }, { ...(known && { known }) })
 
       beforeEach(async () => {
@@ -609,7 +609,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
     })
 
     describe('a deleted turn', () => {
-      const ends = (turn: string, endedAt: number, known: string): Awaitable<void> => {
+      const ends = (turn: string, endedAt: number, known: string): Awaitable<boolean> => {
         const measures = { back: 'zot', timings: {}, usage: { input: endedAt } }
         const events = { turn, seq: 2, lines: `${turn}'s last` }
         const record = { ...TURN, turn, request: turn, startedAt: endedAt - 1, endedAt, outcome: 'completed', measures }

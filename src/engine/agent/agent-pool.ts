@@ -68,6 +68,11 @@ export class AgentPool {
     return this.#places.take() ? this.open(scope, owner, session) : undefined
   }
 
+  /** The number of free places. */
+  get free(): number {
+    return this.#places.free
+  }
+
   /**
    * Waits in line for a place, for which an idle process of another session gives way. The fault `overloaded` when all
    * are busy and `limit` turns wait already.

@@ -32,7 +32,7 @@ export class HealthChecks {
   watch(agents: Iterable<AgentSettings>): void {
     for (const timer of this.#timers.splice(0)) clearInterval(timer)
     for (const agent of agents) {
-      if (!agent.health) continue
+      if (!agent.health || agent.away) continue
       const timer = setInterval(() => void this.#check(agent), agent.health.every)
       timer.unref()
       this.#timers.push(timer)

@@ -15,6 +15,11 @@ export class Places {
     this.#free = max
   }
 
+  /** The number of free places. */
+  get free(): number {
+    return this.#free
+  }
+
   /** The number of those who wait. */
   get waiting(): number {
     return this.#line.length

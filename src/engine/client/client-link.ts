@@ -1,10 +1,11 @@
-import type { FrontContext, Hooks, RequestScope } from '../../contract/index.ts'
+import type { FrontContext, Hooks, Replica, RequestScope } from '../../contract/index.ts'
 import { type FrameDecoder, frameDecoder } from '../../framing/index.ts'
 import type { Command, Fault, Id, Target } from '../../model/index.ts'
 import { type CurrentSettings, type EngineSettings, newId } from '../common/index.ts'
 import type { ClientOptions } from './client-options.ts'
 import { ClientOutput } from './client-output.ts'
 import { ClientTap } from './client-tap.ts'
+import { Crossing } from './crossing.ts'
 import type { Exchange } from './exchange.ts'
 import { FrontHost } from './front-host.ts'
 import type { FrontOpening } from './front-wire.ts'
@@ -46,12 +47,16 @@ export class ClientLink {
   readonly #output: ClientOutput
   #idle: NodeJS.Timeout | undefined
   #keepAlive: NodeJS.Timeout | undefined
-  #exitCode: number | undefined
-  #signal: StopSignal = 'SIGTERM'
+  /** What the wire ends with. */
+  readonly #exit: { code?: number | undefined; signal: StopSignal } = { signal: 'SIGTERM' }
+  /** Where there are other replicas: which of them answers it. */
+  readonly #crossing: Crossing | undefined
   gone = false
 
   constructor(peers: ClientPeers, options: ClientOptions) {
     this.options = options
+    const { detour } = options.sink
+    this.#crossing = detour && new Crossing(detour)
     this.scope = requestOf(peers.hooks, options)
     this.id = newId()
     this.#peers = peers
@@ -84,8 +89,8 @@ export class ClientLink {
   end(why: 'eof' | 'idle' | 'signal', signal: StopSignal = 'SIGTERM'): void {
     if (this.#host.closed) return
     if (why === 'signal') {
-      this.#signal = signal
-      this.#exitCode ??= TERMINATED
+      this.#exit.signal = signal
+      this.#exit.code ??= TERMINATED
       for (const exchange of this.#host.exchanges) exchange.stop()
     }
     this.#safely(() => {
@@ -104,6 +109,34 @@ export class ClientLink {
       exchange.drop()
     }
     this.#finish(1)
+  }
+
+  /** Another replica may still answer the whole wire. */
+  get mayLeave(): boolean {
+    return this.#crossing?.open === true && !this.#output.begun && !this.#output.closed
+  }
+
+  /** Another replica has sent it on to this one. */
+  get forwarded(): boolean {
+    return this.#crossing?.forwarded === true
+  }
+
+  /** This replica answers the wire. */
+  settle(): void {
+    this.#crossing?.settle()
+  }
+
+  /** Another replica answers the wire, which this one has not begun to answer. False when it has, or the client is gone. */
+  leaveFor(replica: Replica, repeatable: boolean): boolean {
+    if (!this.mayLeave) return false
+    this.#host.closed = true
+    this.#host.inputEnded = true
+    this.#stopTimers()
+    this.#output.leave()
+    for (const exchange of this.#host.exchanges) exchange.drop()
+    this.scope.end({})
+    this.#crossing!.leave(replica, repeatable)
+    return true
   }
 
   /** The client has caught up with what was written. */
@@ -174,7 +207,9 @@ export class ClientLink {
     // Twice as often, so that silence since the last look is at most as long as it may be.
     if (exchange && this.#host.canKeepAlive)
       this.#keepAlive ??= setInterval(() => this.#stayAlive(), this.#peers.keepAliveMs / 2)
-    this.#peers.listener.command(this, command, exchange)
+    const { listener } = this.#peers
+    if (this.#crossing) this.#crossing.step(() => listener.command(this, command, exchange))
+    else listener.command(this, command, exchange)
   }
 
   /** The client holds what the exchange was to bring once it has read all of it: that counts for duplicates. */
@@ -189,24 +224,28 @@ export class ClientLink {
 
   #onInputEnded(exitCode: number | undefined): void {
     clearTimeout(this.#idle)
-    this.#exitCode = exitCode ?? this.#exitCode
+    this.#exit.code = exitCode ?? this.#exit.code
     if (exitCode === undefined && this.options.context.transport !== 'http') this.#host.inputClosed()
     this.#maybeFinish()
   }
 
   #maybeFinish(): void {
-    if (this.#host.inputEnded && this.#host.exchanges.length === 0) this.#finish(this.#exitCode ?? 0)
+    if (this.#host.inputEnded && this.#host.exchanges.length === 0) this.#finish(this.#exit.code ?? 0)
   }
 
   #finish(exitCode: number): void {
     if (this.#output.closed) return
     this.#host.closed = true
-    clearTimeout(this.#idle)
-    clearInterval(this.#keepAlive)
-    const code = codeOfEnd(exitCode, this.#signal)
+    this.#stopTimers()
+    const code = codeOfEnd(exitCode, this.#exit.signal)
     if (this.gone) this.#output.abort()
     else this.#output.finish(code)
     this.scope.end({ status: this.#output.status, exitCode: code })
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#idle)
+    clearInterval(this.#keepAlive)
   }
 
   /** Proxies between the gateway and the client may cut a wire that is silent for long. */

@@ -15,7 +15,7 @@ export interface OutputWay {
   tap: ClientTap | undefined
   /** The time that a client may refuse to read, in milliseconds. */
   stallLimit: number
-  /** The client refused to read for longer than that. */
+  /** The client refused to read for longer than that, or is to be told nothing more. */
   stalled(): void
 }
 
@@ -99,6 +99,11 @@ export class ClientOutput {
     this.#schedule()
   }
 
+  /** Somebody else writes from here on. */
+  leave(): void {
+    this.#over = true
+  }
+
   /** Nothing can be written any more. */
   abort(): void {
     this.#over = true
@@ -130,6 +135,7 @@ export class ClientOutput {
 
   #flush(): void {
     this.#flushing = false
+    if (this.#host.client.refused) this.#refuse()
     if (this.#over) return
     const { sink, scope } = this.#way
     const text = this.#buffer
@@ -140,6 +146,12 @@ export class ClientOutput {
     }
     for (const callback of this.#flushed.splice(0)) sink.whenRead(callback)
     if (this.#ending !== undefined) this.#end(this.#ending)
+  }
+
+  /** Cuts the wire instead of telling the client what the record refuses. */
+  #refuse(): void {
+    if (this.#ending === undefined) this.#way.stalled()
+    if (!this.#over) this.abort()
   }
 
   #end(exitCode: number): void {

@@ -23,12 +23,14 @@ export interface ClientState {
   clogged: boolean
   /** Its input has ended, and no other request of it can come on its wire. */
   inputClosed: boolean
+  /** The record refuses what it is about to be told: it gets nothing of it, and its wire is cut. */
+  refused: boolean
 }
 
 /** The host of the front link that encodes an exchange. */
 export interface ExchangeHost {
   readonly capabilities: Capabilities
-  readonly client: Readonly<ClientState>
+  readonly client: ClientState
   /** Hands an event to the codec. */
   encode(event: TurnEvent, exchange: Exchange, view: LiveView): void
   /** Hands a failure that no turn owns to the codec. */

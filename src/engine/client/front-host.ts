@@ -9,7 +9,7 @@ import type { FrontOpening, FrontWire } from './front-wire.ts'
  * exchanges with their losses, and runs its encoders. A live client and a recorded one have the same host.
  */
 export class FrontHost implements ExchangeHost {
-  readonly client: ClientState = { clogged: false, inputClosed: false }
+  readonly client: ClientState = { clogged: false, inputClosed: false, refused: false }
   readonly #opening: FrontOpening
   readonly #wire: FrontWire
   readonly #link: FrontLink

@@ -12,3 +12,15 @@ export const LOST: Fault = fault(
   'The gateway was stopped before the turn had ended; send the request again.',
   { retryable: true },
 )
+
+/** For a turn whose session another replica has taken in the moment in which it began. */
+export const MOVED: Fault = fault(
+  'session-busy',
+  'The session has just gone to another replica; send the request again.',
+  { retryAfterMs: 1000 },
+)
+
+/** For a turn that a replica which is about to stop does not take. */
+export const DRAINING: Fault = fault('agent-unavailable', 'This replica is about to stop; send the request again.', {
+  retryAfterMs: 1000,
+})

@@ -1,5 +1,5 @@
 export { elapsed, steadyFrom } from './clock.ts'
-export { LOST, UNWRITABLE } from './faults.ts'
+export { DRAINING, LOST, MOVED, UNWRITABLE } from './faults.ts'
 export {
   addHistogram,
   count,
@@ -9,7 +9,7 @@ export {
   percentilesOf,
 } from './histogram.ts'
 export { newId } from './ids.ts'
-export type { EngineLog, EngineParts } from './parts.ts'
+export type { Cluster, EngineLog, EngineParts } from './parts.ts'
 export { type SessionNames, sessionNames } from './session-names.ts'
 export { type AgentSettings, type CurrentSettings, type EngineSettings, limitsOf, type TurnLimits } from './settings.ts'
 export { digestOf, randomId } from './startup.ts'

@@ -1,4 +1,5 @@
-import type { Hooks, Store } from '../../contract/index.ts'
+import type { Hooks, Replica, Store } from '../../contract/index.ts'
+import type { Id } from '../../model/index.ts'
 import type { EngineSettings } from './settings.ts'
 
 /** Writes what operators should know. Never content. */
@@ -7,6 +8,16 @@ export interface EngineLog {
   info(message: string, fields?: Record<string, unknown>): void
   warn(message: string, fields?: Record<string, unknown>): void
   error(message: string, fields?: Record<string, unknown>): void
+}
+
+/** The wires to other replicas. */
+export interface Cluster {
+  /** A process is given up when its lease was not renewed for this many milliseconds. */
+  leaseMs: number
+  /** Asks another replica to give up a session. False when that runs a turn of it, or does not answer. */
+  handOver(replica: Replica, session: Id): Promise<boolean>
+  /** A replica is given up: what is awaited from it does not come. */
+  gone(replica: Replica): void
 }
 
 /** Dependencies of the engine. `now` is milliseconds since the epoch. */
@@ -20,4 +31,6 @@ export interface EngineParts {
   clean?: (text: string) => string
   /** The time that a streamed answer may be silent before its wire is kept alive, in milliseconds (15 s when absent). */
   keepAliveMs?: number
+  /** Where other processes on the store are replicas of this one. */
+  cluster?: Cluster
 }

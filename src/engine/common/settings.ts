@@ -13,6 +13,8 @@ export interface AgentSettings extends AgentPolicy {
   workspaces?: readonly string[]
   /** Clients may bring MCP servers: programs that it starts on this machine. */
   clientMcpServers?: true
+  /** Only other replicas can run it. */
+  away?: true
   /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
   redact(text: string): string
   /** For observers: what is started or called. */

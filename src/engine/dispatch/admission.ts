@@ -1,4 +1,4 @@
-import type { Awaitable, SessionKey, SessionRecord } from '../../contract/index.ts'
+import type { Awaitable, SessionKey, SessionRecord, TurnRecord } from '../../contract/index.ts'
 import { type Command, type Fault, type TurnStart, textOf } from '../../model/index.ts'
 import type { ClientLink, Exchange } from '../client/index.ts'
 import { UNWRITABLE } from '../common/index.ts'
@@ -15,6 +15,7 @@ import { keepsContent, steer, type Turn } from '../turn/index.ts'
 import type { Conversations } from './conversations.ts'
 import type { Duplicates } from './duplicates.ts'
 import { type Entry, entryOf, keyed, sessionKey } from './entry.ts'
+import { type Forwarding, isRepeatable } from './forwarding.ts'
 import type { InOrder } from './in-order.ts'
 import type { Placement } from './placement.ts'
 import type { RouteChoice } from './router.ts'
@@ -63,11 +64,21 @@ export class Admission {
   /** Takes the turn, or joins it to one that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { order, duplicates } = this.#steps
+    const { forwarding } = this.#record.opener
     const taken = entryOf(client, asked, choice, exchange)
     if ('code' in taken) return exchange.fail(taken)
+    const { after } = asked
+    if (
+      forwarding &&
+      client.mayLeave &&
+      after !== undefined &&
+      (await forwarding.ofTurn(client, asked, { turn: after }))
+    )
+      return
     const verdict = taken.command.once ? await this.#claim(taken) : this.#attempt(taken, asked)
     if (exchange.ended) return
     if ('code' in verdict) return exchange.fail(verdict)
+    if (verdict.do !== 'run') client.settle()
     if (verdict.do !== 'run') return duplicates.answer(verdict, taken)
     return order.run(client, () => this.#place(taken))
   }
@@ -81,6 +92,8 @@ export class Admission {
     const at = this.#record.now()
     const opened = this.#open(entry, at)
     const record = opened instanceof Promise ? await opened : opened
+    if (!record) return
+    entry.client.settle()
     if ('code' in record) return this.#refuse(entry, record)
     const { command, exchange, client } = entry
     if (entry.settings) await this.#record.opener.inherit(record, entry.settings)
@@ -102,9 +115,28 @@ export class Admission {
   }
 
   /** The record of the request's session; for a request that rests on it, the fault that it cannot be written. */
-  #open(entry: Entry, at: number): Awaitable<SessionRecord | Fault> {
+  #open(entry: Entry, at: number): Awaitable<SessionRecord | Fault | undefined> {
     const key = sessionKey(entry, entry.agent)
+    const { forwarding } = this.#record.opener
+    if (forwarding) return this.#openHere(forwarding, entry, key)
     return needsRecord(entry.command, entry.exchange) ? this.#openForSure(key, at) : this.#record.opener.record(key, at)
+  }
+
+  /** The record of a session of this replica; undefined when another one has the request. */
+  async #openHere(forwarding: Forwarding, entry: Entry, key: SessionKey): Promise<SessionRecord | Fault | undefined> {
+    const { watch } = this.#record
+    if (!(watch.writable || (await watch.ready()))) return UNWRITABLE
+    try {
+      const found = await forwarding.place(entry, key)
+      if (!found || ('address' in found && !entry.client.mayLeave)) return await forwarding.bring(entry, key)
+      if (!('address' in found)) return found
+      await this.#giveUp(entry)
+      entry.client.leaveFor(found, isRepeatable(entry.command))
+      return undefined
+    } catch (error) {
+      watch.failed(error)
+      return UNWRITABLE
+    }
   }
 
   async #openForSure(key: SessionKey, at: number): Promise<SessionRecord | Fault> {
@@ -123,11 +155,17 @@ export class Admission {
 
   /** Claims the request's key. */
   async #claim(entry: Entry): Promise<Verdict | Fault> {
-    const { watch, recorder, idempotency } = this.#record
+    const { watch, recorder, idempotency, opener } = this.#record
+    const { forwarding } = opener
+    const { client, command } = entry
+    // The replica that runs the turn which holds the key shows it as it comes.
+    const elsewhere = async (record: TurnRecord): Promise<void> => {
+      if (client.mayLeave && !(await forwarding?.ofHolder(client, record, command))) client.settle()
+    }
     // Whether the key's last answer has reached its client decides.
     recorder.markDelivered()
     try {
-      return await idempotency.claim(keyed(entry), () => entry.exchange.unwanted)
+      return await idempotency.claim(keyed(entry), () => entry.exchange.unwanted, forwarding && elsewhere)
     } catch (error) {
       watch.failed(error)
       return UNWRITABLE
@@ -144,6 +182,10 @@ export class Admission {
   /** No turn begins: who sends the same again is not taken for a duplicate. */
   async #refuse(entry: Entry, why: Fault): Promise<void> {
     entry.exchange.fail(why)
+    await this.#giveUp(entry)
+  }
+
+  async #giveUp(entry: Entry): Promise<void> {
     this.#steps.use.give(entry.command.turn)
     await this.#settle(this.#record.idempotency.giveUp(keyed(entry)))
     await this.#settle(this.#steps.conversations.giveUp(entry))

@@ -4,9 +4,10 @@ import { type CurrentSettings, type EngineLog, UNWRITABLE } from '../common/inde
 import { needsRecord, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { Admission } from './admission.ts'
 import type { Controls } from './controls.ts'
+import type { Forwarding } from './forwarding.ts'
 import { viewerOf } from './lists.ts'
 import { chooseAgent } from './router.ts'
-import { TurnCommands } from './turn-commands.ts'
+import { TurnCommands, targetOf } from './turn-commands.ts'
 
 const STOPPING = fault('overloaded', 'The gateway is stopping; try again in a moment.')
 const FAILED = fault('internal', 'The gateway could not do this; see its log.')
@@ -24,6 +25,8 @@ export interface DispatchPeers {
   watch: StoreWatch
   log: EngineLog
   settings: CurrentSettings
+  /** Where there are other replicas. */
+  forwarding?: Forwarding | undefined
   /** Milliseconds since the epoch. */
   now(): number
 }
@@ -42,12 +45,13 @@ export class Dispatcher implements ClientListener {
 
   /** Takes a command. Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged. */
   command(client: ClientLink, command: Command, exchange: Exchange | undefined): void {
-    this.#dispatch(client, command, exchange).catch((error: unknown) => {
+    const done = this.#dispatch(client, command, exchange).catch((error: unknown) => {
       const { traceparent } = client.scope.carrier
       this.#peers.log.error('a command failed', { error: String(error), traceparent })
       if (exchange?.turn && !exchange.follows) exchange.turn.fail(FAILED)
       exchange?.fail(FAILED)
     })
+    if (client.mayLeave) void done.then(() => client.settle())
   }
 
   /** A client holds the answer of a recorded turn. */
@@ -67,7 +71,12 @@ export class Dispatcher implements ClientListener {
     const { agent: explicit, allowed } = access
     if (command.type === 'turn-start') client.scope.read?.()
     else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
-    if (TurnCommands.takes(command)) return turnCommands.run(client, command, exchange)
+    const { forwarding } = this.#peers
+    if (TurnCommands.takes(command)) {
+      if (forwarding && client.mayLeave && (await forwarding.ofTurn(client, command, targetOf(command)))) return
+      client.settle()
+      return turnCommands.run(client, command, exchange)
+    }
     const { current } = settings
     const choice = chooseAgent(current, {
       front: front.name,
@@ -79,9 +88,11 @@ export class Dispatcher implements ClientListener {
     })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type === 'turn-start') {
-      if (this.closing) return exchange?.fail(STOPPING)
+      if (this.closing && !forwarding) return exchange?.fail(STOPPING)
       return exchange && admission.start(client, command, choice, exchange)
     }
+    if (forwarding && client.mayLeave && (await forwarding.ofControl(client, command, choice.agent))) return
+    client.settle()
     // The answer includes turns that have just ended.
     if (command.type === 'query') await recorder.flush()
     await controls.run(

@@ -1,4 +1,5 @@
 export { Dispatcher } from './dispatcher.ts'
+export { Forwarding } from './forwarding.ts'
 export type { Viewer } from './lists.ts'
 export { mayUse } from './router.ts'
 export { commandTakers, type Memory } from './takers.ts'

@@ -2,6 +2,15 @@ import type { Awaitable, SessionKey, SessionRecord, SessionSettings, Store } fro
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { Recorder, StoreWatch } from '../record/index.ts'
 import type { LiveSession, Sessions } from '../session/index.ts'
+import type { Forwarding } from './forwarding.ts'
+
+/** The record, as sessions are opened in it. */
+export interface OpenerRecord {
+  recorder: Recorder
+  watch: StoreWatch
+  /** Where there are other replicas, of which each session belongs to one. */
+  forwarding?: Forwarding | undefined
+}
 
 /** Opens sessions for turns: their records, then the sessions in memory. */
 export class SessionOpener {
@@ -9,9 +18,11 @@ export class SessionOpener {
   readonly #recorder: Recorder
   readonly #watch: StoreWatch
   readonly #sessions: Sessions
+  readonly forwarding: Forwarding | undefined
 
-  constructor(store: Store, { recorder, watch }: { recorder: Recorder; watch: StoreWatch }, sessions: Sessions) {
+  constructor(store: Store, { recorder, watch, forwarding }: OpenerRecord, sessions: Sessions) {
     this.#store = store
+    this.forwarding = forwarding
     this.#recorder = recorder
     this.#watch = watch
     this.#sessions = sessions
@@ -20,6 +31,7 @@ export class SessionOpener {
   /** The record of a session. When nothing can be written one that is only in memory will do. */
   record(key: SessionKey, at: number): Awaitable<SessionRecord> {
     if (!this.#watch.writable) return this.#unwritten(key, at)
+    if (this.forwarding) return this.forwarding.take(key).catch((error: unknown) => this.#failed(error, key, at))
     try {
       const known = this.#store.findSession(key)
       const record =

@@ -10,6 +10,7 @@ import { Conversations } from './conversations.ts'
 import type { Takers } from './dispatcher.ts'
 import { Duplicates } from './duplicates.ts'
 import { Failover } from './failover.ts'
+import type { Forwarding } from './forwarding.ts'
 import { InOrder } from './in-order.ts'
 import { Placement } from './placement.ts'
 import { SessionOpener } from './session-opener.ts'
@@ -44,13 +45,13 @@ export interface Memory {
 }
 
 /** Makes the takers of all commands. */
-export function commandTakers(base: Base, record: Writers, memory: Memory): Takers {
+export function commandTakers(base: Base, record: Writers, memory: Memory, forwarding?: Forwarding): Takers {
   const { store, log, settings, now, clean } = base
   const { recorder, watch, use } = record
   const { turns, sessions, watches, breakers, figures } = memory
   const host = { store, now }
   const idempotency = new Idempotency(store, now, turns)
-  const opener = new SessionOpener(store, record, sessions)
+  const opener = new SessionOpener(store, { recorder, watch, forwarding }, sessions)
   const failover = new Failover({ recorder, opener, log, now })
   const order = new InOrder<ClientLink>()
   const steps = {

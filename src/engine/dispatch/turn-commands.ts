@@ -177,8 +177,13 @@ function cancelled(turn: Turn): Promise<void> {
   })
 }
 
+/** The turn that a command is about. */
+export function targetOf(command: TurnCommand): Target {
+  return command.type === 'turn-delete' ? { turn: command.id } : command.target
+}
+
 /** The turn that was parked under a token. */
-function turnOf(continuation: string): Id {
+export function turnOf(continuation: string): Id {
   return continuation.slice(0, continuation.lastIndexOf('.'))
 }
 

@@ -38,6 +38,9 @@ export type Verdict =
   /** Nobody waits for it any more. */
   | { do: 'stop' }
 
+/** Hears of a running turn of another process. */
+export type Elsewhere = (record: TurnRecord) => Promise<void>
+
 /** The claims on idempotency keys: one run per key at a time, across processes that share the store. */
 export class Idempotency {
   readonly #store: Store
@@ -55,9 +58,9 @@ export class Idempotency {
    * runs; of an ended one it is answered from the record where the command's replay policy says so and its window is
    * open, else it runs. Another request under the key is refused while the first one runs, and until its window closes
    * unless the key is held only for so long as it runs; then it takes the key. `unwanted` says that the client has
-   * cancelled it, or is gone.
+   * cancelled it, or is gone. `elsewhere` hears once that another process runs the turn that holds the key.
    */
-  async claim({ scope, agent, command }: Keyed, unwanted = () => false): Promise<Verdict> {
+  async claim({ scope, agent, command }: Keyed, unwanted = () => false, elsewhere?: Elsewhere): Promise<Verdict> {
     const { once, turn } = command
     if (!once) return { do: 'run' }
     const body = fingerprint(command, agent)
@@ -65,7 +68,9 @@ export class Idempotency {
     let found = await this.#store.claim(key, turn, body, this.#now(), CLAIMED_MS)
     while (found.state === 'held') {
       const same = found.body === body
-      const verdict = await (same ? this.#duplicate(found.turn, command, unwanted) : this.#other(found.turn, once))
+      const verdict = await (same
+        ? this.#duplicate(found.turn, command, unwanted, elsewhere)
+        : this.#other(found.turn, once))
       if (verdict) return verdict
       // Of several that find it over one takes its place, and is found by the others.
       found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
@@ -96,8 +101,9 @@ export class Idempotency {
     turn: Id,
     { once, options }: Command & TurnStart,
     unwanted: () => boolean,
+    elsewhere: Elsewhere | undefined,
   ): Promise<Verdict | undefined> {
-    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS), unwanted)
+    const record = await this.#awaitEnd(turn, elapsed() + (options.totalMs ?? WAIT_MS), unwanted, elsewhere)
     if (unwanted()) return { do: 'stop' }
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
@@ -133,13 +139,24 @@ export class Idempotency {
   }
 
   /** The record once its turn has ended; `until` bounds the wait (as `elapsed` counts). */
-  async #awaitEnd(turn: Id, until: number, unwanted: () => boolean): Promise<TurnRecord | undefined> {
+  async #awaitEnd(
+    turn: Id,
+    until: number,
+    unwanted: () => boolean,
+    elsewhere?: Elsewhere,
+  ): Promise<TurnRecord | undefined> {
+    let heard = false
     // A claim is made a moment before its turn is recorded.
     const recordedBy = elapsed() + RECORDED_MS
     for (;;) {
       const record = await readTurn(this.#store, turn, this.#now())
       const waits = record ? record.outcome === undefined && elapsed() < until : elapsed() < recordedBy
       if (!waits || unwanted() || this.#live.get(turn)?.ended === false) return record
+      if (record && elsewhere && !heard) {
+        heard = true
+        await elsewhere(record)
+        if (unwanted()) return record
+      }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }

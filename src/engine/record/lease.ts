@@ -1,4 +1,4 @@
-import type { Awaitable, LeaseRef, Store } from '../../contract/index.ts'
+import { type Awaitable, isShared, type LeaseRef, type Store } from '../../contract/index.ts'
 import type { Fault } from '../../model/index.ts'
 import { type EngineLog, elapsed, LOST, newId } from '../common/index.ts'
 
@@ -9,9 +9,35 @@ const LASTS_MS = 5000
 /**
  * The time that an expired lease is given once more, in milliseconds: its process renews within it when the machine has
  * slept or its clock was set. So a process is given up 8 s after it was last heard of. The clocks of processes that
- * share a store may differ by less than `LASTS_MS - RENEW_MS`.
+ * share a file may differ by less than `LASTS_MS - RENEW_MS`.
  */
 export const LAST_CALL_MS = 3000
+
+/** How long a process goes on without a renewal after its lease on another machine's store has expired. */
+const MARGIN_MS = LAST_CALL_MS / 2
+
+/** When a lease is renewed, and how long it lasts from then on, in milliseconds. */
+export interface LeaseTimes {
+  renewMs: number
+  lastsMs: number
+}
+
+const USUAL: LeaseTimes = { renewMs: RENEW_MS, lastsMs: LASTS_MS }
+
+/** The times of a lease whose process is given up after `ms` milliseconds without a renewal. */
+export function leaseTimes(ms: number): LeaseTimes {
+  const lastsMs = ms - LAST_CALL_MS
+  return { lastsMs, renewMs: Math.round((lastsMs * RENEW_MS) / LASTS_MS) }
+}
+
+/** Dependencies of a lease. */
+export interface LeaseParts {
+  store: Store
+  log: EngineLog
+  /** Milliseconds since the epoch. */
+  now(): number
+  times?: LeaseTimes
+}
 
 /** The turns that run under a lease. */
 export interface LeasedTurns {
@@ -32,10 +58,9 @@ interface Expiry {
  * its own, and given up when no turn runs; a process that serves clients keeps it, under the name of what it serves.
  */
 export class Lease {
-  readonly #store: Store
+  readonly #parts: LeaseParts
   readonly #turns: LeasedTurns
-  readonly #log: EngineLog
-  readonly #now: () => number
+  readonly times: LeaseTimes
   /** The name of this process: its own, or that of what it serves. */
   #owner = newId()
   #held: LeaseRef | undefined
@@ -47,12 +72,10 @@ export class Lease {
   #renewing = false
   #timer: NodeJS.Timeout | undefined
 
-  /** `now` is milliseconds since the epoch. */
-  constructor({ store, log, now }: { store: Store; log: EngineLog; now: () => number }, turns: LeasedTurns) {
-    this.#store = store
+  constructor(parts: LeaseParts, turns: LeasedTurns) {
+    this.#parts = parts
     this.#turns = turns
-    this.#log = log
-    this.#now = now
+    this.times = parts.times ?? USUAL
   }
 
   /** The name of this process in the record, whether or not it has a lease now. */
@@ -70,7 +93,7 @@ export class Lease {
    */
   alone(): Awaitable<boolean> {
     if (!this.#serves || !this.#held) return false
-    const shared = this.#store.hasOtherLease(this.#owner, this.#now())
+    const shared = this.#parts.store.hasOtherLease(this.#owner, this.#parts.now())
     return shared instanceof Promise ? shared.then((so) => !so) : !shared
   }
 
@@ -106,10 +129,11 @@ export class Lease {
   confirm(): boolean {
     const lease = this.#held
     if (!lease) return !this.#lost
-    if (elapsed() < this.#expiry.elapsed && this.#now() < this.#expiry.at) return true
+    if (this.#isShared) return !this.#loseWhenOver()
+    if (elapsed() < this.#expiry.elapsed && this.#parts.now() < this.#expiry.at) return true
     const expiry = this.#nextExpiry()
     try {
-      if (this.#store.renewLease(lease, expiry.at) === true) {
+      if (this.#parts.store.renewLease(lease, expiry.at) === true) {
         this.#expiry = expiry
         return true
       }
@@ -121,26 +145,47 @@ export class Lease {
     return false
   }
 
+  /** False when it was not renewed in time, and may expire before it is: nothing should begin under it. */
+  get safe(): boolean {
+    if (!this.#held) return !this.#serves
+    return elapsed() < this.#expiry.elapsed - this.times.renewMs
+  }
+
   /** Gives up the lease. */
   async drop(): Promise<void> {
     clearInterval(this.#timer)
     this.#timer = undefined
     const lease = this.#held
     this.#held = undefined
-    if (lease) await this.#store.dropLease(lease)
+    if (lease) await this.#parts.store.dropLease(lease)
   }
 
   async #take(): Promise<LeaseRef> {
     const expiry = this.#nextExpiry()
     const owner = this.#owner
-    const lease = { owner, epoch: await this.#store.takeLease(owner, this.#now(), expiry.at) }
+    const lease = { owner, epoch: await this.#parts.store.takeLease(owner, this.#parts.now(), expiry.at) }
     this.#held = lease
     this.#expiry = expiry
-    this.#timer ??= setInterval(() => void this.#tick(), RENEW_MS).unref()
+    this.#timer ??= setInterval(() => void this.#tick(), this.times.renewMs).unref()
     return lease
   }
 
+  /** The store is on another machine: its clock counts, and it refuses what comes from a lease that is over. */
+  get #isShared(): boolean {
+    return isShared(this.#parts.store)
+  }
+
+  /** Loses a lease that could not be renewed, before others may end it. True when it did. */
+  #loseWhenOver(): boolean {
+    if (!this.#held || elapsed() < this.#expiry.elapsed + MARGIN_MS) return false
+    this.#lose()
+    return true
+  }
+
   async #tick(): Promise<void> {
+    if (this.#isShared) this.#loseWhenOver()
+    // One that serves is there for the others to see.
+    if (this.#serves && !this.#held && !this.#lost) await this.#retake()
     if (this.#renewing || !this.#held) return
     this.#renewing = true
     try {
@@ -152,9 +197,17 @@ export class Lease {
     this.#renewing = false
   }
 
+  async #retake(): Promise<void> {
+    try {
+      await this.hold()
+    } catch {
+      // It is tried again soon.
+    }
+  }
+
   async #renew(lease: LeaseRef): Promise<void> {
     const expiry = this.#nextExpiry()
-    const kept = await this.#store.renewLease(lease, expiry.at)
+    const kept = await this.#parts.store.renewLease(lease, expiry.at)
     if (lease !== this.#held) return
     if (kept) this.#expiry = expiry
     else this.#lose()
@@ -162,7 +215,8 @@ export class Lease {
 
   /** The expiry of a lease that is taken or renewed now. */
   #nextExpiry(): Expiry {
-    return { at: this.#now() + LASTS_MS, elapsed: elapsed() + LASTS_MS }
+    const { lastsMs } = this.times
+    return { at: this.#parts.now() + lastsMs, elapsed: elapsed() + lastsMs }
   }
 
   /** The turns of the lease end when the step in hand is done. Those that begin after that have another one. */
@@ -173,7 +227,7 @@ export class Lease {
     if (this.#serves) this.#owner = newId()
     queueMicrotask(() => {
       this.#lost = false
-      this.#log.error('this process did not run for a while, and others have given up its turns')
+      this.#parts.log.error('this process did not run for a while, and others have given up its turns')
       this.#turns.refuse(LOST)
     })
   }

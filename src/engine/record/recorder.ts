@@ -1,6 +1,6 @@
-import type { Awaitable, EventBlock, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import type { Awaitable, EventBlock, LeaseRef, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
-import { elapsed } from '../common/index.ts'
+import { elapsed, MOVED } from '../common/index.ts'
 import { type Numbered, numbered, takeLines } from '../events/index.ts'
 import type { SessionRecorder } from '../session/index.ts'
 import type { Turn, TurnRecorder } from '../turn/index.ts'
@@ -129,7 +129,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#units -= page?.lines.text.length ?? 0
     const spent = this.#use.ended(turn)
     const ended = page && this.#watch.keeps(turn) ? endOf(page, spent) : undefined
-    void this.#writes.write(() => (ended ? this.#store.endTurn(...ended) : this.#watch.ended(turn)))
+    void this.#writes.write(() => (ended ? this.#end(turn, ended) : this.#watch.ended(turn)))
   }
 
   /** Adds text that an agent said between two turns to the session, after the turns that have ended. */
@@ -196,6 +196,13 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     return this.#watch.keeps(turn) ? this.#pages[turn.id] : undefined
   }
 
+  /** Writes the end of a turn. Where the record has another one, given by others, clients must not be told of this one. */
+  #end({ audience }: Turn, ended: ReturnType<typeof endOf>): Awaitable<void> {
+    const counts = this.#store.endTurn(...ended)
+    if (counts instanceof Promise) return counts.then((so) => (so ? undefined : audience.cut()))
+    if (!counts) audience.cut()
+  }
+
   /** True when no other process looks for what is not recorded yet. */
   async #isAlone(): Promise<boolean> {
     try {
@@ -209,9 +216,16 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   #begin(page: TurnPage): Awaitable<boolean> {
     page.begun = true
     const lease = this.#lease.hold()
-    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#store.beginTurn(runUnder(page, lease)))
+    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#beginUnder(page, lease))
     this.#writes.hold(lease)
-    return this.#writes.write(async () => this.#store.beginTurn(runUnder(page, await lease)))
+    return this.#writes.write(async () => this.#beginUnder(page, await lease))
+  }
+
+  /** Records the beginning of a turn, which ends when another process has taken its session. */
+  #beginUnder(page: TurnPage, lease: LeaseRef): Awaitable<void> {
+    const begun = this.#store.beginTurn(runUnder(page, lease))
+    if (begun instanceof Promise) return begun.then((so) => (so ? undefined : page.turn.refuse(MOVED)))
+    if (!begun) page.turn.refuse(MOVED)
   }
 
   #wait(page: TurnPage): void {

@@ -2,7 +2,6 @@ import type { Store } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import { type Breakers, HealthChecks } from '../agent/index.ts'
 import { type AgentSettings, type CurrentSettings, type EngineLog, steadyFrom } from '../common/index.ts'
-import { RENEW_MS } from './lease.ts'
 import { recoverTurns } from './recovery.ts'
 import { SharedCounts } from './shared-counts.ts'
 
@@ -53,10 +52,10 @@ export class Upkeep {
     if (lost > 0) log.warn('turns of a process that is gone were ended', { turns: lost })
   }
 
-  /** Ends from now on, as soon as their leases are over, the turns of processes that go. */
-  keepRecovering(): void {
+  /** Ends from now on, as soon as their leases are over, the turns of processes that go: looks every `ms` milliseconds. */
+  keepRecovering(ms: number): void {
     // When the store cannot be read it is soon tried again; whoever needs it reports that.
-    this.#recovering = setInterval(() => void this.recover().catch(() => {}), RENEW_MS).unref()
+    this.#recovering = setInterval(() => void this.recover().catch(() => {}), ms).unref()
   }
 
   /** Deletes the turns that ended longer ago than the retention, by the later of two clocks: one may have been set. */

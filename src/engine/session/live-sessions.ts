@@ -45,6 +45,15 @@ export class LiveSessions {
     return undefined
   }
 
+  /** The number of sessions of a pool whose process is idle. */
+  idleIn(pool: AgentPool): number {
+    let count = 0
+    for (const session of this.#byId.values()) {
+      if (session.pool === pool && !session.occupied && session.link?.persistent) count += 1
+    }
+    return count
+  }
+
   /** Gives up the process of the pool's session that has been idle for longest; false when there is none. */
   evictIdle(pool: AgentPool): boolean {
     let oldest: LiveSession | undefined

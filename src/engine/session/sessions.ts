@@ -4,6 +4,9 @@ import type { AgentSettings } from '../common/index.ts'
 import { LiveSession, type SessionPeers } from './live-session.ts'
 import type { LiveSessions } from './live-sessions.ts'
 
+/** Room of an agent without a limit. */
+const MUCH = 1_000_000
+
 /** Opens sessions in memory, on one pool of links for each agent. */
 export class Sessions {
   /** Those that are open. */
@@ -20,7 +23,7 @@ export class Sessions {
 
   /** Starts the warm processes of every agent. */
   warm(agents: Iterable<AgentSettings>): void {
-    for (const agent of agents) if (agent.pool.warm > 0) this.#pool(agent).refill()
+    for (const agent of agents) if (agent.pool.warm > 0 && !agent.away) this.#pool(agent).refill()
   }
 
   /** The live session of a record; `used` says whether the conversation had turns before. */
@@ -35,6 +38,14 @@ export class Sessions {
     if (record.last?.ended === false) session.adopt(record)
     this.live.add(session)
     return session
+  }
+
+  /** The number of turns of further sessions that the agent has room for: free places, and those of idle sessions. */
+  roomFor(agent: AgentSettings): number {
+    const pool = this.#pools.get(agent.name)
+    if (agent.target.kind === 'http') return MUCH
+    if (!pool) return agent.pool.max
+    return pool.free > 0 ? pool.free : this.live.idleIn(pool)
   }
 
   /** The model that an agent works with when nobody chose another one, as a process of it has said, or as it is configured. */

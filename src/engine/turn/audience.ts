@@ -95,6 +95,11 @@ export class Audience {
     }
   }
 
+  /** Nobody is told of an end that the record refuses: who asks again is told the one that counts. */
+  cut(): void {
+    for (const { exchange } of this.#members) exchange.host.client.refused = true
+  }
+
   /** Hands on an event that no turn owns. */
   tell(event: LinkEvent): void {
     for (const { exchange } of this.#members) if (!exchange.ended) exchange.host.encodeLink(event, exchange)

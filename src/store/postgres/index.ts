@@ -6,10 +6,12 @@ import type {
   ListedTurn,
   Page,
   PostgresLocation,
+  ReplicaStore,
   RequestCount,
   SessionKey,
   SessionRecord,
   SessionSettings,
+  SharedStore,
   Spent,
   Store,
   TurnAdditions,
@@ -29,6 +31,7 @@ import { countsShared, endAndSpend, placeTaken, spentOn, usePruned } from './key
 import { Lane, type Results } from './lane.ts'
 import { listSessions, listTurns } from './lists.ts'
 import { pruneTurns } from './prune.ts'
+import { PostgresReplicas } from './replicas.ts'
 import { column, keyColumns, LAST_TURN, sessionOf, turnOf, turnValues } from './rows.ts'
 import { checkVersions, migrate, readVersions, SCHEMA_VERSION } from './schema.ts'
 import { ServerClock } from './server-clock.ts'
@@ -109,7 +112,8 @@ interface PostgresParts {
  * Each method is one message to the server, shared with everything else that is ready (see `Lane`). Every write may be
  * done twice, because a lost connection hides whether it was done.
  */
-class PostgresStore implements Store {
+class PostgresStore implements SharedStore {
+  readonly replicas: ReplicaStore
   readonly #lane: Lane
   readonly #connect: Connector
   readonly #place: string
@@ -121,6 +125,7 @@ class PostgresStore implements Store {
     this.#place = place
     this.#clock = clock
     this.#lane = lane
+    this.replicas = new PostgresReplicas((statements) => this.#run(statements), clock)
   }
 
   commit(): Promise<void> {
@@ -249,17 +254,22 @@ class PostgresStore implements Store {
     return rows.flatMap((row) => JSON.parse(row['json'] as string) as Message | Message[])
   }
 
-  beginTurn(record: TurnRecord): Promise<void> {
+  async beginTurn(record: TurnRecord): Promise<boolean> {
     const { turn, session, tenant, agent, front, owner, epoch, request, startedAt } = record
-    return this.#write(sql`
-      INSERT INTO running (turn, session, tenant, agent, front, owner, epoch, request, started_at)
-      SELECT ${turn}, id, ${tenant}, ${agent}, ${front}, ${owner}, ${epoch}, ${column(request)}, ${startedAt}
-      FROM sessions WHERE id = ${session}
-      ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent`)
+    const isOfOther = new Raw(sql`owner <> ${owner} OR owner_epoch <> ${epoch}`)
+    const [, foreign] = await this.#run([
+      sql`
+        INSERT INTO running (turn, session, tenant, agent, front, owner, epoch, request, started_at)
+        SELECT ${turn}, id, ${tenant}, ${agent}, ${front}, ${owner}, ${epoch}, ${column(request)}, ${startedAt}
+        FROM sessions WHERE id = ${session} AND (owner IS NULL OR NOT (${isOfOther}))
+        ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent`,
+      sql`SELECT 1 FROM sessions WHERE id = ${session} AND (${isOfOther})`,
+    ])
+    return foreign!.length === 0
   }
 
-  async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<void> {
-    const { turn, session, endedAt = record.startedAt } = record
+  async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<boolean> {
+    const { turn, session, outcome = 'failed', endedAt = record.startedAt } = record
     // A position is the time of the end, or the next number in the session: what is deleted was before it.
     const end = sql`
       INSERT INTO turns (
@@ -271,7 +281,13 @@ class PostgresStore implements Store {
       FROM sessions WHERE id = ${session}
       ON CONFLICT (turn) DO NOTHING`
     const { spent } = additions
-    await this.#run([spent ? endAndSpend(end, record, spent) : end, sql`DELETE FROM running WHERE turn = ${turn}`])
+    const [, , other] = await this.#run([
+      spent ? endAndSpend(end, record, spent) : end,
+      sql`DELETE FROM running WHERE turn = ${turn}`,
+      // Its own one may have been written before, on a connection that was lost.
+      sql`SELECT 1 FROM turns WHERE turn = ${turn} AND NOT (ended_at = ${endedAt} AND outcome = ${outcome})`,
+    ])
+    return other!.length === 0
   }
 
   async findKnown(known: string, limit: number): Promise<Id[]> {

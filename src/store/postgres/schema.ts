@@ -141,6 +141,16 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   // The frames of a turn's wires.
   { oldest: 1, script: 'ALTER TABLE turns ADD COLUMN wire TEXT' },
+  {
+    // A program of the version before leaves sessions without an owner, which anybody may run.
+    oldest: 1,
+    script: `
+  ALTER TABLE sessions ADD COLUMN owner TEXT;
+  ALTER TABLE sessions ADD COLUMN owner_epoch BIGINT;
+  CREATE INDEX running_by_request ON running (tenant, request);
+  CREATE TABLE replicas (owner TEXT PRIMARY KEY, epoch BIGINT NOT NULL, info TEXT NOT NULL);
+  CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+  },
 ]
 
 /** The version of the tables that this code reads and writes. */

@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http'
+import type { HttpBindings } from '@hono/node-server'
+import { type ClusterPeers, type ForwardedFate, PROOF_HEADER } from '../src/cluster/index.ts'
+import type { Detour, Replica } from '../src/contract/index.ts'
+import type { Engine } from '../src/engine/index.ts'
+import { type Fault, fault } from '../src/model/index.ts'
+import { headersOf } from './headers.ts'
+import type { Caller } from './keys.ts'
+import type { RequestBody } from './request-body.ts'
+
+/** The wires to other replicas. */
+export type Peers = Pick<ClusterPeers, 'passport' | 'forwarder'>
+
+/** How often a request is begun anew because its session has moved, or its replica was gone. */
+const ATTEMPTS = 4
+
+/** The interval at which a replica that did not answer is tried again, in milliseconds. */
+const AGAIN_MS = 200
+
+/** The time for which it is tried, in milliseconds: until others have given it up. */
+const PATIENCE_MS = 15_000
+
+const AWAY = fault(
+  'agent-unavailable',
+  'The replica that has this session cannot be reached; send the request again.',
+  {
+    retryAfterMs: 2000,
+  },
+)
+const BROKEN = fault(
+  'internal',
+  'The replica that has this session was lost before it answered; the turn may have begun there.',
+  { retryable: true },
+)
+
+/** A client's request that may go on at another replica. */
+export interface Travelling {
+  engine: Engine
+  peers: Peers
+  /** Node's own request and response. */
+  bindings: HttpBindings
+  body: RequestBody
+  /** Who the client is, and whether another replica has sent its request on. */
+  from: { caller: Caller; forwarded: boolean }
+  /** Begins it here again, or refuses it. */
+  again(refusal?: Fault): void
+}
+
+/** The client for which another replica asks; undefined when the request is not from a replica. */
+export function callerFor({ passport }: Peers, incoming: IncomingMessage): Caller | undefined {
+  if (incoming.headers[PROOF_HEADER] === undefined) return undefined
+  const caller = passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '')
+  // It is signed: what it holds was written by `JSON.stringify` of a caller.
+  return caller === undefined || caller === '' ? undefined : (JSON.parse(caller) as Caller)
+}
+
+/** True when the request is one of a replica for itself. */
+export function isFromPeer({ passport }: Peers, incoming: IncomingMessage): boolean {
+  return passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '') === ''
+}
+
+/** The way of a request to other replicas. */
+export function detourOf(of: Travelling): Detour {
+  return {
+    forwarded: of.from.forwarded,
+    settled: () => of.body.settle(),
+    to: (replica, repeatable) => (of.from.forwarded ? misdirect(of) : new Journey(of, replica, repeatable).begin()),
+  }
+}
+
+/** Tells the replica that sent a request on that its session is not here. */
+function misdirect({ bindings, body }: Travelling): void {
+  body.settle()
+  bindings.outgoing.writeHead(421, { 'turnpike-misdirected': 'true' }).end()
+}
+
+/** The requests that were begun anew, and how often. */
+const begun = new WeakMap<IncomingMessage, number>()
+
+/** A request on its way to one replica. */
+class Journey {
+  readonly #of: Travelling
+  readonly #replica: Replica
+  readonly #repeatable: boolean
+  readonly #until = performance.now() + PATIENCE_MS
+
+  constructor(of: Travelling, replica: Replica, repeatable: boolean) {
+    this.#of = of
+    this.#replica = replica
+    this.#repeatable = repeatable
+  }
+
+  begin(): void {
+    const { peers, bindings, body, from } = this.#of
+    const { incoming, outgoing } = bindings
+    if (outgoing.destroyed) return
+    const sent = peers.forwarder.forward(this.#replica, {
+      incoming,
+      outgoing,
+      caller: JSON.stringify(from.caller),
+      failed: (fate) => this.#failed(fate),
+    })
+    body.readBy({ push: sent.push, end: sent.end, fail: sent.abort })
+  }
+
+  #failed(fate: ForwardedFate): void {
+    if (this.#of.bindings.outgoing.destroyed) return
+    if (fate === 'misdirected') this.#again()
+    else if (fate === 'unreached' || this.#repeatable) setTimeout(() => void this.#retry(), AGAIN_MS)
+    else this.#of.again(BROKEN)
+  }
+
+  /** The replica is tried as long as its lease lasts; then the request begins anew. */
+  async #retry(): Promise<void> {
+    const { engine } = this.#of
+    await engine.replication?.replicas.refresh().catch(() => {})
+    if (!engine.replication?.isThere(this.#replica)) this.#again()
+    else if (performance.now() < this.#until) this.begin()
+    else this.#of.again(AWAY)
+  }
+
+  #again(): void {
+    const { again } = this.#of
+    const { incoming } = this.#of.bindings
+    const times = (begun.get(incoming) ?? 0) + 1
+    begun.set(incoming, times)
+    if (times < ATTEMPTS) again()
+    else again(AWAY)
+  }
+}

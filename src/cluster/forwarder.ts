@@ -1,0 +1,189 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Replica } from '../contract/index.ts'
+import type { Passport } from './passport.ts'
+
+/** Headers of one connection (RFC 9110, section 7.6.1), those that are written anew, and the keys of clients. */
+const OF_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
+  'host',
+  'origin',
+  'authorization',
+  'x-api-key',
+])
+
+/** Headers of an answer that the replica which is closer to the client writes itself. */
+const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])
+
+/** The status by which a replica says that it is not the one that a request was sent to (RFC 9110, section 15.5.20). */
+export const MISDIRECTED = 421
+
+/**
+ * What became of a request that has no answer: `unreached`, it did not come to the replica; `misdirected`, that has not
+ * done it because the session is not its own; `broken`, the connection was lost, and it may have been done.
+ */
+export type ForwardedFate = 'unreached' | 'misdirected' | 'broken'
+
+/** A client's request on its way to another replica. */
+export interface ForwardedRequest {
+  incoming: IncomingMessage
+  outgoing: ServerResponse
+  /** Who the client is, as JSON. */
+  caller: string
+  /** It has no answer, and nothing was written to the client. */
+  failed(fate: ForwardedFate): void
+}
+
+/** The body of a forwarded request. */
+export interface ForwardedBody {
+  push(text: string): void
+  end(): void
+  /** The client is gone. */
+  abort(): void
+}
+
+/** Sends requests to other replicas over kept connections, and their answers back as they come. */
+export class Forwarder {
+  readonly #passport: Passport
+  readonly #http = new HttpAgent({ keepAlive: true, scheduling: 'lifo' })
+  readonly #https = new HttpsAgent({ keepAlive: true, scheduling: 'lifo' })
+  /** What is under way, by the address of the replica. */
+  readonly #running = new Map<string, Set<ClientRequest>>()
+
+  constructor(passport: Passport) {
+    this.#passport = passport
+  }
+
+  /**
+   * Sends a request on, with its method, path and headers, for the same client. The answer goes to the client as it is,
+   * with its trailers, and no faster than the client reads it.
+   */
+  forward({ address }: Replica, { incoming, outgoing, caller, failed }: ForwardedRequest): ForwardedBody {
+    const method = incoming.method ?? 'GET'
+    const path = incoming.url ?? '/'
+    const headers = { ...passedOn(incoming.headers), ...this.#passport.sign({ method, path, caller }) }
+    const sent = this.#open(address, method, path, headers)
+    let answered = false
+    let connected = false
+    sent.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => (connected = true))
+      else connected = true
+    })
+    sent.once('response', (answer) => {
+      answered = true
+      if (answer.statusCode === MISDIRECTED && answer.headers['turnpike-misdirected'] !== undefined) {
+        answer.resume()
+        failed('misdirected')
+      } else passBack(answer, outgoing)
+    })
+    sent.on('error', () => {
+      if (answered || outgoing.destroyed) outgoing.destroy()
+      else failed(connected ? 'broken' : 'unreached')
+      answered = true
+    })
+    const resume = (): void => void incoming.resume()
+    sent.on('drain', resume)
+    outgoing.once('close', () => {
+      sent.off('drain', resume)
+      if (!outgoing.writableFinished) sent.destroy()
+    })
+    return {
+      push(text) {
+        if (!sent.destroyed && !sent.write(text)) incoming.pause()
+      },
+      end: () => void sent.end(),
+      abort: () => void sent.destroy(),
+    }
+  }
+
+  /** Asks a replica for itself. Gives the status of the answer; 0 when there is none. */
+  ask({ address }: Replica, path: string): Promise<number> {
+    return new Promise((resolve) => {
+      const method = 'POST'
+      const sent = this.#open(address, method, path, this.#passport.sign({ method, path, caller: '' }))
+      sent.once('response', (answer) => {
+        answer.resume()
+        resolve(answer.statusCode ?? 0)
+      })
+      sent.on('error', () => resolve(0))
+      sent.end()
+    })
+  }
+
+  /** Gives up what is under way to a replica. */
+  gone({ address }: Pick<Replica, 'address'>): void {
+    for (const sent of this.#running.get(address) ?? []) sent.destroy(new Error('the replica is gone'))
+  }
+
+  close(): void {
+    this.#http.destroy()
+    this.#https.destroy()
+  }
+
+  #open(address: string, method: string, path: string, headers: Record<string, string | string[]>): ClientRequest {
+    const url = new URL(address)
+    const base = url.pathname.replace(/\/$/, '')
+    const { hostname, port } = url
+    const to = { hostname: hostname.replace(/^\[|\]$/g, ''), port, method, path: base + path, headers }
+    const sent =
+      url.protocol === 'https:'
+        ? httpsRequest({ ...to, agent: this.#https })
+        : httpRequest({ ...to, agent: this.#http })
+    const running = this.#running.get(address) ?? new Set()
+    this.#running.set(address, running.add(sent))
+    sent.once('close', () => {
+      running.delete(sent)
+      if (running.size === 0) this.#running.delete(address)
+    })
+    return sent
+  }
+}
+
+function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !OF_CONNECTION.has(name)) kept[name] = value
+  }
+  return kept
+}
+
+/** Writes an answer to the client. A stand-in's wire has its head already, which is the same everywhere. */
+function passBack(answer: IncomingMessage, outgoing: ServerResponse): void {
+  if (!outgoing.headersSent) passHead(answer, outgoing)
+  else if (answer.statusCode !== 200) outgoing.destroy()
+  answer.on('data', (piece: Buffer) => {
+    if (!outgoing.write(piece)) answer.pause()
+  })
+  outgoing.on('drain', () => answer.resume())
+  answer.on('end', () => {
+    const trailers = Object.entries(answer.trailers).map(([name, value]) => [name, value ?? ''] as [string, string])
+    if (trailers.length > 0) outgoing.addTrailers(trailers)
+    outgoing.end()
+  })
+  // What was cut there is cut here.
+  answer.on('error', () => outgoing.destroy())
+}
+
+function passHead(answer: IncomingMessage, outgoing: ServerResponse): void {
+  const { rawHeaders, statusCode = 502 } = answer
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (!OF_HOP.has(name.toLowerCase())) outgoing.setHeader(name, rawHeaders[at + 1]!)
+  }
+  outgoing.writeHead(statusCode)
+  outgoing.flushHeaders()
+}

@@ -1,0 +1,3 @@
+export { type ForwardedFate, Forwarder } from './forwarder.ts'
+export { Passport, PROOF_HEADER } from './passport.ts'
+export { type ClusterPeers, openPeers } from './peers.ts'

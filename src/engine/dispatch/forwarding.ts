@@ -1,0 +1,195 @@
+import type { Replica, SessionKey, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import { type Command, type Fault, fault, isRecord, parse, type Target } from '../../model/index.ts'
+import type { ClientLink } from '../client/index.ts'
+import {
+  type AgentSettings,
+  type Cluster,
+  type CurrentSettings,
+  DRAINING,
+  elapsed,
+  limitsOf,
+  MOVED,
+  UNWRITABLE,
+} from '../common/index.ts'
+import { cancelledTurn } from '../events/index.ts'
+import type { Replicas } from '../record/index.ts'
+import type { LiveTurns, Sessions } from '../session/index.ts'
+import type { Entry } from './entry.ts'
+import { turnOf } from './turn-commands.ts'
+
+/** The interval at which a session is asked for that another replica has, in milliseconds. */
+const ASK_MS = 250
+
+/** Dependencies of `Forwarding`. */
+export interface ForwardingPeers {
+  store: Store
+  replicas: Replicas
+  cluster: Cluster
+  turns: LiveTurns
+  sessions: Sessions
+  settings: CurrentSettings
+}
+
+/**
+ * Finds the replica that is to answer a request. A session belongs to one replica at a time, which answers whatever is
+ * about it and its turns; a session that belongs to none goes to this one, or to one with room for it.
+ */
+export class Forwarding {
+  readonly #peers: ForwardingPeers
+  /** This replica is about to stop: it takes no session, and gives up its own at their next turn. */
+  draining = false
+
+  constructor(peers: ForwardingPeers) {
+    this.#peers = peers
+  }
+
+  /** The session of a key, taken for this replica where it is nobody's. */
+  take(key: SessionKey): Promise<SessionRecord> {
+    return this.#peers.replicas.take(key)
+  }
+
+  /** The agents that this replica can run, with the number of turns of further sessions that it has room for. */
+  room(): Record<string, number> {
+    const { sessions, settings } = this.#peers
+    const agents = [...settings.current.agents.values()].filter((agent) => !agent.away)
+    return Object.fromEntries(agents.map((agent) => [agent.name, sessions.roomFor(agent)]))
+  }
+
+  /** Sends a command on that is about a turn of another replica. True when it did. */
+  async ofTurn(client: ClientLink, command: Command, target: Target): Promise<boolean> {
+    const { tenant } = client.options.access
+    if (this.#peers.turns.find(tenant, target, command.session?.id)) return false
+    const record = await this.#running(tenant, target)
+    return record?.tenant === tenant && record.outcome === undefined && this.#toOwner(client, record, command)
+  }
+
+  /** Sends a request on whose key the turn of this record holds. True when it did. */
+  ofHolder(client: ClientLink, record: TurnRecord, command: Command): Promise<boolean> {
+    return this.#toOwner(client, record, command)
+  }
+
+  /** Sends a command without a turn on to the replica that has its session, or else has the agent. True when it did. */
+  async ofControl(client: ClientLink, command: Command, agent: AgentSettings): Promise<boolean> {
+    const named = turnIn(command)
+    if (named !== undefined) return this.ofTurn(client, command, { turn: named })
+    const session = await this.#meant(client, command, agent)
+    if (session?.owner) return this.#toOwner(client, session, command)
+    const peer = agent.away && this.#peers.replicas.withRoom(agent.name)
+    return peer ? client.leaveFor(peer, true) : false
+  }
+
+  /**
+   * The session of a request for a turn when it is this replica's, taken where it is nobody's; or the replica that is to
+   * have the request; or why there is none. Undefined when a process has it that other ones cannot reach.
+   */
+  async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
+    const { replicas } = this.#peers
+    if (!replicas.safe) return UNWRITABLE
+    const elsewhere = this.#takes(client, agent) ? undefined : await this.#instead(key, agent)
+    if (elsewhere) return elsewhere
+    const record = await replicas.take(key)
+    return this.#isOwn(record) ? record : this.#ownerOf(record)
+  }
+
+  /** True when the session is this replica's. */
+  #isOwn({ owner }: SessionRecord): boolean {
+    return owner !== undefined && this.#peers.replicas.isOwn(owner)
+  }
+
+  /** True when a session that is nobody's may begin here. What another replica has sent need not find room. */
+  #takes(client: ClientLink, agent: AgentSettings): boolean {
+    if (this.draining || agent.away) return false
+    return client.forwarded || !client.mayLeave || this.#peers.sessions.roomFor(agent) > 0
+  }
+
+  /** Where a session is that may not begin here; undefined when it has to all the same. */
+  async #instead(key: SessionKey, agent: AgentSettings): Promise<Replica | Fault | undefined> {
+    const { store, replicas } = this.#peers
+    const known = await store.findSession(key)
+    const owner = known && (await this.#ownerOf(known))
+    if (owner) return owner
+    const isOwn = known !== undefined && this.#isOwn(known)
+    if (isOwn && !this.draining) return undefined
+    if (isOwn && !(await this.giveUp(known.id))) return DRAINING
+    if (this.draining && !isOwn) return DRAINING
+    const peer = replicas.withRoom(agent.name)
+    if (peer || this.draining) return peer ?? DRAINING
+    return agent.away ? noReplica(agent, replicas.haveAgent(agent.name)) : undefined
+  }
+
+  /**
+   * Gets a session that another replica has, for a request that cannot be sent there: it waits until no turn runs there,
+   * as it would for one that runs here.
+   */
+  async bring({ client, command, exchange, agent, route }: Entry, key: SessionKey): Promise<SessionRecord | Fault> {
+    const { replicas, cluster } = this.#peers
+    const until = elapsed() + (command.options.totalMs ?? limitsOf(agent, route).total)
+    if (agent.away) return noReplica(agent, replicas.haveAgent(agent.name))
+    if (this.draining) return DRAINING
+    client.settle()
+    for (;;) {
+      const record = await replicas.take(key)
+      if (this.#isOwn(record)) return record
+      if (exchange.unwanted) return cancelledTurn(command.turn).fault!
+      if (elapsed() >= until) return MOVED
+      const owner = await this.#ownerOf(record)
+      if (!owner) await replicas.lapse(record.owner!)
+      else if (await cluster.handOver(owner, record.id)) continue
+      await new Promise((resolve) => setTimeout(resolve, ASK_MS))
+    }
+  }
+
+  /** Gives up a session of this replica in which nothing runs. True when it is not its own any more. */
+  async giveUp(session: string): Promise<boolean> {
+    const { sessions, replicas } = this.#peers
+    const live = sessions.live.get(session)
+    if (live?.busy || live?.occupied) return false
+    live?.close()
+    return replicas.giveUp(session)
+  }
+
+  async #toOwner(client: ClientLink, of: TurnRecord | SessionRecord, command: Command): Promise<boolean> {
+    const owner = await this.#ownerOf(of)
+    return owner ? client.leaveFor(owner, isRepeatable(command)) : false
+  }
+
+  /** The other replica that a session or turn belongs to. */
+  #ownerOf(of: TurnRecord | SessionRecord): ReturnType<Replicas['find']> {
+    const { replicas } = this.#peers
+    const lease = typeof of.owner === 'string' ? (of as TurnRecord) : of.owner
+    return lease === undefined || replicas.isOwn(lease) ? undefined : replicas.find(lease)
+  }
+
+  async #running(tenant: string, target: Target): Promise<TurnRecord | undefined> {
+    const { store, replicas } = this.#peers
+    if (target === 'running') return undefined
+    if ('request' in target) return replicas.runningTurn(tenant, target.request)
+    return store.readTurn('turn' in target ? target.turn : turnOf(target.continuation))
+  }
+
+  /** The session that a command without a turn is about. */
+  async #meant(client: ClientLink, command: Command, agent: AgentSettings): Promise<SessionRecord | undefined> {
+    const { store } = this.#peers
+    if (command.type === 'session-delete') return store.readSession(command.id)
+    const { id: session, conversation = '' } = command.session ?? {}
+    if (session === undefined) return undefined
+    return store.findSession({ tenant: client.options.access.tenant, agent: agent.name, session, conversation })
+  }
+}
+
+/** The turn that a query is about. */
+function turnIn(command: Command): string | undefined {
+  if (command.type !== 'query' || command.what !== 'turn' || command.args === undefined) return undefined
+  const args = parse(command.args)
+  return isRecord(args) && typeof args['turn'] === 'string' ? args['turn'] : undefined
+}
+
+/** True for a command that may be given twice: it changes nothing the second time. */
+export function isRepeatable(command: Command): boolean {
+  return command.type !== 'turn-start' || command.once !== undefined
+}
+
+function noReplica({ name }: AgentSettings, full: boolean): Fault {
+  const why = full ? 'No replica has room for the agent' : 'No replica is running that has the agent'
+  return fault('agent-unavailable', `${why} "${name}"; try again later.`, { retryAfterMs: 1000 })
+}

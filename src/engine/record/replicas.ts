@@ -1,0 +1,120 @@
+import type {
+  Awaitable,
+  LeaseRef,
+  Replica,
+  ReplicaInfo,
+  SessionKey,
+  SessionRecord,
+  SharedStore,
+  TurnRecord,
+} from '../../contract/index.ts'
+import type { Id } from '../../model/index.ts'
+import { newId } from '../common/index.ts'
+import { LAST_CALL_MS, type Lease } from './lease.ts'
+
+/** Dependencies of `Replicas`. */
+export interface ReplicasParts {
+  store: SharedStore
+  lease: Lease
+  /** Hears of each replica whose lease is over. */
+  gone(replica: Replica): void
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** The replicas on the store: which are there, and what belongs to this one. */
+export class Replicas {
+  readonly #parts: ReplicasParts
+  #others: readonly Replica[] = []
+  #info: (() => ReplicaInfo) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: ReplicasParts) {
+    this.#parts = parts
+  }
+
+  /** The others, as they were heard of last. */
+  get others(): readonly Replica[] {
+    return this.#others
+  }
+
+  /** False when this one may be given up before it has renewed its lease: nothing should begin. */
+  get safe(): boolean {
+    return this.#parts.lease.safe
+  }
+
+  /** The running turn of a tenant whose client calls it so. */
+  runningTurn(tenant: string, request: string): Awaitable<TurnRecord | undefined> {
+    return this.#parts.store.replicas.runningTurn(tenant, request)
+  }
+
+  /** Announces this one from now on. */
+  async join(info: () => ReplicaInfo): Promise<void> {
+    this.#info = info
+    await this.refresh()
+    const { renewMs } = this.#parts.lease.times
+    this.#timer = setInterval(() => void this.refresh().catch(() => {}), renewMs).unref()
+  }
+
+  /** Announces this one, and hears of the others. */
+  async refresh(): Promise<void> {
+    const { lease, now } = this.#parts
+    const shared = this.#parts.store.replicas
+    const info = this.#info
+    const before = this.#others
+    const found = info && lease.held ? await shared.announce(lease.held, info(), now()) : await shared.replicas(now())
+    this.#others = found.filter((other) => !this.isOwn(other))
+    for (const other of before) if (!this.#others.some((one) => same(one, other))) this.#parts.gone(other)
+    for (const other of this.#others) if (other.expired) await this.lapse(other)
+  }
+
+  /** True when this lease is that of this process. */
+  isOwn({ owner, epoch }: LeaseRef): boolean {
+    const { held } = this.#parts.lease
+    return held?.owner === owner && held.epoch === epoch
+  }
+
+  /** The other replica that has this lease; undefined when none has, or it announces nothing. */
+  find(ref: LeaseRef): Awaitable<Replica | undefined> {
+    const known = this.#others.find((other) => same(other, ref))
+    return known ?? this.refresh().then(() => this.#others.find((other) => same(other, ref)))
+  }
+
+  /** The one with the most room for turns of an agent; undefined when none has any. */
+  withRoom(agent: string): Replica | undefined {
+    const room = ({ agents }: Replica): number => agents[agent] ?? 0
+    const able = this.#others.filter((one) => !one.draining && !one.expired && room(one) > 0)
+    return able.toSorted((one, other) => room(other) - room(one))[0]
+  }
+
+  /** True when this one, or another that takes sessions, can run the agent. */
+  haveAgent(agent: string): boolean {
+    return this.#others.some(({ agents, draining }) => !draining && agent in agents)
+  }
+
+  /** The session of a key, taken for this process where it belongs to no other one. */
+  async take(key: SessionKey): Promise<SessionRecord> {
+    const { store, lease, now } = this.#parts
+    return store.replicas.takeSession(key, newId(), await lease.hold(), now())
+  }
+
+  /** Gives a session up to the others. False when a turn of it is recorded as running, or it is not this one's. */
+  async giveUp(session: Id): Promise<boolean> {
+    const { store, lease } = this.#parts
+    return lease.held !== undefined && (await store.replicas.giveUpSession(session, lease.held))
+  }
+
+  /** Ends a lease that has expired, once its process had its last call. */
+  async lapse(ref: LeaseRef): Promise<boolean> {
+    const { store, now } = this.#parts
+    return store.lapseLease(ref, now(), LAST_CALL_MS)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+function same(one: LeaseRef, other: LeaseRef): boolean {
+  return one.owner === other.owner && one.epoch === other.epoch
+}
