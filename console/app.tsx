@@ -36,8 +36,7 @@ export function App() {
     document.title = `${page[0]!.toUpperCase()}${page.slice(1)} · Turnpike`
   }, [page])
   if (loginNeeded.value) return <LoginPage />
-  if (problem !== undefined) return <Problem text={problem} />
-  if (!me.value) return null
+  if (!me.value) return problem === undefined ? null : <Problem text={problem} />
   const Shown = PAGES[page]
   return (
     <Frame>

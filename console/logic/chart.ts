@@ -38,8 +38,8 @@ export function pathOf(values: readonly (number | undefined)[], top: number): st
     if (value !== undefined) {
       const [x, y] = [(at + 0.5) * step, CHART.height - (value / top) * CHART.height]
       path += `${isDrawing ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`
-      // A point on its own is a line of no length, which round ends make visible.
-      if (!isDrawing) path += 'h0'
+      // A point on its own is a short line.
+      if (!isDrawing) path += 'h2'
     }
     isDrawing = value !== undefined
   }

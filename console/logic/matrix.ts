@@ -1,10 +1,15 @@
-import type { Loss } from '../../src/model/index.ts'
+/** An item that does not survive a pair as it was said, and why, as a sentence. */
+export interface PairLoss {
+  item: string
+  kind: 'lost' | 'weakened'
+  why: string
+}
 
 /** What a pair of protocols loses. */
 export interface MatrixPair {
   client: string
   agent: string
-  losses: readonly Pick<Loss, 'item' | 'kind' | 'why'>[]
+  losses: readonly PairLoss[]
 }
 
 /** The matrix of all pairs. */
@@ -26,8 +31,8 @@ const GROUPS: readonly (readonly [name: string, pattern: RegExp])[] = [
 ]
 
 /** The losses of a pair by what they are about; groups without any are left out. */
-export function groupsOf(losses: MatrixPair['losses']): { name: string; losses: MatrixPair['losses'] }[] {
-  const groups = GROUPS.map(([name]) => ({ name, losses: [] as MatrixPair['losses'][number][] }))
+export function groupsOf(losses: readonly PairLoss[]): { name: string; losses: readonly PairLoss[] }[] {
+  const groups = GROUPS.map(([name]) => ({ name, losses: [] as PairLoss[] }))
   for (const loss of losses) {
     const at = GROUPS.findIndex(([, pattern]) => pattern.test(loss.item))
     groups[at]!.losses.push(loss)

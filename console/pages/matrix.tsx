@@ -1,4 +1,3 @@
-import { lossText } from '../logic/losses.ts'
 import { groupsOf, type MatrixAnswer, type MatrixPair, shadeOf } from '../logic/matrix.ts'
 import { type Route, writeRoute } from '../logic/route.ts'
 import { get } from '../state/api.ts'
@@ -82,8 +81,9 @@ function Explained({ pair: { client, agent, losses } }: { pair: MatrixPair }) {
           <h3>{name}</h3>
           <ul>
             {losses.map((loss) => (
-              <li key={`${loss.item} ${loss.kind}`} class={loss.kind}>
-                {lossText({ ...loss, count: 1 })}
+              <li key={loss.item} class={loss.kind}>
+                <code>{loss.item}</code> {loss.kind === 'lost' ? 'is lost' : 'arrives with less'}.{' '}
+                <span class="muted">{loss.why}</span>
               </li>
             ))}
           </ul>

@@ -49,7 +49,7 @@ function Charts({ running, queued, minutes }: OverviewAnswer) {
       <div class="charts">
         <Chart
           title="Turns a minute"
-          figure={`${(turns / 3_600).toFixed(turns < 3_600 ? 2 : 1)} / s`}
+          figure={rate(minutes)}
           form="bars"
           format={count}
           series={[
@@ -108,6 +108,12 @@ function latencies(p50: readonly (number | undefined)[], p95: readonly (number |
 
 function newest(values: readonly (number | undefined)[]): number | undefined {
   return values.findLast((value) => value !== undefined)
+}
+
+/** Turns a second of the last whole minute, or a minute where they are few. */
+function rate(minutes: readonly Minute[]): string {
+  const turns = minutes.at(-2)?.turns ?? 0
+  return turns < 6 ? `${turns} / min` : `${(turns / 60).toFixed(1)} / s`
 }
 
 function percent(share: number): string {

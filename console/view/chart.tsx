@@ -54,7 +54,7 @@ export function Chart({ title, figure, series, format, form }: ChartProps) {
       </svg>
       <div class="axis" aria-hidden="true">
         <span>60 min ago</span>
-        <span>{format(top)} at the top</span>
+        <span>top: {format(top)}</span>
         <span>now</span>
       </div>
     </figure>

@@ -124,14 +124,14 @@ describe('a chart', () => {
   })
 
   test('breaks a line where there is no value', () => {
-    expect(pathOf([0, 10, undefined, 5], 10)).toBe('M75.0 120.0h0L225.0 0.0M525.0 60.0h0')
+    expect(pathOf([0, 10, undefined, 5], 10)).toBe('M75.0 120.0h2L225.0 0.0M525.0 60.0h2')
     expect(pathOf([undefined], 10)).toBe('')
   })
 })
 
 test('the matrix groups items, and shades cells by their share', () => {
   const losses = ['start.history', 'query.models', 'part.image', 'ask.input', 'tool.kind', 'usage.total', 'plan'].map(
-    (item) => ({ item, kind: 'dropped', why: 'no-place' }) as Parameters<typeof groupsOf>[0][number],
+    (item) => ({ item, kind: 'lost', why: 'Agents of zot have no place for it.' }) as const,
   )
   expect(groupsOf(losses).map(({ name, losses }) => `${name}: ${losses.map(({ item }) => item).join()}`)).toEqual([
     'The request: start.history',
