@@ -10,6 +10,7 @@ import { mountMethods } from './methods.ts'
 import { mountMetrics } from './metrics.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
 import { mountStdio } from './stdio.ts'
+import { mountWire } from './wire.ts'
 
 /** The HTTP side of the gateway: the fronts' endpoints, the catalog, and health. */
 export function createApp(parts: HttpParts): Hono<HttpEnv> {
@@ -21,6 +22,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountHealth(app, parts)
   mountCatalog(app, parts)
   mountInsight(app, parts)
+  mountWire(app, parts)
   mountMatrix(app, parts)
   mountMe(app, parts)
   mountMetrics(app, parts)

@@ -35,6 +35,7 @@ function doorsOf({ codecs, standIns = [] }: HttpParts): Door[] {
   return [...http, ...stdio]
 }
 
-function observerOf({ tenant, role, allowed }: Caller): Observer {
+/** A client as one that looks at the gateway. */
+export function observerOf({ tenant, role, allowed }: Caller): Observer {
   return { tenant, admin: role === 'admin', ...(allowed && { allowed }) }
 }

@@ -38,7 +38,10 @@ export function admitted(
 }
 
 /** Serves an endpoint to operators: clients whose key has `role: admin`, and every client of a gateway without keys. */
-export function forAdmins(parts: HttpParts, serve: (c: Context<HttpEnv>, caller: Caller) => Response) {
+export function forAdmins(
+  parts: HttpParts,
+  serve: (c: Context<HttpEnv>, caller: Caller) => Response | Promise<Response>,
+) {
   return admitted(parts, (c, caller) => {
     const fault = roleRefusal(caller)
     return fault ? refused(c, { fault, headers: {} }) : serve(c, caller)

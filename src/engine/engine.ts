@@ -2,7 +2,7 @@ import type { Store } from '../contract/index.ts'
 import { Breakers, Replies } from './agent/index.ts'
 import { ClientLink, type ClientOptions, type ClientPeers, Outbox } from './client/index.ts'
 import { type EngineParts, type EngineSettings, elapsed } from './common/index.ts'
-import { commandTakers, Dispatcher, type Memory } from './dispatch/index.ts'
+import { commandTakers, Dispatcher, type Memory, type TurnWire, turnWire, type Viewer } from './dispatch/index.ts'
 import { Insight } from './insight.ts'
 import {
   Elsewhere,
@@ -134,6 +134,12 @@ export class Engine {
     this.#memory.sessions.retire(settings.agents)
     this.#memory.sessions.warm(settings.agents.values())
     this.#upkeep.watch()
+  }
+
+  /** What is known of the wires of a turn; undefined when there is none of that id that the viewer may see. */
+  async wire(turn: string, viewer: Viewer): Promise<TurnWire | undefined> {
+    await this.#recorder.flush()
+    return turnWire({ store: this.#store, turns: this.#memory.turns }, turn, viewer)
   }
 
   /** A client's wire. The caller feeds it and calls `open` first. */

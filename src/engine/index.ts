@@ -8,6 +8,6 @@ export {
   type StandInOptions,
 } from './client/index.ts'
 export type { AgentSettings, Cluster, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
-export { mayUse } from './dispatch/index.ts'
+export { mayUse, type TurnWire } from './dispatch/index.ts'
 export { Engine } from './engine.ts'
 export type { AgentStatus, Insight, Observer, Overview } from './insight.ts'

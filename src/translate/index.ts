@@ -2,5 +2,6 @@ export { type FinishedWire, finishWire, type OrphanedStandIn } from './finish-wi
 export type { Translated } from './output.ts'
 export type { Party } from './party.ts'
 export { plainWire, RecordingError, readRecording, type Wire, type WireStep } from './recording.ts'
+export { type RecordedTurn, type Reencoded, reencode, type WrittenFrame } from './reencode.ts'
 export { translate } from './translate.ts'
 export type { Translation } from './translation.ts'

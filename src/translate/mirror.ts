@@ -61,7 +61,7 @@ export class MirrorTarget implements Target {
 }
 
 /** A turn in the same session whose request is a plain prompt. */
-function plainTurn({ exchange, turn, session }: Command & TurnStart): Command & TurnStart {
+export function plainTurn({ exchange, turn, session }: Command & TurnStart): Command & TurnStart {
   const input = [{ type: 'text', text: UNKNOWN } as const]
   const id = session?.id
   return { exchange, turn, type: 'turn-start', task: 'prompt', input, options: {}, session: { ...(id && { id }) } }

@@ -172,6 +172,7 @@ export const PARTS: readonly Part[] = [
       'src/engine',
       'src/cluster',
       'src/matrix',
+      'src/translate',
       'hono',
       '@hono/node-server',
       'node:crypto',

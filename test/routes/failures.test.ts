@@ -150,7 +150,8 @@ const BAD_INPUTS: BadInput[] = [
 const ALLOWED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(CLIENTS).map(({ path }) => [path, 'POST OPTIONS'])),
   '/v1/turns': 'GET HEAD POST OPTIONS',
-  '/v1/turns/t': 'GET HEAD POST OPTIONS',
+  '/v1/turns/t': 'GET HEAD POST DELETE OPTIONS',
+  '/v1/turns/t/wire': 'GET HEAD OPTIONS',
   '/v1/turns/t/events': 'GET HEAD OPTIONS',
   '/v1/sessions/s': 'GET HEAD DELETE OPTIONS',
   '/v1/stdio/zot': 'POST OPTIONS',
