@@ -7,6 +7,7 @@ import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { otherGateways } from './other-gateways.ts'
 import { missingPrograms } from './programs.ts'
+import { Progress } from './progress.ts'
 import { readConfig } from './read-config.ts'
 import { collectorOf, exportOptions } from './setup.ts'
 
@@ -25,11 +26,14 @@ export async function checkCommand(args: string[]): Promise<number> {
   const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
   const none = file === undefined ? [NO_FILE] : []
   const missing = missingPrograms(config, process.env)
+  const progress = new Progress()
+  progress.show('asking agents, other gateways and the collector')
   const [unready, others, telemetry] = await Promise.all([
     agentProblems(config, process.env),
     otherGateways(config, config.server.port),
     telemetryProblems(config),
   ])
+  progress.end()
   for (const warning of [...none, ...config.warnings, ...missing, ...unready, ...others, ...telemetry]) {
     process.stderr.write(`warning: ${warning}\n`)
   }

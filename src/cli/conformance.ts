@@ -1,6 +1,7 @@
 import type { Behaviour, ProtocolSuites, Result, Suite } from '../conformance/index.ts'
 import type { Fault } from '../model/index.ts'
 import { takeOptions, UsageError } from './arguments.ts'
+import { Progress } from './progress.ts'
 
 const OPTIONS = ['url', 'model', 'format', 'timeout', 'only', 'play', 'behaviour'] as const
 const FLAGS: readonly string[] = ['--client', '--hostile']
@@ -36,7 +37,9 @@ export async function conformanceCommand(args: string[]): Promise<number> {
   const { suite, command, behaviour, format, isClient, protocol } = parsed
   if (parsed.play !== undefined)
     return playStdio(behaviour === undefined ? suite : misbehaving(suite, behaviour), parsed.play, command)
-  const results = await (isClient ? clientResults(parsed) : agentResults(parsed))
+  const progress = new Progress()
+  const results = await (isClient ? clientResults(parsed, progress) : agentResults(parsed, progress))
+  progress.end()
   if ('code' in results) {
     process.stderr.write(`turnpike conformance: the program could not be run: ${results.message}\n`)
     return 3
@@ -46,18 +49,18 @@ export async function conformanceCommand(args: string[]): Promise<number> {
   return countsOf(report).broken === 0 ? 0 : 1
 }
 
-async function agentResults(parsed: ConformanceArguments): Promise<readonly Result[] | Fault> {
+async function agentResults(parsed: ConformanceArguments, { step }: Progress): Promise<readonly Result[] | Fault> {
   const { MODEL, testAgent, testHostileAgent } = await import('../conformance/index.ts')
   const { suite, command, timeoutMs, only, url, model, isHostile } = parsed
   const [program = '', ...args] = command
   const target = url === undefined ? { command: program, args, cwd: process.cwd() } : { url }
   const values: Record<string, string> = model === undefined ? {} : { [MODEL]: model }
-  const test = { suite, timeoutMs, hostEnv: process.env, target, values }
+  const test = { suite, timeoutMs, hostEnv: process.env, target, values, progress: step }
   if (isHostile) return testHostileAgent({ ...test, ...(only !== undefined && { only: await behaviourOf(only) }) })
   return testAgent({ ...test, ...(only !== undefined && { only }) })
 }
 
-async function clientResults(parsed: ConformanceArguments): Promise<readonly Result[] | Fault> {
+async function clientResults(parsed: ConformanceArguments, { step }: Progress): Promise<readonly Result[] | Fault> {
   const { testClient, testHostileClient } = await import('../conformance/index.ts')
   const { suite, command, timeoutMs, only, isHostile, protocol, suites } = parsed
   const [program = '', ...args] = command
@@ -73,6 +76,7 @@ async function clientResults(parsed: ConformanceArguments): Promise<readonly Res
   return testHostileClient({
     ...test,
     standIn: (name) => standIn(protocol, name),
+    progress: step,
     ...(only !== undefined && { only: await behaviourOf(only) }),
   })
 }

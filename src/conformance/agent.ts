@@ -9,6 +9,8 @@ export interface AgentTest extends AgentOptions {
   readonly target: Target
   /** The only rule to report, with broken rules that it depends on. */
   readonly only?: string
+  /** Called before each run of the program, with what it is about, its number from 1, and the number of them all. */
+  readonly progress?: (what: string, at: number, of: number) => void
 }
 
 /** Tests an agent. Returns the results, or the fault of an agent that could not be run. */
@@ -18,9 +20,10 @@ export async function testAgent(test: AgentTest): Promise<readonly Result[] | Fa
   const rules = only === undefined ? suite.agent : withNeeds(suite.agent, only)
   const wanted = (name: string): boolean => rules.some(({ on }) => on === 'all' || on.includes(name))
   const runs: AgentRun[] = []
-  for (const scenario of suite.scenarios) {
+  for (const [at, scenario] of suite.scenarios.entries()) {
     if ((scenario.only ?? transport) !== transport || !(wanted(scenario.name) || isFirst(scenario.name, suite)))
       continue
+    test.progress?.(scenario.name, at + 1, suite.scenarios.length)
     const { run, fault } = await runScenario(scenario, target, test, runs)
     if (fault && runs.length === 0) return fault
     runs.push(run)

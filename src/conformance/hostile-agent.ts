@@ -1,5 +1,5 @@
 import type { Fault } from '../model/index.ts'
-import { needed } from './agent.ts'
+import { type AgentTest, needed } from './agent.ts'
 import { BAD_REQUESTS, type BadRequest, type GoodRequest } from './bad-requests.ts'
 import {
   type AgentRun,
@@ -32,6 +32,8 @@ export interface HostileAgentTest extends AgentOptions {
   readonly target: Target
   /** The only behaviour to report. */
   readonly only?: Behaviour
+  /** As of an `AgentTest`. */
+  readonly progress?: AgentTest['progress']
 }
 
 const GOOD: Behaviour = 'answers-well'
@@ -64,7 +66,7 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
   const broken = new Set<string>()
   // A server of models tells its models in the first scenario.
   const earlier = suite.onlyHttp ? [(await runScenario(suite.scenarios[0]!, target, test, [])).run] : []
-  for (const { name, demand, id, section, expects } of rules) {
+  for (const [at, { name, demand, id, section, expects }] of rules.entries()) {
     if (name !== GOOD && only !== undefined && only !== name) continue
     let verdict: Verdict = needed({ needs: name === GOOD ? [] : [rules[0]!.id] }, broken)
     if (!verdict) {
@@ -72,6 +74,7 @@ export async function testHostileAgent(test: HostileAgentTest): Promise<readonly
       if ('url' in target && !scenario.steps.every(isOverHttp)) {
         verdict = { skipped: 'it cannot be tested over this transport' }
       } else {
+        test.progress?.(name, at + 1, rules.length)
         const { run, fault } = await runScenario(scenario, target, test, earlier)
         if (fault && results.length === 0) return fault
         verdict = judgeHostileAgent(name, demand, suite, run)

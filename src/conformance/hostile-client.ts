@@ -1,5 +1,5 @@
 import type { Fault } from '../model/index.ts'
-import { needed } from './agent.ts'
+import { type AgentTest, needed } from './agent.ts'
 import { BAD_ANSWERS } from './bad-answers.ts'
 import { demandOn, misbehaving } from './bad-player.ts'
 import { type ClientSeen, type ClientStart, runClient } from './client-run.ts'
@@ -15,6 +15,8 @@ export interface HostileClientTest extends Omit<ClientStart, 'standIn'> {
   readonly standIn: (name: Behaviour) => readonly string[]
   /** The only behaviour to report. */
   readonly only?: Behaviour
+  /** As of an `AgentTest`. */
+  readonly progress?: AgentTest['progress']
 }
 
 /** The hostile rules for clients of a protocol, in order. */
@@ -42,11 +44,12 @@ export async function testHostileClient(test: HostileClientTest): Promise<readon
   const broken = new Set<string>()
   let good: ClientSeen | undefined
   let silent: Verdict
-  for (const rule of rules) {
+  for (const [at, rule] of rules.entries()) {
     const { name, id, section, expects, demand } = rule
     if (name !== GOOD && test.only !== undefined && test.only !== name) continue
     let verdict: Verdict = silent ?? needed({ needs: name === GOOD ? [] : [rules[0]!.id] }, broken)
     if (!verdict) {
+      test.progress?.(name, at + 1, rules.length)
       const seen = await runClient({ ...test, standIn: test.standIn(name) }, misbehaving(test.suite, name))
       if ('code' in seen) return seen
       good ??= seen
