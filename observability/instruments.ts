@@ -7,7 +7,7 @@
  */
 
 import { ATTR } from './attributes.ts'
-import type { Instrument, InstrumentKind } from './meters.ts'
+import type { Instrument, InstrumentKind, Metric } from './meters.ts'
 
 /** Names of labels that spans do not have, or have as a span event's attribute. */
 export const LABEL = {
@@ -163,3 +163,6 @@ export const INSTRUMENTS = {
 
 /** The name of a metric in the code. */
 export type MetricKey = keyof typeof INSTRUMENTS
+
+/** All metrics, by their names in the code. */
+export type AllMetrics = Readonly<Record<MetricKey, Metric>>
