@@ -178,7 +178,7 @@ export interface Store extends KeyStore {
   listSessions(page: Page): Awaitable<Listed<SessionRecord> | undefined>
   /** Stores the agent's own id of the session and clears `renamed`. */
   bindSession(id: Id, bound: string | undefined): Awaitable<void>
-  /** Stores the settings that are present; absent ones keep their value. */
+  /** Stores the settings that are present; absent ones keep their value, each option by itself. */
   setSession(id: Id, settings: SessionSettings): Awaitable<void>
   /**
    * Deletes the session's messages and the agent's own id of it, and sets its epoch to `now`, or to a later value when

@@ -13,6 +13,11 @@ export function toColumn(text: string): string {
   return plain ? text : `${MARK}${JSON.stringify(text)}`
 }
 
+/** A text of others that may be absent, as stored in a column. */
+export function column(text: string | undefined): string | null {
+  return text === undefined ? null : toColumn(text)
+}
+
 /** The reverse of `toColumn`. */
 export function fromColumn(column: string): string {
   return column.startsWith(MARK) ? (JSON.parse(column.slice(1)) as string) : column

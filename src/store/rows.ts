@@ -10,7 +10,7 @@ import type {
   TurnRecord,
 } from '../contract/index.ts'
 import type { Id, Loss, SidedLoss } from '../model/index.ts'
-import { fromColumn } from './key-text.ts'
+import { column, fromColumn } from './key-text.ts'
 
 /** A row of the driver. */
 export type Row = Record<string, SQLOutputValue>
@@ -26,7 +26,7 @@ export function sessionRecord(row: Row): SessionRecord {
     agent: row['agent'] as string,
     session: fromColumn(row['session'] as string),
     conversation: fromColumn(row['conversation'] as string),
-    ...optional('bound', row['bound']),
+    ...text('bound', row['bound']),
     createdAt: row['created_at'] as number,
     usedAt: row['used_at'] as number,
     ...(row['epoch'] !== 0 && { epoch: row['epoch'] as number }),
@@ -53,7 +53,7 @@ export function turnRecord(row: Row): TurnRecord {
     front: row['front'] as string,
     owner: row['owner'] as string,
     epoch: row['epoch'] as number,
-    ...optional('request', row['request']),
+    ...text('request', row['request']),
     startedAt: row['started_at'] as number,
     ...optional('endedAt', row['ended_at']),
     ...optional('outcome', row['outcome']),
@@ -83,7 +83,7 @@ function sidedLosses({ losses, measures }: Row): Pick<TurnRecord, 'losses'> {
 
 /** The parameters of `endTurn` for a record and what its end brings. */
 export function turnRow(record: TurnRecord, { events, messages = [], known, wire }: TurnAdditions): SQLInputValue[] {
-  const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
+  const { turn, session, tenant, agent, front, owner, epoch, request, startedAt } = record
   const { endedAt = startedAt, outcome = 'failed', code = null, delivered, losses = [], measures } = record
   const { usage, ...measured } = measures ?? {}
   return [
@@ -94,7 +94,7 @@ export function turnRow(record: TurnRecord, { events, messages = [], known, wire
     front,
     owner,
     epoch,
-    request,
+    column(request),
     startedAt,
     endedAt,
     outcome,
@@ -130,6 +130,10 @@ export function requestCount(row: Row): RequestCount {
 function measures({ measures, usage }: Row): Pick<TurnRecord, 'measures'> {
   if (typeof measures !== 'string') return {}
   return { measures: { ...(JSON.parse(measures) as TurnMeasures), ...parsed('usage', usage) } }
+}
+
+function text(key: string, value: SQLOutputValue | undefined): Record<string, string> {
+  return typeof value === 'string' ? { [key]: fromColumn(value) } : {}
 }
 
 function optional(key: string, value: SQLOutputValue | undefined): Record<string, SQLOutputValue> {

@@ -22,7 +22,7 @@ import type {
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
-import { keyDigest, toColumn } from './key-text.ts'
+import { column, keyDigest, toColumn } from './key-text.ts'
 import { listSessions, listTurns } from './list-rows.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
@@ -145,7 +145,7 @@ class SqliteStore implements Store {
   }
 
   bindSession(id: Id, bound: string | undefined): Awaitable<void> {
-    return this.#write(() => void this.#sql.bindSession.run(bound ?? null, id))
+    return this.#write(() => void this.#sql.bindSession.run(column(bound), id))
   }
 
   setSession(id: Id, settings: SessionSettings): Awaitable<void> {
@@ -198,9 +198,9 @@ class SqliteStore implements Store {
   }
 
   beginTurn(record: TurnRecord): Awaitable<boolean> {
-    const { turn, session, tenant, agent, front, owner, epoch, request = null, startedAt } = record
+    const { turn, session, tenant, agent, front, owner, epoch, request, startedAt } = record
     return this.#write(() => {
-      this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, request, startedAt, session)
+      this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, column(request), startedAt, session)
       // Sessions of a file belong to nobody.
       return true
     })
@@ -315,7 +315,10 @@ class SqliteStore implements Store {
   }
 
   takePlace({ turn, tenant, owner, epoch }: TurnPlace, most: number): Awaitable<boolean> {
-    return this.#write(() => this.#sql.takePlace.get(turn, tenant, owner, epoch, tenant, most) !== undefined)
+    return this.#write(() => {
+      this.#sql.takePlace.run(turn, tenant, owner, epoch, tenant, most)
+      return this.#sql.hasPlace.get(turn) !== undefined
+    })
   }
 
   givePlace(turn: Id): Awaitable<void> {

@@ -210,7 +210,8 @@ const SQL = {
   takePlace: `
     INSERT INTO places (turn, tenant, owner, epoch)
     SELECT ?, ?, ?, ? WHERE (SELECT count(*) FROM places JOIN leases USING (owner, epoch) WHERE tenant = ?) < ?
-    ON CONFLICT (turn) DO NOTHING RETURNING turn`,
+    ON CONFLICT (turn) DO NOTHING`,
+  hasPlace: 'SELECT 1 FROM places WHERE turn = ?',
   givePlace: 'DELETE FROM places WHERE turn = ?',
   countRequests: `
     INSERT INTO requests (process, name, count, counted_at) VALUES (?, ?, ?, ?)

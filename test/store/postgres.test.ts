@@ -10,6 +10,7 @@ import { SCHEMA_VERSION } from '../../src/store/postgres/schema.ts'
 import { sql } from '../../src/store/postgres/sql.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { KEY, storeContract, TURN } from './contract.ts'
+import { storeFollowsModel } from './steps.ts'
 
 const message = (text: string): Message => ({ role: 'assistant', parts: [{ type: 'text', text }], at: 1 })
 
@@ -49,6 +50,17 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
   })
 
   storeContract('PostgreSQL', open)
+  storeFollowsModel(
+    async () => {
+      const store = await open('model')
+      const tables = await asked(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'model' AND tablename <> 'turnpike_versions'",
+      )
+      await asked(`TRUNCATE ${tables.map(({ tablename }) => `model.${tablename}`).join()}`)
+      return store
+    },
+    { numRuns: 4 },
+  )
 
   describe('its writes', () => {
     it('go to the server together when they are ready together', async () => {

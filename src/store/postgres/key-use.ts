@@ -1,4 +1,5 @@
 import type { DaySpent, TurnPlace, TurnRecord } from '../../contract/index.ts'
+import type { Id } from '../../model/index.ts'
 import { list, Raw, sql } from './sql.ts'
 
 /** A statement that records an ended turn, and counts what it has used if that was its first end. */
@@ -40,6 +41,9 @@ export function placeTaken({ turn, tenant, owner, epoch }: TurnPlace, most: numb
     sql`SELECT turn FROM places WHERE turn = ${turn}`,
   ]
 }
+
+/** Gives a place back. */
+export const placeGiven = (turn: Id): string => sql`DELETE FROM places WHERE turn = ${turn}`
 
 /** Statements that store the counts of a process, and the rows of all others as the last one. */
 export function countsShared(process: string, counts: ReadonlyMap<string, number>, now: number): string[] {

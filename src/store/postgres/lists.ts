@@ -11,8 +11,8 @@ import {
   sessionConditions,
   turnConditions,
 } from '../lists.ts'
-import { DELETED, type Row } from '../rows.ts'
-import { LAST_TURN, listedOf, sessionOf } from './rows.ts'
+import { DELETED, listedTurn, type Row, sessionRecord } from '../rows.ts'
+import { SESSION } from './session-statements.ts'
 import { Raw, sql } from './sql.ts'
 
 /** Runs statements together and gives the rows of each. */
@@ -50,7 +50,7 @@ export async function listTurns(run: Run, page: TurnPage): Promise<Listed<Listed
   const ended = await Promise.all(
     tenants.map((tenant) => foundIn(run, { table: TURNS, tenant, page, from }, endedTurns)),
   )
-  const found = [{ rows: running }, ...ended].map((one) => ({ ...one, rows: one.rows.map(listedOf) }))
+  const found = [{ rows: running }, ...ended].map((one) => ({ ...one, rows: one.rows.map(listedTurn) }))
   return pageOf(found, page.limit, placeOfTurn)
 }
 
@@ -62,7 +62,7 @@ export async function listSessions(run: Run, page: Page): Promise<Listed<Session
   const rows = await Promise.all(
     tenants.map((tenant) => foundIn(run, { table: SESSIONS, tenant, page, from }, sessionsOf)),
   )
-  const found = rows.map((one) => ({ ...one, rows: one.rows.map(sessionOf) }))
+  const found = rows.map((one) => ({ ...one, rows: one.rows.map(sessionRecord) }))
   return pageOf(found, page.limit, placeOfSession)
 }
 
@@ -150,7 +150,7 @@ function turnMatches(page: TurnPage, { at, id }: Place, searched: Raw): Raw {
 function sessionsOf({ tenant, page, from }: Part<Page>, since: number): string {
   const { agent, text } = sessionConditions(page)
   return sql`
-    SELECT *, ${LAST_TURN} FROM sessions
+    SELECT ${SESSION} FROM sessions
     WHERE tenant = ${tenant} AND used_at >= ${since} AND (used_at, id COLLATE "C") < (${from.at}, ${from.id})
       AND agent = coalesce(${agent}, agent) AND ${contains(TEXT_OF_SESSION, text)}
     ORDER BY used_at DESC, id COLLATE "C" DESC LIMIT ${page.limit + 1}`

@@ -9,10 +9,10 @@ import type {
 } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import { keyDigest, toColumn } from '../key-text.ts'
-import type { Row } from '../rows.ts'
+import { type Row, sessionRecord, turnRecord } from '../rows.ts'
 import type { Results } from './lane.ts'
-import { keyColumns, LAST_TURN, sessionOf, turnOf } from './rows.ts'
 import type { ServerClock } from './server-clock.ts'
+import { SESSION } from './session-statements.ts'
 import { Raw, sql } from './sql.ts'
 
 /** The lease that a session belongs to is over, or it belongs to none. */
@@ -48,7 +48,8 @@ export class PostgresReplicas implements ReplicaStore {
   }
 
   async takeSession(key: SessionKey, id: Id, by: LeaseRef, now: number): Promise<SessionRecord> {
-    const { tenant, agent, session, conversation } = keyColumns(key)
+    const { tenant, agent } = key
+    const [session, conversation] = [toColumn(key.session), toColumn(key.conversation)]
     const digest = keyDigest(key)
     const [rows] = await this.#run([
       sql`
@@ -61,9 +62,9 @@ export class PostgresReplicas implements ReplicaStore {
           used_at = greatest(sessions.used_at, excluded.used_at),
           owner = CASE WHEN ${IS_FREE} THEN excluded.owner ELSE sessions.owner END,
           owner_epoch = CASE WHEN ${IS_FREE} THEN excluded.owner_epoch ELSE sessions.owner_epoch END
-        RETURNING *, ${LAST_TURN}`,
+        RETURNING ${SESSION}`,
     ])
-    return sessionOf(rows![0]!)
+    return sessionRecord(rows![0]!)
   }
 
   async giveUpSession(id: Id, { owner, epoch }: LeaseRef): Promise<boolean> {
@@ -81,7 +82,7 @@ export class PostgresReplicas implements ReplicaStore {
     const [rows] = await this.#run([
       sql`SELECT * FROM running WHERE tenant = ${tenant} AND request = ${toColumn(request)} LIMIT 2`,
     ])
-    return rows!.length === 1 ? turnOf(rows![0]!) : undefined
+    return rows!.length === 1 ? turnRecord(rows![0]!) : undefined
   }
 
   async secret(candidate: string): Promise<string> {

@@ -1,0 +1,99 @@
+import type { SessionKey } from '../../contract/index.ts'
+import type { Id, Message } from '../../model/index.ts'
+import { randomId } from '../../startup/index.ts'
+import { column, keyDigest, toColumn } from '../key-text.ts'
+import { Raw, sql } from './sql.ts'
+
+/** The columns of a session, and its last turn. */
+export const SESSION = new Raw(`*, coalesce(
+  (SELECT json_build_array(turn, owner, 0)::text FROM running WHERE session = sessions.id
+    ORDER BY started_at DESC, turn DESC LIMIT 1),
+  (SELECT json_build_array(turn, owner, 1)::text FROM turns WHERE session = sessions.id ORDER BY position DESC LIMIT 1)
+) AS last`)
+
+/** Opens the session of a key; one that was deleted before begins with an epoch. */
+export function openSession(key: SessionKey, id: Id, now: number): string {
+  const { tenant, agent } = key
+  const [session, conversation] = [toColumn(key.session), toColumn(key.conversation)]
+  const digest = keyDigest(key)
+  return sql`
+    INSERT INTO sessions (id, key, tenant, agent, session, conversation, created_at, used_at, epoch)
+    SELECT ${id}, ${digest}, ${tenant}, ${agent}, ${session}, ${conversation}, ${now}, ${now},
+      CASE WHEN EXISTS (SELECT 1 FROM forgotten WHERE key = ${digest}) THEN ${Math.max(1, now)} ELSE 0 END
+    ON CONFLICT (key) DO UPDATE SET used_at = greatest(sessions.used_at, excluded.used_at)
+    RETURNING ${SESSION}`
+}
+
+/** Reads a session by its key or its id. */
+export const findSession = (key: SessionKey): string =>
+  sql`SELECT ${SESSION} FROM sessions WHERE key = ${keyDigest(key)}`
+export const readSession = (id: Id): string => sql`SELECT ${SESSION} FROM sessions WHERE id = ${id}`
+
+/** Reads whether an agent has heard anything in the session: a turn with one of these codes was taken by none. */
+export const isUsed = (id: Id): string => sql`
+  SELECT CAST(EXISTS (
+    SELECT 1 FROM turns WHERE session = ${id} AND started_at >= (SELECT epoch FROM sessions WHERE id = ${id})
+    AND coalesce(code, '') NOT IN ('agent-unavailable', 'overloaded', 'session-busy', 'session-not-found')
+  ) OR EXISTS (
+    SELECT 1 FROM running WHERE session = ${id} AND started_at >= (SELECT epoch FROM sessions WHERE id = ${id})
+  ) OR EXISTS (SELECT 1 FROM messages WHERE session = ${id} AND answered = 1) AS INT) AS used`
+
+/** Sets what the record of a session says: the agent's own id of it, and the time of its last use. */
+export const bindSession = (id: Id, bound: string | undefined): string =>
+  sql`UPDATE sessions SET bound = ${column(bound)} WHERE id = ${id}`
+export const touchSession = (id: Id, now: number): string =>
+  sql`UPDATE sessions SET used_at = greatest(used_at, ${now}) WHERE id = ${id}`
+
+/** Reads the settings of a session, and replaces those that were read; no row when they are others by now. */
+export const readSettings = (id: Id): string => sql`SELECT settings FROM sessions WHERE id = ${id}`
+export const replaceSettings = (id: Id, before: string | null, after: string): string => sql`
+  UPDATE sessions SET settings = ${after} WHERE id = ${id} AND settings IS NOT DISTINCT FROM ${before} RETURNING id`
+
+/** Forgets what was said in a session, and begins an epoch; the last statement gives it. */
+export const clearSession = (id: Id, now: number): string[] => [
+  sql`DELETE FROM messages WHERE session = ${id}`,
+  sql`UPDATE turns SET messages = NULL WHERE session = ${id} AND messages IS NOT NULL`,
+  sql`UPDATE sessions SET epoch = greatest(${now}, epoch + 1), bound = NULL WHERE id = ${id} RETURNING epoch`,
+]
+
+/** Deletes a session and everything of it, and remembers its key. */
+export const deleteSession = (id: Id, key: SessionKey): string[] => [
+  sql`INSERT INTO forgotten (key) VALUES (${keyDigest(key)}) ON CONFLICT DO NOTHING`,
+  sql`
+    DELETE FROM events WHERE turn IN (
+      SELECT turn FROM turns WHERE session = ${id} UNION ALL SELECT turn FROM running WHERE session = ${id}
+    )`,
+  sql`DELETE FROM turns WHERE session = ${id}`,
+  sql`DELETE FROM running WHERE session = ${id}`,
+  sql`DELETE FROM messages WHERE session = ${id}`,
+  sql`DELETE FROM sessions WHERE id = ${id}`,
+]
+
+/** Reads the usage of the session's deleted turns, then of each turn. */
+export const readUsage = (id: Id): string => sql`
+  SELECT usage FROM sessions WHERE id = ${id} AND usage IS NOT NULL
+  UNION ALL SELECT usage FROM turns WHERE session = ${id} AND usage IS NOT NULL`
+
+/**
+ * Appends a message that belongs to no turn. The messages of a turn have twice its position as their place, those between
+ * two turns the odd number after it.
+ */
+export const appendMessage = (session: Id, message: Message): string => sql`
+  INSERT INTO messages (id, session, answered, json, place)
+  SELECT ${randomId(16)}, id, ${Number(message.role !== 'user')}, ${JSON.stringify(message)}, greatest(
+    2 * coalesce((SELECT max(position) FROM turns WHERE session = sessions.id), 0),
+    coalesce((SELECT max(place) FROM messages WHERE session = sessions.id), 0)
+  ) | 1 FROM sessions WHERE id = ${session}
+  ON CONFLICT (id) DO NOTHING`
+
+/** Reads the messages of a session in their order: all, or those up to the end of the turn `until`. */
+export function readMessages(session: Id, until?: Id): string {
+  const last = new Raw(
+    until === undefined ? 'TRUE' : sql`place <= (SELECT 2 * position FROM turns WHERE turn = ${until})`,
+  )
+  return sql`
+    SELECT json FROM (
+      SELECT json, place, position FROM messages WHERE session = ${session}
+      UNION ALL SELECT messages, 2 * position, 0 FROM turns WHERE session = ${session} AND messages IS NOT NULL
+    ) AS said (json, place, position) WHERE ${last} ORDER BY place, position`
+}

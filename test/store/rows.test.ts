@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import type { TurnRecord } from '../../src/contract/index.ts'
+import { sessionRecord, turnRecord, turnRow } from '../../src/store/rows.ts'
+
+const SESSION = {
+  id: 'S1',
+  tenant: 'acme',
+  agent: 'coder',
+  session: 's',
+  conversation: '',
+  bound: null,
+  created_at: 1,
+  used_at: 2,
+  epoch: 0,
+  settings: null,
+  renamed: 0,
+  last: null,
+}
+const RECORD = { id: 'S1', tenant: 'acme', agent: 'coder', session: 's', conversation: '', createdAt: 1, usedAt: 2 }
+
+describe('the record of a session', () => {
+  test('leaves out what its row has not', () => {
+    expect(sessionRecord(SESSION)).toEqual(RECORD)
+    expect(Object.keys(sessionRecord(SESSION)).sort()).toEqual(Object.keys(RECORD).sort())
+  })
+
+  test.each([
+    [{ bound: 'mine' }, { bound: 'mine' }],
+    [{ bound: '' }, { bound: '' }],
+    [{ epoch: 7 }, { epoch: 7 }],
+    [{ renamed: 1 }, { renamed: true }],
+    [{ settings: '{"model":"big"}' }, { settings: { model: 'big' } }],
+    [{ last: '["t1","host:1",0]' }, { last: { turn: 't1', owner: 'host:1', ended: false } }],
+    [{ last: '["t1","host:1",1]' }, { last: { turn: 't1', owner: 'host:1', ended: true } }],
+    [
+      { session: '\ufdd0"a\\u0000"', conversation: '\ufdd0"\\ud800"' },
+      { session: 'a\0', conversation: '\ud800' },
+    ],
+  ])('of a row with %j has %j', (columns, members) => {
+    expect(sessionRecord({ ...SESSION, ...columns })).toEqual({ ...RECORD, ...members })
+  })
+})
+
+const TURN: TurnRecord = {
+  turn: 't1',
+  session: 'S1',
+  tenant: 'acme',
+  agent: 'coder',
+  front: 'zot',
+  owner: 'host:1',
+  epoch: 3,
+  startedAt: 10,
+  delivered: false,
+}
+const RUNNING = {
+  turn: 't1',
+  session: 'S1',
+  tenant: 'acme',
+  agent: 'coder',
+  front: 'zot',
+  owner: 'host:1',
+  epoch: 3,
+  request: null,
+  started_at: 10,
+}
+
+describe('the record of a turn', () => {
+  test('that runs has what its row has', () => {
+    expect(turnRecord(RUNNING)).toEqual(TURN)
+    expect(turnRecord({ ...RUNNING, request: 'r-7' })).toEqual({ ...TURN, request: 'r-7' })
+  })
+
+  test('that has ended has its end', () => {
+    const row = {
+      ...RUNNING,
+      ended_at: 20,
+      outcome: 'failed',
+      code: 'timeout',
+      delivered: 1,
+      losses: '[{"kind":"dropped","item":"plan","why":"no-place","count":2,"side":"client"}]',
+      measures: '{"back":"zot","timings":{}}',
+      usage: '{"input":3}',
+    }
+    expect(turnRecord(row)).toEqual({
+      ...TURN,
+      endedAt: 20,
+      outcome: 'failed',
+      code: 'timeout',
+      delivered: true,
+      losses: [{ kind: 'dropped', item: 'plan', why: 'no-place', count: 2, side: 'client' }],
+      measures: { back: 'zot', timings: {}, usage: { input: 3 } },
+    })
+  })
+
+  test('has the usage that rows of earlier versions keep among the measures', () => {
+    const measures = '{"back":"zot","timings":{},"usage":{"input":1}}'
+    expect(turnRecord({ ...RUNNING, measures }).measures?.usage).toEqual({ input: 1 })
+    expect(turnRecord({ ...RUNNING, measures, usage: '{"input":2}' }).measures?.usage).toEqual({ input: 2 })
+  })
+})
+
+describe('the row of an ended turn', () => {
+  test('has NULL for what is absent or empty', () => {
+    const row = turnRow({ ...TURN, losses: [] }, { messages: [] })
+    expect(row).toEqual([
+      10,
+      't1',
+      'acme',
+      'coder',
+      'zot',
+      'host:1',
+      3,
+      null,
+      10,
+      10,
+      'failed',
+      null,
+      0,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+      'S1',
+    ])
+  })
+
+  test('keeps the usage apart from the other measures', () => {
+    const measures = { back: 'zot', timings: {}, usage: { input: 3 } }
+    const message = { role: 'user', parts: [{ type: 'text', text: 'a' }], at: 1 } as const
+    const ended = { ...TURN, endedAt: 20, outcome: 'completed', delivered: true, request: 'r', measures } as const
+    const row = turnRow(ended, { messages: [message], events: { turn: 't1', seq: 4, lines: 'L' }, known: 'k' })
+    expect([row[0], row[9], ...row.slice(10)]).toEqual([
+      20,
+      20,
+      'completed',
+      null,
+      1,
+      null,
+      '{"back":"zot","timings":{}}',
+      '{"input":3}',
+      4,
+      JSON.stringify([message]),
+      'L',
+      'k',
+      'S1',
+    ])
+  })
+})
