@@ -1,4 +1,4 @@
-import type { BackPorts } from '../contract/index.ts'
+import type { BackContext, BackPorts } from '../contract/index.ts'
 import { isRecord, type JsonText, member, oneLine, parseObject, quote } from '../model/index.ts'
 import { type Entry, messageLine } from './lines.ts'
 
@@ -11,11 +11,11 @@ export type ControlReply = { success: true; raw: JsonText } | { success: false; 
  */
 export class ControlRequests {
   readonly #ports: BackPorts
-  readonly #recorded: boolean
+  readonly #recorded: BackContext<unknown>['recorded']
   readonly #open = new Map<string, { subtype: string; take: (reply: ControlReply) => void }>()
 
   /** `recorded`: answers have the ids of another client, so that they are matched by their subtypes. */
-  constructor(ports: BackPorts, recorded: boolean) {
+  constructor(ports: BackPorts, recorded: BackContext<unknown>['recorded']) {
     this.#ports = ports
     this.#recorded = recorded
   }
@@ -32,21 +32,24 @@ export class ControlRequests {
     this.#ports.send(oneLine(`{"type":"control_request","request_id":${quote(id)},"request":${request}}`))
   }
 
-  /** Takes a `control_response`: `stray` when nothing waits for it. */
-  answer(value: Record<string, unknown>, json: JsonText): 'taken' | 'stray' | 'misfit' {
+  /**
+   * Takes a `control_response`. `misfit` for one that is not valid or for which nothing waits; `foreign` for a recorded
+   * one whose request is not recorded. One of a recorded client is read by that client's front.
+   */
+  answer(value: Record<string, unknown>, json: JsonText): 'read' | 'foreign' | 'misfit' {
     const response = value['response']
     if (!isRecord(response) || typeof response['request_id'] !== 'string') return 'misfit'
     const raw = member(member(json, 'response')!, 'response') ?? '{}'
     const id = this.#recorded ? this.#recordedId(raw) : response['request_id']
     const request = this.#open.get(id)
-    if (!request) return 'stray'
+    if (!request) return this.#recorded === 'both' ? 'read' : this.#recorded ? 'foreign' : 'misfit'
     this.#open.delete(id)
     const refusal = {
       success: false,
       error: controlErrorText(response['error']) || 'The agent refused the request.',
     } as const
     request.take(response['subtype'] === 'success' ? { success: true, raw } : refusal)
-    return 'taken'
+    return 'read'
   }
 
   /** Whoever waits for an answer of the process learns that there is none. */

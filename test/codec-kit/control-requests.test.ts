@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type ControlReply, ControlRequests, controlErrorText, controlResponse } from '../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../src/contract/index.ts'
 
-function requests(recorded = false) {
+function requests(recorded?: 'agent' | 'both') {
   const sent: unknown[] = []
   const replies: ControlReply[] = []
   const noted = (): void => {}
@@ -30,9 +30,9 @@ describe('control requests', () => {
       { type: 'control_request', request_id: 'turnpike-b1', request: { subtype: 'set_model', model: 'm' } },
       { type: 'control_request', request_id: 'turnpike-b2', request: { subtype: 'interrupt' } },
     ])
-    expect(answer({ subtype: 'success', request_id: 'turnpike-b2', response: { a: 1 } })).toBe('taken')
-    expect(answer({ subtype: 'success', request_id: 'turnpike-b2' })).toBe('stray')
-    expect(answer({ subtype: 'error', request_id: 'turnpike-b1' })).toBe('taken')
+    expect(answer({ subtype: 'success', request_id: 'turnpike-b2', response: { a: 1 } })).toBe('read')
+    expect(answer({ subtype: 'success', request_id: 'turnpike-b2' })).toBe('misfit')
+    expect(answer({ subtype: 'error', request_id: 'turnpike-b1' })).toBe('read')
     expect(replies).toEqual([
       { success: true, raw: '{"a":1}' },
       { success: false, error: 'The agent refused the request.' },
@@ -51,13 +51,16 @@ describe('control requests', () => {
     expect(replies).toEqual([undefined])
   })
 
-  test('of a recording are answered by their subtype', () => {
-    const { made, replies, answer, take } = requests(true)
+  test.each([
+    ['agent', 'foreign'],
+    ['both', 'read'],
+  ] as const)('of a recording (%s) are answered by their subtype, and one too many is %s', (recorded, stray) => {
+    const { made, replies, answer, take } = requests(recorded)
     made.send('initialize', [], take)
     made.send('interrupt', [], take)
-    expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe('taken')
-    expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe('stray')
-    expect(answer({ subtype: 'success', request_id: 'x', response: { subtype: 'initialize' } })).toBe('taken')
+    expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe('read')
+    expect(answer({ subtype: 'success', request_id: 'other', response: {} })).toBe(stray)
+    expect(answer({ subtype: 'success', request_id: 'x', response: { subtype: 'initialize' } })).toBe('read')
     expect(replies).toEqual([
       { success: true, raw: '{}' },
       { success: true, raw: '{"subtype":"initialize"}' },

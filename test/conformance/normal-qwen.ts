@@ -1,4 +1,5 @@
-import { reasonOfExit } from '../../codecs/qwen-code/back/errors.ts'
+import { limitOfExit } from '../../codecs/qwen-code/back/errors.ts'
+import { faultOfEnd } from '../../src/contract/index.ts'
 import { isRecord } from '../../src/model/index.ts'
 import { each, type Heard, type Line, list, type Normalisation, omit, record, whole, without } from './normal.ts'
 
@@ -140,7 +141,7 @@ function withEndsLast(lines: readonly Line[]): Line[] {
 
 /** Without a result that only says how the process ended, what it closes, and the greeting of a turn that never ran. */
 function withoutMadeEnds(lines: readonly Line[], { end }: Heard): readonly Line[] {
-  const said = reasonOfExit(end).reason.message
+  const said = (limitOfExit(end) ?? faultOfEnd(end)).message
   return lines.filter((line, at) => {
     const after = lines.slice(at + 1)
     const made = (one: Line | undefined): boolean => record(one?.['error'])['message'] === said

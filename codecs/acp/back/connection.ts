@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { RpcCalls, RpcWriter, type TakeAnswer } from '../../../src/codec-kit/index.ts'
-import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { Handshake, RpcCalls, RpcWriter, type TakeAnswer } from '../../../src/codec-kit/index.ts'
+import type { BackContext, BackPorts, CallEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, member } from '../../../src/model/index.ts'
 import type { ContentKinds } from '../content.ts'
 import { textOfError } from '../errors.ts'
@@ -19,10 +19,9 @@ export class Connection {
   /** The reason why nothing can be sent any more. */
   dead: Fault | undefined
   readonly calls: RpcCalls
+  readonly handshake: Handshake
   readonly #ports: BackPorts
   readonly #onBroken: (why: Fault) => void
-  /** The steps that wait for the handshake; undefined once it is done. */
-  #waiting: (() => void)[] | undefined = []
 
   /** `onBroken` is called when the handshake fails, before the engine gets the fault. */
   constructor(context: BackContext<Options>, ports: BackPorts, onBroken: (why: Fault) => void) {
@@ -30,12 +29,7 @@ export class Connection {
     this.#ports = ports
     this.#onBroken = onBroken
     this.calls = new RpcCalls((line) => this.send(line), this.writer)
-    if (context.recorded) this.#waiting = undefined
-  }
-
-  /** The handshake is done. */
-  get greeted(): boolean {
-    return this.#waiting === undefined
+    this.handshake = new Handshake(context, 'initialize')
   }
 
   /** The kinds of content that prompts may have. */
@@ -65,12 +59,6 @@ export class Connection {
     })
   }
 
-  /** Runs the step once the handshake is done, or the agent is gone. */
-  ready(step: () => void): void {
-    if (this.#waiting) this.#waiting.push(step)
-    else step()
-  }
-
   /** Writes a line; nothing when the agent is gone. */
   send(line: string): void {
     if (!this.dead) this.#ports.send(line)
@@ -86,14 +74,12 @@ export class Connection {
   die(why: Fault): void {
     this.dead = why
     this.calls.end()
-    this.#go()
+    this.handshake.end()
   }
 
   /** The fault of a turn that the end of the process leaves unanswered. */
   reasonOf(end: CallEnd): Fault {
-    if (end.why !== 'closed' || end.fault || this.greeted) return faultOfEnd(end)
-    const text = `The agent "${this.context.agent}" ended before it answered initialize: check its command and arguments (its stderr is in the gateway log).`
-    return fault('agent-unavailable', text, { retryable: false })
+    return this.handshake.reasonOf(end, `agent "${this.context.agent}"`, 'its command and arguments')
   }
 
   /** The fault of an agent that wants a login before it works. */
@@ -129,13 +115,7 @@ export class Connection {
   #greet(json: JsonText): void {
     const version = this.about?.agentInfo?.version
     this.#ports.emit({ turn: null, type: 'agent-ready', ...(version != null && { version }), json })
-    this.#go()
-  }
-
-  #go(): void {
-    const waiting = this.#waiting ?? []
-    this.#waiting = undefined
-    for (const step of waiting) step()
+    this.handshake.end()
   }
 
   #break(code: 'agent-unavailable' | 'unsupported-version', text: string): void {

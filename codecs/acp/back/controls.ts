@@ -35,7 +35,7 @@ export class Controls {
         this.#session.close()
         return
       case 'session-delete':
-        this.#connection.ready(() => this.#delete(command))
+        this.#connection.handshake.whenDone(() => this.#delete(command))
         return
       case 'config-set':
         this.#configure(command)
@@ -70,7 +70,7 @@ export class Controls {
 
   /** An agent says with its session what it offers. */
   #query(command: CommandOf<'query'>): void {
-    this.#connection.ready(() => {
+    this.#connection.handshake.whenDone(() => {
       const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})
       this.#session.ensure({ bound: command.session?.bound, place }, (why) => {
         const { offers, models } = this.#session.settings

@@ -58,7 +58,7 @@ export class Prompts {
   start(start: CommandOf<'turn-start'>): void {
     const work: Work = { decoder: new TurnDecoder(this.#peers.ports, start.turn), start, sent: false }
     this.#work = work
-    this.#peers.connection.ready(() => this.#open(work))
+    this.#peers.connection.handshake.whenDone(() => this.#open(work))
   }
 
   /** Has the session opened and set as the turn wants it; in a recording it was. */

@@ -1,4 +1,4 @@
-import { ModelBack } from '../../../src/codec-kit/index.ts'
+import { ModelTurn, TurnBack } from '../../../src/codec-kit/index.ts'
 import type { BackHalf } from '../../../src/contract/index.ts'
 import { backCapabilities } from '../capabilities.ts'
 import type { Options } from '../options.ts'
@@ -9,5 +9,6 @@ export const back: BackHalf<Options> = {
   capabilities: backCapabilities,
   memory: () => 'request',
   configuredModel: ({ options }) => options.model,
-  open: ({ options }, ports) => new ModelBack(ports, (start, report) => new MessagesApi(start, options, ports, report)),
+  open: ({ options }, ports) =>
+    new TurnBack((start) => new ModelTurn(start, ports, (report) => new MessagesApi(start, options, ports, report))),
 }

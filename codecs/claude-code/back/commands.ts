@@ -12,7 +12,7 @@ export function runCommand(command: Outside, process: ClaudeProcess, ports: Back
   const { exchange } = command
   const done = (answer: { data?: JsonText; fault?: Fault }): void =>
     ports.emit({ turn: null, type: 'command-reply', exchange, ...answer })
-  process.ready(() => {
+  process.handshake.whenDone(() => {
     if (process.dead) done({ fault: process.dead })
     else if (command.type === 'query') done(query(command, process))
     else configure(command, process, done)

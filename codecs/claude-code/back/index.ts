@@ -113,10 +113,10 @@ export class ClaudeCodeBack implements BackLink {
     const { value, json } = line
     switch (value['type']) {
       case 'control_response':
-        this.#answered(this.#process.controls.answer(value, json), line)
+        this.#done(this.#process.controls.answer(value, json), 'command-reply', line)
         return
       case 'control_request':
-        if (this.#asks.read(turn, line) === 'misfit') this.#unparsed('ask')
+        this.#done(this.#asks.read(turn, line), 'ask', line)
         return
       case 'control_cancel_request':
         this.#asks.cancelled(line)
@@ -130,14 +130,6 @@ export class ClaudeCodeBack implements BackLink {
         if (value['type'] === 'system' && value['subtype'] === 'init') this.#init(line, turn)
         else this.#content(line, turn)
     }
-  }
-
-  /** An answer to a request of ours; those of a recorded client were for it. */
-  #answered(outcome: 'taken' | 'stray' | 'misfit', line: Line): void {
-    const { recorded } = this.#process
-    if (outcome === 'stray' && recorded) {
-      if (recorded === 'agent') this.#foreign(line)
-    } else if (outcome !== 'taken') this.#unparsed('command-reply')
   }
 
   #init({ value }: Line, turn: TurnDecoder | undefined): void {

@@ -25,7 +25,7 @@ export class Work {
 
   /** Sends the prompt once the agent is ready; `before` runs a step when nothing else runs. */
   begin(before: (step: () => void) => void): void {
-    this.#process.ready(() => {
+    this.#process.handshake.whenDone(() => {
       if (this.decoder.ended) return
       if (this.#process.dead) this.decoder.fail(this.#process.dead)
       else before(() => this.#setModel())

@@ -23,7 +23,7 @@ export class Queries {
       return
     }
     this.#waiting.add(exchange)
-    this.#server.ready(() => {
+    this.#server.handshake.whenDone(() => {
       if (this.#server.dead) this.#fail(exchange, this.#server.dead)
       else {
         this.#server.call('model/list', '{}', (answer) => {

@@ -1,5 +1,5 @@
-import { RPC_CODES, type RpcAnswer, RpcCalls, RpcWriter } from '../../../src/codec-kit/index.ts'
-import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { Handshake, RPC_CODES, type RpcAnswer, RpcCalls, RpcWriter } from '../../../src/codec-kit/index.ts'
+import type { BackContext, BackPorts, CallEnd } from '../../../src/contract/index.ts'
 import { type Fault, fault, type JsonText, member, object, quote } from '../../../src/model/index.ts'
 
 /** Messages about what a turn does not need, which the agent is asked to leave out. */
@@ -30,23 +30,17 @@ const HELLO = object([
 export class AppServer {
   /** Set once the process is gone. */
   dead: Fault | undefined
+  readonly handshake: Handshake
   readonly #context: BackContext<unknown>
   readonly #ports: BackPorts
   readonly #writer = new RpcWriter({ jsonrpc: false })
   readonly #calls: RpcCalls
-  /** The steps that wait for the answer to `initialize`; undefined once it came. */
-  #waiting: (() => void)[] | undefined = []
 
   constructor(context: BackContext<unknown>, ports: BackPorts) {
     this.#context = context
     this.#ports = ports
     this.#calls = new RpcCalls((line) => ports.send(line), this.#writer)
-    if (context.recorded) this.#waiting = undefined
-  }
-
-  /** The handshake is done. */
-  get greeted(): boolean {
-    return this.#waiting === undefined
+    this.handshake = new Handshake(context, 'initialize')
   }
 
   /** Starts the process and says hello. */
@@ -55,12 +49,6 @@ export class AppServer {
     const args = configured.includes('app-server') ? configured : [...configured, 'app-server']
     this.#ports.open({ kind: 'process', args, stdin: 'open' })
     this.call('initialize', HELLO, (answer) => this.#greet(answer))
-  }
-
-  /** Runs the step once the agent has answered `initialize`, or has ended. */
-  ready(step: () => void): void {
-    if (this.#waiting) this.#waiting.push(step)
-    else step()
   }
 
   /** Calls a method of the agent; `take` gets its answer, and nothing when the process ends before. */
@@ -85,22 +73,15 @@ export class AppServer {
 
   /** The fault of a turn that the end of the process leaves without an answer. */
   reasonOf(end: CallEnd): Fault {
-    if (end.why !== 'closed' || end.fault || this.greeted) return faultOfEnd(end)
-    const text = `The Codex agent "${this.#context.agent}" ended before it answered initialize: check its arguments and its configuration (its stderr is in the gateway log).`
-    return fault('agent-unavailable', text, { retryable: false })
+    const agent = `Codex agent "${this.#context.agent}"`
+    return this.handshake.reasonOf(end, agent, 'its arguments and its configuration')
   }
 
   /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
   die(reason: Fault): void {
     this.dead = reason
     this.#calls.end()
-    this.#go()
-  }
-
-  #go(): void {
-    const waiting = this.#waiting ?? []
-    this.#waiting = undefined
-    for (const step of waiting) step()
+    this.handshake.end()
   }
 
   #greet(answer: RpcAnswer): void {
@@ -114,7 +95,7 @@ export class AppServer {
     this.#ports.send(this.#writer.notification('initialized'))
     const version = versionOf(answer.result)
     this.#ports.emit({ turn: null, type: 'agent-ready', ...(version !== undefined && { version }) })
-    this.#go()
+    this.handshake.end()
   }
 }
 

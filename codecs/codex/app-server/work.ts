@@ -33,7 +33,7 @@ export class Work {
 
   /** Opens the thread and sends the prompt, once the agent is ready; `before` runs a step when nothing else runs. */
   begin(before: (step: () => void) => void): void {
-    this.#server.ready(() => {
+    this.#server.handshake.whenDone(() => {
       if (this.decoder.ended) return
       if (this.#server.dead) this.decoder.fail(this.#server.dead)
       else this.#thread.open(this.#start, (failed) => before(() => this.#send(failed)))

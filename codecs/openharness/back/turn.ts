@@ -1,4 +1,4 @@
-import { dropped, ToolCalls, weakened } from '../../../src/codec-kit/index.ts'
+import { type CallTurn, dropped, ToolCalls, weakened } from '../../../src/codec-kit/index.ts'
 import type { BackPorts, CallEnd, CallHead, Frame } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -27,7 +27,7 @@ interface OpenAsk extends Omit<Resume, 'reply'> {
  * One turn of an engine: an HTTP call, and one more for every approval of the engine that is answered. It ends with the
  * first call that fails, or with the one after which nothing is open any more.
  */
-export class EngineTurn {
+export class EngineTurn implements CallTurn {
   readonly turn: Id
   readonly #start: Start
   readonly #options: Options
@@ -52,6 +52,10 @@ export class EngineTurn {
     if (start.ext && ownExt(start.ext) === undefined) ports.report(dropped('ext', start.ext.protocol), this.turn)
   }
 
+  begin(): void {
+    this.#send()
+  }
+
   /** The answer to one of the engine's approvals; it waits for the call that is on the wire. */
   reply({ ask, reply }: CommandOf<'ask-reply'>): void {
     const open = ask === undefined ? undefined : this.#asks.get(ask)
@@ -59,7 +63,7 @@ export class EngineTurn {
     this.#asks.delete(ask!)
     const { approvalId, continuation } = open
     this.#replies.push({ approvalId, continuation, reply: this.#heeded(open, reply) })
-    if (!this.#call) this.send()
+    if (!this.#call) this.#send()
   }
 
   /** OpenHarness has no cancel: the turn ends at once, and a call that is still on the wire is nobody's any more. */
@@ -102,7 +106,7 @@ export class EngineTurn {
   }
 
   /** Sends the request, or the next answer to an approval. */
-  send(): void {
+  #send(): void {
     const resume = this.#replies.shift()
     this.#calls += 1
     const requestId = `req_${this.turn}${this.#calls === 1 ? '' : `_${this.#calls}`}`
@@ -143,7 +147,7 @@ export class EngineTurn {
     this.#call = undefined
     this.#said ||= stream.text
     if (answer.fault) this.#fail(answer.fault, answer)
-    else if (this.#replies.length > 0) this.send()
+    else if (this.#replies.length > 0) this.#send()
     else if (this.#asks.size === 0) this.#complete(answer)
   }
 

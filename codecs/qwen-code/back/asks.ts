@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { askIdOf, weakened } from '../../../src/codec-kit/index.ts'
+import { askIdOf, controlResponse, weakened } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   type AskOption,
@@ -17,7 +17,6 @@ import {
 import { CanUseTool, ControlRequest, Questions } from '../schema.ts'
 import { sameJson, toExt } from '../wire.ts'
 import type { Line, Reading } from './lines.ts'
-import type { CliProcess } from './process.ts'
 import type { TurnDecoder } from './turn.ts'
 
 /** A question of the agent: how it is put, and how its answer is written. */
@@ -48,13 +47,11 @@ const ASKING_TOOL = 'ask_user_question'
 /** The CLI's questions to its host: consent to a tool, answers of the user, messages to an MCP server of the host. */
 export class Asks {
   readonly #ports: BackPorts
-  readonly #process: CliProcess
   /** The open questions; `request` is the id as the agent wrote it. */
   readonly #open = new Map<Id, Asked & { request: JsonText }>()
 
-  constructor(ports: BackPorts, process: CliProcess) {
+  constructor(ports: BackPorts) {
     this.#ports = ports
-    this.#process = process
   }
 
   /** A `control_request`. What cannot be asked is refused at once, because the CLI would wait for its answer. */
@@ -65,7 +62,8 @@ export class Asks {
     const request = member(json, 'request_id')!
     const asked = askedOf(output.request, raw, turn !== undefined)
     if (!asked) {
-      this.#process.respond(request, { error: turn ? 'The host cannot answer this request.' : 'No turn is running.' })
+      const error = turn ? 'The host cannot answer this request.' : 'No turn is running.'
+      this.#ports.send(controlResponse(request, { error }))
       return 'misfit'
     }
     const ask = askIdOf(request, this.#open)
@@ -86,7 +84,7 @@ export class Asks {
       this.#ports.report(weakened('ask-reply', 'edited'), turn!.turn)
     }
     const error = 'The host gave an answer of another kind.'
-    this.#process.respond(open.request, verdict ? { payload: verdict.json } : { error })
+    this.#ports.send(controlResponse(open.request, verdict ? { payload: verdict.json } : { error }))
     if ((!verdict || verdict.refused) && open.tool !== undefined) turn?.tools.deny(open.tool)
     return verdict?.stopTurn === true
   }

@@ -37,11 +37,11 @@ export function runCommand(command: Outside, process: CliProcess, ports: BackPor
     if (reply?.success) then(reply.raw)
     else {
       const reason = reply ? fault('invalid-request', reply.error) : fault('agent-crashed', GONE)
-      done({ fault: process.dead?.reason ?? reason })
+      done({ fault: process.dead ?? reason })
     }
   }
-  process.ready(() => {
-    if (process.dead) done({ fault: process.dead.reason })
+  process.handshake.whenDone(() => {
+    if (process.dead) done({ fault: process.dead })
     else if (command.type === 'config-set') configure(command, process, done, orFail)
     else if (command.type === 'query') query(command, process, done, orFail)
     else forward(command, process, done, orFail)
@@ -50,7 +50,7 @@ export function runCommand(command: Outside, process: CliProcess, ports: BackPor
 
 /** The settings of a client for its session, one after the other. */
 function configure(command: CommandOf<'config-set'>, process: CliProcess, done: Done, orFail: OrFail): void {
-  const { settings, requests } = process
+  const { settings, controls } = process
   const set = ([name, ...others]: readonly Setting[]): void => {
     const value = name && command[name]
     if (name === undefined) done({})
@@ -60,13 +60,13 @@ function configure(command: CommandOf<'config-set'>, process: CliProcess, done: 
         settings.keep(name, value)
         set(others)
       }
-      settings.send(requests, name, value, orFail(kept))
+      settings.send(controls, name, value, orFail(kept))
     }
   }
   set(SETTINGS)
 }
 
-function query({ what }: CommandOf<'query'>, { requests }: CliProcess, done: Done, orFail: OrFail): void {
+function query({ what }: CommandOf<'query'>, { controls }: CliProcess, done: Done, orFail: OrFail): void {
   if (what !== 'models') {
     const text = `An agent of the protocol qwen-code cannot answer the query "${what}".`
     done({ fault: fault('invalid-request', text) })
@@ -78,13 +78,13 @@ function query({ what }: CommandOf<'query'>, { requests }: CliProcess, done: Don
     if (success) done({ data: replyData(output), raw })
     else done({ fault: fault('protocol-violation', text) })
   }
-  requests.send('get_available_models', [], orFail(list))
+  controls.send('get_available_models', [], orFail(list))
 }
 
 /** A control request of a client of the same dialect, under an id of our own; its answer goes back as it came. */
 function forward(
   { protocol, frame }: CommandOf<'foreign'>,
-  { requests }: CliProcess,
+  { controls }: CliProcess,
   done: Done,
   orFail: OrFail,
 ): void {
@@ -92,7 +92,7 @@ function forward(
   const text = 'Only a control request can be handed to an agent of the protocol qwen-code.'
   if (request === undefined) done({ fault: fault('invalid-request', text) })
   else
-    requests.sendRaw(
+    controls.sendRaw(
       request,
       orFail((raw) => done({ raw })),
     )

@@ -1,6 +1,6 @@
 import { codeOfProviderText } from '../../../src/codec-kit/index.ts'
-import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
-import { type Fault, fault, type Stop } from '../../../src/model/index.ts'
+import type { CallEnd } from '../../../src/contract/index.ts'
+import { type Fault, fault } from '../../../src/model/index.ts'
 
 /** The prefix of a failed model call's text, in the answer and in the result. */
 export const API_ERROR = '[API Error: '
@@ -60,9 +60,8 @@ const LIMITS: ReadonlyMap<number, string> = new Map([
   [55, 'its limit of tool calls or of time (--max-tool-calls, --max-wall-time): raise it, or ask for less'],
 ])
 
-/** The fault of a turn that the end of the process leaves unanswered, and the stop of the turn. */
-export function reasonOfExit(end: CallEnd): { reason: Fault; stop: Stop } {
-  const limit = end.why === 'closed' && end.exitCode !== undefined ? LIMITS.get(end.exitCode) : undefined
-  if (limit === undefined) return { reason: faultOfEnd(end), stop: 'error' }
-  return { reason: fault('internal', `The agent stopped at ${limit}.`), stop: 'max-turns' }
+/** The fault of a turn that a limit ended; undefined when the process ended otherwise. */
+export function limitOfExit({ why, exitCode = 0 }: CallEnd): Fault | undefined {
+  const limit = why === 'closed' ? LIMITS.get(exitCode) : undefined
+  return limit === undefined ? undefined : fault('internal', `The agent stopped at ${limit}.`)
 }

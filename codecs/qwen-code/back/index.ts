@@ -8,14 +8,23 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import { type Command, type CommandOf, fault, type Item, isRecord, parse } from '../../../src/model/index.ts'
+import {
+  type Command,
+  type CommandOf,
+  type Fault,
+  fault,
+  type Item,
+  isRecord,
+  parse,
+  type Stop,
+} from '../../../src/model/index.ts'
 import { Result, SystemInit } from '../schema.ts'
 import { PROTOCOL } from '../wire.ts'
 import { Asks } from './asks.ts'
 import { runCommand } from './commands.ts'
-import { faultOfText } from './errors.ts'
+import { faultOfText, limitOfExit } from './errors.ts'
 import { isOtherDialect, LINES, type Line, plainDelta, type Reading } from './lines.ts'
-import { CliProcess, type Death } from './process.ts'
+import { CliProcess } from './process.ts'
 import { interrupt, startWork, type Work } from './start.ts'
 import { readSystem } from './system.ts'
 import { TurnDecoder } from './turn.ts'
@@ -23,10 +32,7 @@ import { TurnDecoder } from './turn.ts'
 const INIT: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'session_id'])
 const RESULT = keysOf(Result)
 
-const LOST: Death = {
-  reason: fault('session-not-found', 'The agent cannot go on with this session.', { retry: 'fresh-session' }),
-  stop: 'error',
-}
+const LOST = fault('session-not-found', 'The agent cannot go on with this session.', { retry: 'fresh-session' })
 
 /**
  * A running Qwen Code CLI: one process, one session, one turn at a time. Lines name no turn, so a message is sent only
@@ -48,7 +54,7 @@ export class QwenCodeBack implements BackLink {
   constructor(context: BackContext<unknown>, ports: BackPorts) {
     this.#ports = ports
     this.#process = new CliProcess(context, ports)
-    this.#asks = new Asks(ports, this.#process)
+    this.#asks = new Asks(ports)
     this.#unasked = new UnaskedTurn(ports, (own) => new TurnDecoder(own, '', this.#process.meter))
   }
 
@@ -90,7 +96,7 @@ export class QwenCodeBack implements BackLink {
       return
     }
     if (this.#work && end.why === 'cancelled') this.#work.decoder.cancelAsked = true
-    this.#die(this.#process.reasonOf(end))
+    this.#die(this.#process.reasonOf(end), limitOfExit(end) && 'max-turns')
   }
 
   #read(line: Line, turn: TurnDecoder | undefined): void {
@@ -100,25 +106,21 @@ export class QwenCodeBack implements BackLink {
       const text =
         'The agent speaks the protocol of the RFC, not that of the shipped Qwen Code: set `protocol: qwen` in its configuration.'
       const reason = fault('protocol-violation', text)
-      this.#die({ reason, stop: 'error' })
+      this.#die(reason)
       this.#ports.broken(reason)
       return
     }
     this.#heard = true
     if (type === 'control_response') {
-      const outcome = this.#process.requests.answer(value, json)
-      const { recorded } = this.#process
-      if (outcome === 'stray' && recorded) {
-        if (recorded === 'agent') this.#foreign(line)
-      } else if (outcome !== 'taken') this.#unparsed('command-reply')
+      this.#done(this.#process.controls.answer(value, json), 'command-reply', line)
     } else if (type === 'control_request') {
-      if (this.#asks.read(turn, line) === 'misfit') this.#unparsed('ask')
+      this.#done(this.#asks.read(turn, line), 'ask', line)
     } else if (type === 'result') this.#result(line, turn)
     else if (type === 'system') this.#system(line, turn)
     else if (turn) this.#content(line, turn)
     else if (!LINES.has(type)) this.#foreign(line)
     // Before the greeting an agent has nothing to say.
-    else if (this.#process.greeted) this.#content(line, this.#unasked.open())
+    else if (this.#process.handshake.done) this.#content(line, this.#unasked.open())
   }
 
   #content(line: Line, turn: TurnDecoder): void {
@@ -153,7 +155,7 @@ export class QwenCodeBack implements BackLink {
     this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
     // Only what begins as turns do has a result to wait for.
-    if (turn || !this.#process.greeted) return
+    if (turn || !this.#process.handshake.done) return
     this.#unasked.open()
     this.#unasked.began = true
   }
@@ -172,7 +174,7 @@ export class QwenCodeBack implements BackLink {
     if (!success) {
       this.#unparsed('turn-end')
       const text = 'The agent ended the turn in a way that cannot be read.'
-      this.#fail({ reason: fault('protocol-violation', text), stop: 'error' })
+      this.#fail(fault('protocol-violation', text))
     } else if (turn) {
       turn.started()
       this.#inSession(output.session_id)
@@ -180,7 +182,7 @@ export class QwenCodeBack implements BackLink {
       turn.result(output, this.#version, unknownMembers(json, value, RESULT))
     } else {
       // An agent that cannot start says why in a result, before it ends.
-      if (!this.#process.greeted && output.is_error) this.#process.refusal = faultOfText(output.error?.message)
+      if (!this.#process.handshake.done && output.is_error) this.#process.refusal = faultOfText(output.error?.message)
       this.#unasked.decoder?.result(output, this.#version, undefined)
       this.#unasked.end()
     }
@@ -200,7 +202,7 @@ export class QwenCodeBack implements BackLink {
     const process = this.#process
     if (!process.dead && process.isElsewhere(bound)) process.restart(bound ?? process.session)
     // Lines name no turn: those of a turn that the agent began itself would be taken for those of this one.
-    process.ready(() => this.#unasked.before(() => startWork(work, process, this.#ports)))
+    process.handshake.whenDone(() => this.#unasked.before(() => startWork(work, process, this.#ports)))
   }
 
   #cancel(): void {
@@ -211,14 +213,14 @@ export class QwenCodeBack implements BackLink {
     else interrupt(work, this.#process)
   }
 
-  #die(dead: Death): void {
-    this.#fail(dead)
+  #die(reason: Fault, stop?: Stop): void {
+    this.#fail(reason, stop)
     this.#unasked.end()
-    this.#process.die(dead)
+    this.#process.die(reason)
   }
 
-  #fail({ reason, stop }: Death): void {
-    if (reason === LOST.reason) this.#lost = false
+  #fail(reason: Fault, stop?: Stop): void {
+    if (reason === LOST) this.#lost = false
     const decoder = this.#current?.decoder
     if (decoder) this.#asks.turnEnds(decoder)
     decoder?.fail(reason, stop)

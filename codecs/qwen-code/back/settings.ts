@@ -41,9 +41,9 @@ export class Settings {
   }
 
   /** Sends a setting to the process; until its answer its value is not known. */
-  send(requests: ControlRequests, name: Setting, value: string, then: (reply: ControlReply) => void): void {
+  send(controls: ControlRequests, name: Setting, value: string, then: (reply: ControlReply) => void): void {
     delete this.now[name]
-    requests.send(SUBTYPES[name], [[name, quote(value)]], (reply) => {
+    controls.send(SUBTYPES[name], [[name, quote(value)]], (reply) => {
       if (reply?.success) this.now[name] = value
       then(reply)
     })

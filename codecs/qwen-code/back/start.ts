@@ -21,10 +21,10 @@ export interface Work {
  */
 export function startWork(work: Work, process: CliProcess, ports: BackPorts): void {
   const { decoder, start } = work
-  const { dead, settings, requests } = process
+  const { dead, settings, controls } = process
   if (decoder.ended) return
   if (dead) {
-    decoder.fail(dead.reason, dead.stop)
+    decoder.fail(dead)
     return
   }
   if (settings.missing) {
@@ -37,7 +37,7 @@ export function startWork(work: Work, process: CliProcess, ports: BackPorts): vo
     (one) => wanted[one] !== undefined && wanted[one] !== settings.now[one],
   )
   if (name) {
-    settings.send(requests, name, wanted[name]!, (reply) => {
+    settings.send(controls, name, wanted[name]!, (reply) => {
       // Refused or not, it is not asked for again in this turn.
       if (reply) settings.now[name] = wanted[name]!
       if (reply && !reply.success) {
@@ -56,8 +56,8 @@ function restore(
   process: CliProcess,
   ports: BackPorts,
 ): void {
-  const { settings, requests } = process
-  settings.send(requests, name, value, (reply) => {
+  const { settings, controls } = process
+  settings.send(controls, name, value, (reply) => {
     if (reply?.success) settings.restored(name)
     if (!reply || work.decoder.ended) return
     if (reply.success) startWork(work, process, ports)
@@ -86,9 +86,9 @@ function prompt(work: Work, process: CliProcess, ports: BackPorts): void {
 }
 
 /** Continues a turn that was interrupted: the CLI has a request for it, and no prompt. */
-function proceed(work: Work, { requests }: CliProcess): void {
+function proceed(work: Work, { controls }: CliProcess): void {
   work.stage = 'sent'
-  requests.send(CONTINUE, [], (reply) => {
+  controls.send(CONTINUE, [], (reply) => {
     if (!reply || work.decoder.ended || (reply.success && member(reply.raw, 'accepted') === 'true')) return
     const why = reply.success ? 'it has nothing to go on with' : reply.error
     work.decoder.fail(fault('invalid-request', `The agent does not continue its last turn: ${why}.`))
@@ -98,7 +98,7 @@ function proceed(work: Work, { requests }: CliProcess): void {
 /** Cancels a turn that was written. */
 export function interrupt(work: Work, process: CliProcess): void {
   work.interrupting = true
-  process.requests.send('interrupt', [], (reply) => {
+  process.controls.send('interrupt', [], (reply) => {
     // An interrupt that comes when the turn is over makes 0.15 deaf to every later message.
     if (reply && work.decoder.ended) process.suspect = true
   })

@@ -46,7 +46,7 @@ export class Asks {
       if (reply?.success) done()
       this.#answered(command, reply)
     }
-    this.#wire.ready(() => this.#wire.request(type, fields, answered, command.ext))
+    this.#wire.handshake.whenDone(() => this.#wire.request(type, fields, answered, command.ext))
   }
 
   #answered(command: Asked, reply: Reply): void {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { type Entry, messageLine } from '../../../src/codec-kit/index.ts'
-import { type BackContext, type BackPorts, type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
+import { type Entry, Handshake, messageLine } from '../../../src/codec-kit/index.ts'
+import type { BackContext, BackPorts, CallEnd } from '../../../src/contract/index.ts'
 import { type Ext, type Fault, fault, isRecord, type JsonText, member, quote } from '../../../src/model/index.ts'
 import { HelloData, type Options, Response } from '../schema.ts'
 import { ownExt, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
@@ -20,19 +20,18 @@ export class AgentWire {
   system: string | undefined
   /** The reason why nothing can be sent any more. */
   dead: Fault | undefined
+  readonly handshake: Handshake
   readonly #context: BackContext<Options>
   readonly #ports: BackPorts
   readonly #onBroken: (reason: Fault) => void
   readonly #requests = new Map<string, { type: string; take: (reply: Reply) => void }>()
-  /** The lines that wait for the answer to hello; undefined once it came. */
-  #waiting: (() => void)[] | undefined = []
 
   /** `onBroken` is called when the handshake fails, after `dead` is set and before the engine gets the fault. */
   constructor(context: BackContext<Options>, ports: BackPorts, onBroken: (reason: Fault) => void) {
     this.#context = context
     this.#ports = ports
     this.#onBroken = onBroken
-    if (context.recorded) this.#waiting = undefined
+    this.handshake = new Handshake(context, 'hello')
   }
 
   /** Starts the process and greets it. */
@@ -49,15 +48,9 @@ export class AgentWire {
     this.request('hello', [['token', token === '' ? undefined : quote(token)]], (reply) => this.#greeted(reply))
   }
 
-  /** The agent has answered hello, or has ended. */
-  get greeted(): boolean {
-    return this.#waiting === undefined
-  }
-
-  /** Runs the step once the agent has answered hello, or has ended. */
-  ready(step: () => void): void {
-    if (this.#waiting) this.#waiting.push(step)
-    else step()
+  /** Set when its messages were meant for another client. */
+  get recorded(): 'agent' | 'both' | undefined {
+    return this.#context.recorded
   }
 
   /** Sends a command; `then` is called once, with its response. */
@@ -86,20 +79,16 @@ export class AgentWire {
 
   /** The fault of a turn that the end of the process leaves unanswered. */
   reasonOf(end: CallEnd): Fault {
-    if (end.why !== 'closed' || end.fault || !this.#waiting) return faultOfEnd(end)
-    const text = `The zot agent "${this.#context.agent}" ended before it answered hello: check its arguments and its credentials (its stderr is in the gateway log).`
-    return fault('agent-unavailable', text, { retryable: false })
+    return this.handshake.reasonOf(end, `zot agent "${this.#context.agent}"`, 'its arguments and its credentials')
   }
 
   /** Nothing is sent any more; everything that waits for a response learns that there is none. */
   die(reason: Fault): void {
     this.dead = reason
     const requests = [...this.#requests.values()]
-    const waiting = this.#waiting ?? []
     this.#requests.clear()
-    this.#waiting = undefined
     for (const { take } of requests) take(undefined)
-    for (const step of waiting) step()
+    this.handshake.end()
   }
 
   /** The id of the request that a response answers: in a recording, of the oldest of its command. */
@@ -142,9 +131,7 @@ export class AgentWire {
       ...(output.version && { version: output.version }),
       json: reply.raw!,
     })
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    for (const step of waiting ?? []) step()
+    this.handshake.end()
   }
 
   #break(code: 'agent-unavailable' | 'unsupported-version', message: string): void {

@@ -1,4 +1,4 @@
-import { isLinesType, messageLine, unknownMembers } from '../../../src/codec-kit/index.ts'
+import { isLinesType } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -8,24 +8,22 @@ import {
   type InputFate,
 } from '../../../src/contract/index.ts'
 import {
-  type Ext,
   type Fault,
   fault,
   type Id,
-  isRecord,
   type JsonText,
   type LinkEvent,
   oneLine,
-  parse,
   quote,
   type TurnEvent,
   type TurnView,
 } from '../../../src/model/index.ts'
-import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE, toExt } from '../wire.ts'
+import { PROTOCOL, PROTOCOL_VERSION, TOKEN_VARIABLE } from '../wire.ts'
 import { Access } from './access.ts'
 import { type Arguments, HELP, readArguments } from './args.ts'
 import { FrontAsks, QUERIES, type Request, refusal, success } from './asks.ts'
 import { readPrompt, readSetModel } from './checks.ts'
+import { commandExt, type Line, readLine } from './command-line.ts'
 import { noticeLine } from './lines.ts'
 import { type Waiting, ZotQueue } from './queue.ts'
 import { modelTable, PROVIDER } from './replies.ts'
@@ -33,20 +31,9 @@ import { modelTable, PROVIDER } from './replies.ts'
 /** The name of this implementation in `hello` and `--version`. */
 const VERSION = '0.0.0-turnpike'
 
-/** One line of the client that names a command. */
-interface Line extends Request {
-  value: Record<string, unknown>
-  json: string
-}
-
 type RefusalCode = 'invalid-request' | 'unauthenticated' | 'overloaded'
 
 const NOBODY: Request = { command: '', id: undefined }
-const BARE: ReadonlySet<string> = new Set(['type', 'id'])
-const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['prompt', new Set(['type', 'id', 'message', 'images'])],
-  ['set_model', new Set(['type', 'id', 'model'])],
-])
 
 /**
  * A client of `zot rpc`: on stdio for as long as the process lives, over HTTP for the lines of one body. Prompts and
@@ -100,16 +87,9 @@ export class ZotFront implements FrontLink {
   decode(frame: Frame): void {
     if (this.#closed || this.#arguments.print) return
     this.#sawInput = true
-    const json = frameText(frame)
-    const value = parse(json)
-    const wrong = whatIsWrong(value)
-    if (wrong !== undefined) {
-      this.#refuse(NOBODY, `malformed json: ${wrong}`)
-      return
-    }
-    const fields = value as Record<string, unknown> & { type?: string | null; id?: string | null }
-    const line: Line = { command: fields.type ?? '', id: fields.id || undefined, value: fields, json }
-    if (line.command === 'hello') this.#hello(line)
+    const line = readLine(frameText(frame))
+    if (typeof line === 'string') this.#refuse(NOBODY, `malformed json: ${line}`)
+    else if (line.command === 'hello') this.#hello(line)
     else if (!this.#access.granted) this.#refuse(line, 'auth required: send hello with token first', 'unauthenticated')
     else this.#run(line)
   }
@@ -256,22 +236,4 @@ export class ZotFront implements FrontLink {
     this.#closed = true
     this.#ports.close(exitCode)
   }
-}
-
-/** Unknown fields of a command, and its `images` when parts cannot say them. */
-function commandExt({ command, value, json }: Line, images?: JsonText): Ext | undefined {
-  const known = KNOWN.get(command) ?? BARE
-  const unknown = unknownMembers(json, value, known)
-  return toExt(images === undefined ? unknown : messageLine([['images', images]], unknown))
-}
-
-/** The reason why a line is no command at all; undefined when it may be one. */
-function whatIsWrong(value: unknown): string | undefined {
-  if (value === undefined) return 'the line is not JSON'
-  if (!isRecord(value)) return 'the line is not a JSON object'
-  for (const key of ['type', 'id']) {
-    const field = value[key] ?? ''
-    if (typeof field !== 'string') return `${key} is not a string`
-  }
-  return undefined
 }

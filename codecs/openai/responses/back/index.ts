@@ -1,4 +1,4 @@
-import { ModelBack } from '../../../../src/codec-kit/index.ts'
+import { ModelTurn, TurnBack } from '../../../../src/codec-kit/index.ts'
 import type { BackHalf } from '../../../../src/contract/index.ts'
 import { responsesBack } from '../../capabilities.ts'
 import type { Options } from '../../options.ts'
@@ -10,5 +10,5 @@ export const back: BackHalf<Options> = {
   memory: () => 'request',
   configuredModel: ({ options }) => options.model,
   open: ({ options }, ports) =>
-    new ModelBack(ports, (start, report) => new ResponsesApi(start, options, ports, report)),
+    new TurnBack((start) => new ModelTurn(start, ports, (report) => new ResponsesApi(start, options, ports, report))),
 }

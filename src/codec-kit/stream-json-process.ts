@@ -1,0 +1,134 @@
+import type { BackContext, BackPorts, CallEnd } from '../contract/index.ts'
+import { type Fault, fault, type JsonText } from '../model/index.ts'
+import { type DefaultFlags, hasFlag, withDefaultFlags } from './arguments.ts'
+import { type ControlReply, ControlRequests } from './control-requests.ts'
+import { Handshake } from './handshake.ts'
+import type { Entry } from './lines.ts'
+
+/** The facts of a program that reads and writes JSON lines with control messages. */
+export interface StreamJsonProgram {
+  /** Its name, and what its user should check when it does not start, for messages. */
+  readonly name: string
+  readonly check: string
+  /** The flags that say which session a process works in. */
+  readonly pinning: readonly string[]
+  /** The flags that its protocol needs. */
+  readonly flags: DefaultFlags
+  readonly env?: Readonly<Record<string, string>>
+  /** The members of `initialize`. */
+  readonly greeting: readonly Entry[]
+}
+
+/**
+ * The process of such an agent: its start, the handshake, the session it is in, and its end. A session that the gateway
+ * remembers is gone on with in a process of its own (`--resume`).
+ */
+export abstract class StreamJsonProcess {
+  /** The agent's own id of its session, once it is known. */
+  session: string | undefined
+  /** Set once the process is gone for good. */
+  dead: Fault | undefined
+  readonly controls: ControlRequests
+  readonly handshake: Handshake
+  readonly #program: StreamJsonProgram
+  readonly #context: BackContext<unknown>
+  readonly #ports: BackPorts
+  #resuming: string | undefined
+  #starts = 0
+
+  constructor(program: StreamJsonProgram, context: BackContext<unknown>, ports: BackPorts) {
+    this.#program = program
+    this.#context = context
+    this.#ports = ports
+    this.controls = new ControlRequests(ports, context.recorded)
+    this.handshake = new Handshake(context, 'initialize')
+  }
+
+  /** A process begins, with a session that has a past or with a new one (`resumes`). */
+  protected abstract began(resumes: boolean): void
+
+  /** The agent has answered `initialize`; emits that it is ready. */
+  protected abstract greeted(answer: JsonText): void
+
+  /** Set when its messages were meant for another client. */
+  get recorded(): 'agent' | 'both' | undefined {
+    return this.#context.recorded
+  }
+
+  /** Starts the process, with the session to go on with unless its arguments name one, and says hello. */
+  open(session?: string): void {
+    const { pinning, flags, env, greeting } = this.#program
+    const configured = this.#context.process?.args ?? []
+    const resuming = hasFlag(configured, pinning) ? undefined : session
+    this.#resuming = resuming
+    this.#starts += 1
+    this.session = undefined
+    this.began(resuming !== undefined)
+    const args = withDefaultFlags(configured, flags)
+    const call = this.#call
+    this.#ports.open({
+      ...(call !== undefined && { call }),
+      kind: 'process',
+      stdin: 'open',
+      args: resuming === undefined ? args : [...args, '--resume', resuming],
+      ...(env && { env }),
+    })
+    this.controls.send('initialize', greeting, (reply) => this.#greet(reply))
+  }
+
+  /** True when the process cannot serve the session that the gateway remembers. */
+  isElsewhere(bound: string | undefined): boolean {
+    const isOther = bound !== undefined && bound !== this.session && bound !== this.#resuming
+    return isOther && !this.recorded && !hasFlag(this.#context.process?.args ?? [], this.#program.pinning)
+  }
+
+  /** Leaves the process and starts another one that goes on with the session. */
+  restart(session: string | undefined): void {
+    this.#ports.end(this.#call)
+    this.handshake.again()
+    this.controls.forget()
+    this.open(session)
+  }
+
+  /** The session could not be gone on with: starts a process without a past. False when the end has another cause. */
+  startedAnew(end: CallEnd): boolean {
+    if (this.#resuming === undefined || this.handshake.done || end.why !== 'closed') return false
+    this.controls.forget()
+    this.open()
+    return true
+  }
+
+  /** True for what the current process wrote, and for its end; false for those of one that was left. */
+  isCurrent(call: string | undefined): boolean {
+    return !this.dead && call === this.#call
+  }
+
+  /** The fault of a turn that the end of the process leaves unanswered. */
+  reasonOf(end: CallEnd): Fault {
+    const { name, check } = this.#program
+    return this.handshake.reasonOf(end, `${name} agent "${this.#context.agent}"`, check)
+  }
+
+  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  die(reason: Fault): void {
+    this.dead = reason
+    this.controls.forget()
+    this.handshake.end()
+  }
+
+  get #call(): string | undefined {
+    return this.#starts <= 1 ? undefined : `process-${this.#starts}`
+  }
+
+  #greet(reply: ControlReply): void {
+    if (!reply) return
+    if (!reply.success) {
+      const reason = fault('agent-unavailable', `The agent refused initialize: ${reply.error}`, { retryable: false })
+      this.die(reason)
+      this.#ports.broken(reason)
+      return
+    }
+    this.greeted(reply.raw)
+    this.handshake.end()
+  }
+}

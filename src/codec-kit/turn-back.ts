@@ -1,0 +1,46 @@
+import type { BackLink, CallEnd, CallHead, Frame } from '../contract/index.ts'
+import type { Command, CommandOf, TurnStart } from '../model/index.ts'
+
+/** One turn, with the calls of it and their answers. */
+export interface CallTurn {
+  /** Opens its first call. */
+  begin(): void
+  cancel(): void
+  reply(command: CommandOf<'ask-reply'>): void
+  /** Absent when the protocol takes no further input. */
+  steer?(command: CommandOf<'turn-steer'>): void
+  head(head: CallHead): void
+  frame(frame: Frame): void
+  callEnd(end: CallEnd): void
+}
+
+/** A link of an agent that is only called for turns: each turn has its own calls, and nothing is known between two. */
+export class TurnBack implements BackLink {
+  readonly #open: (start: Command & TurnStart) => CallTurn
+  #turn: CallTurn | undefined
+
+  constructor(open: (start: Command & TurnStart) => CallTurn) {
+    this.#open = open
+  }
+
+  encode(command: Command): void {
+    if (command.type === 'turn-start') {
+      this.#turn = this.#open(command)
+      this.#turn.begin()
+    } else if (command.type === 'turn-cancel') this.#turn?.cancel()
+    else if (command.type === 'turn-steer') this.#turn?.steer?.(command)
+    else if (command.type === 'ask-reply') this.#turn?.reply(command)
+  }
+
+  decodeHead(head: CallHead): void {
+    this.#turn?.head(head)
+  }
+
+  decode(frame: Frame): void {
+    this.#turn?.frame(frame)
+  }
+
+  decodeEnd(end: CallEnd): void {
+    this.#turn?.callEnd(end)
+  }
+}
