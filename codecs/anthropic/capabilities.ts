@@ -67,6 +67,8 @@ export const frontCapabilities: Capabilities = capabilities({
     'ask-settled',
     'message.phase',
     'end.stop',
+    // It adds the others up.
+    'usage.total',
     'fault.code',
     'foreign',
     'ext',

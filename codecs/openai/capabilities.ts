@@ -28,6 +28,7 @@ const BOTH: readonly Item[] = [
   'usage.output',
   'usage.total',
   'usage.cacheRead',
+  'usage.cacheWrite',
   'usage.reasoning',
 ]
 
@@ -110,7 +111,6 @@ export const responsesBack: Capabilities = capabilities({
     'tool-call',
     'tool-end',
     'turn-steer',
-    'usage.cacheWrite',
     'reasoning-end',
     'reasoning.seal',
     'tool.executor',

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../model/index.ts'
+import type { ErrorCode, Item } from '../model/index.ts'
 import type { BackContext, BackLink, BackPorts } from './back.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Frame, Framing } from './frame.ts'
@@ -44,6 +44,11 @@ export interface FrontHalf {
    * A request that names an agent which does not exist is refused, unless a route takes it; else the default agent gets it.
    */
   readonly namesAgents?: true
+  /**
+   * Items that its protocol has every request say, whether or not the client means anything by them: a route that takes no
+   * losses refuses no turn for one of them. Such a loss is only reported.
+   */
+  readonly demands?: readonly Item[]
   /** Framing of a stand-in's standard input, when its arguments change it from the wire's. */
   input?(context: FrontContext): Framing
   open(context: FrontContext, ports: FrontPorts): FrontLink

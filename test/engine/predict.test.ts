@@ -115,6 +115,14 @@ describe('a route without losses', () => {
     })
   })
 
+  test('takes what the client’s protocol has every request say, and nothing else for it', () => {
+    const asked = start({ options: { maxTokens: 5 } })
+    const refusal = (command = asked) => strictRefusal(half(TEXT), half(TEXT), command, false, ['option.maxTokens'])
+    expect(refusal()).toBeUndefined()
+    expect(strictRefusal(half(TEXT), half(TEXT), asked, false)).toMatchObject({ code: 'lossy-refused' })
+    expect(refusal(start({ options: { maxTokens: 5, topP: 1 } }))!.message).toContain('be lost: option.topP. ')
+  })
+
   test('names a dozen at most', () => {
     const { message } = strictRefusal(half(TEXT), half(ITEMS), start(), false)!
     expect(message).toMatch(/: part\.image, part\.audio, .*, tool-start and 14 more\. /)

@@ -21,7 +21,7 @@ import { frontCapabilities } from '../capabilities.ts'
 import { errorJson, faultOfTurn, invalidRequest } from '../errors.ts'
 import { VERSIONS } from '../wire.ts'
 import { type Asked, wholeAnswer } from './answer.ts'
-import { reportInvented, reportLosses, reportView } from './losses.ts'
+import { reportLosses, reportUsage, reportView } from './losses.ts'
 import { ModelsFront } from './models.ts'
 import { type MessagesRequest, readCounted, readRequest } from './request.ts'
 import { EventWriter } from './stream.ts'
@@ -31,6 +31,7 @@ export const front: FrontHalf = {
   capabilities: frontCapabilities,
   env: [],
   namesAgents: true,
+  demands: ['option.maxTokens'],
   accepts: (_first, { transport }) => transport === 'http',
   open: (context, ports) =>
     context.method === 'GET' ? new ModelsFront(context, ports) : new MessagesFront(context, ports),
@@ -75,7 +76,7 @@ class MessagesFront implements FrontLink {
     reportLosses(event, view, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed'
     const ends = event.type === 'turn-parked' || event.type === 'turn-end'
-    if (ends && !failed) reportInvented(view, report)
+    if (ends && !failed) reportUsage(view, report)
     if (this.#events) this.#events.write(event, view)
     else if (failed) this.#fail(faultOfTurn(event))
     else if (ends) {

@@ -50,9 +50,14 @@ function reportParts(parts: readonly Part[], shown: ReadonlySet<Part['type']>, r
   }
 }
 
-/** Reports what the end of an answer says that nobody has told: the API demands the tokens of the request. */
-export function reportInvented({ answerUsage: usage }: TurnView, report: Report): void {
-  if (usage?.input === undefined) report(invented('usage.input'))
+/**
+ * Reports what the end of an answer says that nobody has told, because the API demands the tokens of the request, and a total
+ * that is not the sum of what it says.
+ */
+export function reportUsage({ answerUsage: usage = {} }: TurnView, report: Report): void {
+  const { input, output = 0, total } = usage
+  if (input === undefined) report(invented('usage.input'))
+  if (total !== undefined && total !== (input ?? 0) + output) report(dropped('usage.total'))
 }
 
 /** Reports what a whole answer does not show of the messages and tools that it is made from. */

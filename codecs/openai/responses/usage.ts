@@ -2,10 +2,17 @@ import { isUncounted, readCounts } from '../../../src/codec-kit/index.ts'
 import { isRecord, type JsonText, type Loss, object, type Usage } from '../../../src/model/index.ts'
 
 /** A `usage` object; what is unknown is zero, because clients add the counts up. */
-export function usageJson({ input = 0, output = 0, total = input + output, cacheRead, reasoning }: Usage): JsonText {
+export function usageJson({
+  input = 0,
+  output = 0,
+  total = input + output,
+  cacheRead,
+  cacheWrite,
+  reasoning,
+}: Usage): JsonText {
   return object([
     ['input_tokens', String(input)],
-    ['input_tokens_details', `{"cached_tokens":${cacheRead ?? 0}}`],
+    ['input_tokens_details', JSON.stringify({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite })],
     ['output_tokens', String(output)],
     ['output_tokens_details', `{"reasoning_tokens":${reasoning ?? 0}}`],
     ['total_tokens', String(total)],

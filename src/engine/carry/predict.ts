@@ -227,14 +227,16 @@ function weakened(item: Item, count: number): Loss {
 /**
  * The fault with which a route that takes no losses refuses a turn: the request holds something that would be dropped or
  * weakened, or the agent's protocol may say something that the client's has no place for. Undefined when it may run.
+ * `demanded` are items that the client's protocol has every request say, which are no reason.
  */
 export function strictRefusal(
   front: Capabilities,
   back: Capabilities,
   command: Command & TurnStart,
   same: boolean,
+  demanded: readonly Item[] = [],
 ): Fault | undefined {
-  const request = predictRequest(back, command, same).map(({ item }) => item)
+  const request = predictRequest(back, command, same).flatMap(({ item }) => (demanded.includes(item) ? [] : item))
   const answer = same ? [] : predictAnswer(front, back).filter(({ kind }) => kind === 'dropped')
   const items = [...new Set([...request, ...answer.map(({ item }) => item)])]
   if (items.length === 0) return undefined

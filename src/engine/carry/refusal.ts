@@ -26,5 +26,6 @@ export function refusalFor(
   }
   if (route.loss !== 'strict') return undefined
   if (keepsSecret(command, agent, route)) return SECRET
-  return strictRefusal(front.front.capabilities, capabilities, command, front === agent.dialect)
+  const { capabilities: able, demands } = front.front
+  return strictRefusal(able, capabilities, command, front === agent.dialect, demands)
 }

@@ -229,7 +229,11 @@ describe('an answer', () => {
       { content: 'lo' },
     )
     finish(drive, 'length', {
-      usage: { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1 } },
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 2,
+        prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 },
+      },
     })
     const turn = 't1'
     expect(drive.events).toEqual([
@@ -240,7 +244,7 @@ describe('an answer', () => {
       { type: 'text-delta', turn, message: 'b1', text: 'Hel' },
       { type: 'text-delta', turn, message: 'b1', text: 'lo' },
       { type: 'message-end', turn, message: 'b1' },
-      { type: 'usage', turn, scope: 'turn', usage: { input: 3, output: 2, cacheRead: 1 } },
+      { type: 'usage', turn, scope: 'turn', usage: { input: 3, output: 2, cacheRead: 1, cacheWrite: 2 } },
       { type: 'turn-end', turn, outcome: 'completed', stop: 'max-tokens' },
     ])
   })

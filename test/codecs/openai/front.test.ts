@@ -407,7 +407,10 @@ describe('results of tools', () => {
   })
 })
 
-const USAGE = event('usage', { scope: 'turn', usage: { input: 3, output: 2, cacheRead: 1, reasoning: 1 } })
+const USAGE = event('usage', {
+  scope: 'turn',
+  usage: { input: 3, output: 2, cacheRead: 1, cacheWrite: 0, reasoning: 1 },
+})
 const TOOL = [
   event('tool-start', { tool: 'x', name: 'ls', executor: 'client' }),
   event('tool-call', { tool: 'x', name: 'ls', args: '{"p":1}', executor: 'client' }),
@@ -460,7 +463,7 @@ describe('a whole answer', () => {
         prompt_tokens: 3,
         completion_tokens: 2,
         total_tokens: 5,
-        prompt_tokens_details: { cached_tokens: 1 },
+        prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 0 },
         completion_tokens_details: { reasoning_tokens: 1 },
       },
     })

@@ -147,7 +147,9 @@ describe.each(pairs)('%s → %s', (front, back) => {
 
   beforeAll(async () => {
     server = await startModel(MODELS[back]!, (_asked, at) => scripts[Math.min(at - from, scripts.length - 1)]!)
-    gateway = await startGateway(`agents: { model: { ${MODELS[back]!.agent(server.url)}, model: scripted } }`)
+    gateway = await startGateway(`
+agents: { model: { ${MODELS[back]!.agent(server.url)}, model: scripted } }
+routes: [{ when: { session: "strict" }, agent: model, loss: strict }]`)
   })
   afterAll(async () => {
     await gateway.close()
@@ -155,10 +157,10 @@ describe.each(pairs)('%s → %s', (front, back) => {
   })
 
   /** Asks, with the turn of the answer. */
-  async function ask(asked: Asked): Promise<{ answered: Answered; turn: string }> {
+  async function ask(asked: Asked, headers: object = {}): Promise<{ answered: Answered; turn: string }> {
     const answer = await fetch(gateway.url + client.path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...client.headers },
+      headers: { 'content-type': 'application/json', ...client.headers, ...headers },
       body: JSON.stringify(client.write(asked)),
     })
     return { answered: client.read(await answer.text()), turn: answer.headers.get('turnpike-turn')! }
@@ -199,6 +201,14 @@ describe.each(pairs)('%s → %s', (front, back) => {
       expect(answered).toMatchObject(others)
       if (error) expect(answered.stop).toBeUndefined()
       await losesWhatIsKept(`${what}, ${form}`, turn, answered.stop !== 'tools')
+    })
+
+    test('a route that takes no losses takes it', async () => {
+      play({ ...HELLO, usage: { input: 7, output: 3, cached: 2 } })
+      const asked: Asked = { model: 'model', messages: [hi], system: 'Be kind.', maxTokens: 9, tools, stream }
+      const { answered, turn } = await ask(asked, { 'turnpike-session': 'strict' })
+      expect(answered).toMatchObject({ text: 'Hello.', stop: 'end', usage: { input: 7, output: 3, cached: 2 } })
+      expect(await lossesOf(turn, true)).toEqual([])
     })
 
     test('two calls at once, their results in another order, and one more round', async () => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { readChatUsage } from '../../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
 import type { Report } from '../../part-loss.ts'
+import { readUsage } from '../usage.ts'
 
 /** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
 export interface CallPiece {
@@ -67,7 +67,7 @@ export function readChunk(data: string, report: Report): Said | undefined {
   if (!checked.success) return undefined
   const { choices, usage: outer, x_groq: groq } = checked.output
   const [choice] = choices ?? []
-  const usage = readChatUsage(outer ?? choice?.usage ?? groq?.usage, report)
+  const usage = readUsage(outer ?? choice?.usage ?? groq?.usage, report)
   const delta = choice?.delta ?? choice?.message ?? {}
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)

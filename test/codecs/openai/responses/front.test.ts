@@ -18,7 +18,10 @@ import {
 } from './front-kit.ts'
 
 const PNG = 'data:image/png;base64,QUJD'
-const USAGE = event('usage', { scope: 'turn', usage: { input: 3, output: 4, cacheRead: 1, reasoning: 2 } })
+const USAGE = event('usage', {
+  scope: 'turn',
+  usage: { input: 3, output: 4, cacheRead: 1, cacheWrite: 5, reasoning: 2 },
+})
 const ACCEPTED = event('turn-accepted', { how: 'new', session: 's1' })
 const NARROW = ['stop-sequence', 'tool-use', 'max-turns', 'max-budget', 'context-window', 'refusal'] as const
 
@@ -441,7 +444,7 @@ describe('a whole response', () => {
       conversation: { id: 's1' },
       usage: {
         input_tokens: 3,
-        input_tokens_details: { cached_tokens: 1 },
+        input_tokens_details: { cached_tokens: 1, cache_write_tokens: 5 },
         output_tokens: 4,
         output_tokens_details: { reasoning_tokens: 2 },
         total_tokens: 7,
