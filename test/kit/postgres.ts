@@ -8,12 +8,17 @@ import { join } from 'node:path'
 /** Where Debian has the programs of its PostgreSQL versions. */
 const DEBIAN = '/usr/lib/postgresql'
 
-/** The programs of the newest version that is installed here; undefined when there is none. */
-export const POSTGRES_BIN: string | undefined = existsSync(DEBIAN)
-  ? readdirSync(DEBIAN)
-      .map((version) => join(DEBIAN, version, 'bin'))
-      .findLast((folder) => existsSync(join(folder, 'initdb')))
-  : undefined
+/**
+ * The programs of PostgreSQL: those in the folder that TURNPIKE_TEST_POSTGRES names, else of the newest version that is
+ * installed here; undefined when there is none.
+ */
+export const POSTGRES_BIN: string | undefined = process.env['TURNPIKE_TEST_POSTGRES'] ?? newestOf(DEBIAN)
+
+function newestOf(versions: string): string | undefined {
+  if (!existsSync(versions)) return undefined
+  const folders = readdirSync(versions).map((version) => join(versions, version, 'bin'))
+  return folders.findLast((folder) => existsSync(join(folder, 'initdb')))
+}
 
 /** A PostgreSQL server of a test, on a free port of loopback, with its data in a temporary folder. */
 export interface PostgresServer {
