@@ -13,8 +13,8 @@ import {
 
 /** What the structure may not exceed. Each is what has been reached: a change may lower it, never raise it. */
 const LIMITS = {
-  medianFile: 73,
-  p90File: 184,
+  medianFile: 70,
+  p90File: 180,
   p90Function: 15,
   classFields: 12,
   constructorMembers: 6,

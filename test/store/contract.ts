@@ -575,6 +575,27 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
     })
 
+    describe('texts of others', () => {
+      const HARD = ['a\0b', '\ud800x', 'x\udfff', '\ufdd0"x"', '\\"\n', "it's", '😀', '']
+
+      it.each(HARD)('are kept and found: %j', async (hard) => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.bindSession('S1', hard)
+        await store.setSession('S1', { title: hard, model: hard })
+        const running = { ...TURN, turn: 't0', request: hard }
+        await store.beginTurn(running)
+        const measures = { back: 'zot', timings: {}, error: `before ${hard} AFTER` }
+        const ended = { ...TURN, request: hard, endedAt: 200, outcome: 'failed', measures } as const
+        await store.endTurn(ended, { messages: [message(hard)] })
+        expect(await store.readSession('S1')).toMatchObject({ bound: hard, settings: { title: hard, model: hard } })
+        expect([await store.readTurn('t0'), await store.readTurn('t1')]).toEqual([running, ended])
+        expect(await store.readMessages('S1')).toEqual([message(hard)])
+        const found = await store.listTurns({ limit: 9, text: 'after' })
+        expect(found?.rows.map(({ turn, request }) => [turn, request])).toEqual([['t1', hard]])
+        expect((await store.listSessions({ limit: 9, text: 's-1' }))?.rows).toHaveLength(1)
+      })
+    })
+
     describe('known conversations', () => {
       const KNOWN = 'digest'
       const ends = (turn: string, session: string, known?: string): Awaitable<boolean> =>

@@ -33,12 +33,13 @@ const NAMED = new Raw('JOIN (SELECT id AS sid, session AS named FROM sessions) A
 
 /** The first column of a turn's row that is searched, and the further ones; `error` of ended ones. */
 const TEXT_OF_RUNNING = new Raw("turn || chr(10) || coalesce(request, '') || chr(10) || named")
-const TEXT_OF_ENDED = new Raw(`${TEXT_OF_RUNNING.text} || chr(10) || coalesce(measures::json->>'error', '')`)
+const TEXT_OF_ENDED = new Raw(`${TEXT_OF_RUNNING.text} || chr(10) || ${textIn('measures', 'error')}`)
+const TEXT_OF_SESSION = new Raw(`id || chr(10) || session || chr(10) || ${textIn('settings', 'title')}`)
 
-/** The title stands in its column as JSON, which may hold what no text of this database can. */
-const TEXT_OF_SESSION = new Raw(
-  String.raw`id || chr(10) || session || chr(10) || coalesce(substring(settings from '"title":"((?:[^"\\]|\\.)*)"'), '')`,
-)
+/** A text that stands in its column as JSON, as it is written there: it may hold what no text of this database can. */
+function textIn(column: string, name: string): string {
+  return String.raw`coalesce(substring(${column} from '"${name}":"((?:[^"\\]|\\.)*)"'), '')`
+}
 
 /** A page of turns. Undefined when there is no turn `before` in the list. */
 export async function listTurns(run: Run, page: TurnPage): Promise<Listed<ListedTurn> | undefined> {
