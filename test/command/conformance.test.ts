@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MODEL } from '../../src/conformance/index.ts'
 import { runTurnpike } from '../kit/clients.ts'
 import { GOOD, outcomeOf } from '../kit/conformance.ts'
 import { AGENTS, EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
@@ -194,6 +197,7 @@ describe('our own', () => {
     ['qwen', 'helper', ['qwen', ...FORMATS, 'stream-json']],
     ['qwen', 'coder', ['qwen', ...FORMATS, 'stream-chunk-json']],
     ['qwen-code', 'writer', ['qwen-code', ...FORMATS, 'stream-json', '--include-partial-messages']],
+    ['acp', 'planner', ['acp']],
   ])('stand-in of %s in front of %s breaks no rule', async (name, agent, [protocol, ...own]) => {
     // Those on a running gateway are quick; what they say is the same as alone.
     const where = name === 'zot' ? ['--config', config] : []
@@ -205,6 +209,32 @@ describe('our own', () => {
 
   test('HTTP endpoint breaks no rule', async () => {
     expect((await outcomeOf('openharness', { url: `${gateway.url}/v1/openharness` })).told).toEqual([])
+  })
+})
+
+describe('our own endpoints for clients of models', () => {
+  const model = spawn(process.execPath, [join(ROOT, 'examples/agents/model.mjs'), '0'])
+  let gateway: TestGateway
+  beforeAll(async () => {
+    const url = String((await once(model.stdout, 'data'))[0]).trim()
+    gateway = await startGateway(`agents:${EXAMPLE_AGENTS}  model: { protocol: openai, url: "${url}" }\n`)
+  })
+  afterAll(async () => {
+    await gateway.close()
+    model.kill()
+  })
+
+  test.each([
+    ['openai', '/v1', 'coder', ['openai-chat.2.length', 'openai-chat.2.schema']],
+    ['openai', '/openai/v1', 'model', ['openai-chat.2.length', 'openai-chat.2.schema']],
+    ['openai@responses', '/v1', 'coder', ['openai-responses.2.incomplete', 'openai-responses.6.chain']],
+    ['openai@responses', '/v1', 'model', ['openai-responses.2.incomplete', 'openai-responses.6.chain']],
+    ['anthropic', '', 'coder', ['anthropic.2.max-tokens']],
+    ['anthropic', '/anthropic', 'model', ['anthropic.2.max-tokens']],
+  ])('%s at %s in front of %s breaks no rule', async (name, base, agent, warned) => {
+    const outcome = await outcomeOf(name, { url: `${gateway.url}${base}` }, 10_000, { [MODEL]: agent })
+    // Agents have no limit of tokens and keep to no schema.
+    expect({ broken: outcome.broken, warned: outcome.warned }).toEqual({ broken: [], warned })
   })
 })
 

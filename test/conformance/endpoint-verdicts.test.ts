@@ -215,6 +215,11 @@ describe('verdicts about agents of the Agent Client Protocol', () => {
     expect(kindOf(await rpc('5.cancel', 'cancel', opened, end))).toBe('skipped')
     expect(kindOf(await rpc('5.cancel', 'cancel', opened))).toBe('broken')
     expect(await rpc('5.none-after', 'cancel', opened)).toBeUndefined()
+    const content = { type: 'text', text: 'You said: Count from one to five hundred.' }
+    const chunk = { method: 'session/update', params: { update: { sessionUpdate: 'agent_message_chunk', content } } }
+    const later = [opened, {}, {}, {}, {}, {}, {}, chunk, end]
+    expect(kindOf(await rpc('5.cancel', 'cancel', ...later))).toBe('skipped')
+    expect(kindOf(await rpc('5.cancel', 'cancel', ...later.toSpliced(7, 1)))).toBe('broken')
   })
 
   test('hostile requests end with any answer but those of the opening', async () => {

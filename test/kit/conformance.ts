@@ -31,8 +31,13 @@ export interface Outcome {
 }
 
 /** Tests an agent; throws when it cannot be run. */
-export async function outcomeOf(name: string, target: Target, timeoutMs = 10_000): Promise<Outcome> {
-  return outcome(await testAgent({ suite: await suiteOf(name), target, timeoutMs, hostEnv: process.env }))
+export async function outcomeOf(
+  name: string,
+  target: Target,
+  timeoutMs = 10_000,
+  values: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
+  return outcome(await testAgent({ suite: await suiteOf(name), target, timeoutMs, hostEnv: process.env, values }))
 }
 
 /** Tests a client, with stand-ins that run from the sources. */

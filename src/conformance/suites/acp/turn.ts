@@ -52,6 +52,12 @@ function isContent(update: JsonRecord): boolean {
   return isText(objectIn(update, 'content')['type'])
 }
 
+/** True when the text is all that was asked for: the end of the turn and the cancel have met. */
+function isCounted(run: AgentRun): boolean {
+  const texts = updates(run, 'agent_message_chunk').map((update) => objectIn(update, 'content')['text'])
+  return /500|five hundred/i.test(texts.join(''))
+}
+
 /** The rules about turns and their tools. */
 export const turnRows = {
   '5.stop-reason': {
@@ -99,7 +105,8 @@ export const turnRows = {
     needs: ['3.session-id'],
     judge: inSession((run) => {
       const answer = run.lines.find(({ object }) => isAnswer(object, 'p3'))
-      if (answer && answer.step < CANCELLED) return skip('the turn had ended before it was cancelled')
+      if (answer && (answer.step < CANCELLED || isCounted(run)))
+        return skip('the turn had ended before it was cancelled')
       return fits(answer?.object, () => stopOf(run, 'p3') === 'cancelled')
     }),
   },
