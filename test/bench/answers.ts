@@ -31,6 +31,12 @@ export function acpUpdates(events: number): string {
   return `${lines.join('\n')}\n`
 }
 
+const STREAM = { stream: true } as const
+/** The agents of the gateway that are servers of models have the names of their APIs. */
+const chat = (content: string) => ({ model: 'chat', messages: [{ role: 'user', content }] })
+const response = (input: string) => ({ model: 'responses', input })
+const messages = (content: string) => ({ model: 'messages', max_tokens: 1000, messages: [{ role: 'user', content }] })
+
 /** The requests that the load sends: the body of one turn of a session. */
 export const REQUESTS = {
   openharness: (session: string, text: string, id: string) =>
@@ -57,6 +63,12 @@ export const REQUESTS = {
     }),
   zene: (session: string, text: string, id: string) =>
     JSON.stringify({ request_id: id, session_id: session, prompt: text }),
+  chat: (_session: string, text: string) => JSON.stringify(chat(text)),
+  'chat-stream': (_session: string, text: string) => JSON.stringify({ ...chat(text), ...STREAM }),
+  responses: (_session: string, text: string) => JSON.stringify(response(text)),
+  'responses-stream': (_session: string, text: string) => JSON.stringify({ ...response(text), ...STREAM }),
+  messages: (_session: string, text: string) => JSON.stringify(messages(text)),
+  'messages-stream': (_session: string, text: string) => JSON.stringify({ ...messages(text), ...STREAM }),
 } as const satisfies Record<string, (session: string, text: string, id: string) => string>
 
 /** The name of a kind of request. */

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../kit/gateway.ts'
-import { zotAnswer } from './answers.ts'
+import { acpUpdates, zotAnswer } from './answers.ts'
 import { liveAgent } from './live.ts'
 import { benchFile, Program } from './processes.ts'
 
@@ -28,6 +28,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Where an agent that is an HTTP server listens. */
   upstream?: number
+  /** Where a server of models listens. */
+  models?: number
   /** More top-level configuration. */
   yaml?: string
   /** The file of its store, a new one when absent; `:memory:` is gone with the process. */
@@ -39,12 +41,23 @@ export interface GatewayOptions {
   profiles?: string
 }
 
+/** A server of models as an agent of each of its APIs. */
+function modelAgents(port: number): string {
+  const url = `http://127.0.0.1:${port}`
+  return `  chat: { protocol: openai, url: "${url}/v1", model: m }
+  responses: { protocol: openai@responses, url: "${url}/v1", model: m }
+  messages: { protocol: anthropic, url: "${url}", model: m }
+`
+}
+
 /** The files that agents answer from, and where gateways keep theirs. `clean` removes them. */
 export class Workshop {
   readonly folder: string = mkdtempSync(join(tmpdir(), 'turnpike-bench-'))
   /** The arguments of the agent that streams `EVENTS` events, and of the one that says one. */
   readonly stream: readonly string[]
   readonly short: readonly string[]
+  /** The arguments of the agent that streams them by the Agent Client Protocol. */
+  readonly acp: readonly string[]
   /** The built program as it was at the start: another build meanwhile changes nothing. */
   readonly #program: string = join(this.folder, 'turnpike')
   /** What people start. */
@@ -53,19 +66,21 @@ export class Workshop {
 
   constructor() {
     this.#copy()
-    const write = (name: string, events: number): string => {
+    const write = (name: string, answer: string): string => {
       const file = join(this.folder, name)
-      writeFileSync(file, zotAnswer(events))
+      writeFileSync(file, answer)
       return file
     }
-    this.stream = [benchFile('agents/zot.sh'), write('stream.jsonl', EVENTS)]
-    this.short = [benchFile('agents/zot.sh'), write('short.jsonl', 1)]
+    this.stream = [benchFile('agents/zot.sh'), write('stream.jsonl', zotAnswer(EVENTS))]
+    this.short = [benchFile('agents/zot.sh'), write('short.jsonl', zotAnswer(1))]
+    this.acp = [benchFile('agents/acp.sh'), write('acp.jsonl', acpUpdates(EVENTS))]
   }
 
   /** A configuration with all agents, in a folder of its own. */
-  config({ upstream, yaml = '', store = this.#storeFile() }: GatewayOptions = {}): string {
+  config({ upstream, models, yaml = '', store = this.#storeFile() }: GatewayOptions = {}): string {
     const file = join(this.folder, `gateway-${++this.#count}.yaml`)
     const engine = upstream && `  engine: { protocol: openharness, url: "http://127.0.0.1:${upstream}/" }\n`
+    const server = models && modelAgents(models)
     const pool = 'pool: { max: 256, idle: 10m }'
     const text = `server: { host: 127.0.0.1, port: 0 }
 default: once
@@ -73,11 +88,12 @@ log: { level: error }
 agents:
   stream: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.stream)}, ${pool} }
   short: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.short)}, ${pool} }
+  acp: { protocol: acp, command: /bin/sh, args: ${JSON.stringify(this.acp)}, ${pool} }
   flood: { protocol: zot, command: ${process.execPath}, args: ["${benchFile('agents/flood.mjs')}"], ${pool} }
   live: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(liveAgent(this.folder))}, pool: { max: 1000, idle: 10m } }
   once: { protocol: agentproc, command: "${benchFile('agents/once.sh')}", args: [], pool: { max: 64 } }
   zene: { protocol: zene, command: "${benchFile('agents/zene.sh')}", args: [], pool: { max: 64 } }
-${engine ?? ''}store: { kind: sqlite, path: "${store}" }
+${engine ?? ''}${server ?? ''}store: { kind: sqlite, path: "${store}" }
 ${yaml}`
     writeFileSync(file, text)
     return file

@@ -2,6 +2,7 @@ import type { Group } from './bench.ts'
 import { GROWTH } from './growth.ts'
 import { LIVE } from './live.ts'
 import { MEMORY } from './memory.ts'
+import { MODELS } from './models.ts'
 import { STARTED } from './started.ts'
 import { STREAMED } from './streamed.ts'
 import { TRANSLATED } from './translated.ts'
@@ -11,6 +12,7 @@ import { WHOLE } from './whole.ts'
 export const GROUPS: readonly Group[] = [
   ...STREAMED,
   ...WHOLE,
+  ...MODELS,
   ...LIVE,
   ...STARTED,
   ...TRANSLATED,

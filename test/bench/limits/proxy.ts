@@ -8,7 +8,7 @@ const agent = new Agent({ keepAlive: true })
 createServer((request, response) => {
   const { 'content-length': length = '0', 'content-type': type = 'application/json' } = request.headers
   const headers = { 'content-length': length, 'content-type': type }
-  const there = call({ port, host: '127.0.0.1', path: '/', method: 'POST', agent, headers }, (answer) => {
+  const there = call({ port, host: '127.0.0.1', path: request.url, method: 'POST', agent, headers }, (answer) => {
     response.writeHead(answer.statusCode!, answer.headers)
     answer.pipe(response)
   })

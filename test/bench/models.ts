@@ -1,0 +1,110 @@
+/** Lines of clients of models through to servers of models, and of agents that speak ACP. */
+
+import { MARK } from './answers.ts'
+import type { Bench, Group, Server } from './bench.ts'
+import { EVENTS } from './gateway.ts'
+import { load, type Measured } from './load.ts'
+import type { ModelApi } from './model-answers.ts'
+import { cpuPerTurn, line, perSecond, run, type Shape, SSE, sessionsOf } from './turns.ts'
+
+/** How many turns at once: whole ones, and those that stream. The second has a long round to warm up. */
+const WHOLE = 16
+const STREAMS = 32
+
+const LIMITED = {
+  whole:
+    'the proxy passes bytes on; here both bodies are read, the turn is kept, and the answer is streamed from the server',
+  stream: 'the relay knows no event; here each is checked, held to the laws of a turn, and kept',
+  acp: 'the same as of other streamed turns',
+} as const
+
+/** The paths of the APIs after the address of a server. */
+const PATHS: Readonly<Record<ModelApi, string>> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+}
+
+/** The server of models that all of these lines have. */
+export function modelServer(bench: Bench): Promise<Server> {
+  return bench.server('model server', 'limits/model.ts', [String(EVENTS)])
+}
+
+/** A load of turns of an API on a server, whole or streamed. */
+export function askModel(
+  bench: Bench,
+  { port, pid }: Server,
+  api: ModelApi,
+  streams: boolean,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Measured> {
+  const width = streams ? STREAMS : WHOLE
+  const shape: Shape = { path: PATHS[api], kind: streams ? `${api}-stream` : api, headers }
+  const job = { ...shape, port, width, ms: bench.msFor(width), text: streams ? 'long' : 'go', mark: MARK }
+  return load(pid, { ...job, sessions: sessionsOf(shape) })
+}
+
+function models(api: ModelApi): Group {
+  const what = `${api} client to a server of ${api}, HTTP to HTTP`
+  return {
+    name: `${api}-model`,
+    lines: [
+      line({
+        name: `${api}-model`,
+        what: `${what}, whole turn, ${WHOLE} at once: turns/s`,
+        unit: '/s',
+        against: 'proxy',
+        budget: 0.35,
+        bound: 'least',
+        limitedBy: LIMITED.whole,
+      }),
+      line({
+        name: `${api}-model-stream`,
+        what: `${what}, streamed turn of ${EVENTS} events, ${STREAMS} at once: CPU per event`,
+        unit: 'µs',
+        against: 'relay',
+        budget: 2.2,
+        bound: 'most',
+        limitedBy: LIMITED.stream,
+      }),
+    ],
+    async round(bench) {
+      const { port } = await modelServer(bench)
+      const proxy = await bench.server('model proxy', 'limits/proxy.ts', [String(port)])
+      const gateway = await bench.gateway('of models', { models: port })
+      const limit = await askModel(bench, proxy, api, false)
+      const figure = await askModel(bench, gateway, api, false)
+      const relay = await bench.server('model relay', 'limits/relay.ts', [String(port)])
+      const streamLimit = await askModel(bench, relay, api, true)
+      const stream = await askModel(bench, gateway, api, true)
+      return {
+        [`${api}-model`]: { figure: perSecond(figure), limit: perSecond(limit) },
+        [`${api}-model-stream`]: { figure: cpuPerTurn(stream) / EVENTS, limit: cpuPerTurn(streamLimit) / EVENTS },
+      }
+    },
+  }
+}
+
+const acp: Group = {
+  name: 'acp-32',
+  lines: [
+    line({
+      name: 'acp-32',
+      what: `streamed turn of ${EVENTS} events, native SSE to a warm ACP process, ${STREAMS} at once: CPU per event`,
+      unit: 'µs',
+      budget: 2.2,
+      bound: 'most',
+      limitedBy: LIMITED.acp,
+    }),
+  ],
+  async round(bench) {
+    const bridge = await bench.server('stream bridge', 'limits/bridge.ts', ['/bin/sh', ...bench.workshop.stream])
+    const limit = await run(bench, bridge, { path: '/', kind: 'zene', headers: SSE }, STREAMS)
+    const gateway = await bench.gateway('of models', { models: (await modelServer(bench)).port })
+    const figure = await run(bench, gateway, { path: '/v1/turns/acp', kind: 'native', headers: SSE }, STREAMS)
+    return { 'acp-32': { figure: cpuPerTurn(figure) / EVENTS, limit: cpuPerTurn(limit) / EVENTS } }
+  },
+}
+
+/** All groups of this file. */
+export const MODELS: readonly Group[] = [...(['chat', 'responses', 'messages'] as const).map(models), acp]
