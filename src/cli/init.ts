@@ -1,3 +1,7 @@
+import { accessSync, constants } from 'node:fs'
+
+const SHELL = '/bin/sh'
+
 /**
  * The script of process 1 of a container, which must reap every orphaned process. Node.js can only reap processes that
  * it started. So a shell becomes process 1 and runs the program as its child: it forwards signals, reaps processes, and
@@ -32,9 +36,11 @@ export function becomeInit(): void {
   const { execve, execPath, execArgv, argv, env } = process
   const known = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   try {
+    // `execve` ends the process when there is no such program.
+    accessSync(SHELL, constants.X_OK)
     // Not every system has it.
     execve?.(
-      '/bin/sh',
+      SHELL,
       ['sh', '-c', INIT, 'turnpike-init', execPath, ...execArgv, ...argv.slice(1)],
       Object.fromEntries(known),
     )

@@ -88,6 +88,19 @@ describe.skipIf(!UNSHARE)('as process 1 of a container (needs unshare)', () => {
     expect(await once(child, 'exit')).toEqual([0, null])
   })
 
+  test('a gateway is process 1 itself where there is no shell', async () => {
+    const hidden = inside('mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"')
+    const [program, ...options] = [...UNSHARE!, ...hidden, process.execPath, MAIN, 'serve', '--config', config]
+    const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'inherit'] })
+    running.push(child)
+    const [url] = await until(child, /http:\/\/[\d.]+:\d+/)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    const args = spawnSync('ps', ['-o', 'args=', '-p', `${processOne(child)}`], { encoding: 'utf8' }).stdout
+    expect(args).toContain(MAIN)
+    process.kill(processOne(child), 'SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  })
+
   test('a gateway reads its configuration again at SIGHUP, and ends at SIGINT', async () => {
     const { child, url } = await serve()
     writeFileSync(config, YAML.replace('said:', 'says:'))
