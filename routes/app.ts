@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { mountCluster } from './cluster.ts'
 import { mountConsole } from './console.ts'
 import { mountLogin } from './console-login.ts'
+import { mountDocs } from './docs.ts'
 import { mountFronts } from './fronts.ts'
 import { mountInsight } from './insight.ts'
 import { mountMatrix } from './matrix.ts'
@@ -28,6 +29,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   mountMetrics(app, parts)
   mountConsole(app, parts)
   mountLogin(app, parts)
+  mountDocs(app, parts)
   mountMethods(app)
   app.notFound((c) =>
     c.json({ error: { code: 'not_found', message: `There is no endpoint ${c.req.path}; GET / lists them.` } }, 404),

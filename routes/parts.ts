@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
-import type { AnyCodec } from '../src/contract/index.ts'
+import type { AnyCodec, Operations } from '../src/contract/index.ts'
 import type { Engine } from '../src/engine/index.ts'
 import type { Gate } from './gate.ts'
 import type { Patience } from './patience.ts'
@@ -28,6 +28,8 @@ export interface HttpParts {
   version: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
+  /** The descriptions of the protocols' endpoints. */
+  operations?: () => Promise<readonly Operations[]>
   /** Where there are other replicas. */
   peers?: Peers
   /** The metrics to serve; absent when metrics are off. */

@@ -42,6 +42,8 @@ export interface ServerParts {
   version: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
+  /** The descriptions of the protocols' endpoints. */
+  operations?: HttpParts['operations']
   /** Where there are other replicas: the wires to them. */
   peers?: HttpParts['peers']
   /** The metrics of `GET /metrics`; absent: no such endpoint. */

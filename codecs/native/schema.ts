@@ -169,7 +169,8 @@ export const linkFault: v.GenericSchema<unknown, { fault: Fault; fatal: boolean 
   v.transform(({ fatal = false, ...given }) => ({ fault: toFault(given), fatal })),
 )
 
-const question: v.GenericSchema<unknown, Question> = v.variant(
+/** A question of an agent. */
+export const question: v.GenericSchema<unknown, Question> = v.variant(
   'kind',
   [
     v.object({

@@ -53,6 +53,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     codecs: Object.values(codecs),
     version: version(),
     standIns: standInNames,
+    operations: async () => (await import('../../codecs/operations.ts')).loadOperations(),
     ...(gateway.peers && { peers: gateway.peers }),
     ...(metrics && { metrics }),
     ...(config.server.console && { console: consoleOf(config) }),

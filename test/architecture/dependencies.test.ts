@@ -27,7 +27,16 @@ const DOCUMENT = read('docs/dependencies.md')
 /** What is installed with the package: what the library imports and what the bundle of the program leaves outside. */
 const INSTALLED = Object.keys(MANIFEST.dependencies!)
 /** What is shipped inside of the bundle: needed to build it, installed by nobody. */
-const BUNDLED = ['@hono/node-server', '@preact/signals', 'hono', 'pino', 'preact', 'yaml', 'zod']
+const BUNDLED = [
+  '@hono/node-server',
+  '@preact/signals',
+  '@valibot/to-json-schema',
+  'hono',
+  'pino',
+  'preact',
+  'yaml',
+  'zod',
+]
 const RUNTIME = [...INSTALLED, ...BUNDLED]
 const DEVELOPMENT = Object.keys(MANIFEST.devDependencies!).filter((name) => !BUNDLED.includes(name))
 

@@ -18,10 +18,15 @@ export const PARTS: readonly Part[] = [
   { path: 'src/contract', may: ['src/model'] },
   { path: 'src/codec-kit', may: ['src/model', 'src/contract'] },
   { path: 'src/framing', may: ['src/model', 'src/contract'] },
+  { path: 'src/describe', may: ['src/contract', '@valibot/to-json-schema'], types: ['valibot'] },
   { path: 'codecs/index.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },
+  { path: 'codecs/operations.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },
   // Its stand-in also takes clients of the wire that the CLI ships with.
-  { path: 'codecs/qwen', may: ['src/model', 'src/contract', 'src/codec-kit', 'valibot', 'codecs/qwen-code'] },
-  { path: 'codecs/*', may: ['src/model', 'src/contract', 'src/codec-kit', 'valibot'] },
+  {
+    path: 'codecs/qwen',
+    may: ['src/model', 'src/contract', 'src/codec-kit', 'src/describe', 'valibot', 'codecs/qwen-code'],
+  },
+  { path: 'codecs/*', may: ['src/model', 'src/contract', 'src/codec-kit', 'src/describe', 'valibot'] },
   {
     path: 'src/backends',
     may: ['src/model', 'src/contract', 'node:child_process', 'node:fs', 'node:net', 'node:path', 'node:string_decoder'],
@@ -171,6 +176,7 @@ export const PARTS: readonly Part[] = [
       'src/framing',
       'src/engine',
       'src/cluster',
+      'src/describe',
       'src/matrix',
       'src/translate',
       'hono',
@@ -229,6 +235,7 @@ export const PARTS: readonly Part[] = [
     ],
     types: ['src/engine', 'src/model'],
     lazy: [
+      'codecs/operations.ts',
       'src/conformance',
       'src/store',
       'node:child_process',
@@ -245,6 +252,12 @@ export const PARTS: readonly Part[] = [
 export const SIDE_DOORS: Readonly<Record<string, string>> = {
   'codecs/native/command-schema.ts': 'the names of the commands, for its conformance suite',
   'codecs/native/read.ts': 'the names of the events, for its conformance suite',
+  ...Object.fromEntries(
+    ['native', 'openai', 'anthropic', 'zene', 'zot', 'openharness', 'agentproc', 'qwen', 'qwen-code'].map((name) => [
+      `codecs/${name}/operations.ts`,
+      'the description of its endpoints, which no turn needs',
+    ]),
+  ),
   'src/config/load.ts': 'reads the file itself, with a YAML parser and schemas: a stand-in does without',
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { loadCodecs, standInNames } from '../../codecs/index.ts'
+import { loadOperations } from '../../codecs/operations.ts'
 import type { Config } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 import { type Hooks, silentHooks } from '../../src/contract/index.ts'
@@ -95,6 +96,7 @@ export async function startGateway(
     codecs: Object.values(codecs),
     version: '0',
     standIns: standInNames,
+    operations: loadOperations,
     ...(console && { console }),
     ...(replicaOn && peers && { peers }),
   }

@@ -157,6 +157,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   '/v1/stdio/zot': 'POST OPTIONS',
   '/v1/agents': 'GET HEAD OPTIONS',
   '/v1/overview': 'GET HEAD OPTIONS',
+  '/openapi.json': 'GET HEAD OPTIONS',
+  '/docs': 'GET HEAD OPTIONS',
   '/v1/doors': 'GET HEAD OPTIONS',
   '/v1/matrix': 'GET HEAD OPTIONS',
   '/healthz': 'GET HEAD OPTIONS',

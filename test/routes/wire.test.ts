@@ -90,7 +90,7 @@ describe('the wire of a turn whose route keeps it', () => {
 
   test('is without the secrets of its agent', async () => {
     const { agent } = await wireOf(await ask('teller'))
-    expect(agent.some(({ text }) => text === 'word: ${WIRE_SECRET}')).toBe(true)
+    expect(agent.some(({ text }) => text === `word: \${WIRE_SECRET}`)).toBe(true)
     expect(JSON.stringify(agent)).not.toContain('very-secret-word')
   })
 

@@ -42,7 +42,8 @@ const count = v.pipe(
 )
 const format = v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object with a type')
 
-const Request = v.looseObject({
+/** A body as it is sent. */
+export const Request = v.looseObject({
   model: v.optional(text, ''),
   max_tokens: count,
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
@@ -60,8 +61,8 @@ const Request = v.looseObject({
 })
 type Read = v.InferOutput<typeof Request>
 
-/** Counting takes no limit of the answer. */
-const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
+/** A body whose tokens are counted: it takes no limit of the answer. */
+export const Counted = v.looseObject({ ...Request.entries, max_tokens: maybe(count) })
 
 /** Members that the model has a place for a part of. */
 const PARTLY: ReadonlySet<string> = new Set(['metadata', 'output_config', 'thinking'])

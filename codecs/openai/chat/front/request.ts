@@ -28,7 +28,8 @@ export interface ChatRequest extends StartRequest {
   countsUsage: boolean
 }
 
-const Request = v.looseObject({
+/** A body as it is sent. */
+export const Request = v.looseObject({
   model: v.optional(text, ''),
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
   stream: maybe(flag),

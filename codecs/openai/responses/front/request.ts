@@ -36,7 +36,8 @@ export interface ResponsesRequest extends StartRequest {
   metadata: JsonText | undefined
 }
 
-const Request = v.looseObject({
+/** A body as it is sent. */
+export const Request = v.looseObject({
   model: v.optional(text, ''),
   input: v.union(
     [text, v.pipe(v.array(v.unknown()), v.minLength(1))],

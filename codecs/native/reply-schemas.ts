@@ -1,0 +1,174 @@
+import type { JsonSchema } from '../../src/contract/index.ts'
+import { listOf, namedSchemas, objectOf, refTo } from '../../src/describe/index.ts'
+import { ERROR_CODES } from '../../src/model/index.ts'
+import { COMMANDS } from './command-schema.ts'
+import { EVENTS } from './event-schema.ts'
+import { ask, ext, loss, part, parts, question, raw, stop, usage } from './schema.ts'
+
+const text: JsonSchema = { type: 'string' }
+const whole: JsonSchema = { type: 'integer' }
+const flag: JsonSchema = { type: 'boolean' }
+const time: JsonSchema = { type: 'number', description: 'Milliseconds since the epoch.' }
+const ms: JsonSchema = { type: 'number', description: 'Milliseconds.' }
+const oneOf = (...words: string[]): JsonSchema => ({ type: 'string', enum: words })
+
+/** The schemas of the messages that clients send, as they are on the wire. */
+const OF_MESSAGES = namedSchemas(
+  {
+    Ext: ext,
+    Part: part,
+    Parts: parts,
+    Question: question,
+    Ask: ask,
+    Loss: loss,
+    Stop: stop,
+    Usage: usage,
+    Command: COMMANDS['turn-start'],
+    Reply: COMMANDS['ask-reply'],
+  },
+  raw,
+)
+
+const members = (schema: JsonSchema): Record<string, JsonSchema> => schema['properties'] as Record<string, JsonSchema>
+const { Command, Reply, ...named } = OF_MESSAGES
+
+/** Members of every turn in a list. */
+const TURN = {
+  turn: text,
+  state: oneOf('running', 'completed', 'failed', 'cancelled'),
+  agent: text,
+  front: text,
+  back: text,
+  route: text,
+  phase: oneOf('queued', 'starting', 'working', 'asking', 'parked'),
+  session: text,
+  request: text,
+  startedAt: time,
+  endedAt: time,
+  code: text,
+  error: text,
+  key: text,
+  losses: listOf(refTo('Loss')),
+  timings: objectOf({ queue: ms, agentStart: ms, firstEvent: ms, total: ms }, []),
+  usage: refTo('Usage'),
+}
+const ALWAYS = ['turn', 'state', 'agent', 'front', 'session', 'startedAt']
+
+const SESSION = {
+  id: text,
+  agent: text,
+  session: text,
+  conversation: text,
+  createdAt: time,
+  usedAt: time,
+  cwd: text,
+  title: text,
+  busy: flag,
+  usage: refTo('Usage'),
+  key: text,
+  model: text,
+  mode: text,
+  process: oneOf('running', 'idle', 'none'),
+}
+const SESSION_ALWAYS = ['id', 'agent', 'session', 'conversation', 'createdAt', 'usedAt', 'busy', 'process']
+
+/** The schemas of the native API by name. */
+export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  ...named,
+  TurnStart: {
+    ...Command,
+    properties: {
+      ...members(Command),
+      type: { const: 'turn-start' },
+      turn: text,
+      exchange: text,
+      input: { anyOf: [text, refTo('Parts')] },
+    },
+    required: ['input'],
+  },
+  ContinueTurn: {
+    ...Reply,
+    properties: {
+      ...members(Reply),
+      type: { const: 'ask-reply' },
+      target: objectOf({ continuation: text }, ['continuation']),
+    },
+    required: ['type', 'target', 'reply'],
+  },
+  Approval: {
+    anyOf: [
+      objectOf({ option: text, message: text }, ['option']),
+      objectOf({ reply: members(Reply)['reply']! }, ['reply']),
+    ],
+  },
+  Event: objectOf(
+    { type: oneOf(...Object.keys(EVENTS), 'fault', 'turns', 'ping'), turn: { type: ['string', 'null'] }, seq: whole },
+    ['type'],
+  ),
+  Message: objectOf({ role: oneOf('user', 'assistant', 'tool', 'system'), parts: refTo('Parts'), at: time }, [
+    'role',
+    'parts',
+  ]),
+  Error: objectOf(
+    { code: oneOf(...ERROR_CODES), message: text, retryable: flag, retry: text, retryAfterMs: ms, ext: refTo('Ext') },
+    ['code', 'message', 'retryable'],
+  ),
+  Fault: objectOf({ type: { const: 'fault' }, fault: refTo('Error'), losses: listOf(refTo('Loss')) }, [
+    'type',
+    'fault',
+  ]),
+  Answer: objectOf(
+    {
+      turn: text,
+      session: text,
+      agent: text,
+      outcome: oneOf('completed', 'failed', 'cancelled', 'parked'),
+      stop: refTo('Stop'),
+      text,
+      messages: listOf(
+        objectOf({ id: text, role: text, text, reasoning: text, lane: text, parts: refTo('Parts') }, [
+          'id',
+          'role',
+          'text',
+        ]),
+      ),
+      tools: listOf(objectOf({ id: text, name: text, status: text, parts: refTo('Parts') }, ['id', 'name'])),
+      directives: listOf({ type: 'object' }),
+      notices: listOf({ type: 'object' }),
+      usage: refTo('Usage'),
+      usageEstimated: flag,
+      losses: listOf(refTo('Loss')),
+      replayed: flag,
+      fault: refTo('Error'),
+      asks: listOf(refTo('Ask')),
+      continuation: text,
+      deadline: time,
+      summary: text,
+      startedAt: time,
+      endedAt: time,
+    },
+    ['turn', 'session', 'agent', 'outcome', 'text', 'messages', 'tools', 'startedAt', 'endedAt'],
+  ),
+  Accepted: objectOf({ id: text, status: { const: 'accepted' }, session: text, replayed: flag }, [
+    'id',
+    'status',
+    'session',
+  ]),
+  Turn: objectOf(TURN, ALWAYS),
+  Turns: objectOf({ turns: listOf(refTo('Turn')), next: text }, ['turns']),
+  TurnState: objectOf(
+    { ...TURN, seq: whole, text, asks: listOf(refTo('Ask')), stop: refTo('Stop'), fault: refTo('Error') },
+    [...ALWAYS, 'seq', 'text'],
+  ),
+  TurnInput: objectOf(
+    {
+      messages: listOf(refTo('Message')),
+      results: listOf(objectOf({ at: whole, status: text, parts: refTo('Parts') }, ['at', 'status', 'parts'])),
+    },
+    ['messages'],
+  ),
+  Session: objectOf(SESSION, SESSION_ALWAYS),
+  Sessions: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
+  SessionState: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
+  Done: objectOf({}, []),
+}

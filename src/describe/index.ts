@@ -1,0 +1,101 @@
+import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import type { JsonSchema, Operation, OperationAnswer } from '../contract/index.ts'
+
+/** The options of a conversion: values as they are sent, and any JSON in place of what JSON Schema has no word for. */
+const OPTIONS = { typeMode: 'input', errorMode: 'ignore' } as const
+
+/** The JSON Schema of a valibot schema, with any JSON where the schema depends on the value. */
+export function jsonSchema(schema: GenericSchema): JsonSchema {
+  const overrideSchema = ({ valibotSchema: { type } }: { valibotSchema: { type: string } }): JsonSchema | undefined =>
+    type === 'lazy' ? {} : undefined
+  return linked(toJsonSchema(schema, { ...OPTIONS, overrideSchema }))
+}
+
+/**
+ * The JSON Schemas of named valibot schemas, which refer to each other by name. The `raw` one is a text in the model and
+ * any JSON on the wire.
+ */
+export function namedSchemas<const N extends string>(
+  named: Readonly<Record<N, GenericSchema>>,
+  raw: GenericSchema,
+): Readonly<Record<N, JsonSchema>> {
+  const overrideSchema = ({ valibotSchema }: { valibotSchema: unknown }): JsonSchema | undefined =>
+    valibotSchema === raw ? {} : undefined
+  const all = toJsonSchemaDefs(named, { ...OPTIONS, overrideSchema })
+  return Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, linked(schema as object)])) as Record<
+    N,
+    JsonSchema
+  >
+}
+
+/** A reference to a named schema. */
+export function refTo(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** A JSON body of this schema. */
+export function json(schema: JsonSchema, example?: unknown): NonNullable<Operation['request']> {
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } }
+}
+
+/** An answer with a JSON body. */
+export function answer(description: string, schema: JsonSchema): OperationAnswer {
+  return { description, bodies: json(schema) }
+}
+
+/** An object with these members, of which those are always there. */
+export function objectOf(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, ...(required.length > 0 && { required }) }
+}
+
+/** A list of things. */
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items }
+}
+
+/** Named schemas are components of the document that they are in. */
+function linked(schema: object): JsonSchema {
+  const { $schema: _, ...rest } = JSON.parse(
+    JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'),
+  ) as Record<string, unknown>
+  return rest
+}
+
+/** A body in lines of JSON, each of this schema. */
+export function jsonLines(schema: JsonSchema, example?: string): NonNullable<Operation['request']> {
+  return { 'application/x-ndjson': { schema, ...(example !== undefined && { example }) } }
+}
+
+/** Any object of JSON. */
+export const ANY_OBJECT: JsonSchema = { type: 'object' }
+
+/** The answers of an endpoint that answers in one piece, in a stream of events, or with an object that tells of a failure. */
+export function wholeOrStreamed(whole: JsonSchema = ANY_OBJECT): Operation['answers'] {
+  return {
+    200: {
+      description: 'The whole answer, or a stream of it.',
+      bodies: { 'application/json': { schema: whole }, 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    default: answer('An error, as the protocol has it.', ANY_OBJECT),
+  }
+}
+
+/** The answers of an endpoint that answers in lines. */
+export const ANSWER_LINES: Operation['answers'] = {
+  200: { description: 'The answer, as lines.', bodies: jsonLines(ANY_OBJECT) },
+  default: answer('An error, as the protocol has it.', ANY_OBJECT),
+}
+
+/** The same endpoints under further beginnings of their paths; their names get that word. */
+export function alsoUnder(
+  operations: Readonly<Record<string, Operation>>,
+  base: string,
+  word: string,
+): Readonly<Record<string, Operation>> {
+  const moved = Object.entries(operations).map(([endpoint, operation]): [string, Operation] => [
+    endpoint.replace(' /', ` ${base}/`),
+    { ...operation, id: `${operation.id}${word}` },
+  ])
+  return { ...operations, ...Object.fromEntries(moved) }
+}
