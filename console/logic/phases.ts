@@ -32,3 +32,9 @@ export function phasesOf(turn: TurnRow, now: number): Phase[] {
   add(turn.phase === 'queued' ? 'queue' : 'work', total - from)
   return parts
 }
+
+/** The time that fills a bar among these turns: a few much longer ones are cut, so that the others stay readable. */
+export function fullBarOf(turns: readonly TurnRow[], now: number): number {
+  const totals = turns.map((turn) => totalOf(turn, now)).sort((a, b) => a - b)
+  return 1.25 * (totals[Math.floor((totals.length - 1) * 0.9)] ?? 0)
+}

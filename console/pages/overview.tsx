@@ -110,10 +110,10 @@ function newest(values: readonly (number | undefined)[]): number | undefined {
   return values.findLast((value) => value !== undefined)
 }
 
-/** Turns a second of the last whole minute, or a minute where they are few. */
+/** Turns a second over the last five minutes, or a minute where they are few. */
 function rate(minutes: readonly Minute[]): string {
-  const turns = minutes.at(-2)?.turns ?? 0
-  return turns < 6 ? `${turns} / min` : `${(turns / 60).toFixed(1)} / s`
+  const perMinute = minutes.slice(-5).reduce((sum, { turns }) => sum + turns, 0) / 5
+  return perMinute < 6 ? `${count(perMinute)} / min` : `${(perMinute / 60).toFixed(1)} / s`
 }
 
 function percent(share: number): string {

@@ -71,7 +71,11 @@ async function choices(): Promise<{ agents: readonly AgentRow[]; doors: readonly
     get<{ agents: readonly AgentRow[] }>('/v1/agents'),
     get<{ doors: readonly Door[] }>('/v1/doors'),
   ])
-  return { agents, doors: doors.filter(({ path, over }) => over === 'stdio' || DOORS.includes(path!)) }
+  return { agents, doors: doors.filter(isUsable) }
+}
+
+function isUsable({ over, method, path }: Door): boolean {
+  return over === 'stdio' || (method === 'POST' && DOORS.includes(path!))
 }
 
 function nameOf({ protocol, over, path }: Door): string {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { readFilters } from '../logic/filters.ts'
 import { count } from '../logic/format.ts'
-import { totalOf } from '../logic/phases.ts'
+import { fullBarOf } from '../logic/phases.ts'
 import type { Route } from '../logic/route.ts'
 import type { TurnRow } from '../logic/types.ts'
 import { TurnList } from '../state/turn-list.ts'
@@ -16,7 +16,7 @@ export function TurnsPage({ route }: { route: Route }) {
   const list = useTurnList(JSON.stringify(filters))
   const { shown, waiting, hold } = useHeld(list.rows.value)
   const now = useNow(shown.some(({ state }) => state === 'running'))
-  const longest = shown.reduce((most, turn) => Math.max(most, totalOf(turn, now)), 0)
+  const fullBar = fullBarOf(shown, now)
   return (
     <section class="fill">
       <div class="head">
@@ -44,7 +44,7 @@ export function TurnsPage({ route }: { route: Route }) {
           ))}
         </div>
         <Virtual rows={shown} onEnd={() => void list.more()} onAway={hold}>
-          {(turn, index) => <TurnLine key={turn.turn} turn={turn} index={index} longest={longest} now={now} />}
+          {(turn, index) => <TurnLine key={turn.turn} turn={turn} index={index} fullBar={fullBar} now={now} />}
         </Virtual>
       </div>
       {shown.length === 0 && <p class="empty">No turns. Send one from “Try it”, or from any client of the gateway.</p>}

@@ -4,9 +4,9 @@ import type { TurnRow } from '../logic/types.ts'
 
 const WIDTH = 120
 
-/** The time of a turn as a bar of its phases, beside its length in words. `longest` fills the bar. */
-export function DurationBar({ turn, longest, now }: { turn: TurnRow; longest: number; now: number }) {
-  const scale = WIDTH / Math.max(1, longest)
+/** The time of a turn as a bar of its phases, beside its length in words. `fullBar` milliseconds fill it. */
+export function DurationBar({ turn, fullBar, now }: { turn: TurnRow; fullBar: number; now: number }) {
+  const scale = WIDTH / Math.max(1, fullBar)
   return (
     <>
       <svg class="bar" viewBox={`0 0 ${WIDTH} 8`} preserveAspectRatio="none" aria-hidden="true">

@@ -24,12 +24,12 @@ export const TURN_COLUMNS = [
 export function TurnLine({
   turn,
   index,
-  longest,
+  fullBar,
   now,
 }: {
   turn: TurnRow
   index: number
-  longest: number
+  fullBar: number
   now: number
 }) {
   const { usage, losses, code, error } = turn
@@ -54,7 +54,7 @@ export function TurnLine({
         {turn.front} <span class="muted">→</span> {turn.back ?? '?'}
       </span>
       <span role="cell" class="time">
-        <DurationBar turn={turn} longest={longest} now={now} />
+        <DurationBar turn={turn} fullBar={fullBar} now={now} />
       </span>
       <span role="cell" class="number tokens" title="input / output">
         {usage ? `${count(usage.input)} / ${count(usage.output ?? usage.total)}` : '–'}

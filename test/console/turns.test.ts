@@ -3,7 +3,7 @@ import { align } from '../../console/logic/align.ts'
 import { textOfEvents, textOfParts } from '../../console/logic/event-text.ts'
 import { hopsOf, timesOf } from '../../console/logic/hops.ts'
 import { lossCount, lossText } from '../../console/logic/losses.ts'
-import { phasesOf } from '../../console/logic/phases.ts'
+import { fullBarOf, phasesOf } from '../../console/logic/phases.ts'
 import type { NumberedEvent, TurnRow, Wire } from '../../console/logic/types.ts'
 import type { Loss } from '../../src/model/index.ts'
 
@@ -148,6 +148,11 @@ describe('the phases of a turn', () => {
       { name: 'first event', from: 700, ms: 300 },
     ])
   })
+})
+
+test('a bar is full at a time that few turns exceed', () => {
+  const turns = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 60_000].map((total) => ({ ...TURN, timings: { total } }))
+  expect([fullBarOf(turns, 0), fullBarOf([], 0)]).toEqual([125, 0])
 })
 
 describe('the waterfall', () => {
