@@ -3,14 +3,7 @@ import type { Message, SessionInfo, TurnEvent, TurnInfoReply, TurnReply } from '
 /** The answers of the native API, as the console reads them. */
 
 /** A turn of the list. */
-export type TurnRow = TurnInfoReply & {
-  /** The name of the client's key. */
-  key?: string
-  /** The message of its error. */
-  error?: string
-  /** The id of its trace. */
-  trace?: string
-}
+export type TurnRow = TurnInfoReply
 
 /** A page of the list of turns. */
 export interface TurnPage {
@@ -37,7 +30,8 @@ export interface WireFrame {
 export interface Wire {
   kept: boolean
   clientProtocol: string
-  agentProtocol: string
+  /** Absent for a turn that no agent has got. */
+  agentProtocol?: string
   client: readonly WireFrame[]
   agent: readonly WireFrame[]
 }

@@ -68,6 +68,8 @@ export interface TurnMeasures {
   told?: number
   /** The message of its error, as far as content is kept. */
   error?: string
+  /** The id of its trace. */
+  trace?: string
 }
 
 /** The record of a turn. `outcome` is absent while it runs. It runs under the lease of its process: see `lapseLease`. */

@@ -153,6 +153,8 @@ export interface TurnInfoReply {
   losses?: readonly Loss[]
   timings?: TurnTimings
   usage?: Usage
+  /** The id of its trace (W3C Trace Context). */
+  trace?: string
 }
 
 /** The phase of a running turn. */

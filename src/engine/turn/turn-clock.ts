@@ -1,14 +1,15 @@
-import type {
-  CallInfo,
-  CallScope,
-  Carrier,
-  LinkOrigin,
-  RunningProcess,
-  ToolEvent,
-  TurnInfo,
-  TurnMeasures,
-  TurnNote,
-  TurnScope,
+import {
+  type CallInfo,
+  type CallScope,
+  type Carrier,
+  type LinkOrigin,
+  type RunningProcess,
+  type ToolEvent,
+  type TurnInfo,
+  type TurnMeasures,
+  type TurnNote,
+  type TurnScope,
+  traceIdOf,
 } from '../../contract/index.ts'
 import type { AgentEvent, Loss, TurnPhase, TurnTimings, TurnView, Usage } from '../../model/index.ts'
 import type { Tape } from '../common/index.ts'
@@ -73,11 +74,13 @@ export class TurnClock implements TurnScope {
 
   /** The measures so far. */
   get measures(): TurnMeasures {
+    const trace = traceIdOf(this.carrier)
     return {
       back: this.#back,
       ...(this.#route !== undefined && { route: this.#route }),
       timings: { ...this.#timings },
       ...(this.#usage && { usage: this.#usage }),
+      ...(trace !== undefined && { trace }),
     }
   }
 

@@ -50,12 +50,16 @@ export function liveInfo({ id, agent, view, command, scope, audience, session }:
 }
 
 /** The measures, as members of a listed turn. */
-function measured({ back, route, timings, usage }: TurnMeasures, total: number | undefined): Partial<TurnInfoReply> {
+function measured(
+  { back, route, timings, usage, trace }: TurnMeasures,
+  total: number | undefined,
+): Partial<TurnInfoReply> {
   const all: TurnTimings = { ...timings, ...(total !== undefined && { total }) }
   return {
     back,
     ...(route !== undefined && { route }),
     ...(Object.keys(all).length > 0 && { timings: all }),
     ...(usage && { usage }),
+    ...(trace !== undefined && { trace }),
   }
 }
