@@ -9,12 +9,17 @@ import { useLoaded } from './loaded.tsx'
 export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | undefined }) {
   const { value } = useLoaded(() => get<{ doors: readonly Door[] }>('/v1/doors'), [])
   if (!wire) return null
-  const door = doorOf(value?.doors ?? [], wire.clientProtocol)
-  const place: DoorPlace = { origin: ROOT.href.replace(/\/$/, ''), keys: me.value?.keys ?? false, ...door }
+  const path = pathOf(value?.doors ?? [], turn.front)
+  const place: DoorPlace = {
+    origin: ROOT.href.replace(/\/$/, ''),
+    agent: turn.agent,
+    keys: me.value?.keys ?? false,
+    ...(path !== undefined && { path }),
+  }
   return (
     <div class="copies">
       <span class="muted">Copy</span>
-      <Copy label={door.path === undefined ? 'the command' : 'as curl'} text={() => asCommand(wire, place)} />
+      <Copy label={path === undefined ? 'the command' : 'as curl'} text={() => asCommand(wire, place)} />
       <Copy label="as translate input" text={() => asTranslateInput(wire)} title={translateCommand(wire)} />
       <Copy
         label="a sample for a report"
@@ -25,9 +30,7 @@ export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | unde
   )
 }
 
-/** The door of a protocol: an endpoint before a program. */
-function doorOf(doors: readonly Door[], protocol: string): Pick<DoorPlace, 'path' | 'command'> {
-  const own = doors.filter((door) => door.protocol === protocol && (door.method ?? 'POST') === 'POST')
-  const { path, command } = own.find(({ over }) => over === 'http') ?? own[0] ?? {}
-  return { ...(path !== undefined && { path }), ...(command !== undefined && { command }) }
+/** The path of a protocol's endpoint that takes turns. */
+function pathOf(doors: readonly Door[], protocol: string): string | undefined {
+  return doors.find((door) => door.protocol === protocol && door.method === 'POST')?.path
 }

@@ -10,6 +10,7 @@ const WIRE: Wire = {
   clientProtocol: 'zene',
   agentProtocol: 'zot',
   client: [
+    { dir: 'in', text: 'POST /v1/zene' },
     { dir: 'in', text: `{"prompt":"it's me"}` },
     { dir: 'out', seq: 4, text: '{"ok":true}' },
   ],
@@ -21,26 +22,28 @@ const WIRE: Wire = {
 }
 
 describe('the request as a command', () => {
-  const place = { origin: 'http://localhost:8484', keys: false }
+  const place = { origin: 'http://localhost:8484', agent: 'coder', keys: false }
 
   test('is curl for an endpoint', () => {
-    expect(asCommand(WIRE, { ...place, path: '/v1/zene' })).toBe(
-      `curl -sN http://localhost:8484/v1/zene -H 'content-type: application/json' --data-binary '{"prompt":"it'\\''s me"}'`,
-    )
+    const curl = `curl -sN http://localhost:8484/v1/zene -H 'content-type: application/json' -H 'turnpike-agent: coder' --data-binary '{"prompt":"it'\\''s me"}'`
+    expect(asCommand(WIRE, place)).toBe(curl)
+    const again: Wire = { ...WIRE, kept: false, client: WIRE.client.slice(1) }
+    expect(asCommand(again, { ...place, path: '/v1/zene' })).toBe(curl)
   })
 
   test('names the variable of the key, never a key, and sends lines as lines', () => {
     const lines: Wire = { ...WIRE, client: [...WIRE.client, { dir: 'in', text: '{"type":"abort"}' }] }
-    const command = asCommand(lines, { ...place, keys: true, path: '/v1/zot' })
+    const command = asCommand(lines, { ...place, keys: true })
     expect(command).toContain('-H "authorization: Bearer $TURNPIKE_KEY" -H \'content-type: application/x-ndjson\'')
     expect(command).toContain('\n{"type":"abort"}')
   })
 
   test('is the program for a client on stdio', () => {
-    expect(asCommand(WIRE, { ...place, command: 'turnpike as zene' })).toBe(
-      `printf '%s\\n' '{"prompt":"it'\\''s me"}' | turnpike as zene`,
-    )
-    expect(asCommand(WIRE, place)).toContain('| turnpike as zene')
+    const program = `printf '%s\\n' '{"prompt":"it'\\''s me"}' | turnpike as zene --agent coder`
+    const kept: Wire = { ...WIRE, client: [{ dir: 'in', text: '["zene","host"]' }, ...WIRE.client.slice(1)] }
+    expect(asCommand(kept, { ...place, path: '/v1/zene' })).toBe(program)
+    const again: Wire = { ...WIRE, kept: false, clientProtocol: 'zene@v1', client: WIRE.client.slice(1) }
+    expect(asCommand(again, place)).toBe(program)
   })
 
   test('any text is one word of a shell', () => {
@@ -79,6 +82,7 @@ describe('a sample', () => {
         '# times: {}',
         '# lost: plan did not arrive: the other protocol has no place for it',
         '# client',
+        '< - POST /v1/zene',
         `< - {"prompt":"xx'x xx"}`,
         '> 4 {"ok":true}',
         '# agent',

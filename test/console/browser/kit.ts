@@ -12,6 +12,7 @@ default: talker
 agents:${EXAMPLE_AGENTS}
   talker: { protocol: native, command: ${process.execPath}, args: [${TALKER}] }
   hollow: { protocol: zot, command: /nowhere/zot }
+routes: [{ when: { agent: talker }, agent: talker, journal: wire }]
 `
 
 /** A gateway and a page of its console, for the tests of one file. */
