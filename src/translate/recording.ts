@@ -70,12 +70,23 @@ export function readRecording(text: string): Wire[] {
 function rowOf(json: string, number: number): Row[] {
   if (json.trim() === '') return []
   const value = parse(json)
-  if (isRow(value)) return [value]
-  throw new RecordingError(`line ${number} is not a JSON object with "dir"; check that the file is a recording`)
+  const wrong = isRecord(value) ? wrongMember(value) : 'dir'
+  if (wrong === undefined) return [value as Row]
+  if (wrong === 'dir') {
+    throw new RecordingError(`line ${number} is not a JSON object with "dir"; check that the file is a recording`)
+  }
+  throw new RecordingError(`line ${number} has a "${wrong}" of another type; check that the file is a recording`)
 }
 
-function isRow(value: unknown): value is Row {
-  return isRecord(value) && typeof value['dir'] === 'string'
+/** The members that are texts, besides `dir`. */
+const TEXTS = ['line', 'hex', 'method', 'path', 'body'] as const
+
+/** The member of a row that is not of its type. */
+function wrongMember(row: Record<string, unknown>): string | undefined {
+  if (typeof row['dir'] !== 'string') return 'dir'
+  const { headers = {} } = row
+  if (!isRecord(headers) || Object.values(headers).some((value) => typeof value !== 'string')) return 'headers'
+  return TEXTS.find((name) => row[name] !== undefined && typeof row[name] !== 'string')
 }
 
 /** The text of a note that the client ended its input. */
@@ -147,16 +158,14 @@ class OpenWire {
     return `${text}\n`
   }
 
-  #request({ method = 'POST', path = '/', headers = {}, body = '' }: Row): void {
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    this.#http = { method, path, headers: lower }
+  #request({ method = 'POST', path = '/', headers, body = '' }: Row): void {
+    this.#http = { method, path, headers: lowerNames(headers) }
     this.#step({ who: 'client', text: body })
     this.#step({ who: 'client', text: undefined })
   }
 
-  #response({ status, headers = {}, body = '' }: Row): void {
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    if (typeof status === 'number') this.#step({ who: 'agent', head: { status, headers: lower } })
+  #response({ status, headers, body = '' }: Row): void {
+    if (typeof status === 'number') this.#step({ who: 'agent', head: { status, headers: lowerNames(headers) } })
     this.#step({ who: 'agent', text: body })
     this.#end = { why: 'closed' }
   }
@@ -166,6 +175,10 @@ class OpenWire {
     const number = code ?? (/^\d+$/.test(line) ? Number(line) : undefined)
     this.#end = { why: 'closed', ...(named ? { signal: named } : { exitCode: number ?? 0 }) }
   }
+}
+
+function lowerNames(headers: Row['headers'] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function argvOf(json: string): string[] | undefined {
