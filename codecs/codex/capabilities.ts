@@ -47,8 +47,9 @@ export const appServerCapabilities = capabilities({
     ],
     ['part.image', 'part.audio', 'part.diff', 'usage.cacheWrite'],
   ],
-  // Instructions and tools are those of the whole session; of history only texts; of replies not their reasons.
+  // Only threads that the gateway remembers; instructions and tools are those of the whole session; of history only texts; of replies not their reasons.
   partial: [
+    'session-delete',
     'option.systemPrompt',
     'start.clientTools',
     'start.mcpServers',

@@ -64,8 +64,9 @@ export class RpcWriter {
     this.#head = jsonrpc ? [['jsonrpc', '"2.0"']] : []
   }
 
-  request(id: JsonText, method: string, params?: JsonText): string {
-    return messageLine([...this.#head, ['id', id], ['method', quote(method)], ['params', params]])
+  /** `more` are further members of the message. */
+  request(id: JsonText, method: string, params?: JsonText, more: readonly Entry[] = []): string {
+    return messageLine([...this.#head, ['id', id], ['method', quote(method)], ['params', params], ...more])
   }
 
   notification(method: string, params?: JsonText): string {
@@ -101,12 +102,12 @@ export class RpcCalls {
     this.#writer = writer
   }
 
-  /** Calls a method and returns the call's id; `take` gets the answer, once. */
-  call(method: string, params: JsonText | undefined, take: TakeAnswer): JsonText {
+  /** Calls a method and returns the call's id; `take` gets the answer, once. `more` are further members of the message. */
+  call(method: string, params: JsonText | undefined, take: TakeAnswer, more?: readonly Entry[]): JsonText {
     this.#count += 1
     const id = String(this.#count)
     this.#open.set(id, { method, take })
-    this.#send(this.#writer.request(id, method, params))
+    this.#send(this.#writer.request(id, method, params, more))
     return id
   }
 

@@ -52,7 +52,10 @@ const choice = (option: string): AskReply => ({ kind: 'approval', option })
 
 /** Every request and notification that this side writes, in all of its forms. */
 function written(): Message[] {
-  const everything: Codex = greeted({ process: { command: 'codex', env: {}, cwd: '/srv' } })
+  const everything: Codex = greeted({
+    process: { command: 'codex', env: {}, cwd: '/srv' },
+    trace: { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, tracestate: 'a=1' },
+  })
   everything.start('hi', {
     cwd: '/project',
     folders: ['/more'],
@@ -76,6 +79,7 @@ function written(): Message[] {
   everything.link.encode(steer)
   everything.link.encode({ type: 'turn-cancel', exchange: 'x3', target: 'running' })
   everything.link.encode({ type: 'query', exchange: 'x4', what: 'models' })
+  everything.link.encode({ type: 'session-delete', exchange: 'x5', id: 'g', session: { bound: 'th' } })
   const resumed = greeted()
   resumed.start('hi', { session: { id: 's', bound: 'old' } })
   const compact = running()

@@ -52,6 +52,7 @@ export class AppServerBack implements BackLink {
     else if (command.type === 'ask-reply') {
       if (this.#asks.reply(command) && this.#turns.current) this.#turns.current.decoder.cancelAsked = true
     } else if (command.type === 'query') this.#queries.ask(command)
+    else if (command.type === 'session-delete') this.#queries.delete(command)
   }
 
   decode(frame: Frame): void {

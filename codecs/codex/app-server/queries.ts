@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type CommandOf, type Fault, fault, type Id, replyData } from '../../../src/model/index.ts'
+import { type CommandOf, type Fault, fault, type Id, type JsonText, replyData } from '../../../src/model/index.ts'
 import { refusalOf } from '../errors.ts'
 import { Models } from '../schema.ts'
-import type { AppServer } from './server.ts'
+import { type AppServer, texts } from './server.ts'
 
-/** Answers the queries of clients with what the agent says: it knows its models. */
+/** Asks the agent what belongs to no turn: its models, and to delete a thread. */
 export class Queries {
   readonly #server: AppServer
   readonly #ports: BackPorts
@@ -18,20 +18,15 @@ export class Queries {
 
   /** Asks the agent. */
   ask({ exchange, what }: CommandOf<'query'>): void {
-    if (what !== 'models') {
+    if (what === 'models') this.#call(exchange, 'model/list', '{}', (result) => this.#list(exchange, result))
+    else
       this.#fail(exchange, fault('invalid-request', 'An agent of the protocol codex can only be asked for its models.'))
-      return
-    }
-    this.#waiting.add(exchange)
-    this.#server.handshake.whenDone(() => {
-      if (this.#server.dead) this.#fail(exchange, this.#server.dead)
-      else {
-        this.#server.call('model/list', '{}', (answer) => {
-          if (answer.kind === 'error') this.#fail(exchange, refusalOf(answer.error))
-          else this.#list(exchange, answer.result)
-        })
-      }
-    })
+  }
+
+  /** Has the agent delete a thread that the gateway remembers, whichever process had it. */
+  delete({ exchange, session }: CommandOf<'session-delete'>): void {
+    const params = texts({ threadId: session?.bound ?? '' })
+    this.#call(exchange, 'thread/delete', params, () => this.#done(exchange, undefined))
   }
 
   /** The process is gone, and with it the answers. */
@@ -39,14 +34,31 @@ export class Queries {
     for (const exchange of this.#waiting) this.#fail(exchange, reason)
   }
 
+  #call(exchange: Id, method: string, params: JsonText, take: (result: unknown) => void): void {
+    this.#waiting.add(exchange)
+    this.#server.handshake.whenDone(() => {
+      if (this.#server.dead) this.#fail(exchange, this.#server.dead)
+      else {
+        this.#server.call(method, params, (answer) => {
+          if (answer.kind === 'error') this.#fail(exchange, refusalOf(answer.error))
+          else take(answer.result)
+        })
+      }
+    })
+  }
+
   #list(exchange: Id, result: unknown): void {
-    if (!v.is(Models, result)) {
-      this.#fail(exchange, fault('protocol-violation', 'The agent listed its models in a form that cannot be read.'))
-      return
+    if (v.is(Models, result)) {
+      this.#done(exchange, replyData({ models: result.data.map(({ model }) => ({ id: model })) }))
+    } else {
+      const text = 'The agent listed its models in a form that cannot be read.'
+      this.#fail(exchange, fault('protocol-violation', text))
     }
+  }
+
+  #done(exchange: Id, data: JsonText | undefined): void {
     this.#waiting.delete(exchange)
-    const models = result.data.map(({ model }) => ({ id: model }))
-    this.#ports.emit({ turn: null, type: 'command-reply', exchange, data: replyData({ models }) })
+    this.#ports.emit({ turn: null, type: 'command-reply', exchange, ...(data !== undefined && { data }) })
   }
 
   #fail(exchange: Id, reason: Fault): void {

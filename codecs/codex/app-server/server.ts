@@ -51,9 +51,14 @@ export class AppServer {
     this.call('initialize', HELLO, (answer) => this.#greet(answer))
   }
 
-  /** Calls a method of the agent; `take` gets its answer, and nothing when the process ends before. */
+  /**
+   * Calls a method of the agent, with the trace context of the turn that runs; `take` gets its answer, and nothing when
+   * the process ends before.
+   */
   call(method: string, params: JsonText, take: (answer: RpcAnswer) => void): void {
-    this.#calls.call(method, params, (answer) => answer && take(answer))
+    const { traceparent, tracestate } = this.#ports.trace?.() ?? {}
+    const trace = traceparent === undefined ? undefined : texts({ traceparent, tracestate })
+    this.#calls.call(method, params, (answer) => answer && take(answer), [['trace', trace]])
   }
 
   /** Hands an answer to its call; false when there is none. */

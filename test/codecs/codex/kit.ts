@@ -1,10 +1,11 @@
 /** Drives the back of an app-server: the agent's side of the handshake and of its calls. */
 import { codec } from '../../../codecs/codex/index.ts'
-import type { BackContext } from '../../../src/contract/index.ts'
+import type { BackContext, Carrier } from '../../../src/contract/index.ts'
 import type { AgentEvent, EventOf } from '../../../src/model/index.ts'
 import { type BackDrive, driveBack } from '../../kit/drive.ts'
 
 type Start = Parameters<BackDrive['start']>[1]
+type Context = Partial<BackContext<unknown>> & { trace?: Carrier }
 
 /** A message of a wire. */
 export interface Message {
@@ -33,7 +34,7 @@ export interface Codex extends BackDrive {
 }
 
 /** A link whose process has started; nothing is answered yet. */
-export function codex(context: Partial<BackContext<unknown>> = {}): Codex {
+export function codex(context: Context = {}): Codex {
   const drive = driveBack(codec, context)
   let seen = 0
   const all = (): Message[] => drive.sent.map((line) => JSON.parse(String(line)) as Message)
@@ -60,14 +61,14 @@ export function codex(context: Partial<BackContext<unknown>> = {}): Codex {
 }
 
 /** A link that is ready for its first turn. */
-export function greeted(context: Partial<BackContext<unknown>> = {}): Codex {
+export function greeted(context: Context = {}): Codex {
   const agent = codex(context)
   agent.answer('initialize', { userAgent: 'turnpike/0.171.0 (Linux)' })
   return agent
 }
 
 /** A link whose turn `t1` runs in the thread `th`, under the agent's id `u1`. */
-export function running(start?: Start, context: Partial<BackContext<unknown>> = {}): Codex {
+export function running(start?: Start, context: Context = {}): Codex {
   const agent = greeted(context)
   agent.start('hi', start)
   agent.answer('thread/start', { thread: { id: 'th' }, model: 'm1', reasoningEffort: 'low' })

@@ -367,6 +367,34 @@ describe('steering', () => {
   })
 })
 
+test('requests have the trace context of the turn', () => {
+  const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`
+  const traced = running({}, { trace: { traceparent, tracestate: 'a=1', baggage: 'b=2' } })
+  expect(traced.call('turn/start')).toMatchObject({ trace: { traceparent, tracestate: 'a=1' } })
+  expect(running({}, { trace: {} }).call('turn/start')).not.toHaveProperty('trace')
+})
+
+describe('a thread that is deleted', () => {
+  const remove = (bound?: string) => {
+    const agent = greeted()
+    agent.link.encode({ type: 'session-delete', id: 'g', exchange: 'x', ...(bound && { session: { bound } }) })
+    return agent
+  }
+
+  test('is deleted by the agent', () => {
+    const agent = remove('th')
+    expect(agent.call('thread/delete').params).toEqual({ threadId: 'th' })
+    agent.answer('thread/delete', {})
+    expect(agent.events.at(-1)).toEqual({ turn: null, type: 'command-reply', exchange: 'x' })
+  })
+
+  test('may not be there', () => {
+    const agent = remove()
+    agent.refuse('thread/delete', 'no such thread')
+    expect(agent.events.at(-1)).toMatchObject({ exchange: 'x', fault: { code: 'invalid-request' } })
+  })
+})
+
 describe('queries', () => {
   const ask = (agent: ReturnType<typeof running>, what: 'models' | 'state' = 'models'): void =>
     agent.link.encode({ type: 'query', exchange: 'q1', what })
