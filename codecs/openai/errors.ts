@@ -1,4 +1,4 @@
-import { codeOfProviderStatus, codeOfProviderText, errorTable } from '../../src/codec-kit/index.ts'
+import { codeOfProviderStatus, codeOfProviderText, errorTable, MAYBE_BEGUN } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
   type ErrorCode,
@@ -23,7 +23,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The `error.code` of every error, and the HTTP status of an answer that fails before it has begun. */
-export const errors: Codec['errors'] = errorTable((code) => CODES[code] ?? code.replaceAll('-', '_'))
+export const errors: Codec['errors'] = errorTable((code) => CODES[code] ?? code.replaceAll('-', '_'), MAYBE_BEGUN)
 
 /** Errors that only a gateway reports: the server may be another one. */
 const OF_GATEWAYS = new Map(
@@ -38,6 +38,8 @@ const TYPES: Partial<Record<ErrorCode, string>> = {
   forbidden: 'permission_error',
   overloaded: 'rate_limit_error',
   'provider-rate-limit': 'rate_limit_error',
+  'agent-crashed': 'server_error',
+  'protocol-violation': 'server_error',
 }
 
 /** The longest text of a provider's error that is passed on, in UTF-16 units. */

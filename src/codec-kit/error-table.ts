@@ -26,11 +26,23 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   internal: 500,
 }
 
-/** The errors of a protocol: `codeOf` returns its own code of an error. Without it the codes are the model's. */
-export function errorTable(codeOf: (code: ErrorCode) => string = String): Codec['errors'] {
-  const rows = ERROR_CODES.map((code) => [code, { code: codeOf(code), http: STATUS[code] }])
+/**
+ * The errors of a protocol: `codeOf` returns its own code of an error, without it the codes are the model's. `own` has
+ * the statuses that are others in this protocol.
+ */
+export function errorTable(
+  codeOf: (code: ErrorCode) => string = String,
+  own: Partial<Record<ErrorCode, number>> = {},
+): Codec['errors'] {
+  const rows = ERROR_CODES.map((code) => [code, { code: codeOf(code), http: own[code] ?? STATUS[code] }])
   return Object.fromEntries(rows) as Codec['errors']
 }
 
 /** The status of a failure that no client of models sends its request again for; many do so for any from 408 on. */
 export const UNRETRIED = 400
+
+/** The errors of an agent that was given a turn and may have begun it, of clients of models, which are not to repeat it. */
+export const MAYBE_BEGUN: Partial<Record<ErrorCode, number>> = {
+  'agent-crashed': UNRETRIED,
+  'protocol-violation': UNRETRIED,
+}

@@ -8,6 +8,8 @@ test('has every error under its own code, or under the one that a protocol gives
   expect(own['agent-not-found']).toEqual({ code: 'agent-not-found', http: 404 })
   const shouted = errorTable((code) => code.toUpperCase())
   expect(shouted['session-busy']).toEqual({ code: 'SESSION-BUSY', http: 409 })
+  const other = errorTable(undefined, { 'agent-crashed': 400 })
+  expect([other['agent-crashed'].http, other['agent-unavailable'].http]).toEqual([400, 503])
 })
 
 test('answers failures of the gateway, the agent and the provider with statuses of their own', () => {
