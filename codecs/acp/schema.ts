@@ -59,7 +59,10 @@ export const SessionMade = v.looseObject({ sessionId: v.string() })
 export const PermissionRequest = v.looseObject({
   sessionId: v.string(),
   toolCall: ToolUpdate,
-  options: v.array(v.looseObject({ optionId: v.string(), name: maybe(v.string()), kind: maybe(v.string()) })),
+  options: v.pipe(
+    v.array(v.looseObject({ optionId: v.string(), name: maybe(v.string()), kind: maybe(v.string()) })),
+    v.minLength(1),
+  ),
 })
 export type PermissionRequest = v.InferOutput<typeof PermissionRequest>
 

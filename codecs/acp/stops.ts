@@ -15,9 +15,9 @@ const REASONS = Object.fromEntries(Object.entries(STOPS).map(([reason, stop]) =>
   Record<Stop, StopReason>
 >
 
-/** The canonical stop of a reason; a reason that is not known is a normal end. */
-export function stopOf(reason: string): Stop {
-  return Object.hasOwn(STOPS, reason) ? STOPS[reason as StopReason] : 'end'
+/** The canonical stop of a reason; undefined for one that is not known. */
+export function stopOf(reason: string): Stop | undefined {
+  return Object.hasOwn(STOPS, reason) ? STOPS[reason as StopReason] : undefined
 }
 
 /** The reason of a turn that completed; `exact` is false when the protocol has no word for it. */

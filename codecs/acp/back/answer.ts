@@ -23,12 +23,13 @@ export interface PromptAnswer {
   ext: Ext | undefined
 }
 
-/** Reads the answer to a prompt, which ends its turn; `json` is the raw result. One that cannot be read is a normal end. */
+/** Reads the answer to a prompt, which ends its turn; `json` is the raw result. What cannot be read of it is a normal end. */
 export function readAnswer(result: unknown, json: JsonText, report: (loss: Loss) => void): PromptAnswer {
   const { success, output } = v.safeParse(Prompted, result)
-  if (!success) report(unparsed('turn-end'))
+  const stop = success ? stopOf(output.stopReason) : 'end'
+  if (!success || stop === undefined) report(unparsed(success ? 'end.stop' : 'turn-end'))
   return {
-    stop: stopOf(success ? output.stopReason : 'end_turn'),
+    stop: stop ?? 'end',
     usage: success ? readTurnUsage(output, report) : undefined,
     ext: isRecord(result) ? extOfResult(json) : undefined,
   }

@@ -1,5 +1,12 @@
 import * as v from 'valibot'
-import { CANCELLED, codeOfProviderText, type Ending, failedWith, TurnEmitter } from '../../../src/codec-kit/index.ts'
+import {
+  CANCELLED,
+  codeOfProviderText,
+  type Ending,
+  failedWith,
+  TurnEmitter,
+  unparsed,
+} from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
 import {
   addUsage,
@@ -114,8 +121,12 @@ export class TurnDecoder {
     const chunk = readUpdate(this.out, Chunk, update, 'text-delta')
     if (!chunk) return
     this.#count(chunk['_meta'])
-    this.#beginPiece(chunk.messageId, false)
     const part = readBlock(member(json, 'content')!)
+    if (part.type === 'data' && chunk.content.type === 'text') {
+      this.out.report(unparsed('text-delta'))
+      return
+    }
+    this.#beginPiece(chunk.messageId, false)
     if (part.type === 'text' && part.ext === undefined) {
       this.text(part.text)
       return

@@ -116,12 +116,13 @@ describe('how a turn ends', () => {
     ['max_turn_requests', { outcome: 'completed', stop: 'max-turns' }],
     ['refusal', { outcome: 'completed', stop: 'refusal' }],
     ['cancelled', { outcome: 'cancelled', stop: 'aborted' }],
-    ['something_new', { outcome: 'completed', stop: 'end' }],
-  ])('%s', (reason, end) => {
+    ['something_new', { outcome: 'completed', stop: 'end' }, ['end.stop']],
+  ])('%s', (reason, end, lost: string[] = []) => {
     const drive = running()
     drive.feed(textLine('Hi.'))
     finish(drive, reason)
     expect(events(drive).at(-1)).toEqual({ type: 'turn-end', ...end })
+    expect(drive.losses.map(({ item }) => item)).toEqual(lost)
   })
 
   test('an answer without a reason is read as an end, and is a loss', () => {

@@ -9,6 +9,7 @@ import {
   greeted,
   last,
   methods,
+  OPTIONS,
   ofType,
   refuse,
   requestLine,
@@ -736,7 +737,7 @@ describe('a recording', () => {
     '{"jsonrpc":"2.0","id":"theirs-1","result":{"protocolVersion":1}}',
     '{"jsonrpc":"2.0","id":"theirs-2","result":{"sessionId":"X"}}',
     textLine('Hi.').replace('"S"', '"X"'),
-    requestLine(0, 'session/request_permission', { sessionId: 'X', toolCall: { toolCallId: 't' }, options: [] }),
+    requestLine(0, 'session/request_permission', { sessionId: 'X', toolCall: { toolCallId: 't' }, options: OPTIONS }),
   ]
 
   test.each([

@@ -79,12 +79,14 @@ describe('messages', () => {
       thought(''),
       updateLine('agent_message_chunk'),
       updateLine('agent_thought_chunk', { content: 1 }),
+      updateLine('agent_message_chunk', { content: { type: 'text' } }),
     )
     drive.feed(updateLine('user_message_chunk', { content: { type: 'text', text: 'Hi' } }))
     finish(drive)
     expect(drive.losses).toEqual([
       { kind: 'unparsed', item: 'text-delta', why: 'unknown', count: 1 },
       { kind: 'unparsed', item: 'reasoning-delta', why: 'unknown', count: 1 },
+      { kind: 'unparsed', item: 'text-delta', why: 'unknown', count: 1 },
     ])
     expect(events(drive).map((event) => (event as { type: string }).type)).toEqual([
       'turn-started',
