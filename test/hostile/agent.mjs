@@ -4,8 +4,10 @@
 // is answered well, whatever the behaviour; BEHAVIOUR `as-asked` takes the first word of each prompt.
 import { agentproc01, agentproc04 } from './agent/agentproc.mjs'
 import { BEHAVIOURS, PREPARE } from './agent/behaviours.mjs'
+import { claudeCode } from './agent/claude.mjs'
 import { native } from './agent/native.mjs'
 import { qwen, qwenCode } from './agent/qwen.mjs'
+import { acp, codex } from './agent/rpc.mjs'
 import { Wire } from './agent/wire.mjs'
 import { zeneOneShot, zeneStream } from './agent/zene.mjs'
 import { zot } from './agent/zot.mjs'
@@ -19,6 +21,9 @@ const PROTOCOLS = {
   qwen,
   'qwen-code': qwenCode,
   native,
+  acp,
+  'claude-code': claudeCode,
+  codex,
 }
 
 /** Each prompt begins with the behaviour that it gets: one process serves many. */

@@ -67,6 +67,11 @@ const DYING: Readonly<Record<Back, string>> = {
   'qwen-code':
     'agent-unavailable: The Qwen Code agent "dies-qwen-code" ended before it answered initialize: check its arguments, its model and its credentials (its stderr is in the gateway log).',
   native: CRASHED,
+  acp: 'agent-unavailable: The agent "dies-acp" ended before it answered initialize: check its command and arguments (its stderr is in the gateway log).',
+  'claude-code':
+    'agent-unavailable: The Claude Code agent "dies-claude-code" ended before it answered initialize: check its arguments and its login (its stderr is in the gateway log).',
+  codex:
+    'agent-unavailable: The Codex agent "dies-codex" ended before it answered initialize: check its arguments and its configuration (its stderr is in the gateway log).',
 }
 
 /** Five tries as the configuration says when it says nothing, then none until the circuit lets one through. */

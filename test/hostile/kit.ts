@@ -30,8 +30,14 @@ export type Program = keyof typeof PROGRAMS
 /** All of them, for tables. */
 export const programs = Object.keys(PROGRAMS) as Program[]
 
-/** Every agent that is a program, with the one that speaks the model itself. */
-export const BACKS = { ...PROGRAMS, native: 'protocol: native' } as const
+/** Every agent that is a program, with the one that speaks the model itself, and those that people install. */
+export const BACKS = {
+  ...PROGRAMS,
+  native: 'protocol: native',
+  acp: 'protocol: acp',
+  'claude-code': 'protocol: claude-code',
+  codex: 'protocol: codex',
+} as const
 
 /** An agent of any protocol that is reached as a program. */
 export type Back = keyof typeof BACKS

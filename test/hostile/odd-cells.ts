@@ -18,7 +18,7 @@ const HEAVY: readonly string[] = [
   ...['a-million-blank-lines', 'many-tiny-lines', 'split-characters'],
 ]
 /** Protocols in which something is said before the first prompt, and what only they can do. */
-const GREETING: readonly Back[] = ['zot', 'qwen-code', 'native', 'zene-stream']
+const GREETING: readonly Back[] = ['zot', 'qwen-code', 'native', 'zene-stream', 'acp', 'claude-code', 'codex']
 const OF_GREETINGS: readonly string[] = ['no-greeting', 'refuses-the-greeting']
 /** What becomes of a process of one turn after its answer. */
 const AFTER_THE_ANSWER: readonly string[] = [

@@ -86,6 +86,23 @@ const EARLY = {
     event: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'early ' } },
   },
   native: { type: 'text-delta', turn: 't0', message: 'm0', text: 'early ' },
+  acp: {
+    jsonrpc: '2.0',
+    method: 'session/update',
+    params: {
+      sessionId: 'hostile-1',
+      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'early ' } },
+    },
+  },
+  'claude-code': {
+    type: 'stream_event',
+    uuid: 'e0',
+    event: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'early ' } },
+  },
+  codex: {
+    method: 'item/agentMessage/delta',
+    params: { threadId: 'hostile-1', turnId: 'turn-0', itemId: 'm0', delta: 'early ' },
+  },
 }
 
 /** Reads everything before it takes the first line. */
@@ -104,6 +121,7 @@ function readAll(wire) {
 function refuse(wire) {
   wire.revise = (value) => {
     if (value.command === 'hello') return { ...value, success: false, error: 'wrong token', data: undefined }
+    if (value.result) return { ...value, result: undefined, error: { code: -32603, message: 'wrong token' } }
     if (value.type !== 'control_response') return value
     const { request_id } = value.response
     return { ...value, response: { subtype: 'error', request_id, error: 'wrong token' } }

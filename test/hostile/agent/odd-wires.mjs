@@ -38,7 +38,10 @@ const amount = (some) => (talk) => {
 }
 
 /** Every member that is an id, at any depth. */
-const IDS = new Set(['id', 'request_id', 'session_id', 'prompt_id', 'uuid', 'turn', 'message', 'tool_use_id'])
+const IDS = new Set([
+  ...['id', 'request_id', 'session_id', 'prompt_id', 'uuid', 'turn', 'message', 'tool_use_id'],
+  ...['sessionId', 'messageId', 'threadId', 'turnId', 'itemId'],
+])
 const withIds = (id) => (value) =>
   JSON.parse(JSON.stringify(value), (key, held) => (IDS.has(key) && typeof held === 'string' ? id(held) : held))
 
