@@ -18,7 +18,7 @@ export {
 export { REDACTED, type Redactor, redactor } from './redaction.ts'
 export type { Telemetry, TelemetryConfig } from './sdk.ts'
 
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, async flushed() {} }
 
 /** Makes a log. A silent one loads nothing, because loading the log library would delay a standalone stand-in. */
 export async function openLog(options: LogOptions): Promise<Log> {

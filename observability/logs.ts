@@ -2,6 +2,7 @@
 
 import { isatty } from 'node:tty'
 import { pino } from 'pino'
+import { LineWriter } from './line-writer.ts'
 import { formatTraceparent, parseTraceparent } from './propagation.ts'
 import { type Redactor, redactor } from './redaction.ts'
 
@@ -23,11 +24,15 @@ export interface Log {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+  /** Resolves when the reader has all lines, or has gone, and at the latest after a second. */
+  flushed(): Promise<void>
 }
 
 /** The destination of lines: a Node stream, or anything that takes text. */
 export interface LogDestination {
   write(text: string): unknown
+  /** Resolves when the reader has what was written, at the latest after `ms` milliseconds. */
+  drained?(ms: number): Promise<void>
   readonly isTTY?: boolean
 }
 
@@ -59,6 +64,9 @@ export interface LogOptions {
 
 /** When the reader of stderr stalls, up to this many bytes are buffered; then new lines are dropped. */
 const MAX_WAITING = 1_048_576
+
+/** The longest wait for the reader of stderr when the process ends, in milliseconds. */
+const FLUSH_MS = 1000
 
 /** Names that pino writes itself; a field of such a name gets an underscore: JSON with one key twice is ambiguous. */
 const RESERVED = new Set(['level', 'time', 'pid', 'msg'])
@@ -97,15 +105,14 @@ export function createLog(options: LogOptions): Log {
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
+    flushed: async () => destination.drained?.(FLUSH_MS),
   }
 }
 
 function stderr(): LogDestination {
-  // Not synchronous: a reader of stderr that stalls must not stall the gateway. pino flushes it at exit.
-  const stream = pino.destination({ dest: 2, sync: false, maxLength: MAX_WAITING })
-  // The reader went away, so the error cannot be reported.
-  stream.on('error', () => {})
-  return { write: (text) => stream.write(text), isTTY: isatty(2) }
+  const writer = new LineWriter(2, MAX_WAITING)
+  process.once('exit', () => writer.flush())
+  return { write: (text) => writer.write(text), drained: (ms) => writer.drained(ms), isTTY: isatty(2) }
 }
 
 function safeFields(redact: Redactor, fields: LogFields): Record<string, unknown> {

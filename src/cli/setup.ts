@@ -86,6 +86,7 @@ export async function setUp(
       await gateway.close(drainMs)
       await telemetry?.shutdown()
       metrics?.close()
+      await log.flushed()
     },
   }
 }

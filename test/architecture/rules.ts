@@ -196,6 +196,7 @@ export const PARTS: readonly Part[] = [
       'src/contract',
       '@opentelemetry/*',
       'pino',
+      'node:fs',
       'node:http',
       'node:https',
       'node:path',

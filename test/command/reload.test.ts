@@ -105,38 +105,34 @@ function holds(pid: number, file: string): boolean {
   })
 }
 
-test.skipIf(process.platform !== 'linux')(
-  'SIGHUP to a gateway that is still starting is kept for then',
-  { retry: 1 },
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'turnpike-early-reload-'))
-    const store = join(folder, 't.db')
-    writeFileSync(
-      join(folder, 'turnpike.yaml'),
-      `server: { port: 0, socket: false }\nagents: { one: ${HELPER} }\nlog: { level: info, pretty: false }\nstore: { path: ./t.db }\n`,
-    )
-    // It waits for the lock, and nothing else happens in it meanwhile.
-    const lock = new DatabaseSync(store)
-    lock.exec('BEGIN EXCLUSIVE')
-    const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
-    const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-    const ended = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve([code, signal])))
-    try {
-      while (!holds(gateway.pid!, store)) await new Promise((resolve) => setImmediate(resolve))
-      gateway.kill('SIGHUP')
-      lock.exec('ROLLBACK')
-      lock.close()
-      let log = ''
-      for await (const text of gateway.stderr.setEncoding('utf8')) {
-        log += text
-        if (log.includes('the configuration was reloaded')) break
-      }
-      expect(log).toMatch(/"msg":"serving"}\n.*"msg":"the configuration was reloaded"}\n$/)
-      gateway.kill('SIGTERM')
-      expect(await ended).toEqual([0, null])
-    } finally {
-      gateway.kill('SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
+test.skipIf(process.platform !== 'linux')('SIGHUP to a gateway that is still starting is kept for then', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-early-reload-'))
+  const store = join(folder, 't.db')
+  writeFileSync(
+    join(folder, 'turnpike.yaml'),
+    `server: { port: 0, socket: false }\nagents: { one: ${HELPER} }\nlog: { level: info, pretty: false }\nstore: { path: ./t.db }\n`,
+  )
+  // It waits for the lock, and nothing else happens in it meanwhile.
+  const lock = new DatabaseSync(store)
+  lock.exec('BEGIN EXCLUSIVE')
+  const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
+  const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve([code, signal])))
+  try {
+    while (!holds(gateway.pid!, store)) await new Promise((resolve) => setImmediate(resolve))
+    gateway.kill('SIGHUP')
+    lock.exec('ROLLBACK')
+    lock.close()
+    let log = ''
+    for await (const text of gateway.stderr.setEncoding('utf8')) {
+      log += text
+      if (log.includes('the configuration was reloaded')) break
     }
-  },
-)
+    expect(log).toMatch(/"msg":"serving"}\n.*"msg":"the configuration was reloaded"}\n$/)
+    gateway.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  } finally {
+    gateway.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
