@@ -1,4 +1,5 @@
 import type { Group } from './bench.ts'
+import { CONSOLE } from './console.ts'
 import { GROWTH } from './growth.ts'
 import { LIVE } from './live.ts'
 import { MEMORY } from './memory.ts'
@@ -12,6 +13,7 @@ import { WHOLE } from './whole.ts'
 export const GROUPS: readonly Group[] = [
   ...STREAMED,
   ...WHOLE,
+  ...CONSOLE,
   ...MODELS,
   ...LIVE,
   ...STARTED,

@@ -21,6 +21,8 @@ export interface LoadJob {
   /** How long it goes on, in milliseconds, unless `turns` says how often. */
   ms: number
   turns?: number
+  /** A connection begins a turn no sooner than so many milliseconds after its turn before. */
+  everyMs?: number
   /** The beginning of the names of its sessions; every connection has one, or every turn with `freshSessions`. */
   sessions: string
   freshSessions?: boolean

@@ -3,6 +3,7 @@
  * answers by hand, so that both servers that are compared are asked by something that costs less than they do.
  */
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { CHUNKED_END, REQUESTS } from '../answers.ts'
 import type { LoadJob, LoadResult } from '../load.ts'
 
@@ -104,7 +105,11 @@ class Connection {
 }
 
 async function work(connection: Connection): Promise<void> {
-  while (job.turns === undefined ? performance.now() - begin < job.ms : sent < job.turns) await connection.ask()
+  while (job.turns === undefined ? performance.now() - begin < job.ms : sent < job.turns) {
+    const next = performance.now() + (job.everyMs ?? 0)
+    await connection.ask()
+    if (job.everyMs !== undefined) await pause(Math.max(0, next - performance.now()))
+  }
 }
 
 const connections = Array.from({ length: job.width }, (_, at) => new Connection(at))
