@@ -1,23 +1,33 @@
+import { type Filters, passes } from './filters.ts'
 import type { TurnRow } from './types.ts'
 
 /** The most turns that a list holds; the oldest make room. */
 const MOST = 10_000
 
-/** A list of turns that grows at both ends: live ones in front, older pages behind. Newest first, each turn once. */
+/**
+ * A list of the turns that pass filters. It grows at both ends: live ones in front, older pages behind. Newest first, each
+ * turn once.
+ */
 export class TurnRows {
+  readonly #filters: Filters
   readonly #most: number
   readonly #rows = new Map<string, TurnRow>()
 
-  constructor(most = MOST) {
+  constructor(filters: Filters = {}, most = MOST) {
+    this.#filters = filters
     this.#most = most
   }
 
-  /** Adds turns, or replaces them by their newer state: an ended turn does not run again. */
+  /**
+   * Adds turns, or replaces them by their newer state; one that passes no longer leaves the list. An ended turn does not
+   * run again.
+   */
   add(turns: readonly TurnRow[]): void {
     for (const turn of turns) {
       const known = this.#rows.get(turn.turn)
       if (known && known.state !== 'running' && turn.state === 'running') continue
-      this.#rows.set(turn.turn, turn)
+      if (passes(turn, this.#filters)) this.#rows.set(turn.turn, turn)
+      else this.#rows.delete(turn.turn)
     }
   }
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { type Filters, filterQuery, passes } from '../logic/filters.ts'
+import { type Filters, filterQuery } from '../logic/filters.ts'
 import { TurnRows } from '../logic/turn-rows.ts'
 import type { TurnPage, TurnRow } from '../logic/types.ts'
 import { get, messageOf } from './api.ts'
@@ -18,7 +18,7 @@ export class TurnList {
   /** There are older turns on the gateway. */
   readonly hasMore = signal(false)
   readonly #filters: Filters
-  readonly #rows = new TurnRows()
+  readonly #rows: TurnRows
   readonly #stop: () => void
   #showing: ReturnType<typeof setTimeout> | undefined
   #next: string | undefined
@@ -26,6 +26,7 @@ export class TurnList {
 
   constructor(filters: Filters) {
     this.#filters = filters
+    this.#rows = new TurnRows(filters)
     this.#stop = followTurns(filterQuery(filters), {
       began: () => void this.#first(),
       turns: (turns) => this.#take(turns),
@@ -67,7 +68,7 @@ export class TurnList {
   }
 
   #take(turns: readonly TurnRow[]): void {
-    this.#rows.add(turns.filter((turn) => passes(turn, this.#filters)))
+    this.#rows.add(turns)
     this.#showing ??= setTimeout(() => {
       this.#showing = undefined
       this.rows.value = this.#rows.list()

@@ -84,8 +84,17 @@ describe('rows', () => {
     ])
   })
 
+  test('are those that pass, as long as they do', () => {
+    const rows = new TurnRows({ state: 'running' })
+    const running: TurnRow = { ...TURN, state: 'running' }
+    rows.add([running, { ...TURN, turn: 'q3-9' }])
+    expect(rows.list()).toEqual([running])
+    rows.add([{ ...TURN, state: 'completed' }])
+    expect(rows.list()).toEqual([])
+  })
+
   test('are at most so many, the newest', () => {
-    const rows = new TurnRows(2)
+    const rows = new TurnRows({}, 2)
     rows.add([1, 2, 3].map((startedAt) => ({ ...TURN, turn: `t${startedAt}`, startedAt })))
     expect(rows.list().map(({ turn }) => turn)).toEqual(['t3', 't2'])
     rows.add([{ ...TURN, turn: 't4', startedAt: 4 }])
