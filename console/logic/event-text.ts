@@ -14,6 +14,11 @@ function textOfEvent(event: TurnEvent): string {
     case 'tool-args-delta':
     case 'terminal-output':
       return event.text
+    case 'turn-accepted':
+      // `how` is said of the exchange of who follows the turn.
+      return [`session ${event.session}`, ...(event.request === undefined ? [] : [`request ${event.request}`])].join(
+        ', ',
+      )
     case 'message-start':
       return event.role
     case 'message-end':

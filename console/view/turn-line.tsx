@@ -17,7 +17,7 @@ export const TURN_COLUMNS = [
   'Tokens',
   'Cost',
   'Lost',
-  'Turn, or why it failed',
+  'Session, or why it failed',
 ]
 
 /** One turn of the list; all of it leads to its page. */
@@ -75,11 +75,8 @@ export function TurnLine({
 function Ids({ turn: { turn, session, key } }: { turn: TurnRow }) {
   return (
     <>
-      <code>{turn}</code>{' '}
-      <span class="muted">
-        <Text value={session} limit={80} />
-        {key !== undefined && ` · ${key}`}
-      </span>
+      <Text value={session} limit={80} />
+      {key !== undefined && ` · ${key}`} <code class="muted">{turn}</code>
     </>
   )
 }

@@ -12,7 +12,7 @@ export function Waterfall({ hops }: { hops: readonly Hop[] }) {
   const words = hops.map(({ name, from, to }) => `${plain(name)} ${duration(to - from)}`).join(', ')
   if (hops.length === 0) return null
   return (
-    <figure class="waterfall">
+    <figure class="waterfall" tabIndex={0}>
       <svg viewBox={`0 0 ${LABEL + WIDTH} ${height}`} role="img" aria-label={`Where the time went: ${words}`}>
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
           <g key={share} transform={`translate(${LABEL + share * total * scale} 0)`}>

@@ -198,6 +198,8 @@ describe('the waterfall', () => {
 test('events have texts', () => {
   const text = (event: object): string => textOfEvents(numbered(event))
   expect(textOfEvents(EVENTS.slice(2, 4))).toBe('Hello')
+  expect(textOfEvents(EVENTS.slice(0, 1))).toBe('session s')
+  expect(text({ type: 'turn-accepted', how: 'replayed', session: 's', request: 'r' })).toBe('session s, request r')
   expect(text({ type: 'tool-call', name: 'bash', args: { n: 1 } })).toBe('bash {"n":1}')
   expect(text({ type: 'tool-start', name: 'bash', title: 'Run it' })).toBe('Run it')
   expect(text({ type: 'tool-end', status: 'error', parts: [{ type: 'text', text: 'no' }] })).toBe('error no')
