@@ -7,12 +7,21 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 import { loadCodecs } from '../../codecs/index.ts'
+import { INSTRUMENTS } from '../../observability/instruments.ts'
+import { prometheusName } from '../../observability/prometheus.ts'
 import type { CodecInfos } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 import { ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const FILES = readdirSync(join(ROOT, 'deploy'), { recursive: true }).map((name) => `deploy/${name}`)
+
+/** The text of the product's sources. */
+const PRODUCT = ['src', 'routes', 'observability']
+  .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${name}`))
+  .filter((path) => path.endsWith('.ts'))
+  .map(read)
+  .join('\n')
 
 const DOCKERFILE = read('deploy/image/Dockerfile')
 const UNIT = read('deploy/systemd/turnpike.service')
@@ -43,10 +52,11 @@ describe('the files', () => {
   })
 
   test.each([
-    ['deploy/compose/turnpike.yaml', Object.keys(service.environment)],
+    // The name of a container is a variable that it always has.
+    ['deploy/compose/turnpike.yaml', ['HOSTNAME', ...Object.keys(service.environment)]],
     ['deploy/kubernetes/turnpike.yaml', podVariables],
   ])('%s is a configuration with the variables that its gateways get', (path, names) => {
-    const env = Object.fromEntries(names.map((name, n) => [name, `10.0.0.${n}`]))
+    const env = Object.fromEntries(names.map((name, n) => [name, `value-${n}.of.a.variable`]))
     const config = parseConfig(read(path), { file: path, folder: '/etc/turnpike', env, codecs })
     expect(config.warnings).toEqual([])
     expect(config.server.keys.map(({ name, role }) => [name, role])).toEqual([
@@ -54,6 +64,7 @@ describe('the files', () => {
       ['operator', 'admin'],
     ])
     expect(config.store.kind).toBe('postgres')
+    expect(config.cluster?.address).toMatch(/^http:\/\/value-\d\.of\.a\.variable:8484$/)
     expect(names.filter((name) => !read(path).includes(name))).toEqual([])
     for (const { args = [] } of config.agents.values()) {
       const examples = args.filter((arg) => arg.startsWith('/opt/turnpike/'))
@@ -153,17 +164,9 @@ describe('the image', () => {
 
   test('leaves nothing out that npm packs or builds of', () => {
     const ignored = read('.dockerignore').match(/^\w[^\n]*$/gm)!
-    const needed = [
-      ...PACKAGE.files,
-      ...Object.keys(PACKAGE.scripts),
-      'src',
-      'codecs',
-      'routes',
-      'observability',
-      'deploy',
-    ]
+    const needed = [...PACKAGE.files, 'src', 'codecs', 'routes', 'observability', 'console', 'deploy']
     // The build makes it anew.
-    expect(ignored.filter((name) => needed.includes(name) && name !== 'dist' && name !== 'test')).toEqual([])
+    expect(ignored.filter((name) => needed.includes(name) && name !== 'dist')).toEqual([])
   })
 
   test('is built by the steps of the package', () => {
@@ -211,6 +214,29 @@ describe('commands, variables and times', () => {
     const { runAsUser, runAsGroup, runAsNonRoot } = pod.securityContext
     expect([runAsUser, runAsGroup, runAsNonRoot]).toEqual([Number(user), Number(group), true])
     expect(service.tmpfs).toContain(`/var/lib/turnpike:uid=${user},gid=${group}`)
+  })
+})
+
+describe('docs/operations.md', () => {
+  /** The rows of the table of failures, the only one with four columns. */
+  const failures = read('docs/operations.md')
+    .split('\n')
+    .map((line) => line.split('|').slice(1, -1))
+    .filter(({ length }) => length === 4)
+  const quoted = (column: number): string[] =>
+    failures.flatMap((cells) => [...cells[column]!.matchAll(/`([^`]+)`/g)].map(([, text]) => text!))
+
+  test('quotes the log as it is', () => {
+    const told = quoted(2)
+    expect(told.filter((text) => !PRODUCT.includes(text))).toEqual([])
+    expect(told.length).toBeGreaterThan(8)
+  })
+
+  test('names metrics that there are', () => {
+    const own = Object.values(INSTRUMENTS).map((instrument) => prometheusName(instrument))
+    const names = quoted(1).filter((text) => /^(?:turnpike|nodejs|process)_/.test(text))
+    expect(names.filter((name) => !own.includes(name) && !PRODUCT.includes(name))).toEqual([])
+    expect(names.length).toBeGreaterThan(10)
   })
 })
 

@@ -11,7 +11,19 @@ const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
 
 /** Programs of others that the pages name, and whose use is theirs to describe. */
-const FOREIGN = ['git', 'docker', 'nvm', 'wsl', 'kubectl', 'helm', 'systemctl', 'pg_dump', 'psql', 'sqlite3']
+const FOREIGN = [
+  'git',
+  'docker',
+  'nvm',
+  'wsl',
+  'kubectl',
+  'helm',
+  'systemctl',
+  'pg_dump',
+  'pg_restore',
+  'psql',
+  'sqlite3',
+]
 
 interface Command {
   page: string
