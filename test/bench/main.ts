@@ -3,7 +3,7 @@
  *   --rounds N        rounds (5)               --only NAME[,NAME]   groups or lines whose name begins so
  *   --quick           short loads, 2 rounds    --out FILE           FILE.json and FILE.md (bench-results in the folder)
  *   --compare FILE    fail when a line is worse than there by more than 10 %
- *   --peers           also lines against other gateways, installed from npm into a folder of the run
+ *   --peers           also lines against other gateways, installed into the folder of the run
  *   --noisy           report also when others use the machine
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { type Amounts, Bench, type Group } from './bench.ts'
 import { GROUPS } from './groups.ts'
 import { lostShare } from './noise.ts'
-import { AGAINST_PEERS } from './peers.ts'
+import { startPeers } from './peers/index.ts'
 import { median } from './statistics.ts'
 import { markdown, type Results, regressions, rowOf, type Sample, shown } from './table.ts'
 
@@ -36,19 +36,31 @@ const { values } = parseArgs({
   },
 })
 
-function wanted(): Group[] {
+/** True for a group or line that is asked for. */
+function isWanted(text: string): boolean {
   const names = values.only?.split(',')
-  const begins = (text: string): boolean => !names || names.some((name) => text.startsWith(name))
-  const groups = values.peers ? [...GROUPS, ...AGAINST_PEERS] : GROUPS
-  return groups.filter(({ name, lines }) => begins(name) || lines.some((line) => begins(line.name)))
+  return !names || names.some((name) => text.startsWith(name))
+}
+
+/** The groups that are asked for, and why others cannot be measured. */
+async function wanted(bench: Bench): Promise<{ groups: Group[]; missing: readonly string[] }> {
+  // A peer is installed for any of its lines.
+  const isPeer = (name: string): boolean =>
+    !values.only || values.only.split(',').some((one) => one.startsWith(name) || name.startsWith(one))
+  const { groups, missing } = values.peers ? await startPeers(bench, isPeer) : { groups: [], missing: [] }
+  const all = [...GROUPS, ...groups]
+  return {
+    groups: all.filter(({ name, lines }) => isWanted(name) || lines.some((line) => isWanted(line.name))),
+    missing,
+  }
 }
 
 async function measure(
+  bench: Bench,
   groups: readonly Group[],
   rounds: number,
-  amounts: Amounts,
 ): Promise<[Map<string, Sample[]>, number[]]> {
-  const bench = new Bench(amounts)
+  const { amounts } = bench
   const samples = new Map<string, Sample[]>()
   const lost: number[] = []
   try {
@@ -83,9 +95,11 @@ function machine(): Record<string, string> {
 }
 
 async function main(): Promise<number> {
-  const groups = wanted()
+  const bench = new Bench(values.quick ? QUICK : FULL)
+  const { groups, missing } = await wanted(bench)
+  for (const why of missing) process.stderr.write(`${why}\n`)
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 5))
-  const [samples, lost] = await measure(groups, rounds, values.quick ? QUICK : FULL)
+  const [samples, lost] = await measure(bench, groups, rounds)
   const quiet = median(lost) <= MOST_LOST
   if (!quiet && !values.noisy) {
     const share = shown(median(lost) * 100)
@@ -100,6 +114,7 @@ async function main(): Promise<number> {
     date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     lost,
     quiet,
+    missing,
     rows: groups.flatMap(({ lines }) => lines.map((line) => rowOf(line, samples.get(line.name)!))),
   }
   writeFileSync(`${values.out}.json`, `${JSON.stringify(results, null, 2)}\n`)

@@ -30,6 +30,12 @@ export function modelServer(bench: Bench): Promise<Server> {
   return bench.server('model server', 'limits/model.ts', [String(EVENTS)])
 }
 
+/** The gateway in front of it. */
+export async function modelGateway(bench: Bench): Promise<Server> {
+  const { port } = await modelServer(bench)
+  return bench.gateway('of models', { models: port })
+}
+
 /** A load of turns of an API on a server, whole or streamed. */
 export function askModel(
   bench: Bench,
@@ -71,7 +77,7 @@ function models(api: ModelApi): Group {
     async round(bench) {
       const { port } = await modelServer(bench)
       const proxy = await bench.server('model proxy', 'limits/proxy.ts', [String(port)])
-      const gateway = await bench.gateway('of models', { models: port })
+      const gateway = await modelGateway(bench)
       const limit = await askModel(bench, proxy, api, false)
       const figure = await askModel(bench, gateway, api, false)
       const relay = await bench.server('model relay', 'limits/relay.ts', [String(port)])
@@ -100,8 +106,12 @@ const acp: Group = {
   async round(bench) {
     const bridge = await bench.server('stream bridge', 'limits/bridge.ts', ['/bin/sh', ...bench.workshop.stream])
     const limit = await run(bench, bridge, { path: '/', kind: 'zene', headers: SSE }, STREAMS)
-    const gateway = await bench.gateway('of models', { models: (await modelServer(bench)).port })
-    const figure = await run(bench, gateway, { path: '/v1/turns/acp', kind: 'native', headers: SSE }, STREAMS)
+    const figure = await run(
+      bench,
+      await modelGateway(bench),
+      { path: '/v1/turns/acp', kind: 'native', headers: SSE },
+      STREAMS,
+    )
     return { 'acp-32': { figure: cpuPerTurn(figure) / EVENTS, limit: cpuPerTurn(limit) / EVENTS } }
   },
 }

@@ -46,6 +46,8 @@ export interface Results {
   /** How much of the processors' time others took, by round, 0 to 1. */
   lost: readonly number[]
   quiet: boolean
+  /** Peers that could not be measured, and why. */
+  missing?: readonly string[]
   rows: readonly Row[]
 }
 
@@ -99,7 +101,7 @@ export function shown(value: number): string {
 }
 
 /** The results as Markdown. */
-export function markdown({ machine, command, date, lost, quiet, rows }: Results): string {
+export function markdown({ machine, command, date, lost, quiet, missing = [], rows }: Results): string {
   const facts = Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`)
   const noise = `- processor time lost to others: median ${shown(median(lost) * 100)} %${quiet ? '' : ' (NOT a quiet machine)'}`
   const lines = rows.map((row) => {
@@ -113,6 +115,7 @@ export function markdown({ machine, command, date, lost, quiet, rows }: Results)
     `- command: \`${command}\``,
     ...facts,
     noise,
+    ...missing.map((why) => `- ${why}`),
     '',
     '| line | what | figure | limit | ratio, difference or figure | budget | met |',
     '|---|---|---|---|---|---|---|',
