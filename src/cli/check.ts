@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { loadCodecs } from '../../codecs/index.ts'
 import { probeCollector } from '../../observability/index.ts'
-import type { Config } from '../config/index.ts'
-import { describeConfig } from '../config/load.ts'
+import { type Config, ConfigError } from '../config/index.ts'
+import { describeConfig, fixHints } from '../config/load.ts'
 import { agentProblems } from './agent-probe.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
@@ -9,6 +10,7 @@ import { otherGateways } from './other-gateways.ts'
 import { missingPrograms } from './programs.ts'
 import { Progress } from './progress.ts'
 import { readConfig } from './read-config.ts'
+import { SCHEMA_FILE } from './schema-file.ts'
 import { collectorOf, exportOptions } from './setup.ts'
 
 const NO_FILE =
@@ -21,9 +23,10 @@ example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})
  */
 export async function checkCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
-  takeNothing(rest)
+  takeNothing(rest.filter((argument) => argument !== '--fix-hints'))
   const file = configFile(options.config)
-  const config = readConfig(await loadCodecs(), file ?? DEFAULT_CONFIG)
+  const config = await read(file ?? DEFAULT_CONFIG, rest.length > 0)
+  if (!config) return 3
   const none = file === undefined ? [NO_FILE] : []
   const missing = missingPrograms(config, process.env)
   const progress = new Progress()
@@ -39,6 +42,18 @@ export async function checkCommand(args: string[]): Promise<number> {
   }
   process.stdout.write(`${describeConfig(config)}\n`)
   return 0
+}
+
+/** Reads the file; with `hints` its errors are printed with what to write instead. */
+async function read(file: string, hints: boolean): Promise<Config | undefined> {
+  const codecs = await loadCodecs()
+  try {
+    return readConfig(codecs, file)
+  } catch (error) {
+    if (!hints || !(error instanceof ConfigError)) throw error
+    process.stderr.write(fixHints(error.problems, readFileSync(SCHEMA_FILE, 'utf8')))
+    return undefined
+  }
 }
 
 async function telemetryProblems(config: Config): Promise<string[]> {

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   store: async (args) => (await import('./store.ts')).storeCommand(args),
   init: async (args) => (await import('./new-config.ts')).initCommand(args),
   check: async (args) => (await import('./check.ts')).checkCommand(args),
+  completion: async (args) => (await import('./completion.ts')).completionCommand(args),
   version: async () => (await import('./version.ts')).versionCommand(),
   help: async ([name]) => (await import('./usage.ts')).helpCommand(name),
 }

@@ -5,6 +5,7 @@ import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
 import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
 import { findAgents } from './programs.ts'
+import { SCHEMA_FILE } from './schema-file.ts'
 
 /** A known agent that is installed; its version when it has told it. */
 type Found = KnownAgent & { version: string | undefined }
@@ -58,7 +59,8 @@ async function isWanted(file: string): Promise<boolean> {
 /** The configuration, as a file for people. */
 function configText(agents: readonly Found[]): string {
   const entries = agents.length > 0 ? agents.map(entryOf) : exampleEntries()
-  return `# Written by \`turnpike init\`. \`turnpike check\` shows what it comes to.
+  return `# yaml-language-server: $schema=${SCHEMA_FILE}
+# Written by \`turnpike init\`. \`turnpike check\` shows what it comes to.
 server:
   host: 127.0.0.1
   port: 8484

@@ -2,7 +2,7 @@ import { standInNames } from '../../codecs/index.ts'
 import { nearest } from '../config/index.ts'
 
 /** The usage text of each command. */
-const USAGES: Readonly<Record<string, string>> = {
+export const USAGES: Readonly<Record<string, string>> = {
   'quick-start': `  turnpike [--config FILE] [--port N] [--open]
       Serves. Without a configuration it first writes one with the agents that are installed here, if there are any.
 `,
@@ -25,8 +25,8 @@ const USAGES: Readonly<Record<string, string>> = {
   tail: `  turnpike tail [--session ID] [--agent NAME] [--failed] [--json] [--config FILE]
       Shows the turns of a running gateway as they progress: agent, duration, tokens, losses.
 `,
-  check: `  turnpike check [--config FILE]
-      Reads the configuration and prints its resolved values, or its errors.
+  check: `  turnpike check [--config FILE] [--fix-hints]
+      Reads the configuration and prints its resolved values, or its errors; with --fix-hints also what to write instead.
 `,
   store: `  turnpike store check | migrate | prune [--older TIME] [--config FILE]
       Says which version the store's tables have, migrates them, or deletes the turns that ended before the retention.
@@ -38,6 +38,9 @@ const USAGES: Readonly<Record<string, string>> = {
 `,
   matrix: `  turnpike matrix [--format text|json|markdown] [--from CLIENT] [--to AGENT]
       Shows the items that each pair of a client's and an agent's protocol keeps, weakens and loses.
+`,
+  completion: `  turnpike completion bash | zsh | fish
+      Prints a script that completes commands and options in that shell: eval "$(turnpike completion bash)"
 `,
   version: `  turnpike version
 `,

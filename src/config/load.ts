@@ -16,6 +16,7 @@ import type { CodecInfos, Config } from './types.ts'
 
 export { describeConfig } from './describe.ts'
 export { parseDuration } from './duration.ts'
+export { fixHints } from './fix-hints.ts'
 
 /** The default name of the file, in the working folder. */
 export const CONFIG_FILE = 'turnpike.yaml'

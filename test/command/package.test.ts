@@ -11,8 +11,8 @@ import { ROOT } from '../kit/gateway.ts'
 
 /** What the package is made of. The tests are left out, so that the copy is small. */
 const PARTS = [
-  ...['src', 'codecs', 'routes', 'observability', 'deploy', 'examples', '.npmrc'],
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.lib.json'],
+  ...['src', 'codecs', 'routes', 'observability', 'console', 'deploy', 'examples', '.npmrc'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.lib.json', 'turnpike.schema.json'],
   ...['README.md', 'CHANGELOG.md', 'LICENSE'],
 ]
 

@@ -21,7 +21,20 @@ describe('how a command is called', () => {
     const names = [...stdout.matchAll(/^ {2}turnpike (\w+|\[)/gm)].map(([, name]) => name)
     expect([code, names]).toEqual([
       0,
-      ['[', 'serve', 'init', 'as', 'conformance', 'tail', 'check', 'store', 'translate', 'matrix', 'version'],
+      [
+        '[',
+        'serve',
+        'init',
+        'as',
+        'conformance',
+        'tail',
+        'check',
+        'store',
+        'translate',
+        'matrix',
+        'completion',
+        'version',
+      ],
     ])
   })
 })
