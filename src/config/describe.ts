@@ -74,8 +74,8 @@ function describeAgent(agent: AgentConfig): unknown {
   }
 }
 
-function describePool({ warm, max, idle }: Pool): unknown {
-  return { warm, max, idle: formatDuration(idle) }
+function describePool({ idle, ...numbers }: Pool): unknown {
+  return { ...numbers, idle: formatDuration(idle) }
 }
 
 function describeResources({ memory, cpu, fileSize, ...counts }: Resources): unknown {

@@ -85,6 +85,7 @@ export const agentSchema = z.looseObject({
   pool: table({
     warm: whole(0, 1000).default(0),
     max: whole(1, 1000).default(8),
+    total: whole(1, 1_000_000).optional(),
     idle: time.default(600_000),
   })
     .refine(({ warm, max }) => warm <= max, { path: ['warm'], message: 'must not be more than max' })

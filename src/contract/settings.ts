@@ -29,6 +29,8 @@ export interface Limits {
 export interface Pool {
   warm: number
   max: number
+  /** Of all replicas together: each has an equal share, and one at least. */
+  total?: number
   idle: number
 }
 

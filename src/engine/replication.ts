@@ -26,7 +26,9 @@ export function replicationOf(
     log.warn('a replica is gone', { address: replica.address })
     cluster.gone(replica)
   }
-  const replicas = new Replicas({ store, lease, gone, now })
+  const heard = (others: readonly Replica[]): void =>
+    sessions.share((agent) => 1 + others.filter(({ agents, expired }) => !expired && agent in agents).length)
+  const replicas = new Replicas({ store, lease, gone, heard, now })
   const forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings })
   return new Replication(replicas, forwarding)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { LinkOrigin, TurnScope } from '../../src/contract/index.ts'
 import type { LinkOwner } from '../../src/engine/agent/agent-link.ts'
-import { AgentPool } from '../../src/engine/agent/agent-pool.ts'
+import { AgentPool, placesOf } from '../../src/engine/agent/agent-pool.ts'
 import { SILENT_SCOPE } from '../../src/engine/agent/silent-scope.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import { DONE, type PlainBack, plainAgent, say, serving } from '../kit/plain.ts'
@@ -89,6 +89,49 @@ describe('the places of an agent', () => {
     if ('code' in waiting) throw new Error('an idle process gives way')
     expect(await waiting.over).toBe(true)
     expect(asked.evictions).toBe(1)
+  })
+})
+
+describe('the places of an agent of several replicas', () => {
+  test.each([
+    [{ max: 8 }, 3, 8],
+    [{ max: 8, total: 20 }, 1, 8],
+    [{ max: 8, total: 20 }, 3, 6],
+    [{ max: 8, total: 2 }, 3, 1],
+  ])('of %j at %i replicas are %i', (pool, replicas, places) => {
+    expect(placesOf({ warm: 0, idle: 1, ...pool }, replicas)).toBe(places)
+  })
+
+  test('are fewer when a replica comes, for which idle processes end, and more when it goes', async () => {
+    const { it, take, asked } = pooled({ max: 3, total: 4 })
+    const links = [take()!, take()!, take()!]
+    asked.evict = () => {
+      const idle = links.pop()
+      if (idle) it.release(idle)
+      return idle !== undefined
+    }
+    const gone = links[2]!
+    it.share(2)
+    expect([asked.evictions, links.length, it.free]).toEqual([1, 2, 0])
+    await gone.quiet()
+    await Promise.resolve()
+    expect([take(), asked.evictions]).toEqual([undefined, 1])
+    it.share(1)
+    expect([it.free, take()?.persistent, take()]).toEqual([1, true, undefined])
+    await it.close(50)
+  })
+
+  test('are not shared without a number for all, or behind a URL', () => {
+    const { it } = pooled({ max: 3 })
+    it.share(3)
+    expect(it.free).toBe(3)
+    const served = plainAgent('', {
+      target: { kind: 'http', url: 'http://127.0.0.1:1/' },
+      pool: { warm: 0, max: 1, total: 1, idle: 1 },
+    })
+    const behind = new AgentPool(served, () => false)
+    behind.share(2)
+    expect(behind.free).toBe(Number.POSITIVE_INFINITY)
   })
 })
 

@@ -13,9 +13,11 @@ test('places are never more than there are, and go to those who wait in their or
     { weight: 3, arbitrary: fc.constant({ do: 'come' } as const) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('go' as const), who: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('resize' as const), to: fc.integer({ min: 1, max: 6 }) }) },
   )
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (max, steps) => {
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), async (first, steps) => {
+      let max = first
       const places = new Places(max)
       const guests: Guest[] = []
       const of = (state: Guest['state']): Guest[] => guests.filter((guest) => guest.state === state)
@@ -30,6 +32,10 @@ test('places are never more than there are, and go to those who wait in their or
             guest.state = granted ? 'has' : 'done'
           })
           guests.push(guest)
+        } else if (each.do === 'resize') {
+          max = each.to
+          places.resize(max)
+          await Promise.resolve()
         } else {
           const some = of(each.do === 'go' ? 'has' : 'waits')
           const guest = some[each.who % some.length]
@@ -39,8 +45,11 @@ test('places are never more than there are, and go to those who wait in their or
           else guest.waiting!.leave()
           await Promise.resolve()
         }
-        expect(of('has').length).toBe(Math.min(max, of('has').length + of('waits').length))
-        expect(places.waiting).toBe(of('waits').length)
+        const [has, waits] = [of('has').length, of('waits').length]
+        // Those that are taken stay so when there are fewer; nobody waits while one is free.
+        expect(waits === 0 || has >= max).toBe(true)
+        expect([places.max, places.free, places.over]).toEqual([max, Math.max(0, max - has), Math.max(0, has - max)])
+        expect(places.waiting).toBe(waits)
       }
     }),
   )

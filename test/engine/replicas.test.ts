@@ -12,6 +12,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
   let now: number
   const leases: Lease[] = []
   const gone: string[] = []
+  const heard: string[] = []
 
   beforeAll(async () => {
     server = await startPostgres()
@@ -33,7 +34,13 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
   ): Promise<{ replicas: Replicas; lease: Lease }> => {
     const lease = await leaseOf(store, name, () => now)
     leases.push(lease)
-    const replicas = new Replicas({ store, lease, gone: ({ owner }) => void gone.push(owner), now: () => now })
+    const replicas = new Replicas({
+      store,
+      lease,
+      gone: ({ owner }) => void gone.push(owner),
+      heard: (others) => void heard.push(`${name}: ${names(others)}`),
+      now: () => now,
+    })
     const info = { address: `http://${name}`, version: '1', agents: { coder: 1 }, draining: false, ...more }
     await replicas.join(() => info)
     replicas.close()
@@ -44,6 +51,7 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
   test('hear of each other', async () => {
     const one = await start('one')
     const two = await start('two')
+    expect(heard.splice(0)).toEqual(['one: ', 'two: one'])
     expect([names(one.replicas.others), names(two.replicas.others)]).toEqual([[], ['one']])
     expect(await one.replicas.find(two.lease.held!)).toMatchObject({ address: 'http://two', expired: false })
     expect(names(one.replicas.others)).toEqual(['two'])

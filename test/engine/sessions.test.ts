@@ -121,6 +121,17 @@ describe('another configuration of an agent', () => {
   })
 })
 
+test('the room for an agent is its share among the replicas that run it', () => {
+  const agent = lasting({ pool: { warm: 0, max: 8, total: 12, idle: 60_000 } })
+  expect(sessions.roomFor(agent)).toBe(8)
+  sessions.share((name) => (name === agent.name ? 3 : 1))
+  expect(sessions.roomFor(agent)).toBe(4)
+  sessions.open(recordOf('a'), agent, false)
+  expect(sessions.roomFor(agent)).toBe(4)
+  sessions.share(() => 2)
+  expect(sessions.roomFor(agent)).toBe(6)
+})
+
 test('the model of an agent is what a process of it has said, else what it is configured to', async () => {
   const agent = lasting()
   const configured = { ...agent, name: 'other', dialect: { ...agent.dialect } }

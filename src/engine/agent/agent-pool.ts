@@ -1,4 +1,4 @@
-import type { Memory, TurnScope } from '../../contract/index.ts'
+import type { Memory, Pool, TurnScope } from '../../contract/index.ts'
 import { type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { AgentLink, type LinkOwner } from './agent-link.ts'
@@ -44,7 +44,7 @@ export class AgentPool {
     this.agent = agent
     this.#evict = evict
     this.#ahead = ahead
-    this.#places = new Places(agent.target.kind === 'http' ? Number.POSITIVE_INFINITY : agent.pool.max)
+    this.#places = new Places(agent.target.kind === 'http' ? Number.POSITIVE_INFINITY : placesOf(agent.pool, 1))
     this.refill()
   }
 
@@ -79,7 +79,7 @@ export class AgentPool {
    */
   wait(limit: number): Waiting | Fault {
     const busy = this.#places.waiting - this.#leaving
-    if (busy >= limit && busy >= 0 && !this.#giveUpIdle()) return full(this.agent, limit)
+    if (busy >= limit && busy >= 0 && !this.#giveUpIdle()) return full(this.agent, this.#places.max, limit)
     const waiting = this.#places.wait()
     this.makeRoom()
     return waiting
@@ -97,9 +97,16 @@ export class AgentPool {
     this.#places.give()
   }
 
-  /** Ends idle processes, as many as turns wait and no process is leaving for already. */
+  /** Ends idle processes, as many as turns wait or are beyond its places, and no process is leaving for already. */
   makeRoom(): void {
-    while (this.#leaving < this.#places.waiting && this.#giveUpIdle());
+    while (this.#leaving < this.#places.waiting + this.#places.over && this.#giveUpIdle());
+  }
+
+  /** Has as many places as are its share among so many processes of the gateway that run the agent. */
+  share(replicas: number): void {
+    if (this.agent.pool.total === undefined || this.agent.target.kind === 'http') return
+    this.#places.resize(placesOf(this.agent.pool, replicas))
+    this.makeRoom()
   }
 
   /** The model that the agent works with, as far as a process of it has said so. */
@@ -212,7 +219,12 @@ export class AgentPool {
   }
 }
 
-function full({ name, pool: { max } }: AgentSettings, limit: number): Fault {
+/** The places of an agent at one of so many replicas that run it: an equal share of `total`, and one at least. */
+export function placesOf({ max, total }: Pool, replicas: number): number {
+  return total === undefined ? max : Math.min(max, Math.max(1, Math.floor(total / replicas)))
+}
+
+function full({ name }: AgentSettings, max: number, limit: number): Fault {
   const all =
     max === 1 ? `The one process of the agent "${name}" is` : `All ${max} processes of the agent "${name}" are`
   const turns = limit === 0 ? 'no turn may wait' : limit === 1 ? 'a turn waits' : `${limit} turns wait`

@@ -1,5 +1,5 @@
 export type { AgentLink, LinkOwner } from './agent-link.ts'
-export { AgentPool, type LinkFor } from './agent-pool.ts'
+export { AgentPool, type LinkFor, placesOf } from './agent-pool.ts'
 export { type BackCalls, BackHost, type BackListener } from './back-host.ts'
 export { type BreakerState, Breakers } from './breakers.ts'
 export { HealthChecks } from './health.ts'

@@ -8,16 +8,35 @@ export interface Waiting {
 
 /** A bounded number of places, and the line of those who wait for one: first come, first served. */
 export class Places {
+  #max: number
+  /** Less than none while more are taken than there are. */
   #free: number
   readonly #line: ((granted: boolean) => void)[] = []
 
   constructor(max: number) {
+    this.#max = max
     this.#free = max
+  }
+
+  get max(): number {
+    return this.#max
+  }
+
+  /** Changes the number of places. Of fewer ones those that are taken stay so until they are given back. */
+  resize(max: number): void {
+    this.#free += max - this.#max
+    this.#max = max
+    this.#serve()
   }
 
   /** The number of free places. */
   get free(): number {
-    return this.#free
+    return Math.max(0, this.#free)
+  }
+
+  /** The number of places that are taken beyond those that there are. */
+  get over(): number {
+    return Math.max(0, -this.#free)
   }
 
   /** The number of those who wait. */
@@ -27,7 +46,7 @@ export class Places {
 
   /** Takes a place; false when none is free. Places are free only while nobody waits. */
   take(): boolean {
-    if (this.#free === 0) return false
+    if (this.#free <= 0) return false
     this.#free--
     return true
   }
@@ -47,8 +66,14 @@ export class Places {
 
   /** Gives a place back: to the first in line, if anybody waits. */
   give(): void {
-    const first = this.#line.shift()
-    if (first) first(true)
-    else this.#free++
+    this.#free++
+    this.#serve()
+  }
+
+  #serve(): void {
+    while (this.#free > 0 && this.#line.length > 0) {
+      this.#free--
+      this.#line.shift()!(true)
+    }
   }
 }

@@ -18,6 +18,8 @@ export interface ReplicasParts {
   lease: Lease
   /** Hears of each replica whose lease is over. */
   gone(replica: Replica): void
+  /** Hears of the others each time that they were asked for. */
+  heard?(others: readonly Replica[]): void
   /** Milliseconds since the epoch. */
   now(): number
 }
@@ -65,6 +67,7 @@ export class Replicas {
     const found = info && lease.held ? await shared.announce(lease.held, info(), now()) : await shared.replicas(now())
     this.#others = found.filter((other) => !this.isOwn(other))
     for (const other of before) if (!this.#others.some((one) => same(one, other))) this.#parts.gone(other)
+    this.#parts.heard?.(this.#others)
     for (const other of this.#others) if (other.expired) await this.lapse(other)
   }
 

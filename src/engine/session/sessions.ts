@@ -1,5 +1,5 @@
 import type { Hooks, SessionRecord } from '../../contract/index.ts'
-import { AgentPool, type CommandReply, type ProcessCommand, SILENT_SCOPE } from '../agent/index.ts'
+import { AgentPool, type CommandReply, type ProcessCommand, placesOf, SILENT_SCOPE } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import { LiveSession, type SessionPeers } from './live-session.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -14,6 +14,8 @@ export class Sessions {
   readonly #peers: SessionPeers
   readonly #hooks: Hooks
   readonly #pools = new Map<string, AgentPool>()
+  /** The number of replicas that run an agent, this one included. */
+  #replicas: (agent: string) => number = () => 1
 
   constructor(live: LiveSessions, peers: SessionPeers, hooks: Hooks) {
     this.live = live
@@ -44,8 +46,14 @@ export class Sessions {
   roomFor(agent: AgentSettings): number {
     const pool = this.#pools.get(agent.name)
     if (agent.target.kind === 'http') return MUCH
-    if (!pool) return agent.pool.max
+    if (!pool) return placesOf(agent.pool, this.#replicas(agent.name))
     return pool.free > 0 ? pool.free : this.live.idleIn(pool)
+  }
+
+  /** Shares the places of agents with other replicas: `replicas` tells how many run an agent, this one included. */
+  share(replicas: (agent: string) => number): void {
+    this.#replicas = replicas
+    for (const [name, pool] of this.#pools) pool.share(replicas(name))
   }
 
   /** The model that an agent works with when nobody chose another one, as a process of it has said, or as it is configured. */
@@ -91,6 +99,7 @@ export class Sessions {
       (full) => this.live.evictIdle(full),
       () => ({ ...SILENT_SCOPE, ...this.#hooks.ahead?.(agent.name) }),
     )
+    pool.share(this.#replicas(agent.name))
     this.#pools.set(agent.name, pool)
     return pool
   }
