@@ -63,7 +63,7 @@ function configText(agents: readonly Found[]): string {
 # Written by \`turnpike init\`. \`turnpike check\` shows what it comes to.
 server:
   host: 127.0.0.1
-  port: 8484
+  port: \${TURNPIKE_PORT:-8484}
 
 default: ${agents[0]?.program ?? 'helper'}
 

@@ -27,7 +27,7 @@ export function resolveCluster(source: Source, file: FileShape, env: Environment
   if (!cluster && !isLocal) return {}
   const { address, lease = 8000, labels = [] } = cluster ?? {}
   if (address === undefined && !isLocal) {
-    const hint = 'set it to a URL by which the other replicas reach this one, such as http://${POD_IP}:8484'
+    const hint = `set it to a URL by which the other replicas reach this one, such as http://\${POD_IP}:8484`
     source.report(['cluster', 'address'], 'is missing', hint)
   }
   const secrets = secretNames(file).map((name, index) => secretOf(source, name, index, env))

@@ -171,14 +171,16 @@ describe('turnpike without a command', () => {
   }
 
   test('serves the examples when no agent is installed', async () => {
-    const { text } = await start('--port', '0')
-    expect(text).toMatch(/^Turnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: helper, coder, planner, writer\)\n/)
+    const { text } = await start()
+    expect(text).toMatch(
+      /^Turnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: helper, coder, planner, writer, reviewer\)\n/,
+    )
   })
 
   test('writes a configuration with the agents that are installed, and serves it', async () => {
     writeFileSync(join(bin(), 'codex'), '#!/bin/sh\necho codex-cli 0.171.0\n')
     chmodSync(join(bin(), 'codex'), 0o755)
-    const { text, cwd } = await start('--port', '0')
+    const { text, cwd } = await start()
     expect(text).toMatch(/^Agents on this machine:\n {2}codex {5}Codex 0\.171\.0 /)
     expect(text).toMatch(/\nTurnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: codex\)\n/)
     expect(readFileSync(join(cwd, 'turnpike.yaml'), 'utf8')).toContain('codex: { protocol: codex, command: codex')
@@ -189,7 +191,7 @@ describe('turnpike without a command', () => {
     const told = join(folder, 'opened')
     writeFileSync(join(bin(), 'xdg-open'), `#!/bin/sh\necho "$1" > ${told}.part\nmv ${told}.part ${told}\n`)
     chmodSync(join(bin(), 'xdg-open'), 0o755)
-    const { text } = await start('--port', '0', '--open')
+    const { text } = await start('--open')
     const [, url] = /listens on (\S+)/.exec(text)!
     await expect
       .poll(() => readFileSync(told, { encoding: 'utf8', flag: 'r' }), { timeout: 60_000 })
