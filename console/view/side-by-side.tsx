@@ -59,7 +59,7 @@ function Line({ row, turn, isPretty }: { row: Row; turn: TurnDetail; isPretty: b
       <div class="event">
         <span class="seq">{first ? first.seq : ''}</span>
         <div>
-          <b class={`type ${first?.type ?? ''}`}>{first?.type ?? 'request'}</b>
+          <b class={`type ${first?.type ?? ''}`}>{first?.type ?? 'before the turn'}</b>
           {row.events.length > 1 && <span class="muted"> × {row.events.length}</span>}
           {first?.lane !== undefined && <span class="muted"> · {first.lane}</span>}
           {first && (
