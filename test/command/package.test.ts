@@ -77,6 +77,7 @@ test('the tarball has the program, the library, the examples and nothing of the 
       'dist/turnpike.cjs',
       'dist/starter.cjs',
       'dist/modules/codecs-zene-index.cjs',
+      'dist/console/index.html',
       'dist/lib/src/index.js',
       'dist/lib/src/index.d.ts',
       'src/cli/turnpike.sh',
@@ -110,6 +111,7 @@ describe.each(VERSIONS)('installed, with Node.js %s', (major) => {
       const script = `echo '${request}' | npx turnpike as zene`
       const answer = await run(home, 'sh', ['-c', script], { ...env, TURNPIKE_URL: url })
       expect(JSON.parse(answer)).toMatchObject({ ok: true, text: expect.stringContaining('Hello from the package') })
+      expect(await (await fetch(`${url}/console/`)).text()).toContain('<title>Turnpike console</title>')
     } finally {
       process.kill(-serve.pid!, 'SIGTERM')
       await once(serve, 'exit')
