@@ -18,6 +18,7 @@ const STAND_INS: Readonly<Record<string, readonly string[]>> = {
   openharness: ['openharness'],
   qwen: ['qwen', ...FORMATS],
   'qwen-code': ['qwen-code', ...FORMATS, '--include-partial-messages'],
+  acp: ['acp'],
 }
 
 /** A line of no kind that the RFC knows ends the process, with an error that says so. */

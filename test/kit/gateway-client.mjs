@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 /**
- * A gateway as a client under test: `gateway-client.mjs URL AGENT FOLDER`. Where its agent is told in a file of the
- * folder, for the program that the gateway starts, or, of an engine, relayed to the address that it calls.
+ * A gateway as a client under test: `gateway-client.mjs URL AGENT program|server FOLDER`. Where its agent is told in a
+ * file of the folder, for the program that the gateway starts, or for the relay whose address it calls.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const [url, agent, folder] = process.argv.slice(2)
+const [url, agent, kind, folder] = process.argv.slice(2)
 const { TURNPIKE_COMMAND = '', TURNPIKE_ENDPOINT = '' } = process.env
 const session = `s-${process.pid}-${Date.now()}`
 
-writeFileSync(join(folder, `${session}.part`), agent.startsWith('openharness') ? TURNPIKE_ENDPOINT : TURNPIKE_COMMAND)
+writeFileSync(join(folder, `${session}.part`), kind === 'server' ? TURNPIKE_ENDPOINT : TURNPIKE_COMMAND)
 renameSync(join(folder, `${session}.part`), join(folder, agent))
 async function post(request) {
   const headers = { 'content-type': 'application/json' }
