@@ -172,7 +172,12 @@ export class ModelTurn {
     if (!this.#isCurrent(end.call)) return
     if (end.why === 'cancelled') this.cancel()
     else if (end.why === 'closed') this.#complete()
-    else this.#fail(end.why === 'failed' && this.#head !== NO_HEAD ? CUT_OFF : faultOfEnd(end))
+    else this.#fail(this.#isCut(end) ? CUT_OFF : faultOfEnd(end))
+  }
+
+  /** An answer that had begun has no end; one that cannot be read is another mistake. */
+  #isCut({ why, unreadable }: CallEnd): boolean {
+    return why === 'failed' && this.#head !== NO_HEAD && !unreadable
   }
 
   /** Every request of the turn has the same losses. */

@@ -49,6 +49,8 @@ export interface CallEnd {
   unread?: true
   stderr?: string
   fault?: Fault
+  /** The gateway has ended it: what it said cannot be read, such as a line over the limit. */
+  unreadable?: true
 }
 
 /** A text file that an agent has its client read or write: `path` is absolute, `roots` are the folders it has to be in. */

@@ -126,14 +126,15 @@ describe('a turn of a model', () => {
         ['c', 'client'],
       ],
     })
-    expect(types(events)).toEqual(['turn-started', 'ask', 'tool-end', 'ask'])
+    expect(types(events)).toEqual(['turn-started', 'usage', 'ask', 'tool-end', 'ask'])
+    expect(events[1]).toMatchObject({ scope: 'call', usage: { input: 3 } })
     reply('c', 'error')
     reply('nobody')
     expect(bodies()).toHaveLength(1)
     reply('a')
     expect(bodies().at(-1)).toBe('hi|answer of 3 calls|a ok, b error, c error')
     say({ stop: 'end', input: 4 })
-    expect(events.at(-2)).toMatchObject({ type: 'usage', usage: { input: 7 } })
+    expect(events.at(-2)).toMatchObject({ type: 'usage', scope: 'turn', usage: { input: 7 } })
   })
 
   test('has read an answer once it is over, however its connection ends', () => {
@@ -154,7 +155,8 @@ describe('a turn of a model', () => {
     expect(bodies()).toEqual(['hi', 'hi|answer of 0 calls'])
     say({ stop: 'end', input: 1 })
     expect(events.slice(1)).toMatchObject([
-      { type: 'usage', usage: { input: 2 } },
+      { type: 'usage', scope: 'call', usage: { input: 1 } },
+      { type: 'usage', scope: 'turn', usage: { input: 2 } },
       { outcome: 'completed', stop: 'end' },
     ])
   })
@@ -164,8 +166,8 @@ describe('a turn of a model', () => {
     say({ stop: 'end', input: 3, calls: [['a', 'client']] })
     turn.cancel()
     turn.cancel()
-    expect(events.slice(2)).toMatchObject([
-      { type: 'usage', usage: { input: 3 } },
+    expect(events.slice(3)).toMatchObject([
+      { type: 'usage', scope: 'turn', usage: { input: 3 } },
       { type: 'turn-end', outcome: 'cancelled', stop: 'aborted', fault: { code: 'cancelled' } },
     ])
   })

@@ -26,7 +26,7 @@ const withEvents = ({ body }: Asked, more: string): string => body.replace('even
 const withText = ({ body }: Asked, text: string): string => body.replace('two three.', text)
 
 /** When something is said, and when not. */
-const TIMES: Record<string, Behaviour> = {
+export const TIMES: Record<string, Behaviour> = {
   'late-headers': always((asked) => void setTimeout(() => reply(asked), 200)),
   'late-body': always((asked) => {
     reply(asked, { body: '', length: Buffer.byteLength(asked.body) })
@@ -57,7 +57,7 @@ const TIMES: Record<string, Behaviour> = {
 }
 
 /** How the bytes are framed by HTTP. */
-const FRAMINGS: Record<string, Behaviour> = {
+export const FRAMINGS: Record<string, Behaviour> = {
   'cut-in-a-character': always((asked) => {
     const bytes = Buffer.from(asked.body.replace('three', '€'))
     replyAndClose(asked, { body: bytes.subarray(0, bytes.indexOf(0xe2) + 2), length: null })
@@ -100,7 +100,7 @@ const FRAMINGS: Record<string, Behaviour> = {
 }
 
 /** What the head says. */
-const HEADS: Record<string, Behaviour> = {
+export const HEADS: Record<string, Behaviour> = {
   'no-http': always(({ socket }) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
   'html-with-200': always((asked) => reply(asked, html)),
   'no-content-type': always(({ socket, body }) => {
@@ -208,7 +208,7 @@ const BODIES: Record<string, Behaviour> = {
 }
 
 /** Where the connection is reset. */
-const RESETS: Record<string, Behaviour> = {
+export const RESETS: Record<string, Behaviour> = {
   'reset-at-the-request': always(({ socket }) => void socket.resetAndDestroy()),
   'closed-at-the-request': always(({ socket }) => void socket.end()),
   'reset-in-the-head': always((asked) => writeAndReset(asked, 'HTTP/1.1 2')),

@@ -6,8 +6,8 @@ import { ANSWER } from './kit.ts'
 /** By behaviour, then by protocol or by the form of the answer. */
 export type Outcomes = Record<string, Record<string, string>>
 
-/** Whose outcomes: those of agents that are programs, or of engines over HTTP. */
-export type OutcomesOf = 'outcomes' | 'engine-outcomes'
+/** Whose outcomes: those of agents that are programs, of engines over HTTP, or of servers of models. */
+export type OutcomesOf = 'outcomes' | 'engine-outcomes' | 'model-outcomes'
 
 const fileOf = (of: OutcomesOf): string => join(import.meta.dirname, `${of}.json`)
 

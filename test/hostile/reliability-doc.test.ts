@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { MODELS } from '../kit/models/index.ts'
 import { backs } from './kit.ts'
 import { forms } from './odd-engine.ts'
 import { keptOutcomes, type OutcomesOf } from './outcomes.ts'
@@ -31,6 +32,7 @@ function tableOf(of: OutcomesOf, columns: readonly string[], heading: (column: s
 test.each([
   ['outcomes', backs, (back: string) => `\`${back}\``],
   ['engine-outcomes', forms, (form: string) => form],
+  ['model-outcomes', Object.keys(MODELS), (protocol: string) => protocol],
 ] as const)('the page tells the %s that are tested', (of, columns, heading) => {
   const begin = `<!-- ${of}: generated, ACCEPT=1 npx vitest run test/hostile/reliability-doc.test.ts -->`
   const end = `<!-- end of ${of} -->`

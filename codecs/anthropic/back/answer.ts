@@ -7,8 +7,10 @@ import {
   type Id,
   type JsonText,
   member,
+  members,
   object,
   parseObject,
+  quote,
   type Stop,
   type Usage,
 } from '../../../src/model/index.ts'
@@ -26,6 +28,8 @@ export class MessagesAnswer implements ModelAnswer {
   readonly #emitter: TurnEmitter
   readonly #executorOf: (name: string) => ModelCall['executor']
   readonly #blocks = new Map<number, AnswerBlock>()
+  /** Those of its calls. */
+  readonly #ids = new Set<Id>()
   over = false
   usage: Usage | undefined
   ending: Stop | 'pause' | undefined
@@ -117,7 +121,11 @@ export class MessagesAnswer implements ModelAnswer {
 
   #begin(index: number, block: WireBlock, raw: JsonText): void {
     const message = { emitter: this.#emitter, id: this.#open(), executorOf: this.#executorOf }
-    this.#blocks.set(index, new AnswerBlock(block, raw, message))
+    const { id } = block
+    const used = id != null && this.#ids.has(id)
+    const own = used ? this.#emitter.ports.newId() : id
+    if (own != null) this.#ids.add(own)
+    this.#blocks.set(index, new AnswerBlock({ ...block, id: own }, used ? withId(raw, own!) : raw, message))
   }
 
   #stop(reason: string | null | undefined, usage: unknown): void {
@@ -135,4 +143,9 @@ export class MessagesAnswer implements ModelAnswer {
     this.#message ??= this.#emitter.openMessage()
     return this.#message
   }
+}
+
+/** A block with another id: two calls with one would have one result. */
+function withId(raw: JsonText, id: Id): JsonText {
+  return object(members(raw).map(([key, value]) => [key, key === 'id' ? quote(id) : value] as const))
 }

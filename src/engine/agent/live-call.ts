@@ -138,7 +138,7 @@ export class LiveCall implements CallSink, FrameSink {
   /** The frame boundary is lost: what this call says from here on cannot be read. */
   fault(broken: Fault): void {
     this.#handle?.stop('closed', this.#agent.limits.grace)
-    this.#tellEnd({ why: 'failed', fault: { ...broken, code: 'protocol-violation' } })
+    this.#tellEnd({ why: 'failed', fault: { ...broken, code: 'protocol-violation' }, unreadable: true })
   }
 
   #read(framing: Framing): void {

@@ -240,6 +240,24 @@ describe('a request', () => {
     expect(requestOf(serve({ ext }))['metadata']).toEqual({ team: 1 })
   })
 
+  test('has calls with ids of their own, where a server gives one id to two', () => {
+    const drive = serve(LS)
+    tell(
+      drive,
+      BEGIN,
+      ...toolBlock(0, 'a', 'ls', '{"n":1}'),
+      ...toolBlock(1, 'a', 'ls', '{"n":2}'),
+      ...finish('tool_use'),
+    )
+    const [one, two] = eventsOf(drive, 'ask').map((event) => 'ask' in event && String(event.ask))
+    expect([one, two === one]).toEqual(['a', false])
+    drive.link.encode(result('a', [text('1')]))
+    drive.link.encode(result(String(two), [text('2')]))
+    const [, called, results] = messagesOf(drive) as { content: { id?: string; tool_use_id?: string }[] }[]
+    expect(called!.content.map(({ id }) => id)).toEqual(['a', two])
+    expect(results!.content.map(({ tool_use_id: id }) => id)).toEqual(['a', two])
+  })
+
   test('does not send back reasoning that this provider has not sealed', () => {
     const parts: Part[] = [
       { type: 'reasoning', text: 'a' },

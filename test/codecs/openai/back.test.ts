@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/openai/index.ts'
-import type { ErrorCode, TurnEnd, TurnEvent } from '../../../src/model/index.ts'
+import { type ErrorCode, fault, type TurnEnd, type TurnEvent } from '../../../src/model/index.ts'
 import type { BackDrive } from '../../kit/drive.ts'
 import { finish, json, requestOf, say, serve } from './kit.ts'
 
@@ -325,6 +325,15 @@ describe('an answer', () => {
     play(drive)
     expect(endOf(drive)).toMatchObject({ outcome: 'failed', stop: 'error', fault: { code } })
     expect(endOf(drive).fault!.message).toContain(message)
+  })
+
+  test('that cannot be read fails the turn for what is wrong with it', () => {
+    const drive = serve()
+    drive.link.decodeHead!({ call: '1', status: 200, headers: {} })
+    say(drive, { content: 'half' })
+    const long = fault('protocol-violation', 'A line is longer than the limit.')
+    drive.link.decodeEnd({ call: '1', why: 'failed', fault: long, unreadable: true })
+    expect(endOf(drive).fault).toEqual(long)
   })
 
   test.each<[number, string, ErrorCode, string]>([

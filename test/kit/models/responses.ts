@@ -271,11 +271,12 @@ function frames(script: Script): string[] {
         ? [{ type: 'response.function_call_arguments.delta', ...at, delta: item.arguments }]
         : item.type === 'reasoning'
           ? [{ type: 'response.reasoning_summary_text.delta', summary_index: 0, ...at, delta: item.summary![0]!.text }]
-          : (item.content as Part[]).map(({ type, text, refusal }) => ({
-              type: `response.${type}.delta`,
-              ...part,
-              delta: text ?? refusal,
-            }))
+          : (item.content as Part[]).flatMap(({ type, text, refusal }) =>
+              // The first word alone, then the rest.
+              (text ?? refusal)!
+                .split(/(?<=^\S+ )/)
+                .map((delta) => ({ type: `response.${type}.delta`, ...part, delta })),
+            )
     const empty = {
       ...item,
       ...(item.arguments !== undefined ? { arguments: '' } : {}),

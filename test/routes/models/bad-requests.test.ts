@@ -68,6 +68,26 @@ describe.each(Object.entries(MODELS))('%s', (_name, protocol) => {
     },
   )
 
+  // Only the Messages API has versions and betas; clients of the others may send any header.
+  const versions = protocol === MODELS['messages'] ? 'unsupported-version' : undefined
+  test.each<[string, Record<string, string>, ErrorCode | undefined]>([
+    ['a version of the API that there is not', { 'anthropic-version': '1999-01-01' }, versions],
+    [
+      'a beta that nobody knows',
+      { 'anthropic-beta': 'time-travel-2099-01-01,interleaved-thinking-2025-05-14' },
+      undefined,
+    ],
+    ['a count of attempts that is none', { 'x-stainless-retry-count': 'many' }, undefined],
+  ])('%s in the headers is refused, or means nothing', async (what, headers, code) => {
+    const answer = await send(sound(), headers)
+    if (code) await refused(answer, code)
+    else {
+      expect(protocol.read(await answer.text()).error).toBeUndefined()
+      served += 1
+    }
+    await servesOnly(what)
+  })
+
   test('lists that are a hundred thousand deep are refused or read, and harm nobody', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     for (const member of ['messages', 'tools', 'metadata', 'input']) {

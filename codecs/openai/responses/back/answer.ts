@@ -8,7 +8,10 @@ import {
   type JsonText,
   type Loss,
   member,
+  members,
+  object,
   parseObject,
+  quote,
   type Stop,
   type Usage,
 } from '../../../../src/model/index.ts'
@@ -111,7 +114,9 @@ export class ResponseAnswer implements ModelAnswer {
   /** The items go back as they came. A server that keeps nothing cannot read reasoning without its encrypted form. */
   write(): readonly JsonText[] {
     const items = [...this.#items].sort(([one], [other]) => one - other)
-    return items.flatMap(([, item]) => {
+    return items.flatMap(([at, item]) => {
+      const call = this.#calls.get(at)
+      if (call) return withCallId(item, call.tool)
       if (member(item, 'type') !== '"reasoning"') return item
       const encrypted = member(item, 'encrypted_content')
       return encrypted === undefined || encrypted === 'null' ? [] : item
@@ -141,8 +146,10 @@ export class ResponseAnswer implements ModelAnswer {
   #ended({ type, body, bodyJson }: ServerEvent): void {
     this.over = true
     const raws = elements(member(bodyJson, 'output') ?? '[]')
+    // Servers may leave out places: an item that is done has its id.
+    const told = new Set([...this.#items.values()].map((item) => member(item, 'id')))
     for (const [at, item] of (body?.output ?? []).entries()) {
-      if (!this.#items.has(at)) this.#done(at, item, raws[at]!)
+      if (!this.#items.has(at) && !(item.id != null && told.has(quote(item.id)))) this.#done(at, item, raws[at]!)
     }
     this.ending = type === 'response.incomplete' ? stopOfIncomplete(body?.incomplete_details?.reason) : 'end'
   }
@@ -153,7 +160,8 @@ export class ResponseAnswer implements ModelAnswer {
     if (!known) {
       const flat = flatToolName({ name: name ?? '', ...(namespace != null && { namespace }) })
       const executor = this.#tools.get(flat) ? 'client' : 'agent'
-      const tool = call_id ?? `call_${this.#ports.newId()}`
+      const used = this.calls.some(({ tool: other }) => other === call_id)
+      const tool = call_id == null || used ? `call_${this.#ports.newId()}` : call_id
       const message = this.#speech.open()
       this.#calls.set(at, { tool, name: flat, args: '', executor })
       this.#ports.emit({ type: 'tool-start', turn: this.#turn, tool, message, name: flat, executor })
@@ -167,6 +175,12 @@ export class ResponseAnswer implements ModelAnswer {
     call.args += delta
     this.#ports.emit({ type: 'tool-args-delta', turn: this.#turn, tool: call.tool, text: delta })
   }
+}
+
+/** A call with the id that its result has: servers leave it out, or give it to two calls. */
+function withCallId(item: JsonText, id: Id): JsonText {
+  if (member(item, 'call_id') === quote(id)) return item
+  return object([...members(item).filter(([key]) => key !== 'call_id'), ['call_id', quote(id)]])
 }
 
 /** The fault of an event that ends the turn. */

@@ -148,6 +148,40 @@ describe('a request', () => {
     expect(drive.losses).toEqual([{ kind: 'dropped', item: 'ext', field: 'seed', why: 'no-place', count: 1 }])
   })
 
+  const replyTo = (ask: string) => ({
+    exchange: 'x2',
+    type: 'ask-reply',
+    target: { turn: 't1' },
+    ask,
+    reply: { kind: 'tool', status: 'ok', parts: [{ type: 'text', text: ask }] },
+  })
+
+  test('has calls with ids of their own, where a server gives one id to two, or none', () => {
+    const drive = serve({ clientTools: [{ name: 'ls' }] })
+    const none = { ...callOf('c', '{}'), call_id: null }
+    say(
+      drive,
+      done(callOf('c', '{"n":1}')),
+      done(callOf('c', '{"n":2}', { id: 'fc_2' }), 1),
+      done(none, 2),
+      completed(),
+    )
+    const asked = eventsOf(drive, 'ask').map(({ ask }) => ask)
+    expect([asked[0], new Set(asked).size]).toEqual(['c', 3])
+    for (const ask of asked) drive.link.encode(replyTo(ask) as never)
+    type Sent = { type: string; call_id: string }
+    const sent = requestOf(drive)['input'] as Sent[]
+    const idsOf = (type: string) => sent.filter((item) => item.type === type).map((item) => item.call_id)
+    expect([idsOf('function_call'), idsOf('function_call_output')]).toEqual([asked, asked])
+  })
+
+  test('has each item once, whatever place a server gives it', () => {
+    const drive = serve({ clientTools: [{ name: 'ls' }] })
+    const output = [messageOf('Hi'), callOf('c', '{}'), { ...callOf('d', '{}'), id: null }]
+    say(drive, done(output[0]!, 4), done(output[1]!, 7), completed({ output }))
+    expect([textOf(drive), eventsOf(drive, 'ask').map(({ ask }) => ask)]).toEqual(['Hi', ['c', 'd']])
+  })
+
   test('has files in every form, and items of other types as they were', () => {
     const ext = { protocol: 'openai', json: '{"detail":"low"}' }
     const input: Part[] = [
