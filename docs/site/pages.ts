@@ -41,7 +41,7 @@ export function sections(index: string = readFileSync(join(ROOT, INDEX), 'utf8')
 /** Where a page is in the site. */
 function targetOf(source: string): string {
   if (source === 'README.md') return 'index.md'
-  const folder = /^(codecs\/.+)\/README\.md$/.exec(source)
+  const folder = /^(.+)\/README\.md$/.exec(source)
   return folder ? `${folder[1]}.md` : source.replace(/^docs\//, '').toLowerCase()
 }
 

@@ -18,7 +18,12 @@ describe('docs/README.md', () => {
     const codecs = readdirSync(join(ROOT, 'codecs'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => `codecs/${name}/README.md`)
-    const all = [...markdown('.'), ...markdown('docs').filter((path) => path !== 'docs/README.md'), ...codecs]
+    const all = [
+      ...markdown('.'),
+      ...markdown('docs').filter((path) => path !== 'docs/README.md'),
+      ...codecs,
+      'deploy/README.md',
+    ]
     expect(pages.map(({ source }) => source).sort()).toEqual(all.sort())
   })
 
