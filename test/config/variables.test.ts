@@ -31,6 +31,7 @@ function example(kind: string): unknown {
     variables: { NAME: 'word' },
     'secret or list of them': { env: 'CLUSTER_SECRET' },
     headers: { 'x-name': 'word' },
+    thinking: { type: 'adaptive' },
     limits: { idle: '7s', queue: 7, body: '3MiB' },
     pattern: 'z*',
     path: 'folder',
