@@ -4,11 +4,13 @@ import { ago, clock, count, dateTime } from '../logic/format.ts'
 import { type Route, writeRoute } from '../logic/route.ts'
 import type { SessionDetail, SessionRow, SessionPage as Sessions } from '../logic/types.ts'
 import { ask, get, messageOf } from '../state/api.ts'
+import { me } from '../state/me.ts'
 import { change, go } from '../state/route.ts'
 import { Pending, Problem, useLoaded } from '../view/loaded.tsx'
 import { Text } from '../view/text.tsx'
 
 const EVERY_MS = 5_000
+const COLUMNS = ['Used', 'Agent', 'Session', 'Title', 'Key', 'Model', 'Process', 'Tokens']
 
 /** The sessions, or one of them. */
 export function SessionsPage({ route: { id, query } }: { route: Route }) {
@@ -54,7 +56,7 @@ function SessionList({ query: { q = '', agent = '', before = '' } }: { query: Ro
         <table class="list">
           <thead>
             <tr>
-              {['Used', 'Agent', 'Session', 'Title', 'Model', 'Process', 'Tokens'].map((name) => (
+              {COLUMNS.filter((name) => name !== 'Key' || seesKeys()).map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -78,8 +80,13 @@ function SessionList({ query: { q = '', agent = '', before = '' } }: { query: Ro
   )
 }
 
+/** True for an operator of a gateway with keys, who sees what belongs to all of them. */
+function seesKeys(): boolean {
+  return me.value?.role === 'admin' && me.value.keys
+}
+
 function Line({ session }: { session: SessionRow }) {
-  const { id, agent, usedAt, title, model, usage, busy } = session
+  const { id, agent, usedAt, title, model, usage, busy, key } = session
   return (
     <tr>
       <td class="number" title={dateTime(usedAt)}>
@@ -94,6 +101,7 @@ function Line({ session }: { session: SessionRow }) {
       <td class="title">
         <Text value={title ?? ''} limit={120} />
       </td>
+      {seesKeys() && <td>{key ?? '–'}</td>}
       <td>{model ?? '–'}</td>
       <td>
         <span class={busy ? 'state running' : 'state'}>{busy ? 'works' : (session.process ?? '–')}</span>
@@ -114,7 +122,7 @@ function OneSession({ id }: { id: string }) {
         <h1>
           Session <Text value={session?.session || id} limit={80} />
         </h1>
-        <Delete id={id} />
+        {session && session.key === me.value?.key && <Delete id={id} />}
       </div>
       <Pending loaded={loaded} />
       {session && (

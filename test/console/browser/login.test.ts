@@ -73,6 +73,18 @@ describe.skipIf(NO_BROWSER)('the login in Chromium', () => {
     expect(await at.opened.axe()).toEqual([])
   })
 
+  test('of an operator shows the sessions of all keys, and deletes its own', async () => {
+    await at.opened.go('sessions')
+    const line = (session: string) => at.page.locator('tbody tr').filter({ hasText: session })
+    expect(await line('of-web').locator('td').nth(4).textContent()).toBe('web')
+    await line('of-web').getByRole('link').click()
+    await at.reads(at.page.locator('.transcript'), 'hi')
+    expect(await at.page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+    await at.opened.go('sessions')
+    await line('of-ops').getByRole('link').click()
+    await at.page.getByRole('button', { name: 'Delete' }).waitFor()
+  })
+
   test('lets the page try agents', async () => {
     await at.opened.go('try?agent=talker')
     await at.page.getByLabel('Prompt').fill('hello')
