@@ -64,6 +64,20 @@ describe.skipIf(NO_BROWSER)('the other pages in Chromium', () => {
     await at.opened.shot('matrix')
   })
 
+  test.each(['overview', 'sessions', 'agents', 'matrix?client=zene&agent=zot', 'try'])(
+    '%s has nothing that axe objects to in the dark and on a phone',
+    async (address) => {
+      await at.page.emulateMedia({ colorScheme: 'dark' })
+      await at.page.setViewportSize({ width: 390, height: 800 })
+      await at.opened.go(address)
+      await at.page.getByRole('heading', { level: 1 }).waitFor()
+      expect(await at.opened.axe()).toEqual([])
+      await at.opened.shot(`${address.split('?')[0]}-dark-phone`)
+      await at.page.emulateMedia({ colorScheme: 'light' })
+      await at.page.setViewportSize({ width: 1280, height: 800 })
+    },
+  )
+
   test('an address that is none is the overview, and the frame leads everywhere', async () => {
     await at.opened.go('nowhere')
     for (const name of ['Turns', 'Try it', 'Sessions', 'Agents', 'Matrix', 'Overview']) {
