@@ -60,19 +60,18 @@ export class Sessions {
     })
   }
 
-  /** `session/delete`: everything that is kept of it. */
+  /** `session/delete`: everything that is kept of it. One that is not there is deleted already (Session Delete, Semantics). */
   delete(request: Request, id: string): void {
-    this.#find(request, id, (found) => {
-      if (found)
-        this.#gateway.ask({ type: 'session-delete', id: found.id }, undefined, (reply) =>
-          this.#deleted(request, id, reply),
-        )
-      else this.#deleted(request, id, { data: undefined })
+    this.#gateway.ask({ type: 'query', what: 'session' }, id, (reply) => {
+      const found = dataOf<SessionReply>(reply)
+      const deleted = (done: Reply): void => this.#deleted(request, id, done)
+      if (found) this.#gateway.ask({ type: 'session-delete', id: found.id }, undefined, deleted)
+      else deleted(reply)
     })
   }
 
   #deleted(request: Request, id: string, reply: Reply): void {
-    if ('fault' in reply) {
+    if ('fault' in reply && !isUnknown(reply.fault)) {
       this.#requests.fail(request, reply.fault)
       return
     }

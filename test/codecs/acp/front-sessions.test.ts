@@ -265,7 +265,13 @@ describe('session/delete', () => {
     const { editor, session } = Editor.open({ 'query.session': UNKNOWN })
     expect(editor.ask('session/delete', { sessionId: session })?.result).toEqual({})
     expect(editor.drive.commands.map(({ type }) => type)).toEqual(['query'])
-    expect(editor.ask('session/delete', { sessionId: session })?.error).toMatchObject({ code: -32002 })
+    expect(editor.ask('session/delete', { sessionId: session })?.result).toEqual({})
+    expect(editor.ask('session/close', { sessionId: session })?.error).toMatchObject({ code: -32002 })
+  })
+
+  test('fails with the store', () => {
+    const { editor, session } = Editor.open({ 'query.session': fault('internal', 'no disk') })
+    expect(editor.ask('session/delete', { sessionId: session })?.error).toMatchObject({ message: 'no disk' })
   })
 
   test('is refused while another client works in it, and without a session', () => {
