@@ -199,12 +199,16 @@ routes:
     const ask = (door: ClientName, agent: string, text: string, session: string) =>
       askHttp(gateway.url, door, { text, session, agent, id: `r${Math.random()}` })
 
+    /** True when one request to the model has all of these texts: some programs ask it for a title, too. */
+    const wasAsked = (...texts: string[]): boolean =>
+      model.requests.some((request) => texts.every((text) => JSON.stringify(request).includes(text)))
+
     test.each(DOORS)('for %s: two turns of one session', async (door) => {
       const first = await ask(door, 'it', 'Hello [[think]]', opened(door, 'plain'))
       expect(first, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'thought about it' })
       const second = await ask(door, 'it', 'Again [[think]]', first.session)
       expect(second).toMatchObject({ ok: true, text: 'thought about it' })
-      expect(JSON.stringify(model.requests.at(-1))).toContain('Hello [[think]]')
+      expect(wasAsked('Again [[think]]', 'Hello [[think]]')).toBe(true)
     })
 
     test.each(['zene', 'openai'] as const)('for %s: a file is written when that is approved', async (door) => {
@@ -248,7 +252,7 @@ routes:
       await until(() => gateway.logged.some((line) => line.startsWith('an agent failed') && line.includes('"mortal"')))
       const answer = await ask('native', 'mortal', 'What was it? [[think]]', 'killed')
       expect(answer, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'thought about it' })
-      expect(JSON.stringify(model.requests.at(-1))).toContain('Remember 7.')
+      expect(wasAsked('What was it?', 'Remember 7.')).toBe(true)
       expect(answer.raw.includes('session-reset')).toBe(!program.resumes)
     })
 
