@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 
@@ -16,8 +16,21 @@ export class AgentInput {
   #ends = false
   #fd: number | undefined
   #stream: Writable | undefined
+  /** The descriptor of the stream, if that is a pipe. */
+  #pipe: number | undefined
+  /** The size of what was written last, in bytes. */
+  #last = 0
   /** Something was written after the agent had closed its input. */
-  unread = false
+  #refused = false
+
+  /**
+   * True when nothing was read of what was written last: the agent had closed its input, or has ended with all of it in
+   * the pipe. Asked once, of an agent that has ended. False for an input that has ended itself.
+   */
+  get unread(): boolean {
+    if (this.#ends) return false
+    return this.#refused || (this.#pipe !== undefined && this.#last > 0 && bytesIn(this.#pipe) >= this.#last)
+  }
 
   /** Writes to the agent. Returns the amount that still waits for it, in UTF-16 units or bytes. */
   write(piece: string | Uint8Array): number {
@@ -28,9 +41,10 @@ export class AgentInput {
       return this.#waiting
     }
     if (!this.#stream.writable) {
-      this.unread = true
+      this.#refused = true
       return 0
     }
+    this.#last = Buffer.byteLength(piece)
     this.#stream.write(piece)
     return this.#stream.writableLength
   }
@@ -53,7 +67,7 @@ export class AgentInput {
     this.#stream = stream
     // An agent that ends without reading its input breaks the pipe, which is allowed.
     stream.on('error', () => {
-      this.unread = true
+      this.#refused = true
     })
     // Not every pipe can be shut down; all of them can be closed.
     stream.on('finish', () => stream.destroy())
@@ -67,12 +81,14 @@ export class AgentInput {
     const fd = this.#fd
     if (fd === undefined) return
     this.#fd = undefined
+    this.#pipe = fd
     this.attach(new Socket({ fd, readable: false, writable: true }))
   }
 
   destroy(): void {
     this.#ends = true
     this.#pieces = []
+    this.#pipe = undefined
     this.#stream?.destroy()
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
@@ -89,4 +105,19 @@ export class AgentInput {
     if (bytes.length > 0) writeSync(this.#fd, bytes)
     this.destroy()
   }
+}
+
+/** Takes what nobody has read out of a pipe, whose writing end is given, and returns its size in bytes. */
+function bytesIn(pipe: number): number {
+  const buffer = Buffer.allocUnsafe(65_536)
+  let size = 0
+  let fd: number | undefined
+  try {
+    fd = openSync(`/proc/self/fd/${pipe}`, constants.O_RDONLY | constants.O_NONBLOCK)
+    for (let read = -1; read !== 0; size += read) read = readSync(fd, buffer)
+  } catch {
+    // The pipe is empty; or there is no /proc, and nobody knows.
+  }
+  if (fd !== undefined) closeSync(fd)
+  return size
 }

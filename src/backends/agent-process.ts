@@ -32,7 +32,7 @@ export interface AgentEvents {
 export interface AgentProcess {
   /** Its process id, which is that of its group. Undefined until it runs. */
   readonly pid: number | undefined
-  /** Something was written after it had closed its input. */
+  /** Nothing was read of what was written last. Asked once it has ended. */
   readonly unread: boolean
   /** Writes to stdin. Returns the amount that still waits for the agent, in UTF-16 units or bytes. */
   write(piece: string | Uint8Array): number

@@ -141,6 +141,7 @@ export class ProcessCall implements CallHandle {
     this.#ended = true
     this.#drain.cancel()
     this.#cancelTermination?.()
+    const { unread } = this.#process
     this.#process.close()
     const { call, sink, onEnd } = this.#start
     const stderr = this.#stderr.text()
@@ -148,7 +149,7 @@ export class ProcessCall implements CallHandle {
       ...(call === undefined ? {} : { call }),
       ...(this.#stop ? { why: this.#stop } : end),
       ...this.#exit,
-      ...(this.#process.unread && { unread: true as const }),
+      ...(unread && { unread: true as const }),
       ...(stderr === '' ? {} : { stderr }),
     })
     // Another process still holds its output.

@@ -45,7 +45,7 @@ export interface CallEnd {
   why: 'closed' | 'timeout' | 'cancelled' | 'failed'
   exitCode?: number
   signal?: string
-  /** Something that was written to the process was not read, because it had closed its input. */
+  /** The process has ended, or had closed its input, without reading anything of what was written last. */
   unread?: true
   stderr?: string
   fault?: Fault

@@ -1,4 +1,4 @@
-import { closeSync, createReadStream } from 'node:fs'
+import { closeSync, createReadStream, readSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
@@ -54,20 +54,57 @@ describe.skipIf(process.platform !== 'linux')('input through a pipe (Linux)', ()
     expect(await readAll(read)).toBe(piece)
   })
 
-  test.each([1, 2])('to an agent that has closed its input is unread, write %i', async (writes) => {
-    const { read, write } = await pipe()
-    const input = new AgentInput()
-    input.take(write)
-    input.open()
-    input.write('read')
-    expect(input.unread).toBe(false)
-    closeSync(read)
-    for (let at = 0; at < writes; at += 1) {
-      input.write('unread')
-      await new Promise((resolve) => setImmediate(resolve))
+  describe('that nobody reads', () => {
+    /** An input whose agent runs, and the end that the agent reads. */
+    async function opened(): Promise<{ input: AgentInput; read: number }> {
+      const { read, write } = await pipe()
+      const input = new AgentInput()
+      input.take(write)
+      input.open()
+      return { input, read }
     }
-    expect(input.unread).toBe(true)
-    input.destroy()
+    const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+    test.each([1, 2])('because the agent has closed it is unread, write %i', async (writes) => {
+      const { input, read } = await opened()
+      expect(input.unread).toBe(false)
+      closeSync(read)
+      for (let at = 0; at < writes; at += 1) {
+        input.write('unread')
+        await tick()
+      }
+      expect(input.unread).toBe(true)
+      input.destroy()
+      expect(input.unread).toBe(false)
+    })
+
+    test.each([
+      ['nothing of it', 0, true],
+      ['a part of it', 2, false],
+      ['all of it', 6, false],
+    ])('because the agent ended when it had read %s', async (_what, bytes, unread) => {
+      const { input, read } = await opened()
+      input.write('before')
+      await tick()
+      readSync(read, Buffer.alloc(6))
+      input.write('ünread'.slice(1))
+      input.write('läter')
+      await tick()
+      readSync(read, Buffer.alloc(5 + bytes))
+      closeSync(read)
+      expect(input.unread).toBe(unread)
+      input.destroy()
+    })
+
+    test('is not looked at where it has ended', async () => {
+      const { input, read } = await opened()
+      input.write('last')
+      input.end()
+      await tick()
+      input.destroy()
+      closeSync(read)
+      expect(input.unread).toBe(false)
+    })
   })
 
   test('goes out when the agent runs, in order', async () => {
