@@ -3,10 +3,18 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
-import { type Call, MODELS, type ModelServer, type Said, type Script, startModel } from '../kit/models/index.ts'
+import {
+  type Call,
+  MODELS,
+  type ModelProtocol,
+  type ModelServer,
+  type Said,
+  type Script,
+  startModel,
+} from '../kit/models/index.ts'
 import { describeWith } from './kit.ts'
 
-/** OpenAI's official client for Python, unmodified, in an environment that the test command makes. */
+/** The official clients for Python, unmodified, in an environment that the test command makes. */
 const FOLDER = join(import.meta.dirname, 'python')
 const PYTHON = join(FOLDER, '.venv/bin/python')
 const ADD = { name: 'add', description: 'Adds.', parameters: { type: 'object', properties: {} } }
@@ -23,8 +31,15 @@ interface Shown {
   message?: string
 }
 
-describeWith('OpenAI’s client for Python', [PYTHON], () => {
-  const chat = MODELS['chat']!
+/** Each client: its protocol, and the program that drives it. */
+const CLIENTS = [
+  ['OpenAI’s client for Python', 'chat', 'chat.py'],
+  ['Anthropic’s client for Python', 'messages', 'messages.py'],
+] as const
+
+for (const [what, name, driver] of CLIENTS) describeWith(what, [PYTHON], () => clientOf(MODELS[name]!, driver))
+
+function clientOf(protocol: ModelProtocol, driver: string): void {
   let model: ModelServer
   let gateway: TestGateway
   let client: ChildProcess
@@ -33,13 +48,13 @@ describeWith('OpenAI’s client for Python', [PYTHON], () => {
   let from = 0
 
   beforeAll(async () => {
-    model = await startModel(chat, (_asked, at) => scripts[Math.min(at - from, scripts.length - 1)]!)
+    model = await startModel(protocol, (_asked, at) => scripts[Math.min(at - from, scripts.length - 1)]!)
     gateway = await startGateway(`
 agents:${EXAMPLE_AGENTS}
   failing: { protocol: agentproc, command: ${process.cwd()}/test/kit/agents/exits.sh, args: [] }
-  model: { ${chat.agent(model.url)} }
+  model: { ${protocol.agent(model.url)} }
 `)
-    client = spawn(PYTHON, [join(FOLDER, 'chat.py')], { stdio: ['pipe', 'pipe', 'inherit'] })
+    client = spawn(PYTHON, [join(FOLDER, driver)], { stdio: ['pipe', 'pipe', 'inherit'] })
     answers = createInterface(client.stdout!)[Symbol.asyncIterator]()
   })
   afterAll(async () => {
@@ -53,7 +68,7 @@ agents:${EXAMPLE_AGENTS}
   })
 
   async function ask(agent: string, messages: Said[], stream: boolean, retries = 0): Promise<Shown> {
-    const request = chat.write({ model: agent, messages, tools: [ADD] })
+    const request = protocol.write({ model: agent, messages, tools: [ADD] })
     client.stdin!.write(`${JSON.stringify({ url: gateway.url, request, stream, retries })}\n`)
     return JSON.parse((await answers.next()).value as string) as Shown
   }
@@ -88,7 +103,7 @@ agents:${EXAMPLE_AGENTS}
     test.each<[string, string, Script]>([
       ['an agent that fails', 'failing', {}],
       ['a model that there is not', 'gpt-4o', {}],
-      ['a stream that is cut', 'model', { pieces: [{ text: 'Half' }], only: { frames: 2, end: 'cut' } }],
+      ['a stream that is cut', 'model', { pieces: [{ text: 'Half' }], only: { frames: 3, end: 'cut' } }],
       [
         'an error in the stream',
         'model',
@@ -108,4 +123,4 @@ agents:${EXAMPLE_AGENTS}
       expect(await ask('model', [hi], stream, 2)).toMatchObject({ text: 'At last.', finish: 'stop' })
     })
   })
-})
+}
