@@ -155,6 +155,18 @@ describe('a whole answer', () => {
     expect(drive.losses).toEqual([INVENTED])
   })
 
+  test.each<[usage: object, lost: string[]]>([
+    [{ input: 3, output: 2, total: 5 }, []],
+    [{ input: 3, total: 3 }, []],
+    [{ input: 3, output: 2, total: 9 }, ['dropped usage.total']],
+    [{ total: 9 }, ['invented usage.input', 'dropped usage.total']],
+    [{ output: 2, total: 2 }, ['invented usage.input']],
+  ])('with the usage %j loses %j', (usage, lost) => {
+    const drive = hi()
+    drive.play([STARTED, event('usage', { scope: 'turn', usage }), END])
+    expect(drive.losses.map(({ kind, item }) => `${kind} ${item}`)).toEqual(lost)
+  })
+
   test('tells of reasoning tokens', () => {
     const usage = event('usage', { scope: 'turn', usage: { input: 1, output: 5, reasoning: 3 } })
     const { answer } = whole({}, usage, END)

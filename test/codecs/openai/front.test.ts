@@ -575,6 +575,15 @@ describe('a stream', () => {
     expect([...ids]).toEqual(['["chatcmpl-t1",1]'])
   })
 
+  test('counts what is known of its tokens', () => {
+    const usage = event('usage', { scope: 'turn', usage: { output: 4 } })
+    const drive = stream({ stream_options: { include_usage: true } }, STARTED, usage, END)
+    expect(chunksOf(drive).at(-2)).toMatchObject({
+      usage: { prompt_tokens: 0, completion_tokens: 4, total_tokens: 4 },
+    })
+    expect(json(chunksOf(drive).at(-2))).not.toContain('details')
+  })
+
   test('has no usage where it is asked for and not known', () => {
     const drive = stream({ stream_options: { include_usage: true } }, STARTED, END)
     expect(chunksOf(drive).some((chunk) => Object.hasOwn(chunk as object, 'usage'))).toBe(false)
