@@ -1,5 +1,11 @@
 import * as v from 'valibot'
-import { codeOfProviderStatus, codeOfProviderText, type Ending, errorTable } from '../../src/codec-kit/index.ts'
+import {
+  codeOfProviderStatus,
+  codeOfProviderText,
+  type Ending,
+  errorTable,
+  scalarText,
+} from '../../src/codec-kit/index.ts'
 import { type ErrorCode, type Fault, fault, isRecord, type Stop } from '../../src/model/index.ts'
 
 /** The codes of this protocol's errors are those of the model: only agents speak it here. */
@@ -50,7 +56,7 @@ export function codeOfText(message: string): ErrorCode {
 }
 
 function kindOf(info: unknown): { word: string; status?: number } {
-  if (!isRecord(info)) return { word: String(info) }
+  if (!isRecord(info)) return { word: scalarText(info) }
   const [word = '', details] = Object.entries(info)[0] ?? []
   const status = isRecord(details) ? details['httpStatusCode'] : undefined
   return typeof status === 'number' && status >= 400 ? { word, status } : { word }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   type AskReply,
@@ -60,7 +61,9 @@ function consentTo(request: v.InferOutput<typeof CanUseTool>, raw: JsonText): As
   if (name === ASKING_TOOL && v.is(Questions, input)) {
     return { ...about, question: { ...formOf(input), ...about }, answer: (reply) => formAnswer(reply, args, input) }
   }
-  const suggestions = elements(member(raw, 'permission_suggestions') ?? '')
+  const suggestions = elements(member(raw, 'permission_suggestions') ?? '').filter(
+    (one) => parseObject(one) !== undefined,
+  )
   const description = request.decision_reason ?? request.description
   const question: Question = {
     kind: 'approval',
@@ -86,13 +89,14 @@ function suggestedOption(json: JsonText, at: number): AskOption {
     id: `allow-${at + 1}`,
     kind: 'allow',
     scope: destination === 'session' ? 'session' : 'always',
-    ...(texts.length > 0 && { label: `Allow from now on: ${texts.join(', ')}` }),
+    ...(texts.length > 0 && { label: `Allow from now on: ${texts.map(scalarText).join(', ')}` }),
   }
 }
 
 function ruleText(rule: unknown): string {
   const { toolName, ruleContent } = isRecord(rule) ? rule : {}
-  return ruleContent === undefined ? String(toolName) : `${toolName}(${ruleContent})`
+  const name = scalarText(toolName)
+  return ruleContent === undefined ? name : `${name}(${scalarText(ruleContent)})`
 }
 
 /** The answer to a request for consent: the arguments that may run, or why they may not. */
@@ -156,7 +160,7 @@ function formAnswer(
 
 function answerText(json: JsonText): string {
   const value = parse(json)
-  if (Array.isArray(value)) return value.join(', ')
+  if (Array.isArray(value)) return value.map(scalarText).join(', ')
   return typeof value === 'string' ? value : json
 }
 

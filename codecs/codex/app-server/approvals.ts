@@ -1,3 +1,4 @@
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import {
   type AskOption,
   elements,
@@ -65,7 +66,7 @@ function readDecision(json: JsonText): Decision[] {
   const [word, details] = members(json)[0] ?? ['', '']
   if (word === 'acceptWithExecpolicyAmendment') {
     const rule: unknown = parse(member(details, 'execpolicy_amendment') ?? '')
-    const label = Array.isArray(rule) ? { label: `Allow from now on: ${rule.join(' ')}` } : {}
+    const label = Array.isArray(rule) ? { label: `Allow from now on: ${rule.map(scalarText).join(' ')}` } : {}
     return [{ id: word, kind: 'allow', scope: 'always', ...label, json }]
   }
   if (word !== 'applyNetworkPolicyAmendment') return []

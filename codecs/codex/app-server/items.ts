@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { scalarText } from '../../../src/codec-kit/index.ts'
 import { type Executor, type JsonText, member, object, type Part } from '../../../src/model/index.ts'
 import { blockParts } from '../blocks.ts'
 import { Changes, type Item } from '../schema.ts'
@@ -58,12 +59,12 @@ const TOOLS: Readonly<Record<string, ItemTool>> = {
       error == null ? blockParts(member(given(json, 'result') ?? '{}', 'content')) : dataParts(json, 'error'),
   },
   dynamicToolCall: {
-    call: ({ tool }, json) => ({ name: String(tool), args: member(json, 'arguments') ?? '{}', executor: 'client' }),
+    call: ({ tool }, json) => ({ name: scalarText(tool), args: member(json, 'arguments') ?? '{}', executor: 'client' }),
     result: (_, json) => blockParts(member(json, 'contentItems')),
   },
   collabAgentToolCall: {
     call: ({ tool }, json) => ({
-      name: String(tool),
+      name: scalarText(tool),
       kind: 'other',
       args: object(['prompt', 'receiverThreadIds', 'model'].map((key) => [key, given(json, key)])),
       executor: 'agent',

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { keysOf } from '../../../src/codec-kit/index.ts'
+import { keysOf, scalarText } from '../../../src/codec-kit/index.ts'
 import { elements, type Item, isRecord, type JsonText, member } from '../../../src/model/index.ts'
 import * as schema from '../schema.ts'
 import { unknownWithin } from '../wire.ts'
@@ -152,7 +152,7 @@ const EVENTS: { readonly [T in schema.StreamEvent['type']]: EventReader<T> } = {
 function readStreamEvent(turn: TurnDecoder, line: Line): Reading {
   const held = line.value['event']
   if (!isRecord(held)) return 'misfit'
-  if (!Object.hasOwn(EVENTS, String(held['type']))) return 'foreign'
+  if (!Object.hasOwn(EVENTS, scalarText(held['type']))) return 'foreign'
   const { success, output } = v.safeParse(schema.StreamEvent, held)
   if (!success) return 'misfit'
   const read = EVENTS[output.type] as EventReader<schema.StreamEvent['type']>

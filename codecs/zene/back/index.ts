@@ -1,4 +1,4 @@
-import { CANCELLED, failedWith } from '../../../src/codec-kit/index.ts'
+import { CANCELLED, failedWith, scalarText } from '../../../src/codec-kit/index.ts'
 import {
   type BackContext,
   type BackLink,
@@ -94,7 +94,7 @@ class ZeneBack implements BackLink {
     const request = plain ? plain[1] : json?.['request_id']
     if (!this.#ready && request === GREETING) this.#greeted()
     const turn = this.#turn
-    if (json && this.#mayBeUnasked && !this.#over.has(String(request)) && request !== 'unknown')
+    if (json && this.#mayBeUnasked && !this.#over.has(scalarText(request)) && request !== 'unknown')
       this.#unasked(line, json)
     if (!turn) return
     if (!plain && !json) turn.unparsed()

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Ext, type Fault, fault, isRecord, members, parse } from '../../../src/model/index.ts'
+import { type Ext, type Fault, fault, isRecord, member, members, parse } from '../../../src/model/index.ts'
 import { cancelSchema, closeSchema, runSchema } from '../schema.ts'
 import { entriesExt } from '../wire.ts'
 
@@ -70,7 +70,8 @@ export function readRequest(line: string): Reading {
   }
   const version = json['protocol_version'] ?? 1
   if (version !== 1) {
-    const named = JSON.stringify(version).slice(0, 40)
+    // The text of the request: a value may be too deep to be written again.
+    const named = member(line, 'protocol_version')!.slice(0, 40)
     const message = `unsupported protocol_version (expected 1): the request has ${named}; send 1 or leave it out`
     return { ids, fault: fault('unsupported-version', message), unreadable: true }
   }
