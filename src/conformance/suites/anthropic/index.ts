@@ -10,7 +10,7 @@ const hostile: HostileFacts = {
   prefix: 'anthropic',
   form: 'body',
   section: '1 Create a Message',
-  isLast: (frame) => frame.includes('"stop_reason"'),
+  isLast: (frame) => frame.includes('"stop_reason":"'),
   clients: { 'unknown-messages-and-fields': 'answer', banner: 'honest', 'answers-twice': 'honest' },
   agents: { 'unknown-messages-and-fields': 'advised' },
   turns: {

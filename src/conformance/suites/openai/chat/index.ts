@@ -9,7 +9,7 @@ const hostile: HostileFacts = {
   prefix: 'openai-chat',
   form: 'body',
   section: '1 Create chat completion',
-  isLast: (frame) => frame.includes('"finish_reason"'),
+  isLast: (frame) => frame.includes('"finish_reason":"'),
   clients: { 'unknown-messages-and-fields': 'answer', banner: 'honest', 'answers-twice': 'honest' },
   agents: { 'unknown-messages-and-fields': 'advised' },
   turns: {

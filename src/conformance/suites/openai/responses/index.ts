@@ -9,7 +9,7 @@ const hostile: HostileFacts = {
   prefix: 'openai-responses',
   form: 'body',
   section: '1 Create a model response',
-  isLast: (frame) => frame.includes('"output"'),
+  isLast: (frame) => frame.includes('"output":[{'),
   clients: { 'unknown-messages-and-fields': 'answer', banner: 'honest', 'answers-twice': 'honest' },
   agents: { 'unknown-messages-and-fields': 'advised' },
   turns: {
