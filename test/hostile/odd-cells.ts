@@ -58,10 +58,15 @@ export function isOfItsOwn({ behaviour }: Cell): boolean {
   return FROM_THE_START.includes(behaviour)
 }
 
-/** Whether it shares its process and session with other cells; who says much does not, so that their journal stays small. */
+/**
+ * Whether it shares its process and session with other cells; who says much does not, so that their journal stays small.
+ * Updates of ACP name no turn: what is said late there may come into the next one.
+ */
 export function isShared(cell: Cell): boolean {
-  const isLoud = HEAVY.includes(cell.behaviour) || cell.behaviour === 'line-of-1-mib'
-  return isPersistent(cell.back) && !isOfItsOwn(cell) && !isLoud
+  const { behaviour, back } = cell
+  const isLoud = HEAVY.includes(behaviour) || behaviour === 'line-of-1-mib'
+  const isLate = back === 'acp' && behaviour === 'frames-after-the-end'
+  return isPersistent(back) && !isOfItsOwn(cell) && !isLoud && !isLate
 }
 
 /** Whether its turn has to run into a time limit. */
