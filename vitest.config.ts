@@ -7,6 +7,11 @@ const ALSO_ON_POSTGRES = ['controls', 'following', 'parking', 'session-memory'].
   (name) => `test/routes/${name}.test.ts`,
 )
 
+/** Tests that also run through a replica that has none of the agents, and sends every request on. */
+const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'idempotency', 'pairs', 'parking', 'streaming'].map(
+  (name) => `test/routes/${name}.test.ts`,
+)
+
 const everything: TestProjectInlineConfiguration = {
   extends: true,
   test: { name: 'all', include: ['test/**/*.test.ts'] },
@@ -20,10 +25,19 @@ const onPostgres: TestProjectInlineConfiguration = {
     setupFiles: 'test/kit/on-postgres/worker.ts',
   },
 }
+const forwarded: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: 'forwarded',
+    include: ALSO_FORWARDED,
+    globalSetup: 'test/kit/on-postgres/server.ts',
+    setupFiles: ['test/kit/on-postgres/worker.ts', 'test/kit/on-postgres/forwarded.ts'],
+  },
+}
 
 export default defineConfig({
   test: {
-    projects: POSTGRES_BIN === undefined ? [everything] : [everything, onPostgres],
+    projects: POSTGRES_BIN === undefined ? [everything] : [everything, onPostgres, forwarded],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
     // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.

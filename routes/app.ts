@@ -19,7 +19,7 @@ export function createApp(parts: HttpParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>({ strict: false })
   mountFronts(app, parts)
   mountStdio(app, parts)
-  if (parts.peers) mountCluster(app, parts.engine, parts.peers)
+  mountCluster(app, parts)
   mountHealth(app, parts)
   mountCatalog(app, parts)
   mountInsight(app, parts)

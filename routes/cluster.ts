@@ -1,13 +1,21 @@
 import type { Hono } from 'hono'
-import type { Engine } from '../src/engine/index.ts'
-import type { HttpEnv } from './parts.ts'
-import { isFromPeer, type Peers } from './peers.ts'
+import type { HttpEnv, HttpParts } from './parts.ts'
+import { isFromPeer } from './peers.ts'
+import { forAdmins } from './refuse.ts'
 
-/** Mounts what replicas ask of each other: to give up a session. Only a replica may. */
-export function mountCluster(app: Hono<HttpEnv>, { replication }: Engine, peers: Peers): void {
+/** Mounts what operators and other replicas ask of a gateway: to take no more turns, and to give up a session. */
+export function mountCluster(app: Hono<HttpEnv>, parts: HttpParts): void {
+  const { engine, peers } = parts
+  app.post(
+    '/v1/admin/drain',
+    forAdmins(parts, async (c) => {
+      await engine.drain()
+      return c.json({ status: engine.state })
+    }),
+  )
   app.post('/v1/cluster/sessions/:id/hand-over', async (c) => {
-    if (!isFromPeer(peers, c.env.incoming)) return c.notFound()
-    const given = await replication?.giveUp(c.req.param('id'))
+    if (!peers || !isFromPeer(peers, c.env.incoming)) return c.notFound()
+    const given = await engine.replication?.giveUp(c.req.param('id'))
     return given ? c.body(null, 204) : c.json({ error: { code: 'session_busy', message: 'A turn of it runs.' } }, 409)
   })
 }

@@ -4,6 +4,7 @@ import type { Context, Hono } from 'hono'
 import {
   type AnyCodec,
   asFront,
+  type Begun,
   type Carrier,
   type Detour,
   type Endpoint,
@@ -88,8 +89,8 @@ interface FrontRequest {
   params: Record<string, string>
   headers: Readonly<Record<string, string>>
   caller: Caller | Refusal
-  /** Another replica has sent it on. */
-  forwarded: boolean
+  /** Another replica has sent it on, and told the client so much. */
+  begun?: Begun
   body: RequestBody
 }
 
@@ -114,7 +115,8 @@ function begin(request: FrontRequest, refusal?: Fault): void {
   const { parts, route, bindings, headers, caller, query, params } = request
   const { outgoing } = bindings
   const known = 'fault' in caller ? REFUSED : caller
-  const sink = new HttpSink(outgoing, () => client.drained(), parts.peers && detourFor(request, parts.peers, known))
+  const detour = parts.peers && detourFor(request, parts.peers, known)
+  const sink = new HttpSink(outgoing, () => client.drained(), { detour, begun: request.begun })
   const context: FrontContext = {
     transport: 'http',
     // Hono gives HEAD to the handlers of GET; its answer ends with the head.
@@ -148,9 +150,16 @@ function begin(request: FrontRequest, refusal?: Fault): void {
 }
 
 function detourFor(request: FrontRequest, peers: Peers, caller: Caller): Detour {
-  const { parts, bindings, body, forwarded } = request
+  const { parts, bindings, body, begun } = request
   const again = (refusal?: Fault): void => begin(request, refusal)
-  return detourOf({ engine: parts.engine, peers, bindings, body, from: { caller, forwarded }, again })
+  return detourOf({
+    engine: parts.engine,
+    peers,
+    bindings,
+    body,
+    from: { caller, forwarded: begun !== undefined },
+    again,
+  })
 }
 
 const LATE = fault('timeout', 'The request body timed out; send the request again.')

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ClientSink, Detour } from '../src/contract/index.ts'
+import type { Begun, ClientSink, Detour } from '../src/contract/index.ts'
 
 /** The characters of a header value: printable ASCII. Others (above all line feeds) are left out, not escaped. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
@@ -16,10 +16,12 @@ export class HttpSink implements ClientSink {
   #streaming = false
 
   readonly detour: Detour | undefined
+  readonly begun: Begun | undefined
 
-  /** `drained` is called whenever the client has caught up; `detour` is the way to other replicas. */
-  constructor(response: ServerResponse, drained: () => void, detour?: Detour) {
-    this.detour = detour
+  /** `drained` is called whenever the client has caught up; `wire` is its way to other replicas, and from one. */
+  constructor(response: ServerResponse, drained: () => void, wire: Pick<ClientSink, 'detour' | 'begun'> = {}) {
+    this.detour = wire.detour
+    this.begun = wire.begun
     this.#response = response
     this.#headOnly = response.req.method === 'HEAD'
     response.on('drain', drained)

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ClientSink, Detour } from '../src/contract/index.ts'
+import type { Begun, ClientSink, Detour } from '../src/contract/index.ts'
 
 /** The longest time until a program closes the connection after its exit code, in milliseconds. */
 const LINGER_MS = 2000
@@ -7,6 +7,7 @@ const LINGER_MS = 2000
 /** Writes the output of a stand-in's program, as JSON lines. */
 export class LinesSink implements ClientSink {
   detour: Detour | undefined
+  begun: Begun | undefined
   readonly #response: ServerResponse
   readonly #waiting = new Map<number, () => void>()
   #asked = 0

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
 import { type ClusterPeers, type ForwardedFate, PROOF_HEADER } from '../src/cluster/index.ts'
-import type { Detour, Replica } from '../src/contract/index.ts'
+import type { Begun, Detour, Replica } from '../src/contract/index.ts'
 import type { Engine } from '../src/engine/index.ts'
 import { type Fault, fault } from '../src/model/index.ts'
 import { headersOf } from './headers.ts'
@@ -9,7 +9,7 @@ import type { Caller } from './keys.ts'
 import type { RequestBody } from './request-body.ts'
 
 /** The wires to other replicas. */
-export type Peers = Pick<ClusterPeers, 'passport' | 'forwarder'>
+export type Peers = ClusterPeers
 
 /** How often a request is begun anew because its session has moved, or its replica was gone. */
 const ATTEMPTS = 4
@@ -17,8 +17,8 @@ const ATTEMPTS = 4
 /** The interval at which a replica that did not answer is tried again, in milliseconds. */
 const AGAIN_MS = 200
 
-/** The time for which it is tried, in milliseconds: until others have given it up. */
-const PATIENCE_MS = 15_000
+/** The time for which it is tried after its lease would have ended, in milliseconds. */
+const PATIENCE_MS = 2000
 
 const AWAY = fault(
   'agent-unavailable',
@@ -46,12 +46,18 @@ export interface Travelling {
   again(refusal?: Fault): void
 }
 
+/** The client that another replica asks for, and what that has told it. */
+export interface Sender {
+  caller: Caller
+  begun: Begun
+}
+
 /** The client for which another replica asks; undefined when the request is not from a replica. */
-export function callerFor({ passport }: Peers, incoming: IncomingMessage): Caller | undefined {
+export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender | undefined {
   if (incoming.headers[PROOF_HEADER] === undefined) return undefined
   const caller = passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '')
-  // It is signed: what it holds was written by `JSON.stringify` of a caller.
-  return caller === undefined || caller === '' ? undefined : (JSON.parse(caller) as Caller)
+  // It is signed: what it holds was written by a replica.
+  return caller === undefined || caller === '' ? undefined : (JSON.parse(caller) as Sender)
 }
 
 /** True when the request is one of a replica for itself. */
@@ -64,7 +70,8 @@ export function detourOf(of: Travelling): Detour {
   return {
     forwarded: of.from.forwarded,
     settled: () => of.body.settle(),
-    to: (replica, repeatable) => (of.from.forwarded ? misdirect(of) : new Journey(of, replica, repeatable).begin()),
+    to: (replica, repeatable, begun) =>
+      of.from.forwarded ? misdirect(of) : new Journey(of, replica, { repeatable, begun }).begin(),
   }
 }
 
@@ -82,12 +89,15 @@ class Journey {
   readonly #of: Travelling
   readonly #replica: Replica
   readonly #repeatable: boolean
-  readonly #until = performance.now() + PATIENCE_MS
+  readonly #begun: Begun
+  readonly #until: number
 
-  constructor(of: Travelling, replica: Replica, repeatable: boolean) {
+  constructor(of: Travelling, replica: Replica, { repeatable, begun }: { repeatable: boolean; begun: Begun }) {
     this.#of = of
     this.#replica = replica
     this.#repeatable = repeatable
+    this.#begun = begun
+    this.#until = performance.now() + of.peers.cluster.leaseMs + PATIENCE_MS
   }
 
   begin(): void {
@@ -97,7 +107,8 @@ class Journey {
     const sent = peers.forwarder.forward(this.#replica, {
       incoming,
       outgoing,
-      caller: JSON.stringify(from.caller),
+      caller: JSON.stringify({ caller: from.caller, begun: this.#begun } satisfies Sender),
+      answered: () => body.settle(),
       failed: (fate) => this.#failed(fate),
     })
     body.readBy({ push: sent.push, end: sent.end, fail: sent.abort })

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
+import type { Begun } from '../src/contract/index.ts'
 import type { ErrorCode } from '../src/model/index.ts'
 import type { Refusal } from './gate.ts'
 import { headersOf } from './headers.ts'
 import { type Caller, roleRefusal } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
-import { callerFor } from './peers.ts'
+import { senderOf } from './peers.ts'
 
 /** The HTTP statuses of refusals outside of fronts, which have their protocol's own. */
 const STATUS = { unauthenticated: 401, forbidden: 403, overloaded: 429 } as const
@@ -17,23 +18,22 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
 }
 
 /** Who sends a request: a client, whose key the gate knows, or another replica for one. */
-export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; forwarded: boolean } {
-  const peer = parts.peers && callerFor(parts.peers, incoming)
-  if (peer) return { caller: peer, forwarded: true }
+export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; begun?: Begun } {
+  const sender = parts.peers && senderOf(parts.peers, incoming)
+  if (sender) return sender
   return {
     caller: parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method),
-    forwarded: false,
   }
 }
 
 /** Serves an endpoint outside of the protocols to clients that the gate admits. */
 export function admitted(
   parts: HttpParts,
-  serve: (c: Context<HttpEnv>, caller: Caller, forwarded: boolean) => Response | Promise<Response>,
+  serve: (c: Context<HttpEnv>, caller: Caller, begun: Begun | undefined) => Response | Promise<Response>,
 ) {
   return (c: Context<HttpEnv>): Response | Promise<Response> => {
-    const { caller, forwarded } = admit(parts, c.env.incoming)
-    return 'fault' in caller ? refused(c, caller) : serve(c, caller, forwarded)
+    const { caller, begun } = admit(parts, c.env.incoming)
+    return 'fault' in caller ? refused(c, caller) : serve(c, caller, begun)
   }
 }
 

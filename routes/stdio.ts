@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context, Hono } from 'hono'
-import type { AnyCodec, Carrier, Detour } from '../src/contract/index.ts'
+import type { AnyCodec, Begun, Carrier, Detour } from '../src/contract/index.ts'
 import { StandIn } from '../src/engine/index.ts'
 import { frameDecoder } from '../src/framing/index.ts'
 import { type Fault, isRecord, parse } from '../src/model/index.ts'
@@ -33,7 +33,7 @@ interface About {
 export function mountStdio(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post(
     '/v1/stdio/:protocol',
-    admitted(parts, (c, caller, forwarded) => serveStandIn(c, parts, caller, forwarded)),
+    admitted(parts, (c, caller, begun) => serveStandIn(c, parts, caller, begun)),
   )
 }
 
@@ -49,14 +49,14 @@ interface StandInWire {
   left: boolean
 }
 
-function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller, forwarded: boolean): Response {
+function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller, begun: Begun | undefined): Response {
   const codec = parts.codecs.find(({ name }) => name === c.req.param('protocol'))
   if (!codec)
     return c.json({ error: { code: 'not_found', message: 'The protocol is unknown; GET / lists the endpoints.' } }, 404)
   const barred = frontRefusal(caller, codec.name)
   if (barred) return refused(c, { fault: barred, headers: {} })
   const { incoming, outgoing } = c.env
-  const body = new RequestBody(incoming, parts.peers !== undefined && !forwarded)
+  const body = new RequestBody(incoming, parts.peers !== undefined && !begun)
   const wire = { parts, codec, bindings: c.env, caller, body, sink: new LinesSink(outgoing), left: false }
   outgoing.writeHead(200, { 'content-type': 'application/x-ndjson; charset=utf-8' })
   outgoing.flushHeaders()
@@ -68,7 +68,8 @@ function serveStandIn(c: Context<HttpEnv>, parts: HttpParts, caller: Caller, for
   outgoing.on('close', () => clearInterval(heartbeat))
   watchHalfClose(incoming, outgoing, parts.engine.keepAliveMs, stayAlive)
   watchBody(incoming, parts.patience(), true, () => outgoing.destroy())
-  begin(wire, forwarded ? undefined : parts.peers)
+  wire.sink.begun = begun
+  begin(wire, begun ? undefined : parts.peers)
   return RESPONSE_ALREADY_SENT
 }
 
@@ -128,9 +129,9 @@ function detourFor(wire: StandInWire, peers: Peers): Detour {
   const detour = detourOf({ engine: parts.engine, peers, bindings, body, from: { caller, forwarded: false }, again })
   return {
     ...detour,
-    to(replica, repeatable) {
+    to(replica, repeatable, told) {
       wire.left = true
-      detour.to(replica, repeatable)
+      detour.to(replica, repeatable, told)
     },
   }
 }

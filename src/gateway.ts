@@ -52,12 +52,22 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     ...(peers && { peers }),
     reload: (next) => engine.reload(built.settings(next)),
     async close(drainMs) {
+      if (peers) await quiet(engine, peers, drainMs)
       await engine.close(drainMs)
       await built.close(config.limits.grace)
+      // What was sent on in the last moment is answered too.
+      await peers?.forwarder.untilIdle(drainMs)
       peers?.forwarder.close()
       starter?.close()
     },
   }
+}
+
+/** Has other replicas take the sessions, until no turn runs here and none that was sent on is awaited. */
+async function quiet(engine: Engine, { forwarder }: ClusterPeers, drainMs: number): Promise<void> {
+  // While the store is away the others hear of it by the lease.
+  await engine.drain().catch(() => {})
+  await Promise.all([engine.untilIdle(drainMs), forwarder.untilIdle(drainMs)])
 }
 
 /** The dependencies of agents. */

@@ -30,6 +30,9 @@ const OF_CONNECTION = new Set([
 /** Headers of an answer that the replica which is closer to the client writes itself. */
 const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])
 
+/** The interval at which is looked whether something is under way, in milliseconds. */
+const IDLE_MS = 50
+
 /** The status by which a replica says that it is not the one that a request was sent to (RFC 9110, section 15.5.20). */
 export const MISDIRECTED = 421
 
@@ -45,6 +48,8 @@ export interface ForwardedRequest {
   outgoing: ServerResponse
   /** Who the client is, as JSON. */
   caller: string
+  /** The answer comes. */
+  answered(): void
   /** It has no answer, and nothing was written to the client. */
   failed(fate: ForwardedFate): void
 }
@@ -73,7 +78,10 @@ export class Forwarder {
    * Sends a request on, with its method, path and headers, for the same client. The answer goes to the client as it is,
    * with its trailers, and no faster than the client reads it.
    */
-  forward({ address }: Replica, { incoming, outgoing, caller, failed }: ForwardedRequest): ForwardedBody {
+  forward(
+    { address }: Replica,
+    { incoming, outgoing, caller, answered: begun, failed }: ForwardedRequest,
+  ): ForwardedBody {
     const method = incoming.method ?? 'GET'
     const path = incoming.url ?? '/'
     const headers = { ...passedOn(incoming.headers), ...this.#passport.sign({ method, path, caller }) }
@@ -89,7 +97,10 @@ export class Forwarder {
       if (answer.statusCode === MISDIRECTED && answer.headers['turnpike-misdirected'] !== undefined) {
         answer.resume()
         failed('misdirected')
-      } else passBack(answer, outgoing)
+      } else {
+        begun()
+        passBack(answer, outgoing)
+      }
     })
     sent.on('error', () => {
       if (answered || outgoing.destroyed) outgoing.destroy()
@@ -98,10 +109,12 @@ export class Forwarder {
     })
     const resume = (): void => void incoming.resume()
     sent.on('drain', resume)
-    outgoing.once('close', () => {
+    const left = (): void => {
       sent.off('drain', resume)
       if (!outgoing.writableFinished) sent.destroy()
-    })
+    }
+    outgoing.once('close', left)
+    sent.once('close', () => outgoing.off('close', left))
     return {
       push(text) {
         if (!sent.destroyed && !sent.write(text)) incoming.pause()
@@ -128,6 +141,14 @@ export class Forwarder {
   /** Gives up what is under way to a replica. */
   gone({ address }: Pick<Replica, 'address'>): void {
     for (const sent of this.#running.get(address) ?? []) sent.destroy(new Error('the replica is gone'))
+  }
+
+  /** Resolves when nothing is under way, or after `ms` milliseconds. */
+  async untilIdle(ms: number): Promise<void> {
+    const until = performance.now() + ms
+    while (this.#running.size > 0 && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
+    }
   }
 
   close(): void {

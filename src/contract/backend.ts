@@ -1,7 +1,7 @@
 import type { Fault } from '../model/index.ts'
 import type { Call, CallEnd, CallHead, FileRequest, FileResult } from './back.ts'
 import type { Carrier } from './carrier.ts'
-import type { Detour } from './replicas.ts'
+import type { Begun, Detour } from './replicas.ts'
 
 /** Receives the results of a call, in order: head (HTTP only), data, then exactly one end. */
 export interface CallSink {
@@ -51,6 +51,8 @@ export interface Backend {
 export interface ClientSink {
   /** Where there are other replicas: how the wire goes on at one of them. */
   readonly detour?: Detour | undefined
+  /** What another replica has told the client already. */
+  readonly begun?: Begun | undefined
   /** HTTP: status and headers, before the first write. Stdio ignores it. */
   head(status: number, headers: Record<string, string>): void
   /** Writes text; false when the client does not keep up (`drained` is called when it has caught up). */

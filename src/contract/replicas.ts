@@ -53,12 +53,22 @@ export function isShared(store: Store): store is SharedStore {
   return 'replicas' in store
 }
 
-/** The way of a client's wire to another replica, until something of its answer is out. */
+/**
+ * The part of a wire that another replica has answered: its link greeted the client. The link with the same id (the ids
+ * of whatever it says begin with it) that is given the same input says the same.
+ */
+export interface Begun {
+  link: Id
+  /** The UTF-16 units that the client was told. */
+  told: number
+}
+
+/** The way of a client's wire to another replica, until its first command is decided. */
 export interface Detour {
   /** The wire has come from another replica: it goes no further than back there. */
   readonly forwarded: boolean
   /** Sends all of it on. `repeatable`: it does no harm twice, so it is begun anew when that replica dies. */
-  to(replica: Replica, repeatable: boolean): void
+  to(replica: Replica, repeatable: boolean, begun: Begun): void
   /** It is answered here: nothing of it has to be kept any more. */
   settled(): void
 }

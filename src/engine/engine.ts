@@ -149,7 +149,13 @@ export class Engine {
 
   /** Takes no sessions from now on: other replicas do, and get those of this one at their next turn. */
   async drain(): Promise<void> {
-    await this.replication?.drain()
+    if (this.replication) await this.replication.drain()
+    else this.#dispatcher.closing = true
+  }
+
+  /** Resolves when no turn runs, or after `ms` milliseconds. */
+  untilIdle(ms: number): Promise<void> {
+    return this.#memory.turns.untilIdle(ms)
   }
 
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */

@@ -34,6 +34,10 @@ export interface GatewayOptions {
   yaml?: string
   /** The file of its store, a new one when absent; `:memory:` is gone with the process. */
   store?: string
+  /** The URL of a database with its store: it is a replica of the others there. */
+  database?: string
+  /** Its labels; the agent of live streams is where `live` is one. */
+  labels?: readonly string[]
   /** Modules that are loaded before it. */
   imports?: readonly string[]
   env?: Readonly<Record<string, string>>
@@ -77,11 +81,21 @@ export class Workshop {
   }
 
   /** A configuration with all agents, in a folder of its own. */
-  config({ upstream, models, yaml = '', store = this.#storeFile() }: GatewayOptions = {}): string {
+  config({
+    upstream,
+    models,
+    yaml = '',
+    store = this.#storeFile(),
+    database,
+    labels = [],
+  }: GatewayOptions = {}): string {
     const file = join(this.folder, `gateway-${++this.#count}.yaml`)
     const engine = upstream && `  engine: { protocol: openharness, url: "http://127.0.0.1:${upstream}/" }\n`
     const server = models && modelAgents(models)
     const pool = 'pool: { max: 256, idle: 10m }'
+    const kept = database
+      ? `store: { kind: postgres, url: "${database}" }\ncluster: { labels: ${JSON.stringify(labels)} }`
+      : `store: { kind: sqlite, path: "${store}" }`
     const text = `server: { host: 127.0.0.1, port: 0 }
 default: once
 log: { level: error }
@@ -90,10 +104,10 @@ agents:
   short: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(this.short)}, ${pool} }
   acp: { protocol: acp, command: /bin/sh, args: ${JSON.stringify(this.acp)}, ${pool} }
   flood: { protocol: zot, command: ${process.execPath}, args: ["${benchFile('agents/flood.mjs')}"], ${pool} }
-  live: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(liveAgent(this.folder))}, pool: { max: 1000, idle: 10m } }
+  live: { protocol: zot, command: /bin/sh, args: ${JSON.stringify(liveAgent(this.folder))}, pool: { max: 1000, idle: 10m }${database ? ', placement: [live]' : ''} }
   once: { protocol: agentproc, command: "${benchFile('agents/once.sh')}", args: [], pool: { max: 64 } }
   zene: { protocol: zene, command: "${benchFile('agents/zene.sh')}", args: [], pool: { max: 64 } }
-${engine ?? ''}${server ?? ''}store: { kind: sqlite, path: "${store}" }
+${engine ?? ''}${server ?? ''}${kept}
 ${yaml}`
     writeFileSync(file, text)
     return file

@@ -1,4 +1,5 @@
 import type { Group } from './bench.ts'
+import { CLUSTER } from './cluster.ts'
 import { CONSOLE } from './console.ts'
 import { GROWTH } from './growth.ts'
 import { LIVE } from './live.ts'
@@ -18,6 +19,7 @@ export const GROUPS: readonly Group[] = [
   ...LIVE,
   ...STARTED,
   ...TRANSLATED,
+  ...CLUSTER,
   ...MEMORY,
   ...GROWTH,
 ]

@@ -7,7 +7,7 @@ import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgre
 const YAML = `
 default: echo
 agents:
-  echo: { protocol: agentproc, command: /bin/sh, args: [-c, 'echo "$PPID: $MESSAGE"'] }
+  echo: { protocol: agentproc, command: /bin/sh, args: [-c, 'echo "$PPID: $AGENT_MESSAGE"'] }
   slow: { protocol: agentproc, command: /bin/sh, args: [-c, 'sleep 60'] }
 `
 

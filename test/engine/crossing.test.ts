@@ -26,21 +26,24 @@ beforeEach(() => {
 
 const step = (name: string) => crossing.step(() => seen.push(name))
 
-test('takes the first command, and the others once it is certain that they are answered here', () => {
+test('takes the first command, and the others in order once it is certain that they are answered here', async () => {
   for (const name of ['first', 'second', 'third']) step(name)
   expect(seen).toEqual(['first'])
   expect(crossing.open).toBe(true)
   crossing.settle()
-  expect(seen).toEqual(['first', 'settled', 'second', 'third'])
+  step('late')
+  expect(seen).toEqual(['first', 'settled'])
+  await Promise.resolve()
+  expect(seen).toEqual(['first', 'settled', 'second', 'third', 'late'])
   step('fourth')
   crossing.settle()
-  expect(seen.slice(4)).toEqual(['fourth'])
+  expect(seen.slice(5)).toEqual(['fourth'])
   expect(crossing.open).toBe(false)
 })
 
 test('leaves with all of them to another replica', () => {
   for (const name of ['first', 'second']) step(name)
-  crossing.leave(OTHER, true)
+  crossing.leave(OTHER, true, { link: 'x', told: 0 })
   crossing.settle()
   expect([seen, crossing.open, crossing.forwarded]).toEqual([['first', 'to other true'], false, true])
 })

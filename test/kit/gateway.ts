@@ -61,11 +61,15 @@ function storeIn(folder: string, on: TestOptions['replicaOn']): string {
   return `{ kind: postgres, url: '${DATABASE}', schema: '${basename(folder)}' }`
 }
 
+/** With 1, and a database, requests reach another replica than the one that answers: every test has to pass all the same. */
+const FORWARDED = process.env['TURNPIKE_TEST_CLUSTER'] === '1'
+
+/** The label of the replica that has the agents then. */
+const OWNER = 'owner'
+
 /** Starts a gateway on a free port with a store of its own. `yaml` needs no server and no store. */
-export async function startGateway(
-  yaml: string,
-  { hooks = silentHooks, keepAliveMs, starter = false, beside, console, replicaOn }: TestOptions = {},
-): Promise<TestGateway> {
+export async function startGateway(yaml: string, options: TestOptions = {}): Promise<TestGateway> {
+  const { beside, replicaOn } = options
   const folder = beside?.folder ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
   const infos = Object.fromEntries(
@@ -77,20 +81,46 @@ export async function startGateway(
   const text = `${yaml}\nstore: ${storeIn(folder, replicaOn)}\n`
   const env = { ...process.env, TEST_FOLDER: folder }
   const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
+  if (!FORWARDED) return start(config, folder, options)
+  const owner = await start(placed(config, [OWNER]), folder, options)
+  const other = await start(placed(config, []), folder, options)
+  // Before the first request: the other one has heard of the owner as it joined.
+  return {
+    ...owner,
+    url: other.url,
+    async close() {
+      await other.close()
+      await owner.close()
+    },
+  }
+}
+
+/** The configuration of a replica with these labels, when one with another label has all agents. */
+function placed(config: Config, labels: readonly string[]): Config {
+  const agents = [...config.agents].map(([name, agent]) => [name, { ...agent, placement: [OWNER] }] as const)
+  return { ...config, agents: new Map(agents), cluster: { ...config.cluster!, labels } }
+}
+
+async function start(
+  config: Config,
+  folder: string,
+  { hooks = silentHooks, keepAliveMs, starter = false, beside, console, replicaOn }: TestOptions,
+): Promise<TestGateway> {
+  const codecs = await loadCodecs()
   const logged: string[] = []
   const log = recordingLog(logged)
   const gateway = await createGateway(config, {
     codecs,
     hooks,
     log,
-    env,
+    env: { ...process.env, TEST_FOLDER: folder },
     ...(keepAliveMs && { keepAliveMs }),
     ...((FORCED ? FORCED === '1' : starter) && {
       starter: { program: STARTER, trouble: (message) => logged.push(message) },
     }),
   })
-  const { engine } = gateway
-  const { peers } = gateway
+  const { engine, peers } = gateway
+  const isReplica = replicaOn !== undefined || FORWARDED
   const parts = {
     engine,
     codecs: Object.values(codecs),
@@ -98,10 +128,10 @@ export async function startGateway(
     standIns: standInNames,
     operations: loadOperations,
     ...(console && { console }),
-    ...(replicaOn && peers && { peers }),
+    ...(isReplica && peers && { peers }),
   }
   const server = await startServer({ ...config.server, port: 0 }, parts)
-  if (replicaOn) {
+  if (isReplica) {
     await engine.serve(server.url)
     await engine.replication!.join(server.url, '0')
   }

@@ -58,7 +58,7 @@ export class ClientLink {
     const { detour } = options.sink
     this.#crossing = detour && new Crossing(detour)
     this.scope = requestOf(peers.hooks, options)
-    this.id = newId()
+    this.id = options.sink.begun?.link ?? newId()
     this.#peers = peers
     this.#host = this.#newHost()
     this.#output = this.#newOutput()
@@ -113,7 +113,7 @@ export class ClientLink {
 
   /** Another replica may still answer the whole wire. */
   get mayLeave(): boolean {
-    return this.#crossing?.open === true && !this.#output.begun && !this.#output.closed
+    return this.#crossing?.open === true && !this.#output.closed
   }
 
   /** Another replica has sent it on to this one. */
@@ -126,7 +126,7 @@ export class ClientLink {
     this.#crossing?.settle()
   }
 
-  /** Another replica answers the wire, which this one has not begun to answer. False when it has, or the client is gone. */
+  /** Another replica answers the wire, of which this one has answered no command. False when it has, or the client is gone. */
   leaveFor(replica: Replica, repeatable: boolean): boolean {
     if (!this.mayLeave) return false
     this.#host.closed = true
@@ -135,7 +135,7 @@ export class ClientLink {
     this.#output.leave()
     for (const exchange of this.#host.exchanges) exchange.drop()
     this.scope.end({})
-    this.#crossing!.leave(replica, repeatable)
+    this.#crossing!.leave(replica, repeatable, { link: this.id, told: this.#output.told })
     return true
   }
 

@@ -23,7 +23,7 @@ export interface OutputWay {
 export class ClientOutput {
   readonly #host: FrontHost
   readonly #way: OutputWay
-  #framing: Framing | undefined
+  #head: { framing?: Framing; status: number } | undefined
   #buffer = ''
   #flushing = false
   #flushed: (() => void)[] = []
@@ -33,27 +33,29 @@ export class ClientOutput {
   #ending: number | undefined
   #over = false
   #spoke = false
-  #status: number | undefined
+  /** The UTF-16 units that were written; below 0 as long as they are what another replica has written. */
+  #place: number
 
   constructor(host: FrontHost, way: OutputWay) {
     this.#host = host
     this.#way = way
+    this.#place = -(way.sink.begun?.told ?? 0)
   }
 
   /** The HTTP status of the answer; the first frame decides it. */
   get status(): number {
-    return this.#status ?? this.#host.status
+    return this.#head?.status ?? this.#host.status
   }
 
   /** Sends a frame of the answer that is being encoded. */
   send(frame: Frame): void {
     if (this.closed) return
     this.#spoke = true
-    this.#framing ??= this.#begin(frame)
-    const text = encodeFrame(this.#framing, frame)
+    const framing = this.#head?.framing ?? this.#begin(frame)
+    const text = encodeFrame(framing, frame)
     this.#buffer += text
     this.#way.tap?.sent(text, this.#host.answering)
-    if (this.#framing === 'body' && this.#host.transport === 'stdio') this.#buffer += '\n'
+    if (framing === 'body' && this.#host.transport === 'stdio') this.#buffer += '\n'
     this.#schedule()
   }
 
@@ -70,7 +72,12 @@ export class ClientOutput {
 
   /** True once the head of the answer is decided. */
   get begun(): boolean {
-    return this.#framing !== undefined
+    return this.#head !== undefined
+  }
+
+  /** The UTF-16 units that were written to the client. */
+  get told(): number {
+    return Math.max(0, this.#place)
   }
 
   /** Nothing more is sent: it ends, or was cut. */
@@ -94,7 +101,7 @@ export class ClientOutput {
 
   /** Writes what is left and closes the wire. */
   finish(exitCode: number): void {
-    if (this.#framing === undefined) this.#beginEmpty()
+    if (!this.#head) this.#beginEmpty()
     this.#ending ??= exitCode
     this.#schedule()
   }
@@ -115,16 +122,17 @@ export class ClientOutput {
     const { answering } = this.#host
     const framing = this.#host.framingOf(frame)
     if (answering?.answer.form === 'stream') this.#trailing = answering
-    this.#status = this.#host.status
-    this.#way.sink.head(this.#status, { ...this.#host.headers, ...answerHead(framing, answering, this.#host.failure) })
+    const { status } = this.#host
+    this.#head = { framing, status }
+    this.#way.sink.head(status, { ...this.#host.headers, ...answerHead(framing, answering, this.#host.failure) })
     return framing
   }
 
   /** There was nothing to say: over HTTP an answer without content, which also tells an EventSource to stop asking. */
   #beginEmpty(): void {
     const { status } = this.#host
-    this.#status = this.#host.transport === 'http' && status === 200 ? 204 : status
-    this.#way.sink.head(this.#status, {})
+    this.#head = { status: this.#host.transport === 'http' && status === 200 ? 204 : status }
+    this.#way.sink.head(this.#head.status, {})
   }
 
   #schedule(): void {
@@ -138,7 +146,7 @@ export class ClientOutput {
     if (this.#host.client.refused) this.#refuse()
     if (this.#over) return
     const { sink, scope } = this.#way
-    const text = this.#buffer
+    const text = this.#unread(this.#buffer)
     this.#buffer = ''
     if (text !== '') {
       scope.sent?.(text)
@@ -146,6 +154,13 @@ export class ClientOutput {
     }
     for (const callback of this.#flushed.splice(0)) sink.whenRead(callback)
     if (this.#ending !== undefined) this.#end(this.#ending)
+  }
+
+  /** The text without what another replica has told the client already. */
+  #unread(text: string): string {
+    const from = Math.min(text.length, Math.max(0, -this.#place))
+    this.#place += text.length
+    return from === 0 ? text : text.slice(from)
   }
 
   /** Cuts the wire instead of telling the client what the record refuses. */

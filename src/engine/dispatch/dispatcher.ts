@@ -88,7 +88,7 @@ export class Dispatcher implements ClientListener {
     })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type === 'turn-start') {
-      if (this.closing && !forwarding) return exchange?.fail(STOPPING)
+      if (this.closing) return exchange?.fail(STOPPING)
       return exchange && admission.start(client, command, choice, exchange)
     }
     if (forwarding && client.mayLeave && (await forwarding.ofControl(client, command, choice.agent))) return

@@ -74,7 +74,7 @@ export class Forwarding {
     if (named !== undefined) return this.ofTurn(client, command, { turn: named })
     const session = await this.#meant(client, command, agent)
     if (session?.owner) return this.#toOwner(client, session, command)
-    const peer = agent.away && this.#peers.replicas.withRoom(agent.name)
+    const peer = agent.away && this.#peers.replicas.withMostRoom(agent.name)
     return peer ? client.leaveFor(peer, true) : false
   }
 
@@ -112,9 +112,11 @@ export class Forwarding {
     if (isOwn && !this.draining) return undefined
     if (isOwn && !(await this.giveUp(known.id))) return DRAINING
     if (this.draining && !isOwn) return DRAINING
-    const peer = replicas.withRoom(agent.name)
-    if (peer || this.draining) return peer ?? DRAINING
-    return agent.away ? noReplica(agent, replicas.haveAgent(agent.name)) : undefined
+    const peer = replicas.withMostRoom(agent.name)
+    if (this.draining) return peer ?? DRAINING
+    // Where all are full the turn waits in line: here, if it can.
+    if (agent.away) return peer ?? noReplica(agent)
+    return (peer?.agents[agent.name] ?? 0) > 0 ? peer : undefined
   }
 
   /**
@@ -124,7 +126,7 @@ export class Forwarding {
   async bring({ client, command, exchange, agent, route }: Entry, key: SessionKey): Promise<SessionRecord | Fault> {
     const { replicas, cluster } = this.#peers
     const until = elapsed() + (command.options.totalMs ?? limitsOf(agent, route).total)
-    if (agent.away) return noReplica(agent, replicas.haveAgent(agent.name))
+    if (agent.away) return noReplica(agent)
     if (this.draining) return DRAINING
     client.settle()
     for (;;) {
@@ -189,7 +191,7 @@ export function isRepeatable(command: Command): boolean {
   return command.type !== 'turn-start' || command.once !== undefined
 }
 
-function noReplica({ name }: AgentSettings, full: boolean): Fault {
-  const why = full ? 'No replica has room for the agent' : 'No replica is running that has the agent'
-  return fault('agent-unavailable', `${why} "${name}"; try again later.`, { retryAfterMs: 1000 })
+function noReplica({ name }: AgentSettings): Fault {
+  const text = `No replica that can take this request has the agent "${name}"; try again later.`
+  return fault('agent-unavailable', text, { retryAfterMs: 1000 })
 }

@@ -145,10 +145,10 @@ export class Lease {
     return false
   }
 
-  /** False when it was not renewed in time, and may expire before it is: nothing should begin under it. */
+  /** False when it was not renewed in time, so that others may end it soon: nothing should begin under it. */
   get safe(): boolean {
     if (!this.#held) return !this.#serves
-    return elapsed() < this.#expiry.elapsed - this.times.renewMs
+    return elapsed() < this.#expiry.elapsed
   }
 
   /** Gives up the lease. */

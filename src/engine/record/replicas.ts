@@ -83,16 +83,11 @@ export class Replicas {
     return known ?? this.refresh().then(() => this.#others.find((other) => same(other, ref)))
   }
 
-  /** The one with the most room for turns of an agent; undefined when none has any. */
-  withRoom(agent: string): Replica | undefined {
+  /** The one that takes sessions and has the most room for turns of an agent; undefined when none has the agent. */
+  withMostRoom(agent: string): Replica | undefined {
     const room = ({ agents }: Replica): number => agents[agent] ?? 0
-    const able = this.#others.filter((one) => !one.draining && !one.expired && room(one) > 0)
+    const able = this.#others.filter((one) => !one.draining && !one.expired && agent in one.agents)
     return able.toSorted((one, other) => room(other) - room(one))[0]
-  }
-
-  /** True when this one, or another that takes sessions, can run the agent. */
-  haveAgent(agent: string): boolean {
-    return this.#others.some(({ agents, draining }) => !draining && agent in agents)
   }
 
   /** The session of a key, taken for this process where it belongs to no other one. */

@@ -31,6 +31,8 @@ export class Lane {
   readonly #patienceMs: number
   #connection: Connection | undefined
   #waiting: Work[] = []
+  /** What was given last: all the rest is done before it. */
+  #last: Promise<unknown> | undefined
   /** Ends when nothing waits. */
   #running: Promise<void> | undefined
   /** The patience ran out. Nothing is tried again until something has succeeded. */
@@ -48,21 +50,23 @@ export class Lane {
 
   /** The rows of the statements, in a transaction that other work may share. `once`: they are tried only once. */
   run(statements: readonly string[], once?: 'once'): Promise<Results> {
-    return new Promise((resolve, reject) => {
+    const done = new Promise<Results>((resolve, reject) => {
       const until = once || this.#gaveUp ? 0 : performance.now() + this.#patienceMs
       this.#waiting.push({ statements, until, resolve, reject })
       this.#running ??= this.#drain()
     })
+    this.#last = done
+    return done
   }
 
-  /** Resolves when everything given so far is done. */
-  async idle(): Promise<void> {
-    while (this.#running) await this.#running
+  /** Resolves when everything given so far is done, or was tried; what is given later is not waited for. */
+  async settled(): Promise<void> {
+    await this.#last?.catch(() => {})
   }
 
   /** Ends the connection when everything given so far is done. */
   async close(): Promise<void> {
-    await this.idle()
+    while (this.#running) await this.#running
     await this.#connection?.end()
     this.#connection = undefined
   }

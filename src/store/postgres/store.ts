@@ -65,7 +65,7 @@ export class PostgresStore implements SharedStore {
   }
 
   commit(): Promise<void> {
-    return this.#lane.idle()
+    return this.#lane.settled()
   }
 
   async probe(): Promise<void> {
