@@ -99,6 +99,9 @@ export function writeBlock(part: Part, kinds: ContentKinds, lost: LostPart): Jso
       const block = blobBlock(part, kinds)
       if (block === undefined) lost(part)
       else if (part.ref !== undefined) lost(part, 'ref')
+      // Only links have a place for it.
+      const isBytes = part.type !== 'file' && part.base64 !== undefined && kinds[part.type]
+      if (isBytes && part.name !== undefined) lost(part, 'name')
       return block
     }
     default:

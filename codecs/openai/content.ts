@@ -1,5 +1,15 @@
 import { isBase64 } from '../../src/codec-kit/index.ts'
-import { type Blob, elements, isRecord, type JsonText, object, type Part, parse, quote } from '../../src/model/index.ts'
+import {
+  type Blob,
+  elements,
+  isRecord,
+  type JsonText,
+  object,
+  type Part,
+  parse,
+  parseObject,
+  quote,
+} from '../../src/model/index.ts'
 
 /** A content list could not be read; `at` is the place of the part that is wrong. */
 export interface WrongContent {
@@ -33,6 +43,11 @@ function readPart(part: Record<string, unknown>, raw: JsonText, readers: PartRea
   const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
   if (!reader) return { type: 'data', json: raw }
   return reader(part) ?? `is not a valid ${type} part`
+}
+
+/** True for data that is a content part of later versions or of other servers: it says its type. */
+export function isContentPart({ json, mime }: Part & { type: 'data' }): boolean {
+  return mime === undefined && typeof parseObject(json)?.['type'] === 'string'
 }
 
 /** Reads an `input_audio` part. */

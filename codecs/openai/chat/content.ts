@@ -7,7 +7,6 @@ import {
   members,
   object,
   type Part,
-  parse,
   quote,
 } from '../../../src/model/index.ts'
 import {
@@ -18,6 +17,7 @@ import {
   type FilePart,
   fitsPlaces,
   imageUrl,
+  isContentPart,
   type LostPart,
   type PartReaders,
   type Places,
@@ -65,7 +65,7 @@ function partJson(part: Part, lost: LostPart): JsonText | undefined {
     case 'text':
       return object([['type', '"text"'], ['text', quote(part.text)], ...ownEntries(part)])
     case 'data':
-      if (isRecord(parse(part.json)) && part.mime === undefined) return part.json
+      if (isContentPart(part)) return part.json
       return object([
         ['type', '"text"'],
         ['text', quote(part.json)],

@@ -1,13 +1,4 @@
-import {
-  type Blob,
-  isRecord,
-  type JsonText,
-  members,
-  object,
-  type Part,
-  parse,
-  quote,
-} from '../../../src/model/index.ts'
+import { type Blob, type JsonText, members, object, type Part, quote } from '../../../src/model/index.ts'
 import {
   audioJson,
   blobOfBytes,
@@ -16,6 +7,7 @@ import {
   type FilePart,
   fitsPlaces,
   imageUrl,
+  isContentPart,
   type LostPart,
   type PartReaders,
   type Places,
@@ -83,7 +75,7 @@ function partJson(part: Part, text: 'input_text' | 'output_text', lost: LostPart
     case 'text':
       return textJson(part.text, text, ownExt(part.ext))
     case 'data':
-      return isRecord(parse(part.json)) && part.mime === undefined ? part.json : textJson(part.json, text)
+      return isContentPart(part) ? part.json : textJson(part.json, text)
     case 'image':
     case 'audio':
     case 'file':
