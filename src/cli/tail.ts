@@ -5,7 +5,15 @@ import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { gatewayAddress } from './gateway-address.ts'
 import { heading, row, visible, wireJson } from './tail-rows.ts'
+import { TailScreen } from './tail-screen.ts'
 import type { GatewayAddress } from './thin.ts'
+
+/** The signals that end the view, and the exit codes for them. */
+const SIGNALS = [
+  ['SIGINT', 0],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const
 
 const PATH = '/v1/turns?follow=1'
 /** The longest event of the gateway, which lists all running turns, in characters. */
@@ -13,6 +21,8 @@ const FRAME_LIMIT = 64 * 1024 * 1024
 
 /** The longest refusal that is read, in characters. */
 const MAX_REFUSAL = 65_536
+
+const FLAGS: ReadonlySet<string> = new Set(['--json', '--failed', '--plain'])
 
 /** The filter of the shown turns. */
 interface Filter {
@@ -23,12 +33,12 @@ interface Filter {
 
 /**
  * `turnpike tail`: shows the turns of a running gateway (at TURNPIKE_URL, or on the same configuration file): the
- * running ones, then a line for each change. Ends when it is interrupted or the gateway stops (exit code 0), or when
+ * running ones, then a line for each change. On a terminal they are on the whole screen, unless `--plain`. Ends when it is interrupted or the gateway stops (exit code 0), or when
  * the gateway goes away (1). Exit code 3 when there is none.
  */
 export async function tailCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config', 'session', 'agent'])
-  takeNothing(rest.filter((argument) => argument !== '--json' && argument !== '--failed'))
+  takeNothing(rest.filter((argument) => !FLAGS.has(argument)))
   const { session, agent } = options
   const filter: Filter = {
     failed: rest.includes('--failed'),
@@ -40,10 +50,38 @@ export async function tailCommand(args: string[]): Promise<number> {
   const response = address && (await ask(address))
   if (!response) return complain('no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve')
   if (response.statusCode !== 200) return complain(refusal(response.statusCode, await messageOf(response)))
+  if (process.stdout.isTTY && !rest.includes('--json') && !rest.includes('--plain')) return watch(response, filter)
   const show = rest.includes('--json') ? wireJson : rows()
-  return follow(response, (turn) => {
-    if (isMeant(turn, filter)) process.stdout.write(show(turn))
+  return follow(response, (turns) => {
+    for (const turn of turns) if (isMeant(turn, filter)) process.stdout.write(show(turn))
   })
+}
+
+/** Shows the turns on the whole terminal, until `q`, an interrupt, or the end of the gateway's answer. */
+async function watch(response: IncomingMessage, filter: Filter): Promise<number> {
+  const { stdin, stdout } = process
+  const screen = new TailScreen(stdout, !process.env['NO_COLOR'])
+  // Whatever ends this process, its terminal is as it was.
+  const restore = (): void => {
+    if (stdin.isTTY) stdin.setRawMode(false)
+    screen.close()
+  }
+  process.on('exit', restore)
+  const stopped = new Promise<number>((resolve) => {
+    for (const [signal, code] of SIGNALS) process.once(signal, () => resolve(code))
+    stdin.on('data', (keys: Buffer) => {
+      if (/[q\u0003\u0004]/.test(keys.toString())) resolve(0)
+    })
+  })
+  if (stdin.isTTY) stdin.setRawMode(true)
+  stdin.resume()
+  stdout.on('resize', () => screen.draw())
+  const code = await Promise.race([
+    stopped,
+    follow(response, (turns) => screen.show(turns.filter((turn) => isMeant(turn, filter))), restore),
+  ])
+  restore()
+  return code
 }
 
 /** The head of the gateway's answer; undefined when nobody answers. */
@@ -71,19 +109,26 @@ function answerOf(request: ClientRequest): Promise<IncomingMessage | undefined> 
   })
 }
 
-/** Reads the gateway's events until it ends them. */
-function follow(response: IncomingMessage, take: (turn: TurnInfoReply) => void): Promise<number> {
+/** Reads the gateway's events until it ends them. `over` is called before a reason is told. */
+function follow(
+  response: IncomingMessage,
+  take: (turns: readonly TurnInfoReply[]) => void,
+  over: () => void = () => {},
+): Promise<number> {
   return new Promise((resolve) => {
     const decoder = frameDecoder('sse', FRAME_LIMIT, {
       frame: (frame) => {
         if (typeof frame === 'string' || frame.event !== 'turns') return
-        for (const turn of (JSON.parse(frame.data) as TurnsReply).turns) take(turn)
+        take((JSON.parse(frame.data) as TurnsReply).turns)
       },
       fault: () => response.destroy(),
     })
     response.setEncoding('utf8').on('data', (text: string) => decoder.push(text))
     response.on('end', () => resolve(0))
-    response.on('error', () => resolve(complain('the gateway went away; start it, then run this again', 1)))
+    response.on('error', () => {
+      over()
+      resolve(complain('the gateway went away; start it, then run this again', 1))
+    })
     // The reader of the output has gone.
     process.stdout.on('error', () => resolve(0))
   })

@@ -22,8 +22,9 @@ export const USAGES: Readonly<Record<string, string>> = {
       Tests an agent, or with --client a client, against a protocol and prints a line for every rule. With --hostile
       it prints a line for every way in which the other side can misbehave. Exit code 1 when a rule is broken.
 `,
-  tail: `  turnpike tail [--session ID] [--agent NAME] [--failed] [--json] [--config FILE]
-      Shows the turns of a running gateway as they progress: agent, duration, tokens, losses.
+  tail: `  turnpike tail [--session ID] [--agent NAME] [--failed] [--json] [--plain] [--config FILE]
+      Shows the turns of a running gateway as they progress: agent, duration, tokens, losses. On a terminal they fill the
+      screen; --plain prints a line for each change instead.
 `,
   check: `  turnpike check [--config FILE] [--fix-hints]
       Reads the configuration and prints its resolved values, or its errors; with --fix-hints also what to write instead.
