@@ -54,12 +54,21 @@ export function listOf(items: JsonSchema): JsonSchema {
   return { type: 'array', items }
 }
 
-/** Named schemas are components of the document that they are in. */
+/**
+ * Named schemas are components of the document that they are in. Values for absent members are left out: generators take
+ * members with one for members that are always there.
+ */
 function linked(schema: object): JsonSchema {
-  const { $schema: _, ...rest } = JSON.parse(
-    JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'),
+  const text = JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')
+  const { $schema: _, ...rest } = JSON.parse(text, (key, value: unknown) =>
+    key === 'default' && !isSchema(value) ? undefined : value,
   ) as Record<string, unknown>
   return rest
+}
+
+/** True for the schema of a member that is called so. */
+function isSchema(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value || '$ref' in value)
 }
 
 /** A body in lines of JSON, each of this schema. */

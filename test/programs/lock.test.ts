@@ -13,9 +13,11 @@ interface Package {
 const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '.': {
     'node_modules/@qwen-code/qwen-code': 'Apache-2.0, in its LICENSE file',
+    'node_modules/@redocly/openapi-core/node_modules/argparse': 'the same as the next',
     'node_modules/argparse': 'PSF-2.0, which asks for a notice alone; nothing of it is passed on',
     'node_modules/fast-sha256': 'Unlicense: it is in the public domain',
     'node_modules/json-schema': 'BSD-3-Clause, at choice',
+    'node_modules/type-fest': 'MIT, at choice',
   },
   '../../docs/site': { 'node_modules/@iconify-json/simple-icons': 'CC0-1.0: icons in the public domain' },
   large: {
