@@ -94,7 +94,8 @@ const once = record({
   ttlMs: maybe(number),
 })
 
-const reply = v.variant(
+/** The answer to a question. */
+export const reply = v.variant(
   'kind',
   [
     v.object({

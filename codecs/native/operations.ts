@@ -79,7 +79,7 @@ export const operations: Operations = {
         ...FAILED,
       },
     }),
-    'GET /v1/turns/:turn': about('getTurn', 'Shows a turn with its content so far.', 'TurnState'),
+    'GET /v1/turns/:turn': about('getTurn', 'Shows a turn with its content so far.', 'TurnDetails'),
     'DELETE /v1/turns/:turn': about('deleteTurn', 'Deletes an ended turn.', 'Done'),
     'GET /v1/turns/:turn/input': about('getTurnInput', 'Shows what the client of a turn has said.', 'TurnInput', {
       parameters: [query('continuation', 'The token of a park: shows the results that came for its calls.')],
@@ -100,7 +100,7 @@ export const operations: Operations = {
     'GET /v1/sessions': about('listSessions', 'Lists sessions, the last used first.', 'Sessions', {
       parameters: [...PAGE, query('q', 'Only with this text in their ids or title.')],
     }),
-    'GET /v1/sessions/:session': about('getSession', 'Shows a session with its messages.', 'SessionState'),
+    'GET /v1/sessions/:session': about('getSession', 'Shows a session with its messages.', 'SessionDetails'),
     'DELETE /v1/sessions/:session': about('deleteSession', 'Deletes a session with all that is kept of it.', 'Done'),
   },
 }

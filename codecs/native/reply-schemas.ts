@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../../src/contract/index.ts'
 import { listOf, namedSchemas, objectOf, refTo } from '../../src/describe/index.ts'
 import { ERROR_CODES } from '../../src/model/index.ts'
-import { COMMANDS } from './command-schema.ts'
+import { COMMANDS, reply } from './command-schema.ts'
 import { EVENTS } from './event-schema.ts'
-import { ask, ext, loss, part, parts, question, raw, stop, usage } from './schema.ts'
+import { ask, askOption, ext, loss, part, parts, question, raw, seal, stop, usage } from './schema.ts'
 
 const text: JsonSchema = { type: 'string' }
 const whole: JsonSchema = { type: 'integer' }
@@ -18,19 +18,22 @@ const OF_MESSAGES = namedSchemas(
     Ext: ext,
     Part: part,
     Parts: parts,
+    Seal: seal,
+    AskOption: askOption,
     Question: question,
     Ask: ask,
     Loss: loss,
     Stop: stop,
     Usage: usage,
     Command: COMMANDS['turn-start'],
-    Reply: COMMANDS['ask-reply'],
+    AskReply: reply,
+    Continue: COMMANDS['ask-reply'],
   },
   raw,
 )
 
 const members = (schema: JsonSchema): Record<string, JsonSchema> => schema['properties'] as Record<string, JsonSchema>
-const { Command, Reply, ...named } = OF_MESSAGES
+const { Command, Continue, ...named } = OF_MESSAGES
 
 /** Members of every turn in a list. */
 const TURN = {
@@ -87,19 +90,16 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     required: ['input'],
   },
   ContinueTurn: {
-    ...Reply,
+    ...Continue,
     properties: {
-      ...members(Reply),
+      ...members(Continue),
       type: { const: 'ask-reply' },
       target: objectOf({ continuation: text }, ['continuation']),
     },
     required: ['type', 'target', 'reply'],
   },
   Approval: {
-    anyOf: [
-      objectOf({ option: text, message: text }, ['option']),
-      objectOf({ reply: members(Reply)['reply']! }, ['reply']),
-    ],
+    anyOf: [objectOf({ option: text, message: text }, ['option']), objectOf({ reply: refTo('AskReply') }, ['reply'])],
   },
   Event: objectOf(
     { type: oneOf(...Object.keys(EVENTS), 'fault', 'turns', 'ping'), turn: { type: ['string', 'null'] }, seq: whole },
@@ -156,7 +156,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ]),
   Turn: objectOf(TURN, ALWAYS),
   Turns: objectOf({ turns: listOf(refTo('Turn')), next: text }, ['turns']),
-  TurnState: objectOf(
+  TurnDetails: objectOf(
     { ...TURN, seq: whole, text, asks: listOf(refTo('Ask')), stop: refTo('Stop'), fault: refTo('Error') },
     [...ALWAYS, 'seq', 'text'],
   ),
@@ -169,6 +169,6 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ),
   Session: objectOf(SESSION, SESSION_ALWAYS),
   Sessions: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
-  SessionState: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
+  SessionDetails: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
   Done: objectOf({}, []),
 }

@@ -169,6 +169,14 @@ export const linkFault: v.GenericSchema<unknown, { fault: Fault; fatal: boolean 
   v.transform(({ fatal = false, ...given }) => ({ fault: toFault(given), fatal })),
 )
 
+/** An option of an approval. */
+export const askOption = record({
+  id: text,
+  kind: oneOf(['allow', 'deny']),
+  scope: oneOf(['once', 'session', 'always']),
+  label: maybe(text),
+})
+
 /** A question of an agent. */
 export const question: v.GenericSchema<unknown, Question> = v.variant(
   'kind',
@@ -179,14 +187,7 @@ export const question: v.GenericSchema<unknown, Question> = v.variant(
       name: text,
       args: raw,
       description: maybe(text),
-      options: list(
-        record({
-          id: text,
-          kind: oneOf(['allow', 'deny']),
-          scope: oneOf(['once', 'session', 'always']),
-          label: maybe(text),
-        }),
-      ),
+      options: list(askOption),
     }),
     v.object({ kind: v.literal('input'), tool: maybe(text), message: text, schema: maybe(raw) }),
     v.object({ kind: v.literal('client'), method: text, params: raw }),

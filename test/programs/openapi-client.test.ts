@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EXAMPLE_AGENTS, startGateway, type TestGateway } from '../kit/gateway.ts'
@@ -12,51 +12,83 @@ const KIT = join(import.meta.dirname, '../kit/agents')
 const GENERATOR = installed('openapi-typescript/bin/cli.js')
 const COMPILER = installed('typescript/bin/tsc')
 
-describeWith('A client that is generated from openapi.json', [GENERATOR, COMPILER, installed('openapi-fetch')], () => {
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-client-'))
-  let gateway: TestGateway
+const PYTHON = join(import.meta.dirname, 'python/.venv/bin/python')
+const PYTHON_GENERATOR = join(import.meta.dirname, 'python/.venv/bin/openapi-python-client')
 
+/** What a program that uses the API prints. */
+const DONE = {
+  turn: ['completed', expect.stringContaining('hello'), 'completed', expect.stringContaining('hello')],
+  parked: ['parked', 'approval'],
+  rest: ['completed', 'told: allow'],
+  answered: true,
+}
+
+/** A gateway with an agent that asks, and a folder with its description. */
+function described(prepare: (folder: string) => void = () => {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-client-'))
+  const it: { folder: string; url: string } = { folder, url: '' }
+  let gateway: TestGateway | undefined
   beforeAll(async () => {
     gateway = await startGateway(`
 default: helper
 agents:${EXAMPLE_AGENTS}
   careful: { protocol: agentproc@0.4, command: ${process.execPath}, args: [${KIT}/careful.mjs], permission: true }
 `)
+    it.url = gateway.url
     const document = await fetch(`${gateway.url}/openapi.json`)
     writeFileSync(join(folder, 'openapi.json'), await document.text())
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-    copyFileSync(join(import.meta.dirname, 'openapi/client.ts'), join(folder, 'client.ts'))
-    symlinkSync(installed(''), join(folder, 'node_modules'))
+    prepare(folder)
   })
   afterAll(async () => {
     await gateway?.close()
     rmSync(folder, { recursive: true, force: true })
   })
+  return it
+}
 
-  test('in TypeScript has the types of the API, and does a turn, an approval, and the rest of a parked turn', async () => {
-    await run(process.execPath, [GENERATOR, 'openapi.json', '--output', 'api.d.ts'], { cwd: folder })
-    const strict = [
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--target',
-      'esnext',
-      '--module',
-      'nodenext',
-      '--lib',
-      'esnext,dom',
-    ]
-    const more = ['--allowImportingTsExtensions', 'client.ts']
-    const checked = await run(process.execPath, [COMPILER, ...strict, ...more], { cwd: folder }).catch(
-      (error) => error as { stdout: string },
-    )
-    expect(checked.stdout).toBe('')
-    const { stdout } = await run(process.execPath, ['client.ts', gateway.url], { cwd: folder })
-    expect(JSON.parse(stdout)).toEqual({
-      turn: ['completed', expect.stringContaining('hello'), 'completed', expect.stringContaining('hello')],
-      parked: ['parked', 'approval'],
-      rest: ['completed', 'told: allow'],
-      answered: true,
+describeWith(
+  'A TypeScript client generated from openapi.json',
+  [GENERATOR, COMPILER, installed('openapi-fetch')],
+  () => {
+    const of = described((folder) => {
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+      copyFileSync(join(import.meta.dirname, 'openapi/client.ts'), join(folder, 'client.ts'))
+      symlinkSync(installed(''), join(folder, 'node_modules'))
     })
+
+    test('has the types of the API, and does a turn, an approval, and the rest of a parked turn', async () => {
+      const cwd = of.folder
+      await run(process.execPath, [GENERATOR, 'openapi.json', '--output', 'api.d.ts'], { cwd })
+      const strict = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions']
+      const target = ['--target', 'esnext', '--module', 'nodenext', '--lib', 'esnext,dom', 'client.ts']
+      const checked = run(process.execPath, [COMPILER, ...strict, ...target], { cwd })
+      expect((await checked.catch((error) => error as { stdout: string })).stdout).toBe('')
+      const { stdout } = await run(process.execPath, ['client.ts', of.url], { cwd })
+      expect(JSON.parse(stdout)).toEqual(DONE)
+    })
+  },
+)
+
+describeWith('A Python client generated from openapi.json', [PYTHON, PYTHON_GENERATOR], () => {
+  const of = described((folder) => {
+    const file = join(folder, 'openapi.json')
+    // The generator makes wrong code of the constant `true`, and knows no parts within parts.
+    const text = readFileSync(file, 'utf8').replaceAll('{"const":true}', '{"type":"boolean"}')
+    const within = /("const":"tool-reply".*?"parts":)\{"\$ref":"#\/components\/schemas\/Parts"\}/
+    expect(text).toMatch(within)
+    writeFileSync(file, text.replace(within, '$1{"type":"array","items":{}}'))
+  })
+
+  test('does a turn, an approval, and the rest of a parked turn', async () => {
+    const cwd = of.folder
+    const bin = `${dirname(PYTHON)}:${process.env['PATH']}`
+    const env = { ...process.env, PATH: bin }
+    await run(
+      PYTHON_GENERATOR,
+      ['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'turnpike_client'],
+      { cwd, env },
+    )
+    const { stdout } = await run(PYTHON, [join(import.meta.dirname, 'python/api.py'), of.url, cwd])
+    expect(JSON.parse(stdout)).toEqual(DONE)
   })
 })
