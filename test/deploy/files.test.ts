@@ -134,7 +134,7 @@ describe('ports and paths', () => {
     afterAll(() => gateway.close())
 
     test('are answered', async () => {
-      const checked = /httpchk GET (\S+)/.exec(read('deploy/compose/haproxy.cfg'))![1]!
+      const checked = /http-check send meth GET uri (\S+)/.exec(read('deploy/compose/haproxy.cfg'))![1]!
       const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((name) => container[name].httpGet)
       for (const path of [checked, ...probes.map(({ path }) => path)]) {
         expect((await fetch(gateway.url + path)).status).toBe(200)
