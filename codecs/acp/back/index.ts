@@ -105,7 +105,9 @@ export class AcpBack implements BackLink {
 
   /** A line that is no message: some programs print to their standard output. */
   #noise(line: string): void {
-    if (!this.#connection.handshake.done && /^content-length:/i.test(line)) {
+    // Some programs write a byte order mark before each message.
+    if (line.startsWith('\ufeff')) this.decode(line.replace(/^\ufeff+/, ''))
+    else if (!this.#connection.handshake.done && /^content-length:/i.test(line)) {
       const text = `The agent "${this.#connection.context.agent}" frames its messages by Content-Length: only lines of JSON are read.`
       this.#connection.break(fault('protocol-violation', text))
     } else this.#prompts.decoder?.out.report(unparsed('foreign'))

@@ -337,6 +337,14 @@ describe('what is no message of the protocol', () => {
     },
   )
 
+  test('a byte order mark before a message is nothing', () => {
+    const drive = running()
+    drive.feed(`\ufeff${textLine('Fine')}`, `\ufeff\ufeff${textLine('.')}`, '\ufeffnoise')
+    finish(drive)
+    expect(ofType(drive, 'text-delta').map(({ text }) => text)).toEqual(['Fine', '.'])
+    expect(drive.losses).toEqual([{ kind: 'unparsed', item: 'foreign', why: 'unknown', count: 1 }])
+  })
+
   test('noise before the handshake is nothing', () => {
     const drive = started()
     drive.feed('starting up…', '')
