@@ -22,17 +22,25 @@ const EVENTS = '/v1/turns/:turn/events'
 
 describe('requests for what there is', () => {
   test.each([
-    ['GET', '/v1/turns', { type: 'query', what: 'turns' }],
+    ['GET', '/v1/turns', { type: 'query', what: 'turns', args: '{"all":true}' }],
     ['GET', '/v1/turns/:turn', { type: 'query', what: 'turn', args: '{"turn":"t\\"1"}' }],
     ['DELETE', '/v1/turns/:turn', { type: 'turn-delete', id: 't"1' }],
     ['GET', '/v1/turns/:turn/input', { type: 'query', what: 'input', args: '{"turn":"t\\"1"}' }],
     ['GET', EVENTS, { type: 'turn-follow', target: { turn: 't"1' } }],
     ['POST', '/v1/turns/:turn/cancel', { type: 'turn-cancel', target: { turn: 't"1' } }],
-    ['GET', '/v1/sessions', { type: 'query', what: 'sessions' }],
+    ['GET', '/v1/sessions', { type: 'query', what: 'sessions', args: '{"all":true}' }],
     ['GET', '/v1/sessions/:session', { type: 'query', what: 'session', args: '{"id":"s1"}' }],
     ['DELETE', '/v1/sessions/:session', { type: 'session-delete', id: 's1' }],
   ])('%s %s', (method, path, command) => {
     expect(ask(method, path).commands).toEqual([{ exchange: 'f1', ...command }])
+  })
+
+  test.each([
+    ['limit=5&state=failed', '{"state":"failed","limit":5,"all":true}'],
+    ['limit=', '{"all":true}'],
+    ['limit=many', '{"limit":"many","all":true}'],
+  ])('a list of turns by %s', (query, args) => {
+    expect(ask('GET', '/v1/turns', { query }).commands).toMatchObject([{ what: 'turns', args }])
   })
 
   test('what a client answered to a parked turn is asked for by the token of the park', () => {
@@ -92,7 +100,7 @@ describe('answers', () => {
 })
 
 describe('all turns, followed', () => {
-  const command = { exchange: 'f1', type: 'query', what: 'turns', args: '{"follow":true}' }
+  const command = { exchange: 'f1', type: 'query', what: 'turns', args: '{"all":true,"follow":true}' }
   const told = { turn: null, type: 'command-reply', exchange: 'f1', data: '{"turns":[]}', more: true } as const
 
   test('are events until the last answer, which says nothing', () => {
@@ -116,7 +124,7 @@ describe('all turns, followed', () => {
 
   test.each(['', 'follow=0', 'nofollow=1', 'follow=10'])('only when that is asked for: %s', (query) => {
     const drive = ask('GET', '/v1/turns', { query })
-    expect(drive.commands).toEqual([{ exchange: 'f1', type: 'query', what: 'turns' }])
+    expect(drive.commands.every((asked) => !('args' in asked && asked.args!.includes('"follow":true')))).toBe(true)
     expect(drive.answers.get('f1')).toMatchObject({ form: 'whole' })
   })
 
