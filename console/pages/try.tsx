@@ -9,6 +9,9 @@ import { Copy } from '../view/copy.tsx'
 import { Pending, useLoaded } from '../view/loaded.tsx'
 import { TrialView } from '../view/trial.tsx'
 
+/** The most turns that run at once: each holds two of the few connections that a browser opens to a server. */
+const MOST_RUNNING = 2
+
 /** Sends turns to an agent through a door of the gateway, and shows both the answer and the wire of the client. */
 export function TryPage({ route }: { route: Route }) {
   const loaded = useLoaded(choices, [])
@@ -28,6 +31,7 @@ export function TryPage({ route }: { route: Route }) {
     ])
     setTrials([...trials, new Trial(door!.path!, nameOf(door!), { text, session, request: newId(), agent, before })])
   }
+  const running = trials.filter((trial) => trial.runs).length
   const renew = (): void => {
     closeAll(trials)
     setTrials([])
@@ -55,7 +59,7 @@ export function TryPage({ route }: { route: Route }) {
       {door?.over === 'stdio' ? (
         <Program door={door} agent={agent} />
       ) : (
-        <Prompt ready={door !== undefined} onSend={send} />
+        <Prompt ready={door !== undefined && running < MOST_RUNNING} onSend={send} />
       )}
     </section>
   )

@@ -1,9 +1,15 @@
 import { signal } from '@preact/signals'
 import { answerOf } from '../logic/answer.ts'
 import { type Asked, requestOf } from '../logic/doors.ts'
-import { ask, messageOf, readText } from './api.ts'
-import { followTurns } from './follow.ts'
+import type { TurnPage } from '../logic/types.ts'
+import { ask, get, messageOf, readText } from './api.ts'
 import { OpenTurn } from './turn.ts'
+
+/** A turn is looked for at this interval, in milliseconds. */
+const LOOK_MS = 250
+
+/** The turns of trials: an earlier one of the same session may still run. */
+const taken = new Set<string>()
 
 /** One question to an agent through a door: the wire of the client, and the turn that it began. */
 export class Trial {
@@ -17,7 +23,7 @@ export class Trial {
   readonly sent: string
   readonly problem = signal<string | undefined>(undefined)
   readonly #stop = new AbortController()
-  readonly #unfollow: () => void
+  #looking: ReturnType<typeof setTimeout> | undefined
 
   /** `path` is that of the endpoint, `door` its name for people. */
   constructor(path: string, door: string, asked: Asked) {
@@ -25,23 +31,22 @@ export class Trial {
     this.text = asked.text
     this.door = door
     this.sent = `POST ${path}\n${body}`
-    // An answer that comes in one piece names its turn too late: the list of turns does so at once.
-    this.#unfollow = followTurns('', {
-      began() {},
-      lost() {},
-      turns: (turns) => {
-        const own = turns.find(({ session, request }) => session === asked.session || request === asked.request)
-        if (own?.state === 'running') this.#opened(own.turn)
-      },
-    })
     void this.#send(path, { method: 'POST', headers, body })
+    this.#look(asked)
   }
 
   /** Forgets the trial; its turn runs on when its protocol lets it. */
   close(): void {
     this.#stop.abort()
-    this.#unfollow()
+    clearTimeout(this.#looking)
     this.turn.value?.close()
+  }
+
+  /** Its answer is still awaited. */
+  get runs(): boolean {
+    const { turn, problem } = this
+    const end = turn.value?.events.value.at(-1)?.type === 'turn-end'
+    return problem.value === undefined && turn.value?.problem.value === undefined && !end
   }
 
   /** The answer so far, as the next request repeats it. */
@@ -57,14 +62,32 @@ export class Trial {
       await readText(response, (text) => {
         this.got.value += text
       })
-      this.#unfollow()
     } catch (error) {
       if (!this.#stop.signal.aborted) this.problem.value = messageOf(error)
     }
   }
 
+  /**
+   * Looks for the turn in the list: an answer that comes in one piece names it too late. It is asked again and again, because
+   * browsers open few connections to a server, and streams hold theirs.
+   */
+  #look({ session, request }: Pick<Asked, 'session' | 'request'>): void {
+    const path = `/v1/turns?limit=20&session=${encodeURIComponent(session)}`
+    this.#looking = setTimeout(async () => {
+      const page = await get<TurnPage>(path, this.#stop.signal).catch(() => undefined)
+      const own = page?.turns.filter(({ turn }) => !taken.has(turn)) ?? []
+      const found = own.find((turn) => turn.request === request) ?? own.at(-1)
+      if (found) this.#opened(found.turn)
+      else if (!this.turn.value && !this.#stop.signal.aborted && this.problem.value === undefined) {
+        this.#look({ session, request })
+      }
+    }, LOOK_MS)
+  }
+
   #opened(id: string): void {
-    if (this.turn.value) return
+    if (this.turn.value || this.#stop.signal.aborted) return
+    clearTimeout(this.#looking)
+    taken.add(id)
     this.turnId.value = id
     this.turn.value = new OpenTurn(id, { asks: true })
   }

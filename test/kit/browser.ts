@@ -49,8 +49,8 @@ export async function openConsole(
   const page = await context.newPage()
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // A refused login is an answer that the browser reports as an error of loading.
-    if (message.type() === 'error' && !/status of (?:401|404)/.test(message.text())) wrong.push(message.text())
+    // A refusal is an answer that the browser reports as an error of loading.
+    if (message.type() === 'error' && !/status of [45]\d\d/.test(message.text())) wrong.push(message.text())
   })
   return {
     page,

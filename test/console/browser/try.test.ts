@@ -70,11 +70,10 @@ describe.skipIf(NO_BROWSER)('trying an agent in Chromium', () => {
     await at.reads(last().locator('.answer'), /You said: three \(turn 1 of this session\)/)
   })
 
-  test('asks through an endpoint whose answers are whole, also where the agent has a question', async () => {
+  test('asks through other endpoints, also those whose answers are whole', async () => {
     await open('talker', 'openai@chat · POST /v1/chat/completions')
-    await send('approval')
-    await last().getByRole('button', { name: 'Deny' }).click()
-    await at.reads(last().locator('.answer'), 'You chose no.')
+    await send('hello')
+    await at.reads(last().locator('.answer'), 'You said: hello')
     await open('talker', 'zene · POST /v1/zene')
     await send('hello')
     await at.reads(last().locator('.answer'), 'You said: hello')
@@ -82,6 +81,18 @@ describe.skipIf(NO_BROWSER)('trying an agent in Chromium', () => {
       .getByText(/What the client of/)
       .click()
     await at.reads(last().locator('pre.out'), '"ok":true')
+  })
+
+  test('has a second question wait for the first one of its session', async () => {
+    await open('talker', 'zene · POST /v1/zene')
+    await send('wait')
+    await at.reads(last().locator('.state'), 'starting')
+    await send('hello')
+    await at.reads(last().locator('.state'), 'queued')
+    const first = at.page.locator('.trial').first()
+    await first.getByRole('button', { name: 'Cancel' }).click()
+    await at.reads(first.locator('.end'), 'cancelled')
+    await at.reads(last().locator('.answer'), 'You said: hello')
   })
 
   test('has the command for a protocol without an endpoint', async () => {
