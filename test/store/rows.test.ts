@@ -123,6 +123,7 @@ describe('the row of an ended turn', () => {
       null,
       null,
       null,
+      null,
       'S1',
     ])
   })
@@ -131,7 +132,12 @@ describe('the row of an ended turn', () => {
     const measures = { back: 'zot', timings: {}, usage: { input: 3 } }
     const message = { role: 'user', parts: [{ type: 'text', text: 'a' }], at: 1 } as const
     const ended = { ...TURN, endedAt: 20, outcome: 'completed', delivered: true, request: 'r', measures } as const
-    const row = turnRow(ended, { messages: [message], events: { turn: 't1', seq: 4, lines: 'L' }, known: 'k' })
+    const row = turnRow(ended, {
+      messages: [message],
+      events: { turn: 't1', seq: 4, lines: 'L' },
+      known: 'k',
+      wire: 'W',
+    })
     expect([row[0], row[9], ...row.slice(10)]).toEqual([
       20,
       20,
@@ -145,6 +151,7 @@ describe('the row of an ended turn', () => {
       JSON.stringify([message]),
       'L',
       'k',
+      'W',
       'S1',
     ])
   })
