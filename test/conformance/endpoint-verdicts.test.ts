@@ -200,6 +200,8 @@ describe('verdicts about agents of the Agent Client Protocol', () => {
     const listed = (...sessions: readonly unknown[]): JsonRecord => ({ id: 'l1', result: { sessions } })
     expect(await rpc('4.list', 'list', lists, listed({ sessionId: 's', cwd: '/' }))).toBeUndefined()
     expect(kindOf(await rpc('4.list', 'list', lists, listed('s')))).toBe('broken')
+    expect(kindOf(await rpc('4.list', 'list', lists, { id: 'l1', error: {} }))).toBe('broken')
+    expect(kindOf(await rpc('4.list', 'list', lists, { id: 'l1', result: { sessions: {} } }))).toBe('broken')
     const { agent } = await suiteOf('acp')
     const first = { ...runOf('turn', ''), lines: [seenLine(JSON.stringify(opened), true, 1)] }
     const load = (answer: JsonRecord): Verdict => {
