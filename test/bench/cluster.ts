@@ -1,4 +1,5 @@
 /** Lines of replicas beside PostgreSQL, from Debian's package. */
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { POSTGRES_BIN, startPostgres } from '../kit/postgres.ts'
 import type { Bench, Group, Server } from './bench.ts'
@@ -7,6 +8,9 @@ import { run as runLive } from './live.ts'
 import { quantile } from './statistics.ts'
 import type { LineInfo } from './table.ts'
 import { perSecond, run, SSE } from './turns.ts'
+
+/** The time after which the server counts what a busy connection has done, in milliseconds. */
+const COUNTED_MS = 1500
 
 /** The replica that has the agent of live streams. */
 const OWNER = 1
@@ -42,6 +46,7 @@ async function replica(bench: Bench, number: number): Promise<Server> {
 /** What the server has done so far: transactions, and bytes of its log. */
 async function done(bench: Bench): Promise<{ commits: number; bytes: number }> {
   const { admin } = await database(bench)
+  await pause(COUNTED_MS)
   const { rows } = await admin.query(`
     SELECT (SELECT sum(xact_commit) FROM pg_stat_database)::float8 AS commits,
       pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS bytes`)
