@@ -25,7 +25,7 @@ function Grid({ matrix: { fronts, backs, pairs }, chosen }: { matrix: MatrixAnsw
   const most = Math.max(...pairs.map(({ losses }) => losses.length))
   const of = (client: string, agent: string) => pairs.find((pair) => pair.client === client && pair.agent === agent)
   return (
-    <div class="scroll">
+    <div class="scroll" tabIndex={0}>
       <table class="matrix">
         <caption class="muted">Clients from top to bottom, agents from left to right</caption>
         <thead>

@@ -52,7 +52,7 @@ function SessionList({ query: { q = '', agent = '', before = '' } }: { query: Ro
         </label>
       </search>
       <Pending loaded={loaded} />
-      <div class="scroll">
+      <div class="scroll" tabIndex={0}>
         <table class="list">
           <thead>
             <tr>
