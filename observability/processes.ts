@@ -106,7 +106,7 @@ export class TurnProcesses {
     return process
   }
 
-  /** The newest one begins the session anew. */
+  /** The newest one begins the session again. */
   reset(): void {
     const newest = this.#processes.at(-1)
     if (!newest) return

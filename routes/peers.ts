@@ -11,7 +11,7 @@ import type { RequestBody } from './request-body.ts'
 /** The wires to other replicas. */
 export type Peers = ClusterPeers
 
-/** How often a request is begun anew because its session has moved, or its replica was gone. */
+/** How often a request begins again because its session has moved, or its replica was gone. */
 const ATTEMPTS = 4
 
 /** The interval at which a replica that did not answer is tried again, in milliseconds. */
@@ -81,7 +81,7 @@ function misdirect({ bindings, body }: Travelling): void {
   bindings.outgoing.writeHead(421, { 'turnpike-misdirected': 'true' }).end()
 }
 
-/** The requests that were begun anew, and how often. */
+/** The requests that began again, and how often. */
 const begun = new WeakMap<IncomingMessage, number>()
 
 /** A request on its way to one replica. */
@@ -121,7 +121,7 @@ class Journey {
     else this.#of.again(BROKEN)
   }
 
-  /** The replica is tried as long as its lease lasts; then the request begins anew. */
+  /** The replica is tried as long as its lease lasts; then the request begins again. */
   async #retry(): Promise<void> {
     const { engine } = this.#of
     await engine.replication?.replicas.refresh().catch(() => {})

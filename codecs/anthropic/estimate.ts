@@ -14,7 +14,7 @@ const NOT_ASCII = /[^\0-\x7f]/
 
 /**
  * Estimates the tokens of a request: the bytes of all its texts by four, a constant for each image and document, message
- * and tool. Nobody counts: each agent has a tokenizer of its own, and most tell of none.
+ * and tool. Nobody counts: each agent has a tokenizer of its own, and most do not publish it.
  */
 export function estimateTokens({ system, messages, tools }: Readonly<Record<string, unknown>>): number {
   const around = lengthOf(messages) + lengthOf(tools)

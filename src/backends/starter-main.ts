@@ -21,7 +21,7 @@ function report(...message: StarterReport): void {
   process.stdout.write(`${JSON.stringify(message)}\n`)
 }
 
-/** Opens a descriptor of the gateway anew, so that it is not shared and has none of the gateway's flags. */
+/** Opens a descriptor of the gateway again, so that it is not shared and has none of the gateway's flags. */
 function openEnd(fd: number, flags: number): number {
   try {
     return openSync(`/proc/${gateway}/fd/${fd}`, flags)

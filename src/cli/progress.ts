@@ -1,4 +1,4 @@
-/** Clears the line of a terminal and begins it anew (ECMA-48, EL). */
+/** Clears the line of a terminal and returns to its beginning (ECMA-48, EL). */
 const CLEAR = '\r\u001b[K'
 
 /** A stream that may be a terminal. */

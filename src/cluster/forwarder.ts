@@ -10,7 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Replica } from '../contract/index.ts'
 import type { Passport } from './passport.ts'
 
-/** Headers of one connection (RFC 9110, section 7.6.1), those that are written anew, and the keys and logins of clients. */
+/** Headers of one connection (RFC 9110, section 7.6.1), those that are written here, and the keys and logins of clients. */
 const OF_CONNECTION = new Set([
   'connection',
   'keep-alive',

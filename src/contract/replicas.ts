@@ -67,7 +67,7 @@ export interface Begun {
 export interface Detour {
   /** The wire has come from another replica: it goes no further than back there. */
   readonly forwarded: boolean
-  /** Sends all of it on. `repeatable`: it does no harm twice, so it is begun anew when that replica dies. */
+  /** Sends all of it on. `repeatable`: it does no harm twice, so it begins again when that replica dies. */
   to(replica: Replica, repeatable: boolean, begun: Begun): void
   /** It is answered here: nothing of it has to be kept any more. */
   settled(): void

@@ -79,7 +79,7 @@ export function jsonLines(schema: JsonSchema, example?: string): NonNullable<Ope
 /** Any object of JSON. */
 export const ANY_OBJECT: JsonSchema = { type: 'object' }
 
-/** The answers of an endpoint that answers in one piece, in a stream of events, or with an object that tells of a failure. */
+/** The answers of an endpoint that answers in one piece, in a stream of events, or with an object that reports a failure. */
 export function wholeOrStreamed(whole: JsonSchema = ANY_OBJECT): Operation['answers'] {
   return {
     200: {

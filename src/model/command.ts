@@ -50,7 +50,7 @@ export interface Once {
   duplicate: 'join' | 'tell'
   /** After the first one ended: which recorded answers may be given again. */
   replay: 'undelivered' | 'success' | 'never'
-  /** Members of the command's `ext` that tell of the attempt, not of the request. */
+  /** Members of the command's `ext` that describe the attempt, not the request. */
   incidental?: readonly string[]
   /**
    * The time in which a different request with the key is refused: `running`, while the first one runs; absent, also

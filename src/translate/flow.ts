@@ -14,7 +14,7 @@ export class Flow {
   /** Events from before the turn was certain. */
   readonly #held: TurnEvent[] = []
   /** Its acceptance, while its client may not have been told. */
-  #untold: TurnEvent | undefined
+  #pending: TurnEvent | undefined
   #accepted = false
   ended = false
 
@@ -56,13 +56,13 @@ export class Flow {
 
   /** It was accepted; its client is told when the agent's first message about it comes, or at its end. */
   willAccept(event: TurnEvent): void {
-    this.#untold = event
+    this.#pending = event
   }
 
   #acceptBefore(): void {
-    const untold = this.#untold
-    this.#untold = undefined
-    if (untold) this.event(untold)
+    const pending = this.#pending
+    this.#pending = undefined
+    if (pending) this.event(pending)
   }
 
   /** Ends it; later events of its agent are ignored. */

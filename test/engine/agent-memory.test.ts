@@ -70,7 +70,7 @@ describe('a conversation', () => {
   test.each([
     ['fail', true, 'The process of this session is gone; begin a new session.', []],
     ['fail', false, 'The agent does not know this session any more; begin a new session.', []],
-    ['fresh', true, undefined, ['The process of this session was gone: the agent begins anew.']],
+    ['fresh', true, undefined, ['The process of this session was gone: the agent starts a new session.']],
     [
       'replay',
       false,

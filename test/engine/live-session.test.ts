@@ -208,7 +208,7 @@ describe('a session that its agent has lost', () => {
     const { turn, pool } = lost('fresh')
     const events = await turn().ended
     expect(codes(events)).toEqual(['session-reset', 'given', 'completed'])
-    expect(events[0]).toMatchObject({ text: 'The process of this session was gone: the agent begins anew.' })
+    expect(events[0]).toMatchObject({ text: 'The process of this session was gone: the agent starts a new session.' })
     expect(given(events)).not.toContain('before')
     await pool.close(50)
   })
@@ -282,7 +282,7 @@ describe('a session that another process has had since', () => {
     const events = await turn().ended
     expect(codes(events)).toEqual(['session-reset', 'given', 'completed'])
     expect(events[0]).toMatchObject({
-      text: 'The session had gone on in another process of the gateway: the agent begins anew.',
+      text: 'The session had gone on in another process of the gateway: the agent starts a new session.',
     })
     expect([live.record.bound, live.record.epoch, link?.dead]).toEqual(['its new id', 4, true])
     // It is the same turn that it has come back from.

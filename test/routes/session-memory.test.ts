@@ -165,7 +165,7 @@ describe('one process for all sessions', () => {
       const again = await turn(of, agent, { id }, 'two')
       if (lasts) expect(again).toMatchObject({ known: ['one'], id: first.id, notices: [] })
       else if (restore === 'fresh') {
-        const said = 'The process of this session was gone: the agent begins anew.'
+        const said = 'The process of this session was gone: the agent starts a new session.'
         expect(again).toMatchObject({ known: [], notices: [said] })
       } else expect(again.fault).toBe('The process of this session is gone; begin a new session.')
     }
@@ -179,7 +179,10 @@ describe('one process for all sessions', () => {
   })
 
   test.each([
-    ['fresh', { known: [], notices: ['The agent did not know this session any more: the agent begins anew.'] }],
+    [
+      'fresh',
+      { known: [], notices: ['The agent did not know this session any more: the agent starts a new session.'] },
+    ],
     ['fail', { fault: 'The agent does not know this session any more; begin a new session.' }],
   ])('of qwen-code: a session that it does not know any more is lost (%s)', async (restore, outcome) => {
     const of = restore === 'fresh' ? gateway : strict

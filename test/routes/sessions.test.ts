@@ -66,7 +66,7 @@ routes:
     await kill('fresh')
     const zot = await askHttp(gateway.url, 'zot', { text: 'two', session: 's', agent: 'fresh' })
     expect(zot.text).toBe('You said: two (turn 1 of this session)')
-    expect(zot.raw).toContain('The process of this session was gone: the agent begins anew.')
+    expect(zot.raw).toContain('The process of this session was gone: the agent starts a new session.')
   })
 
   test('whose process is gone is refused where the agent says so', async () => {

@@ -8,8 +8,8 @@ import { VARIABLES } from './front/request.ts'
 
 /** A stand-in whose version neither the environment nor a first line shows answers as wire 0.4 does. */
 function openOnStdio(context: FrontContext, ports: FrontPorts): FrontLink {
-  const untold = context.transport === 'stdio' && !accepts(undefined, context)
-  return (untold ? openFront04 : openFront)(context, ports)
+  const isUndeclared = context.transport === 'stdio' && !accepts(undefined, context)
+  return (isUndeclared ? openFront04 : openFront)(context, ports)
 }
 
 /** Wire 0.1: AGENT_ variables in, sentinel lines out, a process per turn. */

@@ -45,7 +45,7 @@ export function answerEntries({ message, model }: Asked) {
   ] as const
 }
 
-/** The tokens of an answer; those of the request are estimated where the agent tells of none. */
+/** The tokens of an answer; those of the request are estimated where the agent reports none. */
 export function usageOf({ answerUsage: usage = {} }: TurnView, tokens: number): Usage {
   return { input: tokens, ...usage }
 }

@@ -5,7 +5,7 @@ import { PROTOCOL } from '../wire.ts'
 
 type Report = (loss: Loss) => void
 
-/** Kinds of parts that an answer shows, or that events of their own tell of. */
+/** Kinds of parts that an answer shows, or that have events of their own. */
 const SHOWN: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'tool-call', 'tool-reply'])
 
 /** Reports what the client is not shown of an event, or in another form. */

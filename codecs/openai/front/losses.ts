@@ -5,7 +5,7 @@ import { PROTOCOL } from '../wire.ts'
 /** Receives what a client is not shown. */
 export type Report = (loss: Loss) => void
 
-/** Kinds of parts that an answer shows, or that events of their own tell of. */
+/** Kinds of parts that an answer shows, or that have events of their own. */
 const SHOWN: ReadonlySet<Part['type']> = new Set(['text', 'reasoning', 'tool-call', 'tool-reply'])
 
 /** Reports the parts that an answer does not show. */

@@ -9,7 +9,7 @@ const LINE_LENGTH = 300
 
 /**
  * Says why a process that ended left its turn without an answer. Real zene loses its answer line in a race on exit 2: then
- * the first line of stderr is the message, unless it tells of our own doing. `silent`: stdout had no line at all.
+ * the first line of stderr is the message, unless we caused it. `silent`: stdout had no line at all.
  */
 export function faultOfExit(end: CallEnd, silent: boolean): Fault {
   if (end.why !== 'closed' || end.exitCode !== REFUSED || !silent) return faultOfEnd(end)

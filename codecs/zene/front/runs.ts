@@ -100,7 +100,7 @@ export class Runs {
     return false
   }
 
-  /** Writes the answer of the run that the engine was told of as a fault. False for a fault of another kind. */
+  /** Writes the answer of the run that the engine has as a fault. False for a fault of another kind. */
   answerFault(failed: Fault, exchange: Id | undefined): boolean {
     if (this.#ending?.run.exchange !== exchange || !this.#ending) return false
     this.#answer(this.#ending.run, this.#ending.view, failed)

@@ -61,7 +61,7 @@ export class AgentLink extends AgentWire {
   #force: NodeJS.Timeout | undefined
   #onIdle: (() => void) | undefined
   /** Its process, which had served before, has not had a word with anybody since it was given the turn. */
-  #unheard = false
+  #isSilent = false
   /** Its process was gone before it could be given the turn. */
   unreached = false
 
@@ -88,8 +88,8 @@ export class AgentLink extends AgentWire {
       this.#cut = false
       this.calls.scope = run.scope
       this.calls.tape = run.tape
-      this.#unheard = this.persistent && this.ready
-      this.unreached = this.#unheard && this.dead
+      this.#isSilent = this.persistent && this.ready
+      this.unreached = this.#isSilent && this.dead
       this.host.run(run.command).subscribe(subscriber)
       return () => this.#left(run)
     })
@@ -161,17 +161,17 @@ export class AgentLink extends AgentWire {
   }
 
   override send(command: Exclude<Command, TurnStart>): void {
-    this.#unheard = false
+    this.#isSilent = false
     super.send(command)
   }
 
   override frame(frame: Frame, call: LiveCall): void {
-    this.#unheard = false
+    this.#isSilent = false
     super.frame(frame, call)
   }
 
   override ended(end: CallEnd): void {
-    if (this.#unheard && end.unread) this.unreached = true
+    if (this.#isSilent && end.unread) this.unreached = true
     super.ended(end)
   }
 

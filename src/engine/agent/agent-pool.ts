@@ -196,7 +196,7 @@ export class AgentPool {
     return idle?.link
   }
 
-  /** Starts a process on a place that was taken for it; gives the place back where there is none to wait for. */
+  /** Starts a process on a place that was taken for it; gives the place back where no process starts. */
   #startIdle(): IdleLink | undefined {
     const idle = new IdleLink((owner) => this.#start(this.#ahead(), owner))
     if (!idle.link.persistent) {

@@ -10,7 +10,7 @@ const CONTENT_TYPE: Readonly<Record<Framing, string>> = {
 }
 
 /**
- * The HTTP headers of an answer in this framing; `exchange` is the one that it answers, `failure` what it tells of, if
+ * The HTTP headers of an answer in this framing; `exchange` is the one that it answers, `failure` what it reports, if
  * any.
  */
 export function answerHead(framing: Framing, exchange: Exchange | undefined, failure?: Fault): Record<string, string> {

@@ -20,7 +20,7 @@ export class FrontHost implements ExchangeHost {
   answering: Exchange | undefined
   /** The HTTP status of the answer that was encoded last. */
   status = 200
-  /** The failure that it tells of. */
+  /** The failure that it reports. */
   failure: Fault | undefined
   /** Nothing more is read. */
   inputEnded = false

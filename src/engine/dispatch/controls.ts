@@ -174,7 +174,7 @@ function isOfAgent({ what }: CommandOf<'query'>, agent: AgentSettings, record: S
   return what === 'models' || what === 'offers' || what === 'hints' || (what === 'state' && record === undefined)
 }
 
-/** A reply in which a state that the agent told of its session is under the name that the client has for it. */
+/** A reply in which the state of the session, as the agent reports it, is under the name that the client has for it. */
 function inClientsWords(reply: CommandReply, command: ControlCommand): Answered {
   const { data, fault } = reply
   if (data === undefined || fault || command.type !== 'query' || command.what !== 'state') return reply

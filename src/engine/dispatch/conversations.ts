@@ -51,7 +51,7 @@ export class Conversations {
     this.#peers = peers
   }
 
-  /** The request with its session, and with what its agent is to be told of the conversation; or why there is none. */
+  /** The request with its session, and with what its agent gets of the conversation; or why there is none. */
   find(entry: Entry): Awaitable<Entry | Fault> {
     const { after, historyMode } = entry.command
     if (after === undefined && historyMode === undefined) return entry
@@ -142,7 +142,7 @@ export class Conversations {
     const left = await this.#leftBy(id, entry.client.options.access.tenant)
     if (!left) return UNKNOWN
     if (left.turn.outcome === undefined) return RUNS
-    return (await this.#goOn(entry, left)) ?? this.#retold(entry, left)
+    return (await this.#goOn(entry, left)) ?? this.#replayed(entry, left)
   }
 
   /** A turn of the tenant with the session that it left; undefined when that has forgotten it. */
@@ -172,7 +172,7 @@ export class Conversations {
   }
 
   /** The request in a session of its own, whose agent is told the conversation up to the turn. */
-  async #retold(entry: Entry, { turn, session }: Left): Promise<Entry | Fault> {
+  async #replayed(entry: Entry, { turn, session }: Left): Promise<Entry | Fault> {
     if (turn.measures?.shape) return NOT_KEPT
     const own = insteadOf(session, entry)
     const { after: _, history: added = [], ...rest } = own.command

@@ -90,7 +90,7 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
   return `client ${context.principal ?? access.tenant}`
 }
 
-/** An agent that works in its client's folder anyway need not be told of it, if its protocol has no word for it. */
+/** An agent that works in its client's folder anyway need not know it, if its protocol has no word for it. */
 function inFolder(asked: Command & TurnStart, { context, workspaces, dialect }: AgentSettings): Command & TurnStart {
   const { cwd, ...rest } = asked
   const isMoved = workspaces !== undefined && dialect.back.capabilities['start.cwd'] === 'none'

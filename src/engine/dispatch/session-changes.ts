@@ -31,7 +31,7 @@ export class SessionChanges {
     }
   }
 
-  /** The conversation begins anew: no transcript, no session of the agent's own, and another name towards the agent. */
+  /** The conversation begins again: no transcript, no session of the agent's own, and another name towards the agent. */
   async clear(
     record: SessionRecord | undefined,
     live: LiveSession | undefined,

@@ -196,7 +196,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     return this.#watch.keeps(turn) ? this.#pages[turn.id] : undefined
   }
 
-  /** Writes the end of a turn. Where the record has another one, given by others, clients must not be told of this one. */
+  /** Writes the end of a turn. Where the record has another one, given by others, clients must not get this one. */
   #end({ audience }: Turn, ended: ReturnType<typeof endOf>): Awaitable<void> {
     const counts = this.#store.endTurn(...ended)
     if (counts instanceof Promise) return counts.then((so) => (so ? undefined : audience.cut()))

@@ -115,7 +115,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#peers.sessions.delete(this)
   }
 
-  /** Begins anew: the next turn is the first one of a session that the agent does not know. */
+  /** Begins again: the next turn is the first one of a session that the agent does not know. */
   renew(epoch: number | undefined): void {
     this.release()
     this.memory.forget(epoch)

@@ -18,7 +18,7 @@ export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
 }
 
-/** The command, and what its agent is to be told of the conversation before it: the client's word comes first. */
+/** The command, and what its agent gets of the conversation before it: the client's word comes first. */
 function conversationFor(
   { command, follows }: Turn,
   { remembers, history = [] }: AgentSession,

@@ -95,7 +95,7 @@ export class Audience {
     }
   }
 
-  /** Nobody is told of an end that the record refuses: who asks again is told the one that counts. */
+  /** Nobody gets an end that the record refuses: who asks again gets the one that counts. */
   cut(): void {
     for (const { exchange } of this.#members) exchange.host.client.refused = true
   }

@@ -16,7 +16,7 @@ type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
 
 /**
  * The time limits of one turn on one timer: the whole turn, and the phase it is in. An event only notes the time; the
- * timer looks at the note when it fires, so that nothing is armed anew per event.
+ * timer looks at the note when it fires, so that nothing is armed again per event.
  */
 export class TurnTimer {
   readonly #expired: (fault: Fault) => void

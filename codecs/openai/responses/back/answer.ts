@@ -142,7 +142,7 @@ export class ResponseAnswer implements ModelAnswer {
     this.usage = readUsage(usage, this.#report)
   }
 
-  /** The items of the whole answer that no event has told of are read from it. */
+  /** The items of the whole answer without an event are read from it. */
   #ended({ type, body, bodyJson }: ServerEvent): void {
     this.over = true
     const raws = elements(member(bodyJson, 'output') ?? '[]')

@@ -125,7 +125,7 @@ export class StoredFront implements FrontLink {
   }
 
   #begin(exchange: Id): void {
-    // A response that tells of a failure is no failure of this request.
+    // A response that reports a failure is no failure of this request.
     this.#answer!.failureStatus = 200
     const after = Number(/(?:^|&)starting_after=(\d+)/.exec(this.#context.query)?.[1] ?? -1)
     const send: SendEvent = (sequence, event, data) => sequence > after && this.#ports.send({ event, data })

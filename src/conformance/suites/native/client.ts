@@ -66,7 +66,7 @@ function areNew(ids: readonly unknown[]): boolean {
   return given.every((id) => typeof id === 'string') && new Set(given).size === given.length
 }
 
-/** Plays an agent: says two words in every turn, and has nothing to tell of itself. */
+/** Plays an agent: says two words in every turn, and says nothing about itself. */
 export function play(): Player {
   return {
     open: () => [writes({ type: 'agent-ready', model: 'conformance-1' })],
