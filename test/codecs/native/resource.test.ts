@@ -122,9 +122,19 @@ describe('all turns, followed', () => {
     expect(drive.sent).toEqual(['{"turns":[]}'])
   })
 
-  test.each(['', 'follow=0', 'nofollow=1', 'follow=10'])('only when that is asked for: %s', (query) => {
+  test.each([
+    ['', {}],
+    ['follow=0', {}],
+    ['follow=10', {}],
+    ['nofollow=1', { nofollow: '1' }],
+    ['agent=a%20b&q=&limit=20', { agent: 'a b', q: '', limit: 20 }],
+    ['limit=', {}],
+    ['limit=many', { limit: 'many' }],
+  ])('only when that is asked for: %s', (query, args) => {
     const drive = ask('GET', '/v1/turns', { query })
-    expect(drive.commands.every((asked) => !('args' in asked && asked.args!.includes('"follow":true')))).toBe(true)
+    expect(drive.commands).toMatchObject([{ exchange: 'f1', type: 'query', what: 'turns' }])
+    const [given] = drive.commands as { args: string }[]
+    expect(JSON.parse(given!.args)).toEqual({ ...args, all: true })
     expect(drive.answers.get('f1')).toMatchObject({ form: 'whole' })
   })
 
