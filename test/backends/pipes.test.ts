@@ -151,7 +151,7 @@ describe.each(WAYS)('the standard streams of an agent that is started %s', (way)
     await other.ended
     expect(other.text()).toBe('fine')
     call.handle.stop('cancelled', 0)
-    expect(await call.ended).toStrictEqual({ why: 'cancelled', signal: 'SIGKILL' })
+    expect(await call.ended).toStrictEqual({ why: 'cancelled', signal: 'SIGKILL', unread: true })
   })
 })
 

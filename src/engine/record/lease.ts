@@ -229,6 +229,7 @@ export class Lease {
       this.#lost = false
       this.#parts.log.error('this process did not run for a while, and others have given up its turns')
       this.#turns.refuse(LOST)
+      if (this.#serves) void this.#retake()
     })
   }
 }

@@ -196,11 +196,16 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     return this.#watch.keeps(turn) ? this.#pages[turn.id] : undefined
   }
 
-  /** Writes the end of a turn. Where the record has another one, given by others, clients must not get this one. */
+  /**
+   * Writes the end of a turn. Where the record has another one, clients must not get this one: others have ended the turn
+   * as failed. So a failure is the same, and clients keep it.
+   */
   #end({ audience }: Turn, ended: ReturnType<typeof endOf>): Awaitable<void> {
     const counts = this.#store.endTurn(...ended)
-    if (counts instanceof Promise) return counts.then((so) => (so ? undefined : audience.cut()))
-    if (!counts) audience.cut()
+    const judge = (so: boolean): void => {
+      if (!so && ended[0].outcome !== 'failed') audience.cut()
+    }
+    return counts instanceof Promise ? counts.then(judge) : judge(counts)
   }
 
   /** True when no other process looks for what is not recorded yet. */
