@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import type { TurnLimits } from '../../src/engine/common/index.ts'
 import { dayOf } from '../../src/engine/record/spent.ts'
@@ -80,6 +80,21 @@ describe('a tenant', () => {
     use.ended(endedTurn())
     await Promise.resolve()
     expect(await codes('u')).toEqual([undefined])
+  })
+
+  test('gets back a place that the store could not take back, once it can', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const { use, codes, watch } = limited({ turns: 1 })
+    await codes('t')
+    broken.now = true
+    use.give('t')
+    await Promise.resolve()
+    broken.now = false
+    expect(await codes('u')).toEqual(['overloaded'])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await codes('u')).toEqual([undefined])
+    vi.useRealTimers()
+    watch.close()
   })
 
   test('has what its turns use counted if it has a limit of that', async () => {

@@ -8,6 +8,9 @@ import type { Lease } from './lease.ts'
 import { spentBy } from './spent.ts'
 import type { StoreWatch } from './store-watch.ts'
 
+/** How long after a failure a place is given back again, in milliseconds. */
+const AGAIN_MS = 1000
+
 /** Dependencies of the limits of keys. */
 export interface KeyUseParts {
   store: Store
@@ -28,6 +31,8 @@ export class KeyUse {
   readonly #days: DayUse
   /** The turns that have a place. */
   readonly #placed = new Set<Id>()
+  /** The turns whose place the store has to be given back. */
+  readonly #over = new Set<Id>()
 
   constructor(parts: KeyUseParts) {
     this.#parts = parts
@@ -43,10 +48,22 @@ export class KeyUse {
   /** Gives back the place of a turn that has ended, or does not begin. */
   give(turn: Id): void {
     if (!this.#placed.delete(turn)) return
+    this.#over.add(turn)
+    void this.#giveBack()
+  }
+
+  /** Gives back what is over; what the store does not take now, a little later. */
+  async #giveBack(): Promise<void> {
     const { store, watch } = this.#parts
-    void Promise.resolve()
-      .then(() => store.givePlace(turn))
-      .catch((error: unknown) => watch.failed(error))
+    try {
+      for (const turn of this.#over) {
+        await store.givePlace(turn)
+        this.#over.delete(turn)
+      }
+    } catch (error) {
+      watch.failed(error)
+      setTimeout(() => void this.#giveBack(), AGAIN_MS).unref()
+    }
   }
 
   /** A turn has its end: gives back its place. What it has used, if its tenant has a limit of that. */
