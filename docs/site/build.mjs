@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { build, serve } from 'vitepress'
 import { ROOT, sections, siteText } from './pages.ts'
 
-const work = join(import.meta.dirname, 'work')
+const work = join(import.meta.dirname, 'staged')
 const out = join(import.meta.dirname, 'out')
 const all = sections()
 const pages = all.flatMap((section) => section.pages)

@@ -30,7 +30,7 @@ const UNEXPLAINED: Fault = fault('internal', 'The turn failed.')
 
 const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'inline' }
 
-/** What a prompt says: its content, its further fields, and its trace context. */
+/** The parts of a prompt: its content, its further fields, and its trace context. */
 export interface Prompt {
   readonly input: readonly Part[]
   readonly ext: Ext | undefined

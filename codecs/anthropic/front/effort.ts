@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { maybe } from './members.ts'
 
-/** How much a model is to think, as a request says it. */
+/** The thinking effort that a request asks for. */
 export const thinking = v.looseObject(
   { type: v.string('must be a string'), budget_tokens: maybe(v.number('must be a number')) },
   'must be an object with a type',

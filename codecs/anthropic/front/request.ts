@@ -193,7 +193,7 @@ function extOf(body: string, read: Read, system: readonly Part[], betas: string 
   return json === '{}' ? undefined : toExt(json)
 }
 
-/** What is left of a member; undefined when nothing is. Beside its thinking, the effort of a client is its own word. */
+/** The rest of a member; undefined when nothing is left. Beside its thinking, the effort of a client is its own word. */
 function withinOf(key: string, value: JsonText, { thinking: thought }: Read): JsonText | undefined {
   if (value === 'null' && PARTLY.has(key)) return undefined
   if (key === 'metadata') return rest(value, USER)

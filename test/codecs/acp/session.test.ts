@@ -226,17 +226,17 @@ describe('where a session works', () => {
   })
 
   test('further folders, of the configuration and of the client', () => {
-    const folders = ['/home/work/a']
+    const folders = ['/home/user/a']
     const { drive, params } = opened(
       { ...capable({ additionalDirectories: {} }), options: { folders: ['/data'] } },
       { folders },
     )
-    expect(params['additionalDirectories']).toEqual(['/data', '/home/work/a'])
+    expect(params['additionalDirectories']).toEqual(['/data', '/home/user/a'])
     expect(drive.losses).toEqual([])
   })
 
   test('an agent without further folders', () => {
-    const { drive, params } = opened({}, { folders: ['/home/work/a'] })
+    const { drive, params } = opened({}, { folders: ['/home/user/a'] })
     expect(Object.keys(params)).toEqual(['cwd', 'mcpServers'])
     expect(drive.losses).toEqual([{ kind: 'dropped', item: 'start.folders', why: 'unknown', count: 1 }])
   })
@@ -273,11 +273,11 @@ describe('where a session works', () => {
     const drive = greeted({ process, ...capable({ close: {} }) })
     query(drive, 'offers')
     answer(drive, 'session/new', { sessionId: 'S0' })
-    drive.start('Hi', { cwd: '/home/work/sub' })
+    drive.start('Hi', { cwd: '/home/user/sub' })
     expect(methods(drive).slice(1)).toEqual(['session/new', 'session/close', 'session/new'])
     answer(drive, 'session/new', { sessionId: 'S' })
     finish(drive)
-    drive.start('More', { cwd: '/home/work/elsewhere', turn: 't2' })
+    drive.start('More', { cwd: '/home/user/elsewhere', turn: 't2' })
     expect(last(drive, 'session/prompt').params).toMatchObject({ sessionId: 'S' })
   })
 

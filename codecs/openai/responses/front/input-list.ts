@@ -110,7 +110,7 @@ function readPage(query: string): Page | Fault {
   return { limit, after: given.get('after'), newestFirst: order === 'desc' }
 }
 
-/** What the client has said as items, the oldest first. */
+/** The client's input as items, the oldest first. */
 function itemsOf(
   { messages, results = [] }: InputReply,
   { continuation }: ResponseRef,
