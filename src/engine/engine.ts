@@ -23,7 +23,7 @@ export class Engine {
   readonly breakers = new Breakers(elapsed)
   /** Watches whether the store can be written. */
   readonly storeWatch: StoreWatch
-  /** Tells how the gateway and its agents are doing. */
+  /** Figures of the gateway and its agents. */
   readonly insight: Insight
   readonly #settings: { current: EngineSettings }
   readonly #store: Store
@@ -99,7 +99,7 @@ export class Engine {
     return this.#upkeep.sharedCounts
   }
 
-  /** Takes turns, or why not. */
+  /** `ready`, or the reason why no turns are taken. */
   get state(): 'ready' | 'stopping' | 'draining' | 'store-unwritable' {
     if (this.#dispatcher.closing) return 'stopping'
     if (this.replication?.draining) return 'draining'
@@ -122,7 +122,7 @@ export class Engine {
     await this.recover()
   }
 
-  /** Gives an honest ending to the turns of processes that are gone, and deletes what is older than the retention. */
+  /** Ends the turns of processes that have ended, and deletes what is older than the retention. */
   async recover(): Promise<void> {
     await this.#upkeep.recover()
     await this.#upkeep.prune()
@@ -161,7 +161,7 @@ export class Engine {
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
   async close(drainMs: number): Promise<void> {
     this.#dispatcher.closing = true
-    // When the store is away the others hear of it by the lease.
+    // When the store cannot be reached the others learn it from the lease.
     await this.drain().catch(() => {})
     this.#upkeep.close()
     this.storeWatch.close()

@@ -3,7 +3,7 @@ import type { AgentSettings, CurrentSettings } from './common/index.ts'
 import { type Memory, mayUse, type Viewer } from './dispatch/index.ts'
 import type { AgentError, Figure, Scope } from './session/index.ts'
 
-/** Who looks: whose turns it may see, and the agents that its key may use. */
+/** The observer: whose turns it may see, and the agents that its key may use. */
 export interface Observer extends Viewer {
   allowed?: readonly string[]
 }
@@ -31,7 +31,7 @@ export interface Overview {
   minutes: readonly (Figure & { at: number })[]
 }
 
-/** Tells how the gateway and its agents are doing, from what is in memory. */
+/** Figures of the gateway and its agents, from what is in memory. */
 export class Insight {
   readonly #memory: Memory
   readonly #settings: CurrentSettings

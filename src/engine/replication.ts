@@ -4,7 +4,7 @@ import { Forwarding } from './dispatch/index.ts'
 import { type Lease, Replicas } from './record/index.ts'
 import type { LiveTurns, Sessions } from './session/index.ts'
 
-/** What a replica shares with the others, and answers with. */
+/** Dependencies of `Replication`. */
 export interface ReplicationParts {
   store: Store
   lease: Lease
@@ -63,7 +63,7 @@ export class Replication {
     return this.forwarding.giveUp(session)
   }
 
-  /** True while another replica has the lease with which it was heard of. */
+  /** True while another replica still has the lease that it announced. */
   isThere({ owner, epoch }: Replica): boolean {
     return this.replicas.others.some((other) => other.owner === owner && other.epoch === epoch)
   }

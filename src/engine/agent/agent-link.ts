@@ -34,7 +34,7 @@ export interface LinkRun {
 /** Listener for what a link reports outside of turns. */
 export interface LinkOwner {
   idleEvent(event: LinkEvent): void
-  /** A call ended badly: for the log, with what the agent said on stderr. */
+  /** A call failed: for the log, with what the agent wrote to stderr. */
   callFailed(end: CallEnd): void
 }
 
@@ -60,9 +60,9 @@ export class AgentLink extends AgentWire {
   /** Ends a cancelled turn, and its agent by force. */
   #force: NodeJS.Timeout | undefined
   #onIdle: (() => void) | undefined
-  /** Its process, which had served before, has not had a word with anybody since it was given the turn. */
+  /** Its process served earlier turns, and nothing was read from it or written to it since it got this one. */
   #isSilent = false
-  /** Its process was gone before it could be given the turn. */
+  /** Its process ended before it could be given the turn. */
   unreached = false
 
   /** `bound` is the agent's own id of the session that it is opened for, `cwd` the folder of its client. */
@@ -119,7 +119,7 @@ export class AgentLink extends AgentWire {
    */
   cancel({ command: { turn, exchange }, graceMs }: Pick<LinkRun, 'command' | 'graceMs'>): void {
     const told = this.agent.dialect.back.capabilities['turn-cancel'] !== 'none'
-    // A process that serves one turn, or is not ready yet, is stopped by being ended: only one that goes on needs a word.
+    // A process that serves one turn, or is not ready yet, is ended. Only one that goes on needs a message to stop.
     const polite = told && this.persistent && this.ready
     this.host.cancel()
     if (told) this.send({ type: 'turn-cancel', exchange, target: { turn } })
@@ -152,7 +152,7 @@ export class AgentLink extends AgentWire {
     return this.host.working ? this.#idleOrGone() : undefined
   }
 
-  /** No turn runs on it until the next `run`: lets go of what belonged to the last one, the client's request above all. */
+  /** Releases what belonged to the last turn, above all the client's request. No turn runs until the next `run`. */
   rest(): void {
     this.#calm()
     this.#run = undefined
@@ -208,7 +208,7 @@ export class AgentLink extends AgentWire {
     this.#onIdle?.()
   }
 
-  /** The subscription is over: an agent that has not ended its turn is stopped, one that serves one turn may exit. */
+  /** The subscription has ended: an agent that has not ended its turn is stopped, one that serves one turn may exit. */
   #left(run: LinkRun): void {
     this.#run = undefined
     if (this.host.working) {

@@ -35,7 +35,7 @@ export class AgentPool {
   readonly #warm: IdleLink[] = []
   /** Its agent is no longer configured like this. */
   retired = false
-  /** The model and the version that a process which is gone had named. */
+  /** The model and the version that an earlier process has named. */
   #lastModel: string | undefined
   #lastVersion: string | undefined
 
@@ -54,8 +54,8 @@ export class AgentPool {
   }
 
   /**
-   * A link for a turn, if there is a warm process or a free place. A warm process is none for a session that has to be
-   * started with its id, or in another folder.
+   * A link for a turn, if there is a warm process or a free place. A session that has to be started with its id, or in
+   * another folder, gets no warm process.
    */
   take(scope: TurnScope, owner: LinkOwner, session: LinkFor): AgentLink | undefined {
     const resumed = session.bound !== undefined && this.memory === 'resumed'
@@ -74,8 +74,8 @@ export class AgentPool {
   }
 
   /**
-   * Waits in line for a place, for which an idle process of another session gives way. The fault `overloaded` when all
-   * are busy and `limit` turns wait already.
+   * Waits in line for a place, for which an idle process of another session gives way. Gives the fault `overloaded`
+   * when all are busy and `limit` turns wait already.
    */
   wait(limit: number): Waiting | Fault {
     const busy = this.#places.waiting - this.#leaving
@@ -92,30 +92,33 @@ export class AgentPool {
     return kept ?? this.#start(scope, owner, session)
   }
 
-  /** The process that a turn had of its own has exited, or none was started on its place. */
+  /** The turn's own process has exited, or none was started on its place. */
   vacate(): void {
     this.#places.give()
   }
 
-  /** Ends idle processes, as many as turns wait or are beyond its places, and no process is leaving for already. */
+  /**
+   * Ends idle processes: one for each turn that waits and each place beyond its share, minus those that are ending
+   * already.
+   */
   makeRoom(): void {
     while (this.#leaving < this.#places.waiting + this.#places.over && this.#giveUpIdle());
   }
 
-  /** Has as many places as are its share among so many processes of the gateway that run the agent. */
+  /** Sets the number of places to its share among `replicas` processes of the gateway that run the agent. */
   share(replicas: number): void {
     if (this.agent.pool.total === undefined || this.agent.target.kind === 'http') return
     this.#places.resize(placesOf(this.agent.pool, replicas))
     this.makeRoom()
   }
 
-  /** The model that the agent works with, as far as a process of it has said so. */
+  /** The model that the agent works with, if one of its processes has named it. */
   get model(): string | undefined {
     for (const { model } of this.#live) if (model !== undefined) this.#lastModel = model
     return this.#lastModel
   }
 
-  /** The version of the agent, as far as a process of it has said so. */
+  /** The version of the agent, if one of its processes has named it. */
   get version(): string | undefined {
     for (const { version } of this.#live) if (version !== undefined) this.#lastVersion = version
     return this.#lastVersion
@@ -134,8 +137,8 @@ export class AgentPool {
   }
 
   /**
-   * Asks a process that no session has. Without one it is started, when a place is free, and stays for the next session
-   * as long as an idle one may. Undefined when there is none, or no answer in `timeMs`.
+   * Asks a process that belongs to no session. Without one it is started, when a place is free, and stays for the next
+   * session as long as an idle one may. Undefined when there is none, or no answer in `timeMs`.
    */
   ask(question: ProcessCommand, timeMs: number): Promise<CommandReply | undefined> {
     const known = this.#warm.find(({ link }) => !link.dead)
@@ -207,7 +210,7 @@ export class AgentPool {
     return idle
   }
 
-  /** No session has wanted it. */
+  /** No session has taken it. */
   #dismiss(idle: IdleLink): void {
     this.#forget(idle)
     this.release(idle.link)

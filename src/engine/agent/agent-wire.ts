@@ -75,7 +75,7 @@ export abstract class AgentWire implements BackListener, CallListener {
 
   /** Ends every call; resolves when none runs. The wire is dead from here on when its process is persistent. */
   stop(why: 'timeout' | 'cancelled' | 'closed', graceMs: number): Promise<void> {
-    // At once: the session's next turn must not be given to a process that is about to end.
+    // Now, not when it ends: the session's next turn must not be given to a process that is about to end.
     if (this.persistent) {
       this.#stopped = true
       this.#die()
@@ -109,11 +109,11 @@ export abstract class AgentWire implements BackListener, CallListener {
     else this.host.decode(frame)
   }
 
-  /** The output of a call that the codec has left, for one that took its place, says nothing about the wire. */
+  /** The output of a call that the codec has replaced says nothing about the wire. */
   outputEnded(call: LiveCall): void {
     if (!this.persistent || call !== this.calls.newest) return
     this.host.dead = true
-    // Its process is most likely about to exit, and how it does is for the log.
+    // Its process is most likely about to exit; the log gets its exit code.
     if (!this.host.working) call.leave()
   }
 

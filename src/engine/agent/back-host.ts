@@ -28,7 +28,7 @@ import { turnLaws } from '../events/index.ts'
 /** The calls that a back link opens and writes to: those that run, or those of a recording. */
 export type BackCalls = Pick<BackPorts, 'open' | 'send' | 'end' | 'leave' | 'trace' | 'file'>
 
-/** Listener for what a back link says besides the events of a turn. All calls are synchronous. */
+/** Listener for what a back link reports besides the events of a turn. All calls are synchronous. */
 export interface BackListener {
   /** An event that belongs to no turn. */
   link(event: LinkEvent): void
@@ -197,7 +197,7 @@ export class BackHost<O = unknown> {
   }
 
   #emit(event: AgentEvent): void {
-    // First the event that is by far the most frequent.
+    // The most frequent event is tested first.
     if (event.type === 'text-delta') this.#turn?.laws.next(event)
     else if (event.turn === null) this.#emitLink(event)
     else if (event.type === 'turn-end' && event.turn === this.#turn?.id) this.#end(this.#turn, event)
@@ -226,7 +226,7 @@ export class BackHost<O = unknown> {
     this.close()
   }
 
-  /** Runs a step of the codec. One that throws in spite of its contract breaks its own wire, not the gateway. */
+  /** Runs a step of the codec. A codec that throws, against its contract, breaks its own wire and not the gateway. */
   #step(direction: LossDirection, step: () => void): void {
     const before = this.#direction
     this.#direction = direction

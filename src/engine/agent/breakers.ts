@@ -1,30 +1,30 @@
 import { type ErrorCode, type Fault, fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 
-/** The failure that says something of the agent, not of the request: it cannot be started or reached. */
+/** The failure that is due to the agent and not to the request: it cannot be started or reached. */
 const AGENT_FAILS: ErrorCode = 'agent-unavailable'
 
 /** State of an agent: `closed` takes turns, `open` takes none for a while, `half-open` takes one turn as a probe. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** The longest time that an agent is passed by because its provider asks to wait, in milliseconds. */
+/** The longest time for which an agent is skipped because its provider asks to wait, in milliseconds. */
 const LONGEST_REST = 600_000
 
 interface Breaker {
   failures: number
   openUntil: number
-  /** A turn is trying the agent. */
+  /** A turn runs as the probe. */
   probing: boolean
 }
 
 /**
- * A circuit breaker for each agent: after so many failures in a row it gets no turns for a while; then one turn tries
- * it, and decides.
+ * A circuit breaker for each agent: after a number of failures in a row it gets no turns for a while; then one turn
+ * runs as a probe, and its outcome decides.
  */
 export class Breakers {
   readonly #now: () => number
   readonly #byAgent = new Map<string, Breaker>()
-  /** The times until which providers ask to be left alone, by agent. */
+  /** The times until which providers ask to wait, by agent. */
   readonly #rests = new Map<string, number>()
 
   /** `now` is milliseconds on a clock that is never set. */
@@ -82,7 +82,7 @@ export class Breakers {
     if (breaker.failures >= failures) breaker.openUntil = this.#now() + cooldown
   }
 
-  /** The turn that was to try the agent ended without a word about it (a cancel, a bad request): the next one may. */
+  /** The probe ended without a verdict on the agent (a cancel, a bad request): the next turn is the probe. */
   release({ name }: AgentSettings): void {
     const breaker = this.#byAgent.get(name)
     if (breaker) breaker.probing = false

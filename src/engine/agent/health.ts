@@ -3,7 +3,7 @@ import type { AgentSettings } from '../common/index.ts'
 import { AgentLink } from './agent-link.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
-/** Hears of each check; no fault means that the agent works. */
+/** Receives the result of each check; no fault means that the agent works. */
 export type HealthListener = (agent: AgentSettings, found: Fault | undefined) => void
 
 const EXCHANGE = 'health'
@@ -15,9 +15,9 @@ type Found = Fault | undefined | 'none'
 type Stop = () => void
 
 /**
- * Asks agents at times whether they work, on a link of its own each time: a process must start and be ready, and
- * answer where its protocol has a question for it; an HTTP agent must answer at all. Agents that can only be asked by
- * giving them a turn are not checked.
+ * Checks at intervals whether agents work, each time on a new link: a process must start and be ready, and answer a
+ * question if its protocol has one; an HTTP agent must answer at all. Agents that can only be checked by a turn are not
+ * checked.
  */
 export class HealthChecks {
   readonly #listener: HealthListener
@@ -39,7 +39,7 @@ export class HealthChecks {
     }
   }
 
-  /** Stops checking, and what is being checked. */
+  /** Stops checking, including checks that run. */
   close(): void {
     this.watch([])
     for (const link of this.#running) void link.stop('closed', 0)
@@ -66,7 +66,7 @@ export class HealthChecks {
     if (found !== 'none') this.#listener(agent, found)
   }
 
-  /** Any answer but a failure of the server says that somebody is there. */
+  /** Any answer except a server error shows that the agent is there. */
   #call(agent: AgentSettings, finish: (found: Found) => void): Stop {
     const failed = (): void => finish(fault('agent-unavailable', `The agent "${agent.name}" cannot be reached.`))
     const handle = agent.backend.open(

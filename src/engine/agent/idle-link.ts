@@ -2,7 +2,7 @@ import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { CommandReply } from './replies.ts'
 
-/** What any process of an agent can be asked to do, whatever its session. */
+/** A command that any process of an agent can take, whatever its session. */
 export type ProcessCommand = CommandOf<'query' | 'session-delete'>
 
 interface Asked {
@@ -10,7 +10,7 @@ interface Asked {
   answered(reply: CommandReply | undefined): void
 }
 
-/** A link that no session has yet. What is asked of the agent itself may be asked on it. */
+/** A link that no session has yet. Questions about the agent itself may be asked on it. */
 export class IdleLink implements LinkOwner {
   readonly link: AgentLink
   readonly #asked = new Map<Id, Asked>()
@@ -41,7 +41,7 @@ export class IdleLink implements LinkOwner {
     this.#unused.unref()
   }
 
-  /** A session takes the link, or it is gone: what was asked has no answer. */
+  /** A session takes the link, or the link has ended: open questions get no answer. */
   leave(): void {
     clearTimeout(this.#unused)
     for (const { answered } of [...this.#asked.values()]) answered(undefined)

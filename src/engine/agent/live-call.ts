@@ -13,7 +13,7 @@ import { encodeFrame, type FrameDecoder, type FrameSink, frameDecoder } from '..
 import type { Fault } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 
-/** The time that an agent has to exit by itself after its last word, in milliseconds; then it is stopped. */
+/** The time that an agent has to exit by itself after its last output, in milliseconds; then it is stopped. */
 export const LINGER_MS = 1000
 
 /** Listener for a call. */
@@ -22,9 +22,9 @@ export interface CallListener {
   frame(frame: Frame, call: LiveCall): void
   /** No more output comes, although its process may still run. */
   outputEnded(call: LiveCall): void
-  /** It ended badly, and not because it was stopped: for the log. */
+  /** It failed, and not because it was stopped: for the log. */
   failed(end: CallEnd): void
-  /** Its end, once: nothing of it is read after that. */
+  /** Its end, exactly once: no output is read after that. */
   ended(end: CallEnd): void
   /** Its process has exited, or its connection is closed. */
   gone(call: LiveCall): void
@@ -43,7 +43,7 @@ export class LiveCall implements CallSink, FrameSink {
   streams = false
   /** Its end was reported; whatever comes later is ignored. */
   over = false
-  /** It was told to end: how it ends then is no failure. */
+  /** It was told to end: its exit code is no failure then. */
   #stopped = false
 
   constructor(call: Call, scope: CallScope, agent: AgentSettings, listener: CallListener) {
@@ -135,7 +135,7 @@ export class LiveCall implements CallSink, FrameSink {
     if (!this.over) this.#listener.frame(named(frame, this.call.call), this)
   }
 
-  /** The frame boundary is lost: what this call says from here on cannot be read. */
+  /** The frame boundary is lost: later output of this call cannot be read. */
   fault(broken: Fault): void {
     this.#handle?.stop('closed', this.#agent.limits.grace)
     this.#tellEnd({ why: 'failed', fault: { ...broken, code: 'protocol-violation' }, unreadable: true })

@@ -24,7 +24,7 @@ export class LiveCalls implements BackCalls {
   scope: TurnScope
   /** Keeps what the calls carry, where the turn that runs is to have that kept. */
   tape: Tape | undefined
-  /** Does something to a file for the agent. */
+  /** Reads or writes a file for the agent. */
   readonly file?: NonNullable<BackPorts['file']>
 
   /** `cwd` is the folder of processes that do not name one; absent: the configured one. */

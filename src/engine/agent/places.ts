@@ -9,7 +9,7 @@ export interface Waiting {
 /** A bounded number of places, and the line of those who wait for one: first come, first served. */
 export class Places {
   #max: number
-  /** Less than none while more are taken than there are. */
+  /** Negative while more are taken than there are. */
   #free: number
   readonly #line: ((granted: boolean) => void)[] = []
 
@@ -22,7 +22,7 @@ export class Places {
     return this.#max
   }
 
-  /** Changes the number of places. Of fewer ones those that are taken stay so until they are given back. */
+  /** Changes the number of places. Places that are taken stay taken until they are given back. */
   resize(max: number): void {
     this.#free += max - this.#max
     this.#max = max
@@ -34,7 +34,7 @@ export class Places {
     return Math.max(0, this.#free)
   }
 
-  /** The number of places that are taken beyond those that there are. */
+  /** The number of taken places beyond the current number of places. */
   get over(): number {
     return Math.max(0, -this.#free)
   }
@@ -51,7 +51,7 @@ export class Places {
     return true
   }
 
-  /** Waits behind those who wait already; only after `take` gave nothing. */
+  /** Waits at the end of the line; to be called only after `take` gave false. */
   wait(): Waiting {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#line.push(resolve)

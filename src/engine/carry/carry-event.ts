@@ -7,10 +7,10 @@ import { carryMembers, reportMembers } from './carry-members.ts'
 /** Events that reach every front in the view, even where its wire has no event for them. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
 
-/** A remark of ours on what everybody sees: that the answer is empty. */
+/** A notice of the gateway about something that every client sees: the answer is empty. */
 const SEEN_NOTICE = 'empty-answer'
 
-/** Events of which the view keeps nothing: an answer in one piece cannot show them. */
+/** Events that the view does not keep: an answer in one piece cannot show them. */
 const NOT_IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set([
   'foreign',
   'plan',
@@ -20,7 +20,7 @@ const NOT_IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set([
   'tool-progress',
 ])
 
-/** Events that are taken to pieces: some of what they hold may have no place. */
+/** Events whose members are checked one by one: the front may have no place for some. */
 type Composed = EventOf<'usage' | 'message-end' | 'tool-end' | 'tool-progress'>
 
 /**
@@ -36,7 +36,7 @@ export function carryEvent(
   report: ReportLoss,
 ): TurnEvent | undefined {
   if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
-    // Most events are pieces of text: nothing else is looked at for them.
+    // Most events are pieces of text, so they are tested first.
     if (!whole && event.ext === undefined && capabilities[event.type] !== 'none') return event
   }
   if (!carriesEvent(capabilities, event)) {
@@ -54,7 +54,7 @@ export function carryEvent(
     return undefined
   }
   if (event.type === 'turn-end' || event.type === 'turn-parked') {
-    // A client that sees every message with its phase sees the asides too.
+    // A client that sees the phase of every message sees commentary too.
     if (view.asides > 0 && capabilities['message.phase'] !== 'full')
       report({ ...dropped('text-delta', view.asides), field: 'aside' })
   }
@@ -68,7 +68,7 @@ function isSeen(event: TurnEvent): boolean {
   )
 }
 
-/** A front that can ask, but not this, lacks the kind of question. */
+/** A front that can ask, but not this question, lacks its kind. */
 function lostItem(capabilities: Capabilities, event: TurnEvent): Item {
   return event.type === 'ask' && capabilities.ask !== 'none' ? `ask.${event.question.kind}` : event.type
 }
@@ -128,7 +128,7 @@ function carryParts(parts: readonly Part[], carry: (part: Part) => Part | undefi
   return changed ? kept : parts
 }
 
-/** The counts that have a place; nothing when none has. */
+/** The counts that have a place; undefined when none has. */
 function carryUsage(
   capabilities: Capabilities,
   event: EventOf<'usage'>,

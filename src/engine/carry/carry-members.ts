@@ -39,7 +39,7 @@ export function holderOf(item: Item): Item | undefined {
   return HOLDERS[item]
 }
 
-/** True when an event is told without this member rather than not at all. */
+/** True when an event without this member is still shown. */
 export function isWeakening(item: Item): boolean {
   return WEAKENING.has(item)
 }
@@ -49,7 +49,7 @@ export function memberLoss(item: Item): Loss {
   return isWeakening(item) ? { kind: 'weakened', item, why: 'no-place', count: 1 } : dropped(item)
 }
 
-/** Reports what an event that is not shown says beyond what all events of its type do. */
+/** Reports the members of an event that is not shown, except those that all events of its type have. */
 export function reportMembers(capabilities: Capabilities, event: TurnEvent, report: ReportLoss): void {
   const losing = OPTIONAL[event.type]?.filter((entry) => isLost(capabilities, event, entry)) ?? []
   for (const [, item] of losing) report(memberLoss(item))
@@ -76,7 +76,7 @@ function omit<E extends object>(event: E, members: readonly string[]): E {
 function isLost(capabilities: Capabilities, event: TurnEvent, [member, item]: readonly [string, Item]): boolean {
   if (capabilities[item] !== 'none') return false
   const value: unknown = Object.entries(event).find(([key]) => key === member)?.[1]
-  // A message is part of the answer unless it is called otherwise.
+  // A message is part of the answer unless its phase says otherwise.
   return value !== undefined && value !== 'final'
 }
 

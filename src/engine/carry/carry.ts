@@ -41,7 +41,7 @@ const START_ITEMS = [
   'mcpServers',
 ] as const satisfies readonly (keyof TurnStart)[]
 
-/** Items that the gateway itself honours for every agent: losing one towards the agent loses nothing for the client. */
+/** Items that the gateway itself serves for every agent: losing one towards the agent loses nothing for the client. */
 const SERVED_HERE: ReadonlySet<Item> = new Set([
   'start.request',
   'start.agent',
@@ -73,7 +73,7 @@ const SERVED_HERE: ReadonlySet<Item> = new Set([
   'query.health',
 ])
 
-/** True for what the gateway does itself where the agent's protocol has no word for it. */
+/** True for what the gateway does itself where the agent's protocol does not have it. */
 export function isServedHere(item: Item): boolean {
   return SERVED_HERE.has(item)
 }
@@ -108,7 +108,7 @@ export function carryStart(
   return { ...carried, input: [{ type: 'text', text: surroundings }] }
 }
 
-/** The client's surroundings, where it says nothing else: they become the prompt of an agent that has no place for them. */
+/** The client's context in place of a prompt, for an agent that has no place for context. */
 function onlySurroundings({ task, input, invocation, environment }: TurnStart): string | undefined {
   const blank = input.every((part) => part.type === 'text' && part.text.trim() === '')
   return task === 'prompt' && blank && !invocation ? environment?.json : undefined
@@ -121,7 +121,7 @@ export function steeringLosses(command: Command & TurnStart): Loss[] {
     .map(({ item, count }) => ({ kind: 'dropped', item, why: 'policy', count }))
 }
 
-/** The command without the items that `drop` says yes to; it is asked once for each that there is. */
+/** The command without the items for which `drop` gives true; it is called once for each item. */
 function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
   const carried = { ...command }
   if (command.task === 'compact' && drop('start.compact')) carried.task = 'prompt'

@@ -11,8 +11,8 @@ const SPEAKER: Readonly<Record<Message['role'], string>> = {
 }
 
 /**
- * The command with the conversation so far, for an agent that has lost it: as its history where the agent's protocol
- * has one, else told as text before the prompt, which is a loss of form.
+ * The command with the conversation so far, for an agent that has lost it: as history where the agent's protocol has
+ * it, else as text before the prompt, which is a loss of form.
  */
 export function withHistory(
   capabilities: Capabilities,

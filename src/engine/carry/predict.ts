@@ -4,8 +4,8 @@ import { dropped, isServedHere, startItems } from './carry.ts'
 import { holderOf, isWeakening } from './carry-members.ts'
 
 /**
- * The way of an item from one side of a pair to the other. `served`: the gateway itself honours it. `absent`: the side
- * that would say it has no word for it.
+ * What becomes of an item on its way from one side of a pair to the other. `served`: the gateway itself serves it.
+ * `absent`: the protocol of the side that would send it does not have it.
  */
 export type Carriage = 'kept' | 'weakened' | 'lost' | 'served' | 'absent'
 
@@ -68,10 +68,10 @@ function sourceOf(item: Item): Source {
   }
 }
 
-/** Parts that agents alone say. */
+/** Parts that only agents send. */
 const OF_AGENTS: ReadonlySet<Item> = new Set(['part.reasoning', 'part.tool-call', 'part.diff'])
 
-/** From the best to the worst that can become of what is said both ways. */
+/** From the best to the worst, for items that both sides send. */
 const ORDER: readonly Carriage[] = ['absent', 'kept', 'served', 'weakened', 'lost']
 
 /**
@@ -94,7 +94,7 @@ export function predictPair(front: Capabilities, back: Capabilities, same = fals
       case 'both':
         if (isBeyond(item)) return worst(beyond(front[item], back[item], same), beyond(back[item], front[item], same))
         if (OF_AGENTS.has(item)) return answers(item, back) ? ways.back() : 'absent'
-        // Within one dialect a part that has a place one way only is said that way only.
+        // Within one dialect a part that has a place in one direction only is sent in that direction only.
         if (same && front[item] !== back[item]) return 'kept'
         return answers(item, back) ? worst(ways.front(), ways.back()) : ways.front()
     }
@@ -113,7 +113,7 @@ function carried(source: Level, target: Level, same: boolean): Carriage {
   return !same && (source === 'partial' || target === 'partial') ? 'weakened' : 'kept'
 }
 
-/** A member is gone with what holds it; else what it stands in is told without it. */
+/** A member is lost with what holds it; else the event is shown without it. */
 function memberWay(item: Item, front: Capabilities, way: Carriage): Carriage {
   if (way !== 'lost' || !isWeakening(item)) return way
   const holder = holderOf(item)
@@ -128,8 +128,8 @@ function beside(item: Item, front: Capabilities, back: Capabilities): Carriage |
 }
 
 /**
- * Every client is told the shape of its turn. Only those that can go on with a parked one are parked, and only those that
- * see blocks of reasoning are told their ends.
+ * Every client sees the shape of its turn. Only turns of clients that can go on with a parked turn are parked, and only
+ * clients that see blocks of reasoning see their ends.
  */
 function shaped(item: Item, front: Capabilities): Carriage {
   if ((item === 'turn-parked' || item === 'reasoning-end') && front[item] === 'none') return 'absent'
@@ -141,20 +141,20 @@ function isBeyond(item: Item): boolean {
   return item === 'foreign' || item === 'ext'
 }
 
-/** In part means: of its own dialect alone. */
+/** `partial` means: only those of its own dialect. */
 function beyond(source: Level, target: Level, same: boolean): Carriage {
   if (source === 'none') return 'absent'
   return target === 'full' || (same && target === 'partial') ? 'kept' : 'lost'
 }
 
 /**
- * True when an agent's answer may hold this besides its events: protocols without tools answer with text alone, and what
- * an event of its own tells is not told again.
+ * True when the whole answer of an agent may hold this besides its events: protocols without tools answer with text
+ * alone, and what has its own event is not repeated.
  */
 function answers(item: Item, back: Capabilities): boolean {
   switch (item) {
     case 'part.reasoning':
-      // A message that comes whole has no deltas that would tell it.
+      // A message that comes whole has no deltas.
       return true
     case 'part.tool-call':
     case 'part.tool-reply':
@@ -169,8 +169,8 @@ function worst(a: Carriage, b: Carriage): Carriage {
 }
 
 /**
- * Predicts the losses of a turn before it is started: of its request what the agent's protocol has no place for or
- * weakens, as carrying it reports them; of its answer what the agent's protocol may say and the client's cannot show.
+ * Predicts the losses of a turn before it is started: of its request, what the agent's protocol has no place for or
+ * weakens, as carrying it reports them; of its answer, what the agent's protocol may send and the client's cannot show.
  */
 export function predictTurn(
   front: Capabilities,
@@ -225,9 +225,9 @@ function weakened(item: Item, count: number): Loss {
 }
 
 /**
- * The fault with which a route that takes no losses refuses a turn: the request holds something that would be dropped or
- * weakened, or the agent's protocol may say something that the client's has no place for. Undefined when it may run.
- * `demanded` are items that the client's protocol has every request say, which are no reason.
+ * The fault with which a route that takes no losses refuses a turn: the request holds something that would be dropped
+ * or weakened, or the agent's protocol may say something that the client's has no place for. Undefined when it may run.
+ * `demanded` are items that the client's protocol requires in every request, which are no reason to refuse.
  */
 export function strictRefusal(
   front: Capabilities,

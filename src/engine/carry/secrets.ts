@@ -3,8 +3,8 @@ import { type Command, isLoopback, type Loss, type TurnStart } from '../../model
 import type { AgentSettings } from '../common/index.ts'
 
 /**
- * True when a client's secret surroundings are kept from the agent: other machines get them only where the
- * route says so.
+ * True when the secrets of a client's environment are kept from the agent: other machines get them only where the route
+ * says so.
  */
 export function keepsSecret(
   { environment }: TurnStart,
@@ -16,7 +16,7 @@ export function keepsSecret(
   return target.kind === 'http' && !isLoopback(new URL(target.url).hostname)
 }
 
-/** The request as this agent may know it; what is kept from it is a loss. */
+/** The request as this agent may see it; what is kept from it is a loss. */
 export function withoutSecret(
   command: Command & TurnStart,
   agent: AgentSettings,

@@ -12,13 +12,13 @@ import type { FrontOpening } from './front-wire.ts'
 import type { Outbox } from './outbox.ts'
 import { codeOfEnd, type StopSignal, TERMINATED } from './stop-signal.ts'
 
-/** Hears what clients want and have got. */
+/** Listener for commands of clients, and for what they hold. */
 export interface ClientListener {
   /** A client gives a command; `exchange` waits for the answer, if one is wanted. */
   command(client: ClientLink, command: Command, exchange: Exchange | undefined): void
   /** A client holds the answer of a recorded turn. */
   delivered(turn: Id): void
-  /** The codec of a client threw something: for the log. */
+  /** The codec of a client threw an exception: for the log. */
   broken(client: ClientLink, error: unknown): void
 }
 
@@ -85,7 +85,7 @@ export class ClientLink {
     if (!this.#host.inputEnded) this.#safely(() => this.#decoder.push(text))
   }
 
-  /** The client's input ended, nothing came in time, or we are told to stop. */
+  /** The client's input ended, nothing came in time, or the gateway stops. */
   end(why: 'eof' | 'idle' | 'signal', signal: StopSignal = 'SIGTERM'): void {
     if (this.#host.closed) return
     if (why === 'signal') {
@@ -154,7 +154,7 @@ export class ClientLink {
     return this.#host.exchangeOf(target)
   }
 
-  /** Says something on a streamed wire, by which it shows whether its client is still there. */
+  /** Writes to a streamed wire, which shows whether its client is still there. */
   probe(): void {
     if (!this.#output.closed && (this.#output.begun || this.#host.exchanges.length > 0)) this.#host.keepAlive()
   }
@@ -204,7 +204,7 @@ export class ClientLink {
   }
 
   #command(command: Command, exchange: Exchange | undefined): void {
-    // Twice as often, so that silence since the last look is at most as long as it may be.
+    // The timer runs at half that interval, so that no silence lasts longer than it may.
     if (exchange && this.#host.canKeepAlive)
       this.#keepAlive ??= setInterval(() => this.#stayAlive(), this.#peers.keepAliveMs / 2)
     const { listener } = this.#peers
@@ -212,7 +212,7 @@ export class ClientLink {
     else listener.command(this, command, exchange)
   }
 
-  /** The client holds what the exchange was to bring once it has read all of it: that counts for duplicates. */
+  /** The client holds the answer once it has read all of it; duplicates depend on that. */
   #ended(exchange: Exchange): void {
     const { turn, past, follows } = exchange
     if (!this.gone && !follows) {
@@ -253,7 +253,7 @@ export class ClientLink {
     if (this.#output.wasSilent()) this.probe()
   }
 
-  /** Codecs throw nothing; one that does all the same takes down its own client's wire, not the gateway. */
+  /** Codecs must not throw; one that does ends its own client's wire and not the gateway. */
   #safely(work: () => void): void {
     try {
       work()

@@ -16,7 +16,7 @@ export interface ClientFront {
   dialect: FrontDialect
 }
 
-/** Who a client is, and what it may use. */
+/** Identity of a client, and the agents that it may use. */
 export interface ClientAccess {
   /** Which clients share sessions: the name of the key, or `local`. */
   tenant: string
@@ -27,7 +27,7 @@ export interface ClientAccess {
   allowed?: readonly string[]
 }
 
-/** A client's wire as a route or a stand-in hands it over. */
+/** A client's wire, as a route or a stand-in opens it. */
 export interface ClientOptions {
   front: ClientFront
   context: FrontContext

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import type { FrontHost } from './front-host.ts'
 import type { Outbox } from './outbox.ts'
 
-/** What the output of a client goes through. */
+/** Dependencies of the output of a client. */
 export interface OutputWay {
   outbox: Outbox
   sink: ClientSink
@@ -15,7 +15,7 @@ export interface OutputWay {
   tap: ClientTap | undefined
   /** The time that a client may refuse to read, in milliseconds. */
   stallLimit: number
-  /** The client refused to read for longer than that, or is to be told nothing more. */
+  /** The client refused to read for longer than that, or must get nothing more. */
   stalled(): void
 }
 
@@ -33,7 +33,7 @@ export class ClientOutput {
   #ending: number | undefined
   #over = false
   #spoke = false
-  /** The UTF-16 units that were written; below 0 as long as they are what another replica has written. */
+  /** The UTF-16 units that were written; negative while they repeat what another replica has written. */
   #place: number
 
   constructor(host: FrontHost, way: OutputWay) {
@@ -64,7 +64,7 @@ export class ClientOutput {
     return this.#way.tap
   }
 
-  /** Calls back when everything sent so far is with the client; never when it is gone. */
+  /** Calls back when the client has everything that was sent so far; never when the client has left. */
   whenFlushed(callback: () => void): void {
     this.#flushed.push(callback)
     this.#schedule()
@@ -128,7 +128,10 @@ export class ClientOutput {
     return framing
   }
 
-  /** There was nothing to say: over HTTP an answer without content, which also tells an EventSource to stop asking. */
+  /**
+   * There is nothing to write: over HTTP that is an answer without content, which also tells an EventSource not to
+   * reconnect.
+   */
   #beginEmpty(): void {
     const { status } = this.#host
     this.#head = { status: this.#host.transport === 'http' && status === 200 ? 204 : status }
@@ -156,14 +159,14 @@ export class ClientOutput {
     if (this.#ending !== undefined) this.#end(this.#ending)
   }
 
-  /** The text without what another replica has told the client already. */
+  /** The text without what another replica has already written to the client. */
   #unread(text: string): string {
     const from = Math.min(text.length, Math.max(0, -this.#place))
     this.#place += text.length
     return from === 0 ? text : text.slice(from)
   }
 
-  /** Cuts the wire instead of telling the client what the record refuses. */
+  /** Cuts the wire instead of writing what the record refuses. */
   #refuse(): void {
     if (this.#ending === undefined) this.#way.stalled()
     if (!this.#over) this.abort()

@@ -14,7 +14,7 @@ export class ClientTap {
   #units = 0
   readonly #tapes = new Map<Exchange, Tape>()
 
-  /** `request` is what the client came with: the line of an HTTP request, or its arguments. */
+  /** `request` is how the client began: the line of an HTTP request, or its arguments. */
   constructor(request: string) {
     this.received(request)
   }

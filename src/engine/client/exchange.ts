@@ -19,11 +19,11 @@ import type { LiveView } from '../events/index.ts'
 
 /** The state of a client that turns take into account. */
 export interface ClientState {
-  /** It does not keep up. */
+  /** It does not read as fast as it is written to. */
   clogged: boolean
-  /** Its input has ended, and no other request of it can come on its wire. */
+  /** Its input has ended, and no other request can come on its wire. */
   inputClosed: boolean
-  /** The record refuses what it is about to be told: it gets nothing of it, and its wire is cut. */
+  /** The record refuses what is about to be sent to it: it gets nothing of it, and its wire is cut. */
   refused: boolean
 }
 
@@ -75,9 +75,9 @@ export class Exchange {
   readonly #ownLosses = new LossLedger()
   /** It is given the answer to an earlier request under its idempotency key. */
   replays = false
-  /** It ends when it has been told that its request has joined a turn. */
+  /** It ends when its client knows that its request has joined a turn. */
   endsWhenJoined = false
-  /** Hears of what is lost between its client and the gateway. */
+  /** Receives each loss between its client and the gateway. */
   onLoss: ((loss: Loss, direction: LossDirection) => void) | undefined
   /** Somebody cancelled it before it had a turn. */
   #cancelled = false
@@ -95,19 +95,19 @@ export class Exchange {
     return this.command.exchange
   }
 
-  /** It only looks on: the turn is not its own. */
+  /** It only follows: the turn is not its own. */
   get follows(): boolean {
     return this.command.type === 'turn-follow'
   }
 
-  /** Its client is told to stop: what is its own is cancelled, what it only looks on at goes on without it. */
+  /** Its client is told to stop: its own turn is cancelled, one that it only follows goes on without it. */
   stop(): void {
     const { command } = this
     if (this.follows || (command.type === 'query' && command.what === 'turns')) this.drop()
     else this.cancel()
   }
 
-  /** One event of its turn: what the front has no place for is a loss, what its form leaves out is in the view. */
+  /** One event of its turn. What the front has no place for is a loss; what its form leaves out is in the view. */
   deliver(event: TurnEvent, view: LiveView): void {
     if (this.ended) return
     const last = this.#isLast(event)
@@ -141,7 +141,7 @@ export class Exchange {
     return this.ended || (this.#cancelled && !this.turn)
   }
 
-  /** True when a client that names this means the turn of this exchange. */
+  /** True when this target of a client names the turn of this exchange. */
   isMeantBy(target: Target): boolean {
     if (this.command.type !== 'turn-start') return false
     if (target === 'running') return true
@@ -175,7 +175,7 @@ export class Exchange {
     this.drop()
   }
 
-  /** Ends it without a word: the link has answered by itself, or the client is gone. */
+  /** Ends it without an event: the link has answered by itself, or the client has left. */
   drop(): void {
     if (this.ended) return
     this.ended = true

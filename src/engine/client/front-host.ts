@@ -101,7 +101,7 @@ export class FrontHost implements ExchangeHost {
     this.#wire.inputEnded(undefined)
   }
 
-  /** Encodes an event of an exchange's turn. As `#during`, without a function for each event. */
+  /** Encodes an event of an exchange's turn. Like `#during`, without a closure for each event. */
   encode(event: TurnEvent, exchange: Exchange, view: LiveView): void {
     const { answering } = this
     const direction = this.#direction
@@ -138,14 +138,14 @@ export class FrontHost implements ExchangeHost {
     if (exchange) exchange.ended = true
     this.#encodeFault(found, input, exchange, id, http)
     if (exchange) {
-      // Nobody hears the rest of a turn whose answer has ended.
+      // A turn whose answer has ended has no reader for the rest.
       exchange.turn?.leave(exchange)
       this.ended(exchange)
     }
     if (input === 'ends') this.decodeEnd('eof')
   }
 
-  /** Has the link say something that shows whether its client is still there. */
+  /** Has the link write something that shows whether its client is still there. */
   keepAlive(): void {
     const [exchange] = this.#exchanges.values()
     if (exchange) this.#statusIs(exchange, undefined)
@@ -189,7 +189,7 @@ export class FrontHost implements ExchangeHost {
     this.#wire.command(command, exchange)
   }
 
-  /** A loss of the answer that is being encoded, or of a request: a link may read the next one while it encodes. */
+  /** A loss of the answer that is being encoded, or of a request: a link may read the next request while it encodes. */
   #report(loss: Loss, id: Id): void {
     const isAnswer = this.#direction === 'response' && this.answering?.id === id
     const exchange = this.#exchanges.get(id)

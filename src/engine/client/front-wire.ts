@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 
 /** The wire of a front link: that of a live client, or that of a recorded one. */
 export interface FrontWire {
-  /** The client asks something; `exchange` waits for the answer. */
+  /** The client gives a command; `exchange` waits for the answer. */
   command(command: Command, exchange: Exchange | undefined): void
   /** Sends the client a frame, as part of the answer to `FrontHost.answering`. */
   send(frame: Frame): void
@@ -14,7 +14,7 @@ export interface FrontWire {
   ended(exchange: Exchange): void
   /** Nothing more is read: the input has ended, or the link has closed its wire with this exit code. */
   inputEnded(exitCode: number | undefined): void
-  /** Something of a request that no exchange waits for was lost. */
+  /** A part of a request that no exchange waits for was lost. */
   lost?(loss: Loss): void
 }
 

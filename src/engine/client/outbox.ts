@@ -10,7 +10,10 @@ export class Outbox {
   readonly #unsent: (error: unknown) => void
   #waiting: (() => void)[] = []
 
-  /** `commit` and what waits may throw: `uncommitted` and `unsent` hear of it, and the rest is sent all the same. */
+  /**
+   * `commit` and the callbacks that wait may throw: `uncommitted` and `unsent` get the error, and the rest is sent all
+   * the same.
+   */
   constructor(commit: () => Awaitable<void>, uncommitted: (error: unknown) => void, unsent: (error: unknown) => void) {
     this.#commit = commit
     this.#uncommitted = uncommitted
@@ -34,7 +37,7 @@ export class Outbox {
       else all()
     } catch (error) {
       this.#uncommitted(error)
-      // Those that heard of the failure act first.
+      // Those that were told of the failure act first.
       queueMicrotask(all)
     }
   }

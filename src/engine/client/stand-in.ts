@@ -18,7 +18,7 @@ export interface StandInOptions {
   started: Started
   carrier: Carrier
   access: ClientAccess
-  /** A person is at standard input: nobody writes a first frame there before we say something. */
+  /** A person is at standard input, who writes nothing before the program does. */
   interactive?: boolean
   /** The client's wire is open, under this id. */
   connected?: (link: string) => void
@@ -26,8 +26,8 @@ export interface StandInOptions {
 
 /**
  * A program's standard input and output as a client's wire. The dialect that takes the client is asked without a frame
- * first (its arguments and environment may say enough), then with the first frame; what came before is kept for it.
- * A dialect whose environment may be stale (`peekMs`) takes the client only once stdin had its chance to say otherwise.
+ * first (its arguments and environment may say enough), then with the first frame; what came before is kept for it. A
+ * dialect whose environment may be stale (`peekMs`) takes the client only if no first frame comes within that time.
  */
 export class StandIn {
   readonly #engine: ClientOpener
@@ -79,7 +79,7 @@ export class StandIn {
     this.#client?.end(why, signal)
   }
 
-  /** Nobody reads standard output any more. */
+  /** The reader of standard output has left. */
   disconnect(): void {
     if (!this.#client) this.#decide(undefined)
     this.#client?.disconnect()
@@ -94,7 +94,7 @@ export class StandIn {
     return takenBy(this.#fronts, frame, this.#options.started)
   }
 
-  /** A long first line comes in pieces: what counts is that nothing comes any more. */
+  /** A long first line comes in pieces, so the timer starts again with each piece. */
   #awaitSilence(): void {
     clearTimeout(this.#silence)
     if (this.#peekMs === undefined) return
@@ -105,7 +105,7 @@ export class StandIn {
     if (this.#client) return
     clearTimeout(this.#silence)
     this.#first = undefined
-    // Nothing came: whichever takes an empty first line.
+    // Nothing came: the dialect that takes an empty first line.
     this.#connect(this.#takenBy(frame ?? '') ?? this.#fronts[0]!)
   }
 

@@ -7,7 +7,7 @@ export type StopSignal = keyof typeof SIGNAL_CODES
 /** The exit code that codecs give for "ended by a signal": they do not know which one. */
 export const TERMINATED = SIGNAL_CODES.SIGTERM
 
-/** The exit code for what a codec says, where this signal has stopped it. */
+/** The exit code in place of a codec's, where this signal has stopped the stand-in. */
 export function codeOfEnd(exitCode: number, signal: StopSignal): number {
   return exitCode === TERMINATED ? SIGNAL_CODES[signal] : exitCode
 }

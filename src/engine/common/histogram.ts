@@ -28,13 +28,13 @@ export function addHistogram(histogram: Histogram, other: Histogram): void {
   for (let bucket = 0; bucket < BUCKETS; bucket++) histogram[bucket]! += other[bucket]!
 }
 
-/** The percentiles of what was counted; undefined of nothing. */
+/** The percentiles of what was counted; undefined when nothing was. */
 export function percentilesOf(histogram: Histogram): Percentiles | undefined {
   const total = histogram.reduce((sum, of) => sum + of, 0)
   return total === 0 ? undefined : { p50: at(histogram, total / 2), p95: at(histogram, 0.95 * total) }
 }
 
-/** The duration that as many are below of, as the middle of its bucket. */
+/** The duration that this many are below, as the middle of its bucket. */
 function at(histogram: Histogram, below: number): number {
   let sum = 0
   const bucket = histogram.findIndex((of) => {

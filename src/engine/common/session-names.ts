@@ -1,13 +1,13 @@
 import { type Capabilities, LOCAL_TENANT, type SessionRecord } from '../../contract/index.ts'
 import { digestOf } from '../../startup/index.ts'
 
-/** The names that an agent is told for a session. `conversation` is absent where the client named none. */
+/** The names of a session towards its agent. `conversation` is absent where the client named none. */
 export interface SessionNames {
   id: string
   conversation?: string
 }
 
-/** A name as it is made here. A client that says one itself gets another one made of it. */
+/** The form of a name that is made here. A client's own name of this form is replaced by one that is made of it. */
 const MADE = /^tp-[0-9a-f]{64}$/
 
 /**

@@ -15,7 +15,7 @@ export interface AgentSettings extends AgentPolicy {
   clientMcpServers?: true
   /** Only other replicas can run it. */
   away?: true
-  /** Takes the secrets that the configuration gave the agent out of what it says of its failures. */
+  /** Removes the secrets that the configuration gave the agent from its error messages. */
   redact(text: string): string
   /** For observers: what is started or called. */
   target: { kind: 'process'; command: string } | { kind: 'http'; url: string }
@@ -36,7 +36,7 @@ export interface EngineSettings {
   limits: Limits
   /** The time that ended turns are kept, in milliseconds. */
   retention: number
-  /** By tenant; one that is not here has none. */
+  /** By tenant; one that is missing has no limits. */
   turnLimits?: ReadonlyMap<string, TurnLimits>
 }
 

@@ -67,7 +67,7 @@ export class Tape {
     if (this.#view.seq === before) delete kept.seq
   }
 
-  /** All frames, without the secrets of the gateway; `redact` takes out those of the agent. */
+  /** All frames, without the secrets of the gateway; `redact` removes those of the agent. */
   wire(redact: (text: string) => string): Wire {
     const clean = (text: string): string => this.#clean(redact(text))
     const cleaned = (side: Side): WireFrame[] => side.frames.map((frame) => ({ ...frame, text: clean(frame.text) }))
@@ -88,7 +88,7 @@ class Side {
     return [...this.#head, ...gap, ...this.#tail]
   }
 
-  /** Adds a frame; gives it as it is kept. */
+  /** Adds a frame; returns it as it is kept. */
   add(frame: WireFrame): WireFrame {
     const kept = cut(frame)
     const units = unitsOf(kept)
@@ -111,7 +111,7 @@ function cut(frame: WireFrame): WireFrame {
   return frame.text.length <= FRAME_UNITS ? frame : { ...frame, text: frame.text.slice(0, FRAME_UNITS), cut: true }
 }
 
-/** An empty frame takes room too. */
+/** An empty frame counts too. */
 function unitsOf({ text }: WireFrame): number {
   return text.length + 64
 }

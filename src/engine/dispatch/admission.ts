@@ -22,7 +22,7 @@ import type { RouteChoice } from './router.ts'
 import type { SessionOpener } from './session-opener.ts'
 import type { TurnStarter } from './turn-starter.ts'
 
-/** The verdict on a request that no other one answers. */
+/** The verdict on a request that no earlier request answers. */
 const RUNS: Verdict = { do: 'run' }
 
 /** The record, as admission reads and writes it. */
@@ -49,8 +49,8 @@ export interface AdmissionSteps {
 }
 
 /**
- * From a `turn-start` to a turn in its session's line: what would be lost, once only, the session and its record, a
- * place, the beginning. Whatever speaks against it ends the exchange with the fault that says so.
+ * Admits a `turn-start`: checks losses and the idempotency key, opens the session and its record, finds a place, and
+ * begins the turn. Any refusal ends the exchange with its fault.
  */
 export class Admission {
   readonly #record: AdmissionRecord
@@ -61,7 +61,7 @@ export class Admission {
     this.#steps = steps
   }
 
-  /** Takes the turn, or joins it to one that runs, or answers it from the record. */
+  /** Runs the request, joins it to a turn that runs, or answers it from the record. */
   async start(client: ClientLink, asked: Command & TurnStart, choice: RouteChoice, exchange: Exchange): Promise<void> {
     const { order, duplicates } = this.#steps
     const { forwarding } = this.#record.opener
@@ -114,7 +114,7 @@ export class Admission {
     await this.#settle(this.#record.idempotency.handOver(keyed(entry), judged.turn.id))
   }
 
-  /** The record of the request's session; for a request that rests on it, the fault that it cannot be written. */
+  /** The record of the request's session; for a request that needs it, the fault that it cannot be written. */
   #open(entry: Entry, at: number): Awaitable<SessionRecord | Fault | undefined> {
     const key = sessionKey(entry, entry.agent)
     const { forwarding } = this.#record.opener
@@ -158,11 +158,11 @@ export class Admission {
     const { watch, recorder, idempotency, opener } = this.#record
     const { forwarding } = opener
     const { client, command } = entry
-    // The replica that runs the turn which holds the key shows it as it comes.
+    // The request goes to the replica that runs the turn with the key, which streams it.
     const elsewhere = async (record: TurnRecord): Promise<void> => {
       if (client.mayLeave && !(await forwarding?.ofHolder(client, record, command))) client.settle()
     }
-    // Whether the key's last answer has reached its client decides.
+    // The verdict depends on whether the key's last answer has reached its client.
     recorder.markDelivered()
     try {
       return await idempotency.claim(keyed(entry), () => entry.exchange.unwanted, forwarding && elsewhere)
@@ -179,7 +179,7 @@ export class Admission {
     return running?.questions?.parked && running
   }
 
-  /** No turn begins: who sends the same again is not taken for a duplicate. */
+  /** No turn begins: the same request sent again is not a duplicate. */
   async #refuse(entry: Entry, why: Fault): Promise<void> {
     entry.exchange.fail(why)
     await this.#giveUp(entry)

@@ -44,9 +44,9 @@ export interface ControlPeers {
 }
 
 /**
- * The commands that need no turn: handed to the session's live agent where its protocol has them; what is asked of the agent
- * itself to another process of it, started for that where there is room. Else they are served by the gateway where it
- * can, else refused. Each ends its exchange with one `command-reply`.
+ * Handles the commands that need no turn. The session's live agent gets them where its protocol has them; a question
+ * about the agent itself may go to another of its processes, which is started if there is room. Other commands are
+ * served by the gateway if it can, else refused. Each ends its exchange with one `command-reply`.
  */
 export class Controls {
   readonly #store: Store
@@ -74,7 +74,7 @@ export class Controls {
   ): Promise<void> {
     const subject = await this.#order.run(client, () => this.#subjectOf(command, context))
     if (command.type === 'session-clear' && isBusy(subject)) {
-      // An agent that says that it has done this goes on with the conversation that its turn holds.
+      // The agent has confirmed it, and continues the conversation of its session.
       exchange?.reply({ fault: BUSY })
       return
     }
@@ -94,7 +94,7 @@ export class Controls {
     return { record, live }
   }
 
-  /** Has an agent that keeps sessions itself delete its own. The gateway deletes what it keeps, whatever the agent says. */
+  /** Has an agent that keeps sessions delete its own. The gateway deletes its record whatever the agent answers. */
   async #deleteByAgent(command: CommandOf<'session-delete'>, { settings, tenant }: ControlContext): Promise<void> {
     const record = await this.#store.readSession(command.id)
     const agent = record?.tenant === tenant && settings.agents.get(record.agent)
@@ -117,7 +117,7 @@ export class Controls {
   ): Promise<Answered | undefined> {
     if (live && canTake(live, command)) {
       if (command.type !== 'session-close') return this.#handOver(command, context, live)
-      // Not every protocol answers it, and the session is given up whatever the agent says.
+      // Not every protocol answers it, and the session is given up whatever the agent answers.
       live.link?.send(wordedFor(command, live))
     }
     if (command.type !== 'query' || !isOfAgent(command, context.agent, record)) return undefined
@@ -135,7 +135,7 @@ export class Controls {
     return inClientsWords(reply, command)
   }
 
-  /** Asks any process of the agent. It is not told which session is meant: it knows none. */
+  /** Asks any process of the agent, without the session, which it does not know. */
   async #askAgent(command: CommandOf<'query'>, context: ControlContext): Promise<Answered | undefined> {
     const { session: _, ...question } = command
     const other = command.what === 'models' ? this.#sessions.live.idleOf(context.agent) : undefined
@@ -159,7 +159,7 @@ function wordedFor(command: ControlCommand, { names, record: { bound } }: LiveSe
 /** Questions that the session's agent answers, where it lives. */
 const OF_SESSIONS: ReadonlySet<QueryWhat> = new Set(['messages', 'state', 'models', 'offers', 'hints'])
 
-/** Other questions are about the gateway: they need no session. */
+/** Other queries are about the gateway and need no session. */
 function needsSession(command: ControlCommand): boolean {
   if (command.type !== 'query') return true
   return OF_SESSIONS.has(command.what) || (command.what === 'session' && command.args === undefined)
@@ -167,7 +167,7 @@ function needsSession(command: ControlCommand): boolean {
 
 /**
  * True for what a process without a conversation knows: its models and hints, and the state of a session that has not
- * begun. Of one that has, the gateway's record knows more.
+ * begun. For one that has begun, the gateway's record knows more.
  */
 function isOfAgent({ what }: CommandOf<'query'>, agent: AgentSettings, record: SessionRecord | undefined): boolean {
   if (agent.target.kind !== 'process' || agent.dialect.back.capabilities[`query.${what}`] === 'none') return false

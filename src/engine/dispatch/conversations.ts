@@ -16,7 +16,7 @@ const NOT_KEPT = fault(
   'session-not-found',
   'The session has gone on since that turn, and what was said is not kept; send the whole conversation.',
 )
-/** A conversation that goes on in another session than the one which its client means. */
+/** A conversation that goes on in another session than the one that its client names. */
 const OTHER_SESSION: Loss = { kind: 'weakened', item: 'session.id', why: 'policy', count: 1 }
 
 /** The time for which a place is held for one request, in milliseconds: until its turn is recorded. */
@@ -51,7 +51,9 @@ export class Conversations {
     this.#peers = peers
   }
 
-  /** The request with its session, and with what its agent gets of the conversation; or why there is none. */
+  /**
+   * The request with its session, and with what its agent gets of the conversation; or the reason why there is none.
+   */
   find(entry: Entry): Awaitable<Entry | Fault> {
     const { after, historyMode } = entry.command
     if (after === undefined && historyMode === undefined) return entry
@@ -75,7 +77,9 @@ export class Conversations {
     return resumes ? this.#adding(entry) : entry
   }
 
-  /** While nothing can be written no place in a session is certain: who tells the whole conversation needs none. */
+  /**
+   * While nothing can be written no place in a session is certain. A request with the whole conversation needs none.
+   */
   #unrecorded(entry: Entry): Entry | Fault {
     const { after, historyMode } = entry.command
     if (after !== undefined) return UNWRITABLE
@@ -104,7 +108,7 @@ export class Conversations {
     return { ...entry, told: { named: nameOf(entry), digest: conversationDigest([]) } }
   }
 
-  /** The request in the session that its client names if that has had no turn, else in one of its own. */
+  /** The request in the session that its client names if that has had no turn, else in a new one. */
   async #beginning(entry: Entry): Promise<Entry | Fault> {
     const why = refusalFor(entry.client.options.front.dialect, entry.command, entry.agent, entry.route)
     if (why) return why
@@ -171,7 +175,7 @@ export class Conversations {
     return (await store.claim(place, command.turn, '', now(), HELD_MS)).state === 'new'
   }
 
-  /** The request in a session of its own, whose agent is told the conversation up to the turn. */
+  /** The request in a new session, whose agent is told the conversation up to the turn. */
   async #replayed(entry: Entry, { turn, session }: Left): Promise<Entry | Fault> {
     if (turn.measures?.shape) return NOT_KEPT
     const own = insteadOf(session, entry)

@@ -31,7 +31,7 @@ export interface DispatchPeers {
   now(): number
 }
 
-/** Gives each command of a client to the one that takes it. */
+/** Gives each command of a client to its handler. */
 export class Dispatcher implements ClientListener {
   readonly #takers: Takers
   readonly #peers: DispatchPeers
@@ -43,7 +43,10 @@ export class Dispatcher implements ClientListener {
     this.#peers = peers
   }
 
-  /** Takes a command. Whatever goes wrong inside the gateway ends the exchange with the client's own error, and is logged. */
+  /**
+   * Takes a command. A failure inside the gateway ends the exchange with an error of the client's protocol, and is
+   * logged.
+   */
   command(client: ClientLink, command: Command, exchange: Exchange | undefined): void {
     const done = this.#dispatch(client, command, exchange).catch((error: unknown) => {
       const { traceparent } = client.scope.carrier
@@ -59,7 +62,7 @@ export class Dispatcher implements ClientListener {
     this.#peers.recorder.delivered(turn)
   }
 
-  /** Logs that the codec of a client threw something. */
+  /** Logs that the codec of a client threw an exception. */
   broken({ options: { front } }: ClientLink, error: unknown): void {
     this.#peers.log.error('the codec of a client failed', { front: front.name, error: String(error) })
   }

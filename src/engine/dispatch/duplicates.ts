@@ -9,7 +9,7 @@ const CONFLICT = fault(
   'Another request has this id or idempotency key: it differs in more than the attempt. Send this one under a new one.',
 )
 
-/** Requests that begin no turn of their own: the answer to an earlier one is theirs, or they answer a question. */
+/** Handles requests that begin no turn: they get the answer to an earlier request, or they answer a question. */
 export class Duplicates {
   readonly #host: PastHost
   readonly #idempotency: Idempotency
@@ -35,8 +35,8 @@ export class Duplicates {
   }
 
   /**
-   * A request comes without the token of the park that its session is in. It answers what is asked when its text is the
-   * id of an option, else its client is asked again. No turn of its own begins: it would wait for the parked one.
+   * Handles a request without the token of the park that its session is in. It answers the question if its text is the
+   * id of an option, else its client is asked again. It begins no turn, which would wait for the parked one.
    */
   async askAgain(turn: Turn, entry: Entry): Promise<void> {
     const { client, command, exchange } = entry

@@ -7,8 +7,8 @@ import type { Keyed, Told } from '../record/index.ts'
 import type { RouteChoice } from './router.ts'
 
 /**
- * A request for a turn, on its way in. Its command has a session, and no wish that its agent should not hear. `asked` is
- * the session that its client named.
+ * A request for a turn before its admission. Its command has a session, and no wish that is not meant for its agent.
+ * `asked` is the session that its client named.
  */
 export interface Entry {
   client: ClientLink
@@ -38,7 +38,7 @@ export function entryOf(
 ): Entry | Fault {
   const told = inFolder(asked, agent)
   const { history: _, ...alone } = told
-  // Whether its agent has to be told the whole conversation is not known yet.
+  // It is not known yet whether its agent has to be told the whole conversation.
   const judged = told.historyMode === 'complete' ? alone : told
   const why = refusalFor(client.options.front.dialect, judged, agent, route)
   if (why) return why
@@ -60,7 +60,7 @@ export function sessionKey({ client, command }: Entry, agent: AgentSettings): Se
  */
 export function keyed({ client, command, asked, agent }: Entry): Keyed {
   const { front, access } = client.options
-  // A session that is not named is that of this request alone.
+  // A request that names no session has one of its own.
   const { id = command.turn, conversation = '' } = asked ?? {}
   const names = command.once?.scope === 'tenant' ? [] : [id, conversation]
   const { session: _, ...rest } = command
@@ -68,7 +68,7 @@ export function keyed({ client, command, asked, agent }: Entry): Keyed {
   return { scope: JSON.stringify([access.tenant, front.codec.name, ...names]), agent: agent.name, command: named }
 }
 
-/** A turn of an agent as observers see it. Its content is given only where its client calls it public, or does not say. */
+/** A turn of an agent as observers see it. Its content is included unless its client calls it secret. */
 export function infoOf({ command, exchange, route: { when, journal } }: Entry, agent: AgentSettings): TurnInfo {
   const { model, systemPrompt } = command.options
   const asked = Object.entries(when).map(([fact, pattern]) => `${fact}=${pattern}`)
@@ -90,14 +90,14 @@ export function principalOf({ options: { context, access } }: ClientLink): strin
   return `client ${context.principal ?? access.tenant}`
 }
 
-/** An agent that works in its client's folder anyway need not know it, if its protocol has no word for it. */
+/** An agent that works in its client's folder anyway need not be told it if its protocol has no place for it. */
 function inFolder(asked: Command & TurnStart, { context, workspaces, dialect }: AgentSettings): Command & TurnStart {
   const { cwd, ...rest } = asked
   const isMoved = workspaces !== undefined && dialect.back.capabilities['start.cwd'] === 'none'
   return cwd !== undefined && (isMoved || cwd === context.process?.cwd) ? rest : asked
 }
 
-/** A model that was only the agent's name in the client's words is no wish that the agent should hear. */
+/** A `model` that only named the agent is not passed on to the agent. */
 function optionsFor({ options, agent: named }: Command & TurnStart, agent: AgentSettings): TurnStart['options'] {
   const { model, ...rest } = options
   return named === agent.name && model === named ? rest : options

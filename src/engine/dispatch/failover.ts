@@ -15,7 +15,7 @@ export interface FailoverPeers {
   now(): number
 }
 
-/** Puts turns whose agent could not be used in the line of another one. */
+/** Moves turns whose agent could not be used to the line of another one. */
 export class Failover {
   readonly #peers: FailoverPeers
 

@@ -43,7 +43,7 @@ export class Forwarding {
     this.#peers = peers
   }
 
-  /** The session of a key, taken for this replica where it is nobody's. */
+  /** The session of a key, taken for this replica if it belongs to none. */
   take(key: SessionKey): Promise<SessionRecord> {
     return this.#peers.replicas.take(key)
   }
@@ -55,7 +55,7 @@ export class Forwarding {
     return Object.fromEntries(agents.map((agent) => [agent.name, sessions.roomFor(agent)]))
   }
 
-  /** Sends a command on that is about a turn of another replica. True when it did. */
+  /** Forwards a command about a turn of another replica. True when it did. */
   async ofTurn(client: ClientLink, command: Command, target: Target): Promise<boolean> {
     const { tenant } = client.options.access
     if (this.#peers.turns.find(tenant, target, command.session?.id)) return false
@@ -63,12 +63,12 @@ export class Forwarding {
     return record?.tenant === tenant && record.outcome === undefined && this.#toOwner(client, record, command)
   }
 
-  /** Sends a request on whose key the turn of this record holds. True when it did. */
+  /** Forwards a request whose key the turn of this record holds. True when it did. */
   ofHolder(client: ClientLink, record: TurnRecord, command: Command): Promise<boolean> {
     return this.#toOwner(client, record, command)
   }
 
-  /** Sends a command without a turn on to the replica that has its session, or else has the agent. True when it did. */
+  /** Forwards a command without a turn to the replica that has its session, or else has the agent. True when it did. */
   async ofControl(client: ClientLink, command: Command, agent: AgentSettings): Promise<boolean> {
     const named = turnIn(command)
     if (named !== undefined) return this.ofTurn(client, command, { turn: named })
@@ -79,8 +79,9 @@ export class Forwarding {
   }
 
   /**
-   * The session of a request for a turn when it is this replica's, taken where it is nobody's; or the replica that is to
-   * have the request; or why there is none. Undefined when a process has it that other ones cannot reach.
+   * The session of a request for a turn if it is this replica's, or is taken because it belongs to none; or the replica
+   * that is to get the request; or the reason why there is none. Undefined when a process has it that others cannot
+   * reach.
    */
   async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
     const { replicas } = this.#peers
@@ -96,13 +97,13 @@ export class Forwarding {
     return owner !== undefined && this.#peers.replicas.isOwn(owner)
   }
 
-  /** True when a session that is nobody's may begin here. What another replica has sent need not find room. */
+  /** True when a session that belongs to no replica may begin here. A request from another replica needs no room. */
   #takes(client: ClientLink, agent: AgentSettings): boolean {
     if (this.draining || agent.away) return false
     return client.forwarded || !client.mayLeave || this.#peers.sessions.roomFor(agent) > 0
   }
 
-  /** Where a session is that may not begin here; undefined when it has to all the same. */
+  /** The replica for a session that may not begin here; undefined when it must begin here all the same. */
   async #instead(key: SessionKey, agent: AgentSettings): Promise<Replica | Fault | undefined> {
     const { store, replicas } = this.#peers
     const known = await store.findSession(key)
@@ -120,8 +121,8 @@ export class Forwarding {
   }
 
   /**
-   * Gets a session that another replica has, for a request that cannot be sent there: it waits until no turn runs there,
-   * as it would for one that runs here.
+   * Gets a session from another replica for a request that cannot be sent there. The request waits until no turn runs
+   * there, as it would for one that runs here.
    */
   async bring({ client, command, exchange, agent, route }: Entry, key: SessionKey): Promise<SessionRecord | Fault> {
     const { replicas, cluster } = this.#peers
@@ -186,7 +187,7 @@ function turnIn(command: Command): string | undefined {
   return isRecord(args) && typeof args['turn'] === 'string' ? args['turn'] : undefined
 }
 
-/** True for a command that may be given twice: it changes nothing the second time. */
+/** True for an idempotent command. */
 export function isRepeatable(command: Command): boolean {
   return command.type !== 'turn-start' || command.once !== undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Runs steps with the same key one after the other, in the order in which they come. One that finds none before it runs
- * at once, so a store that answers at once is not slowed down.
+ * Runs steps with the same key one after the other, in the order in which they come. A step without one before it runs
+ * synchronously, so a store that answers synchronously is not slowed down.
  */
 export class InOrder<Key> {
   readonly #last = new Map<Key, Promise<unknown>>()

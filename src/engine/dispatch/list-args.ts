@@ -16,7 +16,7 @@ const STATES: readonly unknown[] = ['running', 'completed', 'failed', 'cancelled
 /** The members of the args that are texts. */
 const TEXTS = ['agent', 'key', 'q', 'before', 'front', 'back', 'session', 'state'] as const
 
-/** The args of a list of turns, or why they are none. An empty text counts as absent: forms send them. */
+/** The args of a list of turns, or the reason why they are invalid. An empty text counts as absent: forms send them. */
 export function turnsArgs(args: JsonText | undefined): TurnsArgs | Fault {
   const given = args === undefined ? {} : parse(args)
   if (!isRecord(given)) return wrong('they are not a JSON object')
@@ -36,7 +36,7 @@ export function turnsArgs(args: JsonText | undefined): TurnsArgs | Fault {
   }
 }
 
-/** The args of a list of sessions, or why they are none. */
+/** The args of a list of sessions, or the reason why they are invalid. */
 export function sessionsArgs(args: JsonText | undefined): SessionsArgs | Fault {
   const read = turnsArgs(args)
   if ('code' in read) return read

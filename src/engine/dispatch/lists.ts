@@ -22,7 +22,7 @@ export interface Known {
   turns: LiveTurns
 }
 
-/** Who asks: its tenant, and whether it may see those of others. */
+/** The client that asks: its tenant, and whether it may see the turns and sessions of others. */
 export interface Viewer {
   tenant: string
   admin: boolean
@@ -35,7 +35,7 @@ export function viewerOf({ tenant, role }: ClientAccess): Viewer {
 
 const NO_SUCH = fault('session-not-found', 'There is no such entry to go on from; begin again without "before".')
 
-/** True for what the client may see when it names it. */
+/** True for a turn or session that the client may see by its id. */
 export function maySee({ tenant, admin }: Viewer, of: { tenant: string } | undefined): boolean {
   return of !== undefined && (admin || of.tenant === tenant)
 }

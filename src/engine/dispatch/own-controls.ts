@@ -7,7 +7,7 @@ import { scopeOf, type Viewer } from './lists.ts'
 import { answerQuery, followedTurns } from './queries.ts'
 import { BUSY, type SessionChanges } from './session-changes.ts'
 
-/** Every command that neither starts a turn nor is about one. */
+/** A command that neither starts a turn nor is about one. */
 export type ControlCommand = Exclude<
   Command,
   TurnStart | { type: 'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply' }

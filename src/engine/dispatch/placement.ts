@@ -18,7 +18,7 @@ export interface Place {
 /** The verdict on a place: the turn begins there, steers the one that runs there, or is refused. */
 export type PlaceVerdict = { do: 'run' } | { do: 'steer'; turn: Turn } | { do: 'refuse'; why: Fault }
 
-/** Finds the place of a turn: an agent that can be used, and room in its session's line. */
+/** Finds the place of a turn: a usable agent, and room in its session's line. */
 export class Placement {
   readonly #opener: SessionOpener
   readonly #breakers: Breakers
@@ -48,8 +48,8 @@ export class Placement {
   }
 
   /**
-   * Judges a place at once, so that the turn can take it before another one does. Without a turn it is given back.
-   * `barred` says why the client may not begin another turn, if it may not.
+   * Judges a place synchronously, so that no other turn takes it first. Without a turn it is given back. `barred` is
+   * the reason why the client may not begin another turn, if any.
    */
   judge({ command, route }: Entry, { agents, session }: Place, barred?: Fault): PlaceVerdict {
     const agent = agents[0]!
@@ -71,7 +71,10 @@ export class Placement {
   }
 }
 
-/** True when a request for a turn goes to the running one: on a route that takes no losses, when all of it can. */
+/**
+ * True when a request for a turn steers the running one; on a route that takes no losses, only if nothing of it is
+ * lost.
+ */
 function steers({ busy, loss }: Route, command: Command & TurnStart): boolean {
   return busy === 'steer' && (loss !== 'strict' || steeringLosses(command).length === 0)
 }

@@ -32,7 +32,7 @@ export interface QuerySubject {
   agent: AgentSettings
   /** The agents that the client may use. */
   allowed?: readonly string[]
-  /** Who asks. */
+  /** The client that asks. */
   viewer: Viewer
   /** The client's id of the session. */
   session: string
@@ -41,7 +41,9 @@ export interface QuerySubject {
   record: string | undefined
 }
 
-/** Answers what a front asks of the gateway itself: the data of a `command-reply`, or why it cannot be answered. */
+/**
+ * Answers the queries that the gateway serves itself: the data of a `command-reply`, or the reason why there is none.
+ */
 export async function answerQuery(
   known: Known,
   command: CommandOf<'query'>,
@@ -79,7 +81,7 @@ export async function answerQuery(
   }
 }
 
-/** The args of a query that is answered again whenever a turn gets further; undefined for any other. */
+/** The args of a query that is answered again whenever a turn changes its state; undefined for other queries. */
 export function followedTurns({ what, args }: CommandOf<'query'>): TurnsArgs | undefined {
   const read = what === 'turns' ? turnsArgs(args) : {}
   return 'follow' in read ? read : undefined

@@ -2,7 +2,7 @@ import type { Route } from '../../contract/index.ts'
 import { compileGlob, type Glob } from '../../model/index.ts'
 import type { EngineSettings } from '../common/index.ts'
 
-/** What the conditions of routes are about; absent where a request does not say it. */
+/** The facts that conditions of routes test; absent where a request does not have them. */
 export type Facts = Readonly<Record<keyof Route['when'], string | undefined>>
 
 /** A route with its conditions, all of which must hold. */
@@ -60,6 +60,6 @@ function rowOf(route: Route): Row {
 function holds(glob: Glob, fact: keyof Facts, facts: Facts): boolean {
   const value = facts[fact]
   if (value === undefined) return false
-  // `agentproc` means its front in every dialect.
+  // `agentproc` matches its front in every dialect.
   return glob(value) || (fact === 'front' && glob(value.split('@')[0]!))
 }

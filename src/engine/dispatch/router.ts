@@ -25,8 +25,8 @@ export interface RouteChoice {
 
 /**
  * Chooses the agent of a turn: the one named explicitly, else the one that the protocol's own field names (when there
- * is one of that name), else the first matching route, else the default. A route's policies apply whoever chose. What is
- * asked of the gateway as a whole is no agent's business: any will do.
+ * is one of that name), else the first matching route, else the default. A route's policies apply however the agent was
+ * chosen. Queries about the gateway as a whole go to any agent.
  */
 export function chooseAgent(settings: EngineSettings, query: RouteQuery): RouteChoice | Fault {
   const [first] = isOfAll(query.command) ? settings.agents.values() : []
@@ -66,7 +66,7 @@ function isOfAll(command: Command): boolean {
   return command.type === 'session-delete'
 }
 
-/** True when a key that is limited to these agents (globs; undefined means all) may use the one of that name. */
+/** True when a key that is limited to these agents (globs; undefined means all) may use the agent of this name. */
 export function mayUse(allowed: readonly string[] | undefined, name: string): boolean {
   return !allowed || allowed.some((pattern) => globMatches(pattern, name))
 }

@@ -4,7 +4,7 @@ import type { AgentLink } from '../agent/index.ts'
 import { type AgentSettings, newId } from '../common/index.ts'
 import type { LiveSession } from '../session/index.ts'
 
-/** The fault of a change to a session that works. */
+/** The fault of a change to a session with a running turn. */
 export const BUSY: Fault = fault('session-busy', 'A turn of this session runs; cancel it first.')
 
 /** Whose session is changed, and when, in milliseconds since the epoch. */
@@ -22,7 +22,7 @@ export class SessionChanges {
     this.#store = store
   }
 
-  /** The agent has done a command itself: what follows here. */
+  /** Follows up on a command that the agent has carried out itself. */
   async done(command: Command, live: LiveSession, link: AgentLink, at: number): Promise<void> {
     if (command.type === 'session-clear') live.memory.forget(await this.#store.clearSession(live.record.id, at))
     else if (command.type === 'config-set') {
@@ -70,7 +70,9 @@ export class SessionChanges {
   }
 }
 
-/** True when turns can be run as the client wants it: a mode or an option is set before a turn, a model or an effort with it. */
+/**
+ * True when turns can be run with the setting: a mode or an option is set before a turn, a model or an effort with it.
+ */
 function canBeSet({ model, mode, effort, option }: CommandOf<'config-set'>, agent: AgentSettings): boolean {
   const { capabilities } = agent.dialect.back
   return (

@@ -28,7 +28,7 @@ export class SessionOpener {
     this.#sessions = sessions
   }
 
-  /** The record of a session. When nothing can be written one that is only in memory will do. */
+  /** The record of a session; when nothing can be written, one that is only in memory. */
   record(key: SessionKey, at: number): Awaitable<SessionRecord> {
     if (!this.#watch.writable) return this.#unwritten(key, at)
     if (this.forwarding) return this.forwarding.take(key).catch((error: unknown) => this.#failed(error, key, at))
@@ -70,8 +70,8 @@ export class SessionOpener {
   }
 
   /**
-   * The session of another agent that takes over a turn. A mode that was set for the first agent holds for it too: no
-   * turn runs in a weaker one.
+   * The session of another agent that takes over a turn. A mode that was set for the first agent holds for it too, so
+   * that no turn runs in a weaker one.
    */
   async openInstead(key: SessionKey, agent: AgentSettings, at: number, from?: SessionSettings): Promise<LiveSession> {
     const record = await this.record(key, at)
@@ -80,7 +80,7 @@ export class SessionOpener {
     return session
   }
 
-  /** A session goes on from another one: what the client has set for that holds for it too. */
+  /** A session goes on from another one, with the settings that the client has made for that one. */
   async inherit(record: SessionRecord, { model, effort, mode }: SessionSettings): Promise<void> {
     const settings = {
       ...(model !== undefined && { model }),

@@ -17,13 +17,13 @@ import { SessionOpener } from './session-opener.ts'
 import { TurnCommands } from './turn-commands.ts'
 import { TurnStarter } from './turn-starter.ts'
 
-/** The ground that all of the gateway stands on. `now` is milliseconds since the epoch. */
+/** Dependencies of the whole gateway. `now` is milliseconds since the epoch. */
 export interface Base {
   store: Store
   log: EngineLog
   settings: CurrentSettings
   now(): number
-  /** Takes secrets out of a text that is kept. */
+  /** Removes secrets from a text that is kept. */
   clean(text: string): string
 }
 

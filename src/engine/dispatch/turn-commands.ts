@@ -91,7 +91,9 @@ export class TurnCommands {
     await this.#showPast(client, id, 0, exchange)
   }
 
-  /** Forgets an ended turn of the tenant. A parked one waits for nobody but the client that deletes it: it is cancelled. */
+  /**
+   * Forgets an ended turn of the tenant. A parked one waits only for the client that deletes it, so it is cancelled.
+   */
   async #delete(id: Id, tenant: string, exchange: Exchange | undefined): Promise<void> {
     const live = this.#turns.get(id)
     if (live?.questions?.parked && live.session.record.tenant === tenant) await cancelled(live)
@@ -124,7 +126,7 @@ export class TurnCommands {
     if (past && exchange) await this.#showPast(client, past.turn, past.seq, exchange)
   }
 
-  /** Goes on with a parked turn. Gives the place from which the exchange is to be shown what has become of it, if any. */
+  /** Goes on with a parked turn. Returns the event from which the exchange is shown the rest, if any. */
   async #goOn(
     client: ClientLink,
     command: CommandOf<'ask-reply'>,
@@ -139,12 +141,12 @@ export class TurnCommands {
     if (exchange && turn) await join(turn, exchange, parked.seq)
     if (exchange?.ended) return undefined
     if (turn && answerAll(turn, command, parked.asks, principalOf(client))) return undefined
-    // Nobody waits for it any longer: what has become of the turn is the answer.
+    // Nobody waits for it any longer: the state of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
     return turn ? undefined : parked
   }
 
-  /** Reads from the turn's record where it was parked under this token. */
+  /** Finds in the turn's record the event at which it was parked under this token. */
   async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
     const turn = turnOf(continuation)
     await this.#recorder.flush()
@@ -190,14 +192,14 @@ export function turnOf(continuation: string): Id {
 /** The id of no question. */
 const NONE: Id = ''
 
-/** The question that an answer is for, by its id or its place; undefined when it says neither. */
+/** The question that an answer is for, by its id or its place; undefined when it has neither. */
 function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[]): Id | undefined {
   return ask ?? (at === undefined ? undefined : (asks[at] ?? NONE))
 }
 
 /**
- * Gives a parked turn all answers that a request brings, and before them what its client says besides: with the last
- * answer the agent goes on. False when none of its questions is open any more.
+ * Gives a parked turn the text of a request, then all its answers: with the last answer the agent goes on. False when
+ * none of its questions is open any more.
  */
 function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly Id[], by: string): boolean {
   const { ask, at, reply, also = [], ...rest } = command
@@ -212,7 +214,7 @@ function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly I
   return became.some((what) => what !== 'gone')
 }
 
-/** Tells the agent what its client says besides its answers, where the agent listens while it works. */
+/** Gives the agent the text of a request besides its answers, if the agent takes input while it works. */
 function sayBesides(turn: Turn, { exchange, input }: CommandOf<'ask-reply'>): void {
   if (input && !turn.tellAgent({ exchange, input })) turn.loss(dropped('turn-steer'))
 }
@@ -221,7 +223,7 @@ function refused(exchange: Exchange | undefined, why: Fault): undefined {
   exchange?.fail(why)
 }
 
-/** Answers a command, where the client waits for an answer: it was done, or why it was not. */
+/** Answers a command if the client waits for an answer: done, or the reason why not. */
 function answered(exchange: Exchange | undefined, done: boolean | undefined, why = GONE): void {
   exchange?.reply(done ? {} : { fault: why })
 }
@@ -235,7 +237,7 @@ function unsteerable({ agent }: Turn): Fault {
   return fault('invalid-request', text)
 }
 
-/** The question has another answer already; whoever repeats the first one only wants to know what became of it. */
+/** The question has another answer already; a request that repeats the first one only asks for the outcome. */
 function contradicts(command: CommandOf<'ask-reply'>, { asks, chosen }: ParkedAt): boolean {
   const { reply } = command
   const meant = meantBy(command, asks) ?? asks[0]!

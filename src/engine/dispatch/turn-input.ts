@@ -44,7 +44,7 @@ function inputOf(turn: Turn, tenant: string): readonly Message[] | Fault {
   return [...retoldIn(turn), ...(command.task === 'prompt' ? [said] : [])]
 }
 
-/** What the request says of the conversation, and the prompt: the first of the turn's own messages. */
+/** The conversation in the request, and the prompt: the first of the turn's own messages. */
 async function recordedInput(store: Store, tenant: string, id: Id): Promise<readonly Message[] | Fault> {
   const record = await store.readTurn(id)
   if (record?.tenant !== tenant) return UNKNOWN

@@ -5,7 +5,7 @@ import { keepsContent, newTurn, type Turn, TurnClock, type TurnPeers } from '../
 import { type Entry, infoOf } from './entry.ts'
 import type { Place } from './placement.ts'
 
-/** The parts of the gateway that a turn's beginning works with. */
+/** Dependencies of `TurnStarter`. */
 export interface StarterPeers {
   turns: LiveTurns
   recorder: Recorder
@@ -14,7 +14,7 @@ export interface StarterPeers {
   watches: Watches
   /** Milliseconds since the epoch. */
   now(): number
-  /** Takes secrets out of a text that is kept. */
+  /** Removes secrets from a text that is kept. */
   clean(text: string): string
 }
 

@@ -1,11 +1,11 @@
 import { addUsage, type Usage, usageWithout } from '../../model/index.ts'
 
-/** The tokens of model calls as an agent tells them, for each answer of a turn that is parked in between. */
+/** The tokens of model calls as an agent reports them, for each answer of a turn that is parked in between. */
 export class CallTokens {
-  /** Those of earlier answers. */
+  /** The tokens of earlier answers. */
   #before: Usage
   #now: Usage | undefined
-  /** The answer that they belong to has ended: what comes next belongs to another one. */
+  /** Their answer has ended: later calls belong to the next one. */
   #over = false
 
   constructor(before: Usage = {}) {
@@ -26,14 +26,14 @@ export class CallTokens {
 
   /**
    * The tokens of the newest answer: those of its calls, or what the `total` of the turn has beyond earlier answers.
-   * Undefined when nothing is known of them. `ended`: the turn has its end.
+   * Undefined when they are not known. `ended`: the turn has its end.
    */
   answer(total: Usage | undefined, ended: boolean): Usage | undefined {
     if (ended && this.#over) this.#begin()
     return total ? usageWithout(total, this.#before) : this.#now
   }
 
-  /** Those of a view that begins with the next answer. */
+  /** The tokens for a view that begins with the next answer. */
   next(): CallTokens {
     return new CallTokens(addUsage(this.#before, this.#now ?? {}))
   }

@@ -4,11 +4,11 @@ import type { EventOf, Id, TurnEvent } from '../../model/index.ts'
 /** A piece of text of a message. */
 type Delta = EventOf<'text-delta' | 'reasoning-delta'>
 
-/** The members of a delta that is nothing else, in the two orders in which agents' halves have them. */
+/** The members of a delta without others, in the two orders that back halves use. */
 const TURN_FIRST: readonly string[] = ['turn', 'type', 'message', 'text']
 const TYPE_FIRST: readonly string[] = ['type', 'turn', 'message', 'text']
 
-/** The kind of an event that is no such delta. */
+/** The kind of an event that is not such a delta. */
 const OTHER = -1
 
 /**

@@ -13,12 +13,12 @@ interface Named {
   repeated: boolean
 }
 
-/** The things of one kind by the ids that the agent gives them. An id that is used again is another thing. */
+/** The messages or the tool calls of a turn, by the agent's ids. An id that is used again means a new one. */
 class Names {
   readonly #known = new Map<Id, Named[]>()
   readonly #used = new Set<Id>()
 
-  /** A new thing. The first one of an id keeps it, the others are told apart by a number. */
+  /** A new message or tool call. The first one of an id keeps it, later ones get a number. */
   add(wire: Id, lane: string | undefined): Named {
     const same = this.#known.get(wire) ?? []
     let id = wire
@@ -42,7 +42,7 @@ class Names {
     return same?.findLast((named) => named.lane === lane) ?? same?.at(-1)
   }
 
-  /** True when the id stands for more than one thing, or for one of another name. */
+  /** True when the id stands for several, or for one of another name. */
   isShared(wire: Id): boolean {
     const same = this.#known.get(wire)
     return same !== undefined && (same.length > 1 || same[0]!.id !== wire)
@@ -50,9 +50,9 @@ class Names {
 }
 
 /**
- * Gives every message and every tool call of a turn an id of its own, whatever ids the agent uses again: behind this
- * point an id never stands for two things. What is said of an id that several calls share goes to the oldest that still
- * waits for it. Events whose ids are unique pass as they are.
+ * Gives every message and every tool call of a turn a unique id, even if the agent uses ids again. An event about an id
+ * that several calls share belongs to the oldest call that still waits for it. Events whose ids are unique pass
+ * unchanged.
  */
 export class Identities {
   readonly #messages = new Names()
@@ -63,7 +63,7 @@ export class Identities {
     return this.#messages.add(wire, lane).id
   }
 
-  /** The open message of this id that is meant in this lane; what names no lane may mean one of another lane. */
+  /** The open message of this id in this lane; an event without a lane may mean one of another lane. */
   openedMessage(wire: Id, lane: string | undefined): Id | undefined {
     return this.#opened(wire, lane)?.id
   }
@@ -74,7 +74,7 @@ export class Identities {
     if (named) named.ended = true
   }
 
-  /** The event with ids that are unique in the turn; of messages only what is said about one that may have ended. */
+  /** The event with ids that are unique in the turn; of messages, only events about one that may have ended. */
   unique(event: TurnEvent): TurnEvent {
     switch (event.type) {
       case 'tool-start':

@@ -16,7 +16,7 @@ export interface LawContext {
   turn: Id
   /** The fault of a wire that completed without a `turn-end`. */
   missingEnd(): Fault
-  /** True once somebody asked for the turn to be cancelled: a failure after that is a cancellation. */
+  /** True once the turn was asked to be cancelled: a failure after that is a cancellation. */
   cancelled(): boolean
 }
 
@@ -52,7 +52,7 @@ const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see 
 /** A message, tool call or step that is open in a lane. */
 type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
 
-/** The events that complete a turn which was cut off after `said`: they close what is open, then end it. */
+/** The events that complete a turn that was cut off after `said`: they close what is open, then end it. */
 export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
   const closings: TurnEvent[] = []
   let over = false
@@ -60,7 +60,7 @@ export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): Tu
   for (const event of said) guard.next(event as AgentEvent)
   over = true
   guard.finish(why)
-  // Usage that was told already is held back by the guard for the end.
+  // The guard holds back usage that came already until the end.
   return closings.filter(({ type }) => type !== 'usage')
 }
 
@@ -111,7 +111,7 @@ class TurnGuard {
     }
   }
 
-  /** The wire is done: a turn that has no end yet fails with this. */
+  /** The wire has ended: a turn without an end fails with this. */
   finish(why: Fault): void {
     if (!this.ended) this.#end(failedTurn(this.#context.turn, why))
   }
@@ -178,8 +178,8 @@ class TurnGuard {
   }
 
   /**
-   * A failure after a cancellation was asked for is a cancellation; what completed in spite of it stays completed. What
-   * did not complete has a fault, also where the agent's protocol has no word for it: by its code a client knows it.
+   * A failure after a cancellation was asked for is a cancellation; a turn that completed all the same stays completed.
+   * One that did not complete has a fault even if the agent's protocol has none, because clients need its code.
    */
   #judge(end: TurnEnd): TurnEnd {
     if (end.outcome === 'completed') return end

@@ -10,7 +10,7 @@ export interface Numbered {
   event: TurnEvent
 }
 
-/** The events after number `after` in the blocks of a turn, which come in order. A number that comes again is skipped. */
+/** The events after number `after` in the blocks of a turn, which come in order. A repeated number is skipped. */
 export function numbered(blocks: readonly EventBlock[], after: number): Numbered[] {
   const events: Numbered[] = []
   let last = after

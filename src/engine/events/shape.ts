@@ -1,11 +1,11 @@
 import type { Part, TurnEvent } from '../../model/index.ts'
 
-/** In place of what is said of a failure: an agent may repeat there what it was asked. */
+/** In place of an error message: an agent may repeat its prompt there. */
 const NOT_KEPT = 'The turn failed with this error; what was said of it is not kept.'
 
 /**
- * An event without its content: what happened stays (kinds, ids, names, order, endings, usage), what was said goes.
- * For the journal of turns whose content must not be kept.
+ * An event without its content: kinds, ids, names, order, endings and usage stay, text goes. For the journal of turns
+ * whose content must not be kept.
  */
 export function shapeOf(event: TurnEvent): TurnEvent {
   const { ext: _ext, ...plain } = event
@@ -45,7 +45,7 @@ export function shapeOf(event: TurnEvent): TurnEvent {
   }
 }
 
-/** A message's parts as one empty text, so that it still counts as one that was said. */
+/** A message's parts as one empty text, so that it still counts as a message with text. */
 function withoutContent(parts: readonly Part[]): readonly Part[] {
   return parts.length === 0 ? [] : [{ type: 'text', text: '' }]
 }

@@ -21,7 +21,7 @@ export function acceptedTurn(
   return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }) }
 }
 
-/** An event of an agent with its secrets taken out of what it says of its failures. */
+/** An event of an agent without secrets in its error messages. */
 export function redacted(event: TurnEvent, redact: (text: string) => string): TurnEvent {
   if (event.type === 'notice') return { ...event, text: redact(event.text) }
   if (event.type !== 'turn-end' || !event.fault) return event

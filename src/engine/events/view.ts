@@ -20,7 +20,7 @@ interface LiveMessage extends MessageView {
   shown?: string
 }
 
-/** What a turn is, for its view: `at` is its beginning, in milliseconds since the epoch. */
+/** The facts of a turn that its view needs: `at` is its beginning, in milliseconds since the epoch. */
 interface Identity {
   readonly turn: Id
   readonly session: string
@@ -28,7 +28,7 @@ interface Identity {
   readonly at: number
 }
 
-/** What an agent says besides messages and tools. */
+/** Output of an agent besides messages and tools. */
 interface Remarks {
   readonly directives: { action: string; json: JsonText; lane?: string }[]
   readonly notices: { severity: string; code: string; text: string; lane?: string }[]
@@ -257,7 +257,7 @@ export class LiveView implements TurnView {
     const called = event.type === 'tool-call'
     const args = called ? event.args : ''
     const known = this.#toolById.get(event.tool)
-    // A call of an id whose call has ended is another one.
+    // A call with the id of one that has ended is a new call.
     if (known && known.status === undefined) {
       known.args = args
       known.called ||= called

@@ -21,11 +21,11 @@ export function knownAs({ named, digest }: Told, { tenant, agent }: { tenant: st
  * The digest of a conversation that goes on with these messages; `before` is the digest of what was said before them,
  * absent where they are its beginning. Cutting a conversation before a message of the user changes nothing.
  *
- * Compared is what every protocol has clients send back: the user's parts exactly; the assistant's text without white
- * space, because answers of several messages are joined in several ways; calls by name and arguments, results by their
- * call. What is not: ids, reasoning, what else an assistant's message holds, and fields of one protocol. Nor are calls
- * that the agent ran itself, which only some protocols show: their results are in the assistant's messages, or
- * `isOfClient` is false.
+ * The digest covers what clients of every protocol send back: the user's parts exactly; the assistant's text without
+ * white space, because protocols join the messages of an answer differently; calls by name and arguments, results by
+ * their call. It leaves out ids, reasoning, other parts of the assistant's messages, and fields of one protocol. It
+ * also leaves out calls that the agent ran itself, which only some protocols show: their results are in the assistant's
+ * messages, or `isOfClient` is false.
  */
 export function conversationDigest(
   messages: readonly Message[],
@@ -47,14 +47,14 @@ function ownCalls(messages: readonly Message[]): ReadonlySet<string> {
   return own
 }
 
-/** The things that are said in a conversation, one text for each. */
+/** The elements of a conversation that the digest covers, one text for each. */
 class Items {
   readonly #isOfClient: (tool: string) => boolean
   readonly #done: string[] = []
-  /** The assistant's text since the last thing that is not its text. */
+  /** The assistant's text since the last other element. */
   #said = ''
   readonly #calls = new Map<string, string>()
-  /** The results since the last thing that is none, in any order. */
+  /** The results since the last other element, in any order. */
   #results: string[] = []
 
   /** `isOfClient` is true for calls that are compared. */
@@ -119,7 +119,7 @@ class Items {
   }
 }
 
-/** What a part holds, in one order. */
+/** The content of a part, with its members in a fixed order. */
 function contentOf({ ext: _, ...part }: Part): unknown {
   return Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1))
 }

@@ -18,7 +18,9 @@ interface Known {
   reading: Promise<void> | undefined
 }
 
-/** What tenants have used today, in all processes. That of others may be a second old; turns that run do not count. */
+/**
+ * The use of tenants today, in all processes. That of other processes may be a second old; turns that run do not count.
+ */
 export class DayUse {
   readonly #store: Pick<Store, 'spentOf'>
   readonly #now: () => number
@@ -30,7 +32,7 @@ export class DayUse {
     this.#now = now
   }
 
-  /** The fault of a tenant that has used as much as it may in a day. */
+  /** The fault of a tenant that has reached its limit for the day. */
   async refusal(tenant: string, limits: TurnLimits): Promise<Fault | undefined> {
     const { tokensPerDay = Number.POSITIVE_INFINITY, usdPerDay = Number.POSITIVE_INFINITY } = limits
     const now = this.#now()
@@ -69,7 +71,7 @@ export class DayUse {
     return known
   }
 
-  /** What was added before is in what is read: the store does everything in the order in which it is called. */
+  /** The result includes all earlier additions: the store works in the order of calls. */
   async #read(tenant: string, known: Known): Promise<void> {
     const before = known.added
     known.added = NOTHING

@@ -7,7 +7,7 @@ import { endIfLost } from './recovery.ts'
 /** The interval at which the turns of other processes are looked up, in milliseconds. */
 const POLL_MS = 100
 
-/** What other processes on the store do with the sessions of this one. */
+/** The turns that other processes on the store run in the sessions of this one. */
 export class Elsewhere implements OtherProcesses {
   readonly #store: Store
   readonly #lease: Lease
@@ -32,7 +32,10 @@ export class Elsewhere implements OtherProcesses {
     return record && { record, used: await this.#store.isUsed(id) }
   }
 
-  /** True when one of them runs a turn of the session that began before this one. Those of a process that is gone end. */
+  /**
+   * True when one of them runs a turn of the session that began before this one. Turns of a process that has ended are
+   * ended.
+   */
   async #runBefore(turn: Turn, session: string): Promise<boolean> {
     for (const record of await this.#store.unfinishedTurns(session)) {
       if (record.owner === this.#lease.owner || !beganBefore(record, turn)) continue

@@ -11,12 +11,12 @@ import { digestOf } from '../common/index.ts'
 
 type Start = Command & TurnStart
 
-/** Members that make a request another one. A member of the type that is not in the table does not compile. */
+/** Members that distinguish requests. A member of the type that is missing in the table does not compile. */
 type Compared<T> = Readonly<Record<keyof T, boolean>>
 
 /**
- * Everything that changes the answer is compared. What is not: names that are new with each attempt, the key itself and
- * its policy, and what says how and how long the client waits for the same answer.
+ * Compares everything that changes the answer. It leaves out names that are new with each attempt, the key itself and
+ * its policy, and how and how long the client waits for the answer.
  */
 const START: Compared<Start> = {
   type: false,
@@ -58,7 +58,7 @@ const OPTIONS: Compared<TurnOptions> = {
   parallelTools: true,
   outputSchema: true,
   locale: true,
-  // The form of the answer and the patience for it: a second attempt may ask for pieces, and has less time left.
+  // The form of the answer and the time for it: a second attempt may ask for a stream, and has less time left.
   streaming: false,
   totalMs: false,
 }
@@ -78,8 +78,8 @@ const JSON_MEMBERS: ReadonlySet<string> = new Set(['json', 'schema', 'args', 'ou
 
 /**
  * A digest of all that changes the answer of a request: two are the same request when theirs are the same. `agent` is
- * the one that the request is given to. JSON counts by what it means: white space and the order of members make no
- * difference. A member that is absent is another thing than one with any value, because defaults are the agents'.
+ * the one that the request is given to. JSON is compared by its meaning: white space and the order of members make no
+ * difference. A missing member differs from one with any value, because defaults are the agents'.
  */
 export function fingerprint(command: Start, agent: string): string {
   const { invocation, options, session, ext, ...others } = command
@@ -91,7 +91,7 @@ export function fingerprint(command: Start, agent: string): string {
       ext && told ? [ext.protocol, canonicalJson(told)] : null,
       comparable(chosen(options, OPTIONS)),
       comparable(chosen(session ?? {}, SESSION)),
-      // Its arguments are a text, whatever they look like.
+      // Its arguments are compared as text, even if they look like JSON.
       invocation ? [invocation.kind, invocation.path, invocation.args] : null,
     ]),
   )

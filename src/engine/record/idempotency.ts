@@ -38,7 +38,7 @@ export type Verdict =
   /** Nobody waits for it any more. */
   | { do: 'stop' }
 
-/** Hears of a running turn of another process. */
+/** Receives a running turn of another process. */
 export type Elsewhere = (record: TurnRecord) => Promise<void>
 
 /** The claims on idempotency keys: one run per key at a time, across processes that share the store. */
@@ -57,8 +57,8 @@ export class Idempotency {
    * Claims the key of a request within its scope. A duplicate of a running turn joins it, wherever and however long it
    * runs; of an ended one it is answered from the record where the command's replay policy says so and its window is
    * open, else it runs. Another request under the key is refused while the first one runs, and until its window closes
-   * unless the key is held only for so long as it runs; then it takes the key. `unwanted` says that the client has
-   * cancelled it, or is gone. `elsewhere` hears once that another process runs the turn that holds the key.
+   * unless the key is held only while the turn runs; then it takes the key. `unwanted` is true when the client has
+   * cancelled it or has left. `elsewhere` is called once if another process runs the turn that holds the key.
    */
   async claim({ scope, agent, command }: Keyed, unwanted = () => false, elsewhere?: Elsewhere): Promise<Verdict> {
     const { once, turn } = command
@@ -72,7 +72,7 @@ export class Idempotency {
         ? this.#duplicate(found.turn, command, unwanted, elsewhere)
         : this.#other(found.turn, once))
       if (verdict) return verdict
-      // Of several that find it over one takes its place, and is found by the others.
+      // One of several that find the claim free takes it; the others find that one.
       found = await this.#store.reclaim(key, turn, body, this.#now(), found.turn)
     }
     return { do: 'run' }
@@ -84,7 +84,7 @@ export class Idempotency {
     return turn ? { do: 'join', turn } : { do: 'run' }
   }
 
-  /** A turn that runs already does what the key was claimed for: duplicates get that one's answer. */
+  /** A turn that already runs does the work of the key: duplicates get its answer. */
   async handOver({ scope, agent, command }: Keyed, running: Id): Promise<void> {
     if (!command.once) return
     const body = fingerprint(command, agent)
@@ -108,7 +108,7 @@ export class Idempotency {
     const live = this.#live.get(turn)
     if (live && !live.ended) return { do: 'join', turn: live }
     if (!record) return undefined
-    // It takes longer than was waited for: what is recorded of it is shown.
+    // The wait is over and the turn still runs: its record so far is shown.
     const shown = record.outcome === undefined || (this.#isOpen(record, once!) && (await this.#replays(record, once!)))
     return shown ? { do: 'replay', turn } : undefined
   }
@@ -126,7 +126,7 @@ export class Idempotency {
     if (replay === 'never') return false
     if (replay === 'success') return outcome === 'completed'
     if (outcome === 'completed') return !delivered
-    // A client that cancelled, or that was told to try again, wants it to run.
+    // A client that cancelled, or was told to try again, wants a new run.
     if (outcome !== 'failed' || code === undefined || isRetryable(code as ErrorCode)) return false
     const said = numbered(await this.#store.readEvents(turn, 0), 0).at(-1)?.event
     return !(said?.type === 'turn-end' && said.fault?.retryable)
@@ -134,7 +134,7 @@ export class Idempotency {
 
   /** True while the answer of an ended turn may be given again. */
   #isOpen({ turn, startedAt, endedAt = startedAt }: TurnRecord, { replay, ttlMs = WINDOW_MS[replay] }: Once): boolean {
-    // Of a turn that ended elsewhere or long ago only the machine's clock says when, which may have been set since.
+    // For a turn that ended elsewhere or long ago there is only the machine's clock, which may have been set since.
     return (this.#live.endedSince(turn) ?? this.#now() - endedAt) < ttlMs
   }
 

@@ -8,7 +8,7 @@ import type { Lease } from './lease.ts'
 import { spentBy } from './spent.ts'
 import type { StoreWatch } from './store-watch.ts'
 
-/** How long after a failure a place is given back again, in milliseconds. */
+/** The time after a failure until a place is given back again, in milliseconds. */
 const AGAIN_MS = 1000
 
 /** Dependencies of the limits of keys. */
@@ -52,7 +52,7 @@ export class KeyUse {
     void this.#giveBack()
   }
 
-  /** Gives back what is over; what the store does not take now, a little later. */
+  /** Gives back the places of ended turns; those that the store does not take now, a little later. */
   async #giveBack(): Promise<void> {
     const { store, watch } = this.#parts
     try {
@@ -66,7 +66,7 @@ export class KeyUse {
     }
   }
 
-  /** A turn has its end: gives back its place. What it has used, if its tenant has a limit of that. */
+  /** Gives back the place of a turn that has its end. Returns its use if its tenant has such a limit. */
   ended(turn: Turn): DaySpent | undefined {
     this.give(turn.id)
     const { tenant } = turn.session.record
@@ -107,7 +107,7 @@ function isDaily({ tokensPerDay, usdPerDay }: TurnLimits): boolean {
   return tokensPerDay !== undefined || usdPerDay !== undefined
 }
 
-/** The fault of a tenant that has as many turns as it may. */
+/** The fault of a tenant that has reached its limit of turns. */
 function tooMany(most: number): Fault {
   const turns = most === 1 ? 'a turn' : `${most} turns`
   return fault('overloaded', `This key has ${turns} under way, which is all that it may; send this one when one ends.`)

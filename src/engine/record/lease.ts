@@ -7,16 +7,16 @@ export const RENEW_MS = 2000
 /** The time from its renewal until a lease expires, in milliseconds: one renewal may be lost. */
 const LASTS_MS = 5000
 /**
- * The time that an expired lease is given once more, in milliseconds: its process renews within it when the machine has
- * slept or its clock was set. So a process is given up 8 s after it was last heard of. The clocks of processes that
- * share a file may differ by less than `LASTS_MS - RENEW_MS`.
+ * The grace after the expiry of a lease, in milliseconds: its process renews within it when the machine has slept or
+ * its clock was set. So a process is given up 8 s after it was last heard of. The clocks of processes that share a file
+ * may differ by less than `LASTS_MS - RENEW_MS`.
  */
 export const LAST_CALL_MS = 3000
 
-/** How long a process goes on without a renewal after its lease on another machine's store has expired. */
+/** The time that a process goes on without a renewal after its lease on another machine's store has expired. */
 const MARGIN_MS = LAST_CALL_MS / 2
 
-/** When a lease is renewed, and how long it lasts from then on, in milliseconds. */
+/** The interval at which a lease is renewed, and its duration from then on, in milliseconds. */
 export interface LeaseTimes {
   renewMs: number
   lastsMs: number
@@ -47,7 +47,7 @@ export interface LeasedTurns {
   refuse(why: Fault): void
 }
 
-/** When a lease expires: as other processes see it, and on a clock that is never set. */
+/** The expiry of a lease: on the clock that other processes see, and on a clock that is never set. */
 interface Expiry {
   at: number
   elapsed: number
@@ -65,7 +65,7 @@ export class Lease {
   #owner = newId()
   #held: LeaseRef | undefined
   #expiry: Expiry = { at: 0, elapsed: 0 }
-  /** It is lost, and its turns are about to be ended. */
+  /** The lease is lost, and its turns are about to be ended. */
   #lost = false
   #serves = false
   #taking: Promise<LeaseRef> | undefined
@@ -89,7 +89,8 @@ export class Lease {
   }
 
   /**
-   * True while this process serves, and no other one has a lease: nobody else looks for turns that it has not recorded.
+   * True while this process serves and no other one has a lease, so that no other process looks for turns that are not
+   * recorded yet.
    */
   alone(): Awaitable<boolean> {
     if (!this.#serves || !this.#held) return false
@@ -103,8 +104,8 @@ export class Lease {
   }
 
   /**
-   * Takes the lease of a name that no two live processes can have: the address that this one listens on. What another
-   * one has run under that name has ended with it. To be called before the first turn.
+   * Takes the lease of a name that no two live processes can have: the address that this one listens on. Turns that an
+   * earlier process has run under that name are over. To be called before the first turn.
    */
   async serve(name: string): Promise<void> {
     this.#serves = true
@@ -122,9 +123,9 @@ export class Lease {
   }
 
   /**
-   * False when the lease is lost, so that what this process does for its turns counts no more. Costs a look at two
-   * clocks; when one of them says that it has expired it is renewed, and a store that cannot say at once whether it
-   * still is one counts as one that says no.
+   * False when the lease is lost: what this process does for its turns no longer counts. Reads two clocks; when the
+   * lease has expired by one of them it is renewed, and a store that cannot confirm it synchronously counts as a
+   * refusal.
    */
   confirm(): boolean {
     const lease = this.#held
@@ -138,7 +139,7 @@ export class Lease {
         return true
       }
     } catch {
-      // Nobody is known to have ended it. What its turns write now fails too, which is reported.
+      // It is not known that anyone has ended it. Writes of its turns fail too, which is reported.
       return true
     }
     this.#lose()
@@ -184,7 +185,7 @@ export class Lease {
 
   async #tick(): Promise<void> {
     if (this.#isShared) this.#loseWhenOver()
-    // One that serves is there for the others to see.
+    // A process that serves keeps its lease, so that others see it.
     if (this.#serves && !this.#held && !this.#lost) await this.#retake()
     if (this.#renewing || !this.#held) return
     this.#renewing = true
@@ -192,7 +193,7 @@ export class Lease {
       if (this.#serves || this.#turns.busy) await this.#renew(this.#held)
       else await this.drop()
     } catch {
-      // It is tried again soon, and whatever a turn writes meanwhile fails too, which is reported.
+      // It is tried again soon. Writes of turns meanwhile fail too, which is reported.
     }
     this.#renewing = false
   }
@@ -219,11 +220,11 @@ export class Lease {
     return { at: this.#parts.now() + lastsMs, elapsed: elapsed() + lastsMs }
   }
 
-  /** The turns of the lease end when the step in hand is done. Those that begin after that have another one. */
+  /** The turns of the lease end when the step in hand is done. Later ones get another lease. */
   #lose(): void {
     this.#held = undefined
     this.#lost = true
-    // Another process may have taken the name that this one serves.
+    // Another process may have taken the name of this one.
     if (this.#serves) this.#owner = newId()
     queueMicrotask(() => {
       this.#lost = false

@@ -7,7 +7,7 @@ import type { WriteQueue } from './write-queue.ts'
 /** The interval at which the times of use of sessions are written, in milliseconds. */
 const TOUCH_MS = 1000
 
-/** What the record may learn a little later: which answers clients have, and when sessions were used. */
+/** Notes that the record may get a little later: which answers clients have, and when sessions were used. */
 export class Marks {
   readonly #store: Store
   readonly #watch: StoreWatch
@@ -60,13 +60,13 @@ export class Marks {
     this.#each(used, ([session, at]) => this.#store.touchSession(session, at))
   }
 
-  /** When one cannot be written the others are not tried: each would wait as long for a store that is locked. */
+  /** When one cannot be written the others are not tried: each would wait as long for a locked store. */
   #each<T>(items: readonly T[], write: (item: T) => Awaitable<void>): void {
     if (items.length > 0 && this.#watch.writable) void this.#writes.write(() => all(items, write))
   }
 }
 
-/** Writes all; those that a store does later may be done together. */
+/** Writes all; a store that answers later may do them together. */
 function all<T>(items: readonly T[], write: (item: T) => Awaitable<void>): Awaitable<void> {
   const later: Promise<void>[] = []
   for (const item of items) {

@@ -33,7 +33,7 @@ export interface Past {
 
 /**
  * Shows an exchange the recorded turn, and goes on as more is recorded while another process runs it. A turn whose
- * process is gone is ended first, so that nobody waits for ever.
+ * process has ended is ended first, so that nobody waits for ever.
  */
 export async function showPast({ store, now }: PastHost, of: Past, exchange: Exchange): Promise<void> {
   const { record } = of
@@ -46,7 +46,7 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
   for (let after = of.after; ; ) {
     const { over, shape, endedAt, losses } = await stateOf(store, record.turn, now())
     if (losses) past.losses = losses
-    // Without what was said it would be an empty success.
+    // Without its content it would be an empty success.
     if (shape && !exchange.follows) return exchange.fail(NOT_KEPT)
     const entries = numbered(await store.readEvents(record.turn, after), after)
     for (const entry of entries) {
@@ -54,7 +54,7 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
       // The losses that its answer names are recorded with its end, after its events.
       if (event.type === 'turn-end' && !over) break
       after = seq
-      // It keeps its times. Of the events between its beginning and its end none are recorded.
+      // It keeps its times. No events between its beginning and its end are recorded.
       view.apply(event, event.type === 'turn-accepted' ? record.startedAt : (endedAt ?? now()), seq)
       exchange.deliver(event, view)
     }
@@ -69,7 +69,7 @@ export async function showPast({ store, now }: PastHost, of: Past, exchange: Exc
 interface State {
   /** Nothing more will be recorded: it has its end, which is recorded after its events. */
   over: boolean
-  /** It has succeeded, and its events are without what was said. */
+  /** It has succeeded, and its events have no content. */
   shape: boolean
   endedAt: number | undefined
   losses: readonly SidedLoss[] | undefined

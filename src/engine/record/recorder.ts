@@ -36,9 +36,9 @@ export interface TurnBeginning {
 }
 
 /**
- * Keeps what the store knows of turns true. The end of a turn is one write, with all that it adds, before its client gets
- * it. The beginning and the events of a turn are written before that only when somebody may rely on them, and of a turn
- * that runs for longer.
+ * Keeps the record of turns in the store true. The end of a turn is one write, with all that it adds, before its client
+ * gets it. The beginning and the events of a turn are written before that only when somebody may rely on them, or when
+ * the turn runs for longer.
  */
 export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #store: Store
@@ -64,7 +64,9 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#marks = new Marks(store, watch, this.#writes)
   }
 
-  /** A turn begins. Resolves when everything that is promised of it survives a crash, unless nothing can be written. */
+  /**
+   * A turn begins. Resolves when everything that its client relies on survives a crash, unless nothing can be written.
+   */
   async begin(turn: Turn, { tenant, front, promised, told }: TurnBeginning): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
@@ -75,7 +77,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
       agent: turn.agent.name,
       front,
       owner: this.#lease.owner,
-      // That of its lease, when it is recorded as running.
+      // Under its lease, when it is recorded as running.
       epoch: 0,
       startedAt: turn.view.startedAt,
       delivered: false,
@@ -109,7 +111,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     const page = this.#pageOf(turn)
     if (!page) return
     this.#units += addEvent(page, event)
-    // The answer to a client: the record has it first. That of an end comes with `end`.
+    // Sends an answer to a client after it is recorded. The answer of an end comes with `end`.
     if (event.type === 'turn-parked') this.#write([page])
     else if (this.#units > WAITING_UNITS) this.#writeWaiting(() => true)
     else if (page.place < 0) this.#wait(page)
@@ -175,7 +177,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     return numbered(await this.#store.readEvents(turn.id, 0), 0)
   }
 
-  /** Resolves when everything said so far is in the store. */
+  /** Resolves when everything so far is in the store. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -197,8 +199,8 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   }
 
   /**
-   * Writes the end of a turn. Where the record has another one, clients must not get this one: others have ended the turn
-   * as failed. So a failure is the same, and clients keep it.
+   * Writes the end of a turn. Where the record has another end, clients must not get this one: others have ended the
+   * turn as failed. A failure means the same, and clients keep it.
    */
   #end({ audience }: Turn, ended: ReturnType<typeof endOf>): Awaitable<void> {
     const counts = this.#store.endTurn(...ended)
@@ -239,7 +241,10 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#schedule()
   }
 
-  /** A turn that has its end is let go at once: all that it holds would grow old until the next write, and cost V8 much. */
+  /**
+   * A turn that has its end is released at once: its objects would survive until the next write, which makes garbage
+   * collection expensive.
+   */
   #stopWaiting(page: TurnPage): void {
     const { place } = page
     if (place < 0) return
@@ -262,14 +267,14 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     if (this.#waiting.length > 0 || this.#marks.waiting) this.#schedule()
   }
 
-  /** Writes what waits of the turns that `due` is true for; the others go on waiting. */
+  /** Writes the waiting events of the turns for which `due` is true; the others go on waiting. */
   #writeWaiting(due: (page: TurnPage) => boolean): void {
     const pages = this.#waiting.filter(due)
     for (const page of pages) this.#stopWaiting(page)
     this.#write(pages)
   }
 
-  /** Writes what waits of these turns, and their beginnings. */
+  /** Writes the waiting events and the beginnings of these turns. */
   #write(pages: readonly TurnPage[]): void {
     const blocks: EventBlock[] = []
     for (const page of pages) {

@@ -11,7 +11,7 @@ import { LAST_CALL_MS } from './lease.ts'
  */
 export const UNRECORDED = 1_000_000_000
 
-/** Gives an honest ending to every turn whose process is gone. Resolves with how many there were. */
+/** Ends every turn whose process has ended. Resolves with their number. */
 export async function recoverTurns(store: Store, now: number): Promise<number> {
   let count = 0
   for (const record of await store.lostTurns(now)) {
@@ -21,15 +21,15 @@ export async function recoverTurns(store: Store, now: number): Promise<number> {
 }
 
 /**
- * The record of a turn. When its process is gone it is ended first: so nobody waits for it for ever, and whoever runs
- * its request again knows that nothing that its process may still write will count.
+ * The record of a turn. If its process has ended the turn is ended first: nobody waits for it for ever, and its request
+ * can run again, because later writes of its process do not count.
  */
 export async function readTurn(store: Store, turn: Id, now: number): Promise<TurnRecord | undefined> {
   const record = await store.readTurn(turn)
   return record && (await endIfLost(store, record, now)) ? store.readTurn(turn) : record
 }
 
-/** Ends an unfinished turn whose process is gone; true when it did. */
+/** Ends an unfinished turn whose process has ended; true when it did. */
 export async function endIfLost(store: Store, record: TurnRecord, now: number): Promise<boolean> {
   if (record.outcome !== undefined || !(await store.lapseLease(record, now, LAST_CALL_MS))) return false
   await endLostTurn(store, record, now, LOST)

@@ -16,15 +16,15 @@ import { LAST_CALL_MS, type Lease } from './lease.ts'
 export interface ReplicasParts {
   store: SharedStore
   lease: Lease
-  /** Hears of each replica whose lease is over. */
+  /** Receives each replica whose lease is over. */
   gone(replica: Replica): void
-  /** Hears of the others each time that they were asked for. */
+  /** Receives the others each time that they were read. */
   heard?(others: readonly Replica[]): void
   /** Milliseconds since the epoch. */
   now(): number
 }
 
-/** The replicas on the store: which are there, and what belongs to this one. */
+/** The replicas on the store, and the sessions and turns that belong to this one. */
 export class Replicas {
   readonly #parts: ReplicasParts
   #others: readonly Replica[] = []
@@ -35,7 +35,7 @@ export class Replicas {
     this.#parts = parts
   }
 
-  /** The others, as they were heard of last. */
+  /** The others, as they were read last. */
   get others(): readonly Replica[] {
     return this.#others
   }
@@ -58,7 +58,7 @@ export class Replicas {
     this.#timer = setInterval(() => void this.refresh().catch(() => {}), renewMs).unref()
   }
 
-  /** Announces this one, and hears of the others. */
+  /** Announces this one, and reads the others. */
   async refresh(): Promise<void> {
     const { lease, now } = this.#parts
     const shared = this.#parts.store.replicas
@@ -90,7 +90,7 @@ export class Replicas {
     return able.toSorted((one, other) => room(other) - room(one))[0]
   }
 
-  /** The session of a key, taken for this process where it belongs to no other one. */
+  /** The session of a key, taken for this process if it belongs to no other one. */
   async take(key: SessionKey): Promise<SessionRecord> {
     const { store, lease, now } = this.#parts
     return store.replicas.takeSession(key, newId(), await lease.hold(), now())
@@ -102,7 +102,7 @@ export class Replicas {
     return lease.held !== undefined && (await store.replicas.giveUpSession(session, lease.held))
   }
 
-  /** Ends a lease that has expired, once its process had its last call. */
+  /** Ends a lease that has expired, after its process had a last chance to renew it. */
   async lapse(ref: LeaseRef): Promise<boolean> {
     const { store, now } = this.#parts
     return store.lapseLease(ref, now(), LAST_CALL_MS)

@@ -6,9 +6,9 @@ export class SharedCounts {
   readonly #store: Pick<Store, 'shareCounts'>
   readonly #now: () => number
   readonly #process = newId()
-  /** What was stored last, by name. */
+  /** The counts that were stored last, by name. */
   readonly #stored = new Map<string, number>()
-  /** What others had counted when it was read last, by process and name. */
+  /** The counts of others when they were read last, by process and name. */
   readonly #known = new Map<string, number>()
   #began = false
 
@@ -19,8 +19,8 @@ export class SharedCounts {
   }
 
   /**
-   * Stores how many requests this process has taken under each name since it began. Gives how many more the others have
-   * taken since the last call; nothing at the first one. Rejects when the store cannot be used.
+   * Stores the number of requests that this process has taken under each name since it began. Returns the number that
+   * the others have taken since the last call; nothing at the first call. Rejects when the store cannot be used.
    */
   async exchange(counts: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, number>> {
     const changed = new Map([...counts].filter(([name, count]) => this.#stored.get(name) !== count))

@@ -2,7 +2,7 @@ import type { DaySpent, Spent } from '../../contract/index.ts'
 import { textOf } from '../../model/index.ts'
 import type { Turn } from '../turn/index.ts'
 
-/** The length of a day, in milliseconds. Days are those of UTC, which has no other ones. */
+/** The length of a day, in milliseconds. Days are those of UTC, which all have this length. */
 const DAY_MS = 86_400_000
 
 /** The characters of a text that count as one token where its agent does not count. */
@@ -19,8 +19,8 @@ export function endOfDay(day: number): number {
 }
 
 /**
- * What an ended turn has used. Where its agent has not counted tokens they are estimated by the texts of the prompt and
- * of what the agent said, if it said anything. A cost that the agent has not told is not known, and counts as none.
+ * The use of an ended turn. Where its agent has not counted tokens they are estimated by the texts of the prompt and of
+ * what the agent said, if it said anything. A cost that the agent has not reported is unknown and counts as zero.
  */
 export function spentBy({ command, view }: Turn): DaySpent {
   const { input, output, total, costUsd = 0 } = view.usage ?? {}

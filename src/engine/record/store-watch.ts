@@ -28,12 +28,12 @@ export interface StoreWatchParts {
 }
 
 /**
- * Watches whether the record can be written. While it cannot, turns that nothing was promised go on without it and
- * say so; what rests on the record is refused. The store is tried until it can be written again.
+ * Watches whether the record can be written. While it cannot, turns that do not rely on the record go on without it and
+ * say so; requests that need it are refused. The store is tried until it can be written again.
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
-  /** Turns that were promised something and whose first record may not be committed yet: ids alone, see `LiveTurns`. */
+  /** Turns that rely on the record and whose first write may not be committed yet: ids alone, see `LiveTurns`. */
   readonly #fresh = new Set<Id>()
   /** Turns that run and whose record is incomplete. */
   readonly #lost = new Set<Id>()
@@ -61,7 +61,7 @@ export class StoreWatch {
     return !this.#lost.has(turn.id)
   }
 
-  /** Something could not be written. Running turns are told when the step in hand is done, before anything is sent. */
+  /** A write has failed. Running turns are told when the current step is done, before anything is sent. */
   failed(error: unknown): void {
     this.#failures += 1
     if (this.writable) {
@@ -87,7 +87,7 @@ export class StoreWatch {
 
   /** The first record of a turn was written. */
   begun(turn: Turn): void {
-    // Behind the commit, which the store does at the end of this tick at the latest.
+    // After the commit, which the store does at the end of this tick at the latest.
     const { id } = turn
     if (this.#fresh.has(id)) setImmediate(() => this.#fresh.delete(id))
   }
@@ -112,7 +112,7 @@ export class StoreWatch {
       if (this.#lost.has(turn.id)) continue
       this.#lost.add(turn.id)
       if (this.#fresh.delete(turn.id)) turn.refuse(UNWRITABLE)
-      // A client that was not told yet that its turn is accepted is told that first.
+      // A client that does not know yet that its turn is accepted is told that first.
       else if (turn.view.seq > 0) tellUnrecorded(turn)
     }
   }
@@ -144,12 +144,12 @@ export class StoreWatch {
   }
 }
 
-/** Commands that are to be done for good. */
+/** Commands whose effect must last. */
 const LASTING: ReadonlySet<Command['type']> = new Set(['turn-delete', 'session-clear', 'session-delete', 'config-set'])
 
 /**
- * True for a command that is nothing without a record: an answer that is given once, a turn that goes on behind
- * its client's back, something that is to be forgotten or to hold for later turns.
+ * True for a command that needs the record: an answer that is given once, a turn that goes on without its client, a
+ * deletion, or a setting for later turns.
  */
 export function needsRecord(command: Command, exchange: Exchange | undefined): boolean {
   if (LASTING.has(command.type)) return true

@@ -32,14 +32,14 @@ export function messagesOf(turn: Turn, steered: readonly Steered[] = []): Messag
   return messages
 }
 
-/** Those of a place, which most turns have none of. */
+/** The inputs at one place; most turns have none. */
 function at<T extends { after: number }>(all: readonly T[], place: number): readonly T[] {
   return all.length === 0 ? all : all.filter(({ after }) => after === place)
 }
 
 /**
- * True for a call that is a part of the conversation: the client's part of it, or any of an agent that keeps nothing
- * itself.
+ * True for a call that is a part of the conversation: one that the client ran, or any call of an agent without its own
+ * memory.
  */
 function isKept({ agent: { dialect, context } }: Turn, { lane, called, executor }: ToolView): boolean {
   if (lane !== undefined || !called) return false
@@ -55,7 +55,7 @@ function partsOf({ parts, text }: MessageView): readonly Part[] {
   return parts ?? (text === '' ? [] : [{ type: 'text', text }])
 }
 
-/** The calls that the parts of their message do not hold. */
+/** The calls that are missing in the parts of their message. */
 function callsOf(tools: readonly ToolView[], parts: readonly Part[]): Part[] {
   const held = new Set(parts.map((part) => (part.type === 'tool-call' ? part.tool : undefined)))
   return tools.flatMap(({ id: tool, name, args }) => (held.has(tool) ? [] : { type: 'tool-call', tool, name, args }))

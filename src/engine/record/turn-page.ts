@@ -22,13 +22,13 @@ export interface TurnPage {
   record: TurnRecord
   /** The events that wait. */
   readonly lines: EventLines
-  /** What its client said meanwhile; absent as long as that is nothing. */
+  /** Input of its client meanwhile; absent while there is none. */
   steered?: Steered[]
-  /** It is in the store. */
+  /** Its beginning is in the store. */
   begun: boolean
   /** Its place among the pages that have something to write; -1 when it is not among them. */
   place: number
-  /** Since when it has one, as `elapsed` counts. */
+  /** The time since which it has something to write, as `elapsed` counts. */
   waitsSince: number
 }
 
@@ -49,7 +49,7 @@ export function addEvent(page: TurnPage, event: TurnEvent): number {
   return lines.text.length - before
 }
 
-/** Adds what the client of the turn says meanwhile. */
+/** Adds input of the client during the turn. */
 export function addSteered(page: TurnPage, parts: readonly Part[]): void {
   page.steered ??= []
   page.steered.push({ after: page.turn.view.messages.length, parts })
@@ -66,7 +66,7 @@ export function movePage(page: TurnPage, session: string): void {
   page.record = { ...page.record, session, agent: page.turn.agent.name }
 }
 
-/** The record of the turn with its end, and what that brings; `spent` counts for its tenant. */
+/** The record of the turn with its end and its further effects; `spent` counts for its tenant. */
 export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditions] {
   const { view, scope, recordedLosses } = page.turn
   const { outcome, fault } = view.end!
@@ -92,7 +92,9 @@ export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditi
   return [record, { ...kept, ...(known && { known }), ...(spent && { spent }) }]
 }
 
-/** The message of an error as it is kept for lists: not endless, and of characters that every store can search in. */
+/**
+ * The message of an error as it is kept for lists: of bounded length, and of characters that every store can search.
+ */
 function errorText(message: string): string {
   return message.slice(0, LONGEST_ERROR).toWellFormed().replaceAll('\0', '')
 }

@@ -21,7 +21,7 @@ export interface UpkeepParts {
   now(): number
 }
 
-/** Work besides turns: ends turns whose process is gone, deletes old turns, checks the health of agents. */
+/** Work besides turns: ends turns whose process has ended, deletes old turns, checks the health of agents. */
 export class Upkeep {
   readonly sharedCounts: SharedCounts
   readonly #parts: UpkeepParts
@@ -45,16 +45,16 @@ export class Upkeep {
     this.#health.watch(this.#parts.settings.current.agents.values())
   }
 
-  /** Ends the turns whose process is gone. */
+  /** Ends the turns whose process has ended. */
   async recover(): Promise<void> {
     const { store, log, now } = this.#parts
     const lost = await recoverTurns(store, now())
     if (lost > 0) log.warn('turns of a process that is gone were ended', { turns: lost })
   }
 
-  /** Ends from now on, as soon as their leases are over, the turns of processes that go: looks every `ms` milliseconds. */
+  /** From now on ends turns of processes whose leases expire; looks for them every `ms` milliseconds. */
   keepRecovering(ms: number): void {
-    // When the store cannot be read it is soon tried again; whoever needs it reports that.
+    // A store that cannot be read is soon tried again; those that need it report that.
     this.#recovering = setInterval(() => void this.recover().catch(() => {}), ms).unref()
   }
 

@@ -6,14 +6,14 @@ import type { Awaitable } from '../../contract/index.ts'
  */
 export class WriteQueue {
   readonly #failed: (error: unknown) => void
-  /** Something that the writes which come now have to wait for. */
+  /** A promise that later writes have to wait for. */
   #gate: Promise<unknown> | undefined
   /** Resolves when all writes so far are done. */
   #last: Promise<unknown> = Promise.resolve()
   /** The number of writes that have not resolved yet. */
   #unresolved = 0
 
-  /** `failed` hears of each write that threw or rejected; the others are done all the same. */
+  /** `failed` gets the error of each write that threw or rejected; the others are done all the same. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed
   }
@@ -35,7 +35,7 @@ export class WriteQueue {
     const before = this.#gate
     const gate = Promise.allSettled([before, until])
     this.#gate = gate
-    // The first one to hear of it, before the writes that wait: those that come later stay behind them.
+    // Registered first, so that it runs before the waiting writes: later ones stay behind them.
     void gate.then(() => {
       if (this.#gate === gate) this.#gate = undefined
     })

@@ -12,7 +12,7 @@ export { acceptedTurn } from '../events/index.ts'
 export { type AgentListener, RecordedAgent } from './recorded-agent.ts'
 export { type ClientListener, RecordedClient } from './recorded-client.ts'
 
-/** Hears what did not survive, and what could not be read. */
+/** Listener for losses, and for frames that cannot be read. */
 export interface Listener {
   loss?(loss: Loss): void
   fault?(fault: Fault): void

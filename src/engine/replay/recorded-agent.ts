@@ -30,7 +30,7 @@ export class RecordedAgent<O = unknown> {
   readonly #listener: AgentListener
   readonly #host: BackHost<O>
 
-  /** `calls` hears what its link starts and writes. */
+  /** `calls` gets what its link starts and writes. */
   constructor(
     dialect: BackDialect<O>,
     context: BackContext<O>,

@@ -19,34 +19,37 @@ export interface OtherProcesses {
   over(turn: Turn): Promise<Return | undefined>
 }
 
-/** The time for which a session is in another process, as its session in memory knows of it. */
+/** The absence of a session that another process has, as the session in memory knows it. */
 export class Absence {
   readonly #others: OtherProcesses
   /** The newest turn, when another process has it and no turn has run here since. */
   #newest: LastTurn | undefined
-  /** The last one that ran here after that. */
+  /** The last turn that ran here after that. */
   #known: Id | undefined
 
   constructor(others: OtherProcesses) {
     this.#others = others
   }
 
-  /** True when another process has the session: what is kept here has not heard what was said there. */
+  /** True when another process has the session: what is kept here does not include the turns there. */
   get lasts(): boolean {
     return this.#newest !== undefined
   }
 
-  /** The number of turns that are known to run there. */
+  /** The number of turns that run there as far as is known. */
   get turns(): number {
     return this.#newest?.ended === false ? 1 : 0
   }
 
-  /** Takes the newest turn of the record, which another process has. */
+  /** Notes that another process has the newest turn of the record. */
   note(last: LastTurn): void {
     if (last.turn !== this.#known) this.#newest = last
   }
 
-  /** Ends it for a turn, after those that began before it. Without a result when the turn has its end before that. */
+  /**
+   * Ends the absence for a turn, after the turns that began before it. Resolves without a result when the turn has its
+   * end before that.
+   */
   async end(turn: Turn): Promise<Return | undefined> {
     const noted = this.#newest
     const back = await this.#others.over(turn)

@@ -14,7 +14,7 @@ export interface SessionRecorder {
   unasked(session: Id, text: string, at: number): void
 }
 
-/** The reasons why an agent does not know a conversation, as a refusal and as a notice say them. */
+/** The reasons why an agent does not know a conversation, as texts of a refusal and of a notice. */
 const GONE = ['The process of this session is gone', 'The process of this session was gone'] as const
 const FORGOTTEN = [
   'The agent does not know this session any more',
@@ -52,7 +52,7 @@ export class AgentMemory {
     return this.#named.names
   }
 
-  /** The agent has forgotten what was said, or is to. */
+  /** The agent has forgotten the conversation, or must. */
   forget(epoch: number | undefined): void {
     this.used = false
     this.#named = undefined
@@ -88,7 +88,7 @@ export class AgentMemory {
     return id
   }
 
-  /** A link gets a turn: true when the agent has lost the conversation, which it keeps in `memory`. */
+  /** Notes that a link gets a turn. True when the agent, which keeps the conversation in `memory`, has lost it. */
   isLostOn(link: AgentLink, memory: Memory): boolean {
     const lost = this.used && link !== this.#primed && isLost(memory, this.record, link)
     this.#primed = link
@@ -96,8 +96,8 @@ export class AgentMemory {
   }
 
   /**
-   * Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. Nothing is lost for a
-   * client that tells all of it.
+   * Tells the client how a lost conversation goes on, or returns the fault that refuses its turn. For a client that
+   * sends all of it nothing is lost.
    */
   restore(turn: Turn, { restore }: AgentSettings, ofProcess: boolean): Fault | undefined {
     if (turn.command.historyMode === 'complete') return undefined
@@ -110,8 +110,8 @@ export class AgentMemory {
   }
 
   /**
-   * The session as an agent gets it for a turn. It includes the conversation if the agent has lost it and is set to
-   * have it replayed, and always if each of the agent's requests carries it; never if the turn brings it.
+   * The session as an agent gets it for a turn. It includes the conversation if the agent has lost it and is configured
+   * to get it again, and always if each of the agent's requests carries it; never if the turn brings it.
    */
   tellOf(agent: AgentSettings, lost: boolean, { command }: Pick<Turn, 'command'>): Awaitable<AgentSession> {
     const stateless = agent.dialect.back.memory(agent.context) === 'request'
@@ -133,7 +133,7 @@ export class AgentMemory {
     }
   }
 
-  /** The agent has had a turn of it. */
+  /** The agent has run a turn of it. */
   served(): void {
     this.used = true
     this.#wentOn = false

@@ -3,7 +3,7 @@ import type { AgentSettings, EngineLog } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { SessionRecorder } from './agent-memory.ts'
 
-/** A notice that no turn owns. */
+/** A notice outside of any turn. */
 export type Notice = LinkEvent & { type: 'notice' }
 
 /** Limits of what is kept between two turns: notices, and the UTF-16 units of all of them. */
@@ -17,7 +17,7 @@ interface Speaker {
   running: Turn | undefined
 }
 
-/** The parts of the gateway that hear of it. */
+/** The parts of the gateway that get its notices. */
 interface Listeners {
   recorder: SessionRecorder
   log: EngineLog
@@ -30,10 +30,12 @@ export class BetweenTurns {
   #notices: Notice[] = []
   #units = 0
   #dropped = 0
-  /** False when the session's last turn was one whose content is not written down. */
+  /** False when the content of the session's last turn is not written down. */
   mayBeKept = true
 
-  /** Has the turn that waits for the agent tell the notice, else the next one; unasked output joins the transcript. */
+  /**
+   * Gives the notice to the turn that waits for the agent, else to the next one; unasked output joins the transcript.
+   */
   keep(said: Notice, { session, agent, running }: Speaker, { recorder, log, now }: Listeners): void {
     const notice = { ...said, text: agent.redact(said.text) }
     const { severity, code, text } = notice
@@ -45,7 +47,7 @@ export class BetweenTurns {
     if (fits && code === UNASKED_OUTPUT && this.mayBeKept) recorder.unasked(session, text, now())
   }
 
-  /** Keeps it for the next turn; false when too much is kept already. */
+  /** Keeps it for the next turn; false when the limit is reached. */
   add(notice: Notice): boolean {
     const fits = this.#notices.length < MAX_NOTICES && this.#units + notice.text.length <= MAX_UNITS
     if (fits) {
@@ -55,14 +57,14 @@ export class BetweenTurns {
     return fits
   }
 
-  /** Tells a turn of all that was kept. */
+  /** Gives a turn all kept notices. */
   tell(turn: Turn): void {
     for (const { severity, code, text } of this.#notices.splice(0)) turn.notice(severity, code, text)
     if (this.#dropped > 0) turn.loss(lost(this.#dropped))
     this.#units = this.#dropped = 0
   }
 
-  /** The notice as a later turn may tell it: its text would be written down with that turn. */
+  /** The notice as a later turn may have it, because its text is written down with that turn. */
   #hidden(notice: Notice): Notice {
     if (this.mayBeKept) return notice
     const text = `The agent said something between two turns (${notice.text.length} characters); it is not kept.`
@@ -70,7 +72,7 @@ export class BetweenTurns {
   }
 }
 
-/** True when no turn runs that the notice is about: none has begun, or it is what the agent said before that. */
+/** True when the notice is about no turn that runs: none has begun, or the agent sent the notice before. */
 export function isBetweenTurns({ code }: Notice, running: Turn | undefined): boolean {
   return running?.ended !== false || code === UNASKED_OUTPUT
 }

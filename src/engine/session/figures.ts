@@ -5,9 +5,12 @@ import type { Scope } from './watch.ts'
 /** The minutes that are kept. */
 const MINUTES = 60
 const MINUTE_MS = 60_000
-/** The tenants' agents that are counted apart in one minute; more are counted together, for those who see everything. */
+/**
+ * The pairs of tenant and agent that are counted separately in one minute; further ones are counted together, for those
+ * who may see everything.
+ */
 const MOST_CELLS = 200
-/** The errors that are kept of an agent, and given. */
+/** The errors that are kept and shown for an agent. */
 const KEPT_ERRORS = 50
 const GIVEN_ERRORS = 10
 /** The characters that are kept of an error's message and of stderr: of this the end. */
@@ -47,7 +50,7 @@ export interface AgentError {
   stderr?: string
 }
 
-/** What the turns of a minute, or of the last hour, have come to. Durations are milliseconds, absent without a turn. */
+/** Figures of the turns of a minute, or of the last hour. Durations are milliseconds, absent without a turn. */
 export interface Figure {
   turns: number
   failed: number
@@ -68,7 +71,7 @@ export class Figures {
   /** The newest last. */
   readonly #errors = new Map<string, FailedTurn[]>()
 
-  /** Counts a turn that has its end. */
+  /** Counts an ended turn. */
   ended(turn: Turn): void {
     const { view, scope, agent, session } = turn
     const { tenant } = session.record
@@ -132,7 +135,7 @@ function isSeen(scope: Scope, { tenant }: { tenant: string }): boolean {
   return scope !== 'none' && (scope.tenant === undefined || scope.tenant === tenant)
 }
 
-/** The cell of a tenant's agent; beyond the bound that of the rest, which belongs to no tenant and no agent. */
+/** The cell of a tenant's agent; beyond the bound, the cell of the rest, which belongs to no tenant and no agent. */
 function cellOf(cells: Map<string, Cell>, tenant: string, agent: string): Cell {
   const key = `${tenant}\n${agent}`
   const known = cells.get(key)

@@ -12,7 +12,7 @@ import { TurnLine, type TurnServer } from './turn-line.ts'
 /** The parts of the gateway that every session works with. */
 export interface SessionPeers {
   recorder: SessionRecorder
-  /** The sessions in memory: one that has no work any more leaves them. */
+  /** The sessions in memory: one without work leaves them. */
   sessions: { delete(session: LiveSession): void }
   /** Commands that agents are to answer. */
   replies: Replies
@@ -23,7 +23,7 @@ export interface SessionPeers {
   now(): number
 }
 
-/** A session while it is in memory: its turns in line, its agent's link, and what its agent knows of it. */
+/** A session while it is in memory: its turns in line, its agent's link, and the agent's knowledge of it. */
 export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   readonly memory: AgentMemory
   /** The pool for turns that come from now on: its agent may have got another configuration. */
@@ -32,7 +32,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   readonly #line = new TurnLine(this)
   readonly #link: SessionLink
   #idle: NodeJS.Timeout | undefined
-  /** Since another process has had a turn of it. */
+  /** Set while another process has run a turn of it more recently. */
   #absence: Absence | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
@@ -53,12 +53,12 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     return this.memory.record
   }
 
-  /** A turn of it runs or waits: one whose agent is only leaving after the end does not count. */
+  /** A turn of it runs or waits. A turn with an end whose agent is still exiting does not count. */
   get busy(): boolean {
     return this.#line.length > 0
   }
 
-  /** Its agent is not free: a turn runs, or has its end and its process is still leaving. */
+  /** Its agent is not free: a turn runs, or has its end and its process is still exiting. */
   get occupied(): boolean {
     return this.#line.running !== undefined
   }
@@ -92,7 +92,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#line.enqueue(turn, this.nextPool)
   }
 
-  /** A turn of the line may run: now, or when those before it are done. */
+  /** Lets a turn of the line run: now, or when those before it are done. */
   ready(turn: Turn): void {
     this.#line.ready(turn)
   }
@@ -115,14 +115,14 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#peers.sessions.delete(this)
   }
 
-  /** Begins again: the next turn is the first one of a session that the agent does not know. */
+  /** Resets the session: the next turn is the first one of a session that the agent does not know. */
   renew(epoch: number | undefined): void {
     this.release()
     this.memory.forget(epoch)
     this.restWhenIdle()
   }
 
-  /** Takes over what another process may have changed in its record. */
+  /** Takes over changes that another process may have made to its record. */
   adopt(record: SessionRecord): void {
     const { epoch = 0, settings, last } = record
     if (settings) this.record.settings = settings
@@ -134,7 +134,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     if (epoch > (this.record.epoch ?? 0) && !this.occupied) this.renew(epoch)
   }
 
-  /** Takes what its agent says outside of turns. */
+  /** Takes output of its agent outside of turns. */
   idleEvent(event: LinkEvent): void {
     const { running } = this
     if (event.type === 'session-bound') this.memory.bind(event.agentSession)
@@ -189,7 +189,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     if (again) await this.serve(turn, pool)
   }
 
-  /** Comes back from another process: the agent of this one has not heard what was said there. */
+  /** Comes back from another process: the agent here does not know the turns there. */
   async #comeBack(turn: Turn, absence: Absence): Promise<void> {
     const back = await absence.end(turn)
     if (!back) return
@@ -197,12 +197,15 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.memory.goOn(back.record, back.used)
   }
 
-  /** Gives up nothing that is used: a session that was opened for no turn waits for one as long as an idle one may. */
+  /**
+   * Does nothing while the session is used. One that was opened without a turn waits for one as long as an idle one
+   * may.
+   */
   restWhenIdle(): void {
     if (!this.busy && !this.occupied) this.rest()
   }
 
-  /** It has no work from here on. */
+  /** It has no work from now on. */
   rest(): void {
     if (this.pool.retired) {
       this.close()
@@ -229,7 +232,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     const told = this.memory.tellOf(this.pool.agent, lost, turn)
     const again = await turn.run(link, told instanceof Promise ? await told : told)
     link.rest()
-    // An agent that was never ready has heard of nothing.
+    // An agent that was never ready knows nothing of the turn.
     if (link.ready && !again) this.memory.served()
     return again
   }

@@ -2,20 +2,23 @@ import type { Fault, Id, Target } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 
-/** For how long, and of how many turns, it is known when they ended: as long as their answers are given again. */
+/**
+ * The time for which, and the number of turns of which, the end is remembered: as long as their answers may be given
+ * again.
+ */
 const REMEMBERED_MS = 600_000
 const REMEMBERED = 10_000
 
 /**
- * The turns that run or wait. Not a `Map`: when its table is replaced by
- * another one, V8 keeps a reference from the old to the new. Once a table has grown old, whatever comes and goes in its
- * successors, turns with all that they hold, is garbage that only a full collection finds.
+ * The turns that run or wait. Not a `Map`: when V8 replaces its table, the old table keeps a reference to the new one.
+ * Once a table is in the old generation, everything that passes through its successors, turns with all that they hold,
+ * is garbage that only a full collection frees.
  */
 export class LiveTurns {
   readonly #byId: Record<Id, Turn> = Object.create(null)
   #size = 0
   readonly #idle: (() => void)[] = []
-  /** When turns ended, on a clock that is never set; the oldest first. */
+  /** The times at which turns ended, on a clock that is never set; the oldest first. */
   readonly #ended = new Map<Id, number>()
 
   get size(): number {
@@ -66,8 +69,8 @@ export class LiveTurns {
   }
 
   /**
-   * The turn of a tenant that a target means, whichever wire started it. Clients choose the ids of requests themselves:
-   * of several turns under one it is that of the `session`, else none.
+   * The turn of a tenant that a target names, whichever wire started it. Clients choose the ids of requests themselves:
+   * of several turns with the same id it is the one of the `session`, else none.
    */
   find(tenant: string, target: Target, session?: string): Turn | undefined {
     if (target === 'running') return undefined

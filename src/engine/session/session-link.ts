@@ -11,7 +11,7 @@ export class SessionLink {
   #link: AgentLink | undefined
   #waiting: Waiting | undefined
 
-  /** `owner` hears what the agent says outside of turns. */
+  /** `owner` gets output of the agent outside of turns. */
   constructor(pool: AgentPool, owner: LinkOwner) {
     this.pool = pool
     this.#owner = owner
@@ -22,15 +22,15 @@ export class SessionLink {
     return this.#link?.dead ? undefined : this.#link
   }
 
-  /** The agent's memory of the session is that of its process. */
+  /** The agent keeps the session in the memory of its process. */
   get isMemory(): boolean {
     return this.#link?.persistent === true && this.pool.memory !== 'resumed'
   }
 
   /**
-   * A link of this pool for a turn: the session's own, or one with a place, for which the turn waits. Undefined when the
-   * turn has its end meanwhile, or goes to another agent. `bound` is the agent's own id of the session,
-   * `cwd` the folder of its client.
+   * A link of this pool for a turn: the session's own, or one with a place, for which the turn waits. Undefined when
+   * the turn has its end meanwhile, or moves to another agent. `bound` is the agent's own id of the session, `cwd` the
+   * folder of its client.
    */
   open(turn: Turn, pool: AgentPool, { bound, cwd }: Omit<LinkFor, 'kept'>): Awaitable<AgentLink | undefined> {
     if (pool !== this.pool) this.release()
@@ -68,7 +68,7 @@ export class SessionLink {
     return kept
   }
 
-  /** Waits for a place. Without one the turn has its end, or goes to another agent. */
+  /** Waits for a place. Without one the turn has its end, or moves to another agent. */
   async #takeInLine(turn: Turn, session: LinkFor): Promise<AgentLink | undefined> {
     const waiting = this.pool.wait(limitsOf(turn.agent, turn.route).queue)
     if ('code' in waiting) {

@@ -7,7 +7,7 @@ import type { LiveSessions } from './live-sessions.ts'
 /** Room of an agent without a limit. */
 const MUCH = 1_000_000
 
-/** Opens sessions in memory, on one pool of links for each agent. */
+/** Opens sessions in memory, with one pool of links for each agent. */
 export class Sessions {
   /** Those that are open. */
   readonly live: LiveSessions
@@ -56,12 +56,15 @@ export class Sessions {
     for (const [name, pool] of this.#pools) pool.share(replicas(name))
   }
 
-  /** The model that an agent works with when nobody chose another one, as a process of it has said, or as it is configured. */
+  /** The model that an agent uses by default, as one of its processes has named it, or as configured. */
   modelOf(agent: AgentSettings): string | undefined {
     return this.#pools.get(agent.name)?.model ?? agent.dialect.back.configuredModel?.(agent.context)
   }
 
-  /** What is known of an agent from its processes, and how many of them live over turns. */
+  /**
+   * The model and version of an agent as its processes have named them, and the number of processes that live over
+   * turns.
+   */
   about(agent: AgentSettings): { model: string | undefined; version: string | undefined; processes: number } {
     const pool = this.#pools.get(agent.name)
     return { model: this.modelOf(agent), version: pool?.version, processes: pool?.processes ?? 0 }

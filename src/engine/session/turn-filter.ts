@@ -1,6 +1,9 @@
 import type { Id, TurnInfoReply, TurnsArgs } from '../../model/index.ts'
 
-/** The conditions of a list of turns. `state` is left out where changes are followed: a turn must be seen to leave it. */
+/**
+ * The conditions of a list of turns. `state` is left out where changes are followed, so that a turn is seen to leave
+ * it.
+ */
 export type TurnConditions = Pick<TurnsArgs, 'agent' | 'front' | 'back' | 'session' | 'state' | 'key' | 'q'>
 
 /** True for a turn that the conditions ask for; `id` is the gateway's id of its session. */
@@ -25,7 +28,7 @@ function textOf({ turn, request = '', session, error = '' }: TurnInfoReply): str
   return asciiLower([turn, request, session, error].join('\n'))
 }
 
-/** Small letters of ASCII, as the stores compare. */
+/** Lower case for ASCII letters only, as the stores compare. */
 function asciiLower(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }

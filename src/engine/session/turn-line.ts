@@ -6,7 +6,7 @@ import type { Turn } from '../turn/index.ts'
 export interface TurnServer {
   /** Runs a turn on a link of the pool; resolves when its agent is done with it. */
   serve(turn: Turn, pool: AgentPool): Promise<void>
-  /** Nobody stands in line any more. */
+  /** The line is empty. */
   rest(): void
 }
 
@@ -26,7 +26,7 @@ export class TurnLine {
     this.#server = server
   }
 
-  /** The turn that runs, or has its end and an agent that is still leaving. */
+  /** The turn that runs, or whose agent is still exiting after its end. */
   get running(): Turn | undefined {
     return this.#running
   }
@@ -49,14 +49,14 @@ export class TurnLine {
     this.#waiting.push({ turn, pool, ready: false })
   }
 
-  /** A turn may run: now, or when those before it are done. */
+  /** Lets a turn run: now, or when those before it are done. */
   ready(turn: Turn): void {
     const place = this.#waiting.find((one) => one.turn === turn)
     if (place) place.ready = true
     this.#next()
   }
 
-  /** Takes the place from a turn that does not run. */
+  /** Removes a turn that does not run. */
   remove(turn: Turn): void {
     const at = this.#waiting.findIndex((one) => one.turn === turn)
     if (at < 0) return

@@ -6,7 +6,7 @@ import { matchesTurn, type TurnConditions } from './turn-filter.ts'
 
 /** The most clients that may follow all turns at once. */
 const MAX_WATCHES = 64
-/** The most turns that wait to be told to a client that does not keep up; beyond it the oldest are left out. */
+/** The most turns that wait for a client that does not keep up; beyond it the oldest are left out. */
 const MAX_BEHIND = 1_000
 /** The interval at which a client that did not keep up is tried again, in milliseconds. */
 const RETRY_MS = 100
@@ -25,8 +25,8 @@ interface Watch {
 }
 
 /**
- * The clients that follow the turns that they may see. A turn is told when it gets further (a handful of times), never
- * for its events; a slow client gets the newest state of each turn instead of every one.
+ * The clients that follow the turns that they may see. A turn is sent when its state changes (a handful of times),
+ * never for its events; a slow client gets only the newest state of each turn.
  */
 export class Watches {
   readonly #turns: LiveTurns
@@ -37,8 +37,8 @@ export class Watches {
   }
 
   /**
-   * Tells the exchange of the turns that run and match, then of every change, until its client leaves. `state` is no
-   * condition here: the client must see a turn leave it.
+   * Sends the exchange the running turns that match, then every change, until its client leaves. `state` is no
+   * condition here, so that the client sees a turn leave it.
    */
   add(exchange: Exchange, scope: Scope, { state: _state, key: _key, ...conditions }: TurnsArgs): Fault | undefined {
     this.#sweep()
@@ -54,7 +54,7 @@ export class Watches {
     return undefined
   }
 
-  /** A turn has got further. */
+  /** The state of a turn has changed. */
   changed(turn: Turn): void {
     if (this.#watches.size === 0) return
     this.#sweep()

@@ -6,7 +6,9 @@ import type { AgentSession } from './agent-session.ts'
 import type { Turn } from './turn.ts'
 import { withAllowedPlace } from './work-place.ts'
 
-/** The request of a turn as its agent is to get it: with the session as the agent knows it, without what it is not to have. */
+/**
+ * The request of a turn as its agent gets it: with the session as the agent knows it, without what it must not have.
+ */
 export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   const { agent, route } = turn
   const { bound, settings, names } = of
@@ -18,7 +20,7 @@ export function commandFor(turn: Turn, of: AgentSession): Command & TurnStart {
   return bound === undefined ? full : { ...full, session: { ...full.session, bound } }
 }
 
-/** The command, and what its agent gets of the conversation before it: the client's word comes first. */
+/** The command, and the conversation before it: the client's own comes first. */
 function conversationFor(
   { command, follows }: Turn,
   { remembers, history = [] }: AgentSession,

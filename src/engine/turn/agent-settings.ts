@@ -3,7 +3,7 @@ import { type CommandOf, type Fault, fault } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { AgentSession } from './agent-session.ts'
 
-/** One setting that an agent is told before a turn. */
+/** One setting that an agent gets before a turn. */
 export type AgentSetting = Pick<CommandOf<'config-set'>, 'mode' | 'option'>
 
 /** The permission mode and the options of a session that its agent has not been set to. */
@@ -18,7 +18,7 @@ export function missingSettings(link: AgentLink, { mode, options }: SessionSetti
 
 /**
  * Sets an agent as the client has set its session. Resolves with the fault of a turn that must not run without it. A
- * link that is gone is no fault here: the turn's run says that.
+ * link that has ended is no fault here: the run of the turn reports it.
  */
 export async function setAgent(
   link: AgentLink,

@@ -8,7 +8,7 @@ import type { LiveView, Numbered } from '../events/index.ts'
 interface Member {
   exchange: Exchange
   view: LiveView
-  /** Events that came while it is being shown the past; absent once it is up to date. */
+  /** Events that came while it is shown earlier ones; absent once it is up to date. */
   later?: Numbered[]
 }
 
@@ -52,8 +52,8 @@ export class Audience {
   }
 
   /**
-   * The turn goes on when this exchange leaves: it only looked on, or its answer or the route (`policy`) says `drain`.
-   * One that was begun to go on without its client does so too when others who asked for its answer leave.
+   * True when the turn goes on after this exchange leaves: it only followed, or its answer or the route (`policy`) says
+   * `drain`. A turn that was begun to go on without its client also goes on when others who asked for its answer leave.
    */
   isOutlived({ answer, follows }: Exchange, policy: Answer['onDisconnect'] | undefined): boolean {
     const { form, onDisconnect } = this.first.answer
@@ -61,22 +61,22 @@ export class Audience {
     return (policy ?? (onDisconnect === 'drain' ? onDisconnect : answer.onDisconnect)) === 'drain'
   }
 
-  /** Nobody waits for the turn any more. */
+  /** No exchange waits for the turn any more. */
   get deserted(): boolean {
     return this.#members.every(({ exchange }) => exchange.ended)
   }
 
-  /** Somebody does not keep up. */
+  /** A client does not read as fast as it is written to. */
   get clogged(): boolean {
     return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.client.clogged)
   }
 
-  /** Somebody can be shown this question and answer it while the turn runs. */
+  /** A client can be shown this question and answer it while the turn runs. */
   canBeAsked(event: EventOf<'ask'>): boolean {
     return this.#members.some(({ exchange }) => !exchange.ended && exchange.asksInline && carriesAsk(exchange, event))
   }
 
-  /** Somebody's next request can answer this question. */
+  /** The next request of a client can answer this question. */
   canAnswerLater(event: EventOf<'ask'>): boolean {
     return this.#members.some(
       ({ exchange }) =>
@@ -95,7 +95,7 @@ export class Audience {
     }
   }
 
-  /** Nobody gets an end that the record refuses: who asks again gets the one that counts. */
+  /** No client gets an end that the record refuses; one that asks again gets the recorded one. */
   cut(): void {
     for (const { exchange } of this.#members) exchange.host.client.refused = true
   }

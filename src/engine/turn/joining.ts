@@ -5,11 +5,11 @@ import { UNWRITABLE } from '../common/index.ts'
 import { acceptedTurn, foldUpTo, reissue } from '../events/index.ts'
 import type { Turn } from './turn.ts'
 
-/** Shows a further exchange what happened in a turn after event number `after`, then the rest as it comes. */
+/** Shows a further exchange the events of a turn after number `after`, then the rest as it comes. */
 export async function join(turn: Turn, exchange: Exchange, after: number): Promise<void> {
   const { peers, view: own, scope, audience } = turn
   if (!peers.recorder.keeps(turn)) return exchange.fail(UNWRITABLE)
-  // An exchange that is shown all of the turn has its start time.
+  // An exchange that is shown the whole turn has the turn's start time.
   const view = turn.newView(own.session, after === 0 ? own.startedAt : scope.now())
   attach(turn, exchange)
   const catchUp = audience.addLate(exchange, view, () => scope.now())

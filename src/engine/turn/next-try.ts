@@ -2,7 +2,7 @@ import type { ErrorCode, TurnEnd } from '../../model/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { Turn } from './turn.ts'
 
-/** Failures that another agent may help against, as long as the client was shown nothing. */
+/** Failures after which another agent is tried, as long as the client was shown nothing. */
 const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
   'agent-unavailable',
   'agent-crashed',
@@ -13,12 +13,15 @@ const FAILOVER_CODES: ReadonlySet<ErrorCode> = new Set([
 
 /**
  * The reasons for another attempt with the same agent, each once: it has lost the session, it asks for a fresh one, or
- * its process was gone before it had the turn.
+ * its process ended before it got the turn.
  */
 export type Retry = 'session-lost' | 'fresh-session' | 'process-gone'
 export const RETRIES: readonly Retry[] = ['session-lost', 'fresh-session', 'process-gone']
 
-/** The reason for another attempt after such an end, of those that are `left`; `unreached`: the process was gone before. */
+/**
+ * The reason for another attempt after such an end, of those that are `left`; `unreached`: the process ended before it
+ * got the turn.
+ */
 export function retryAfter({ fault }: TurnEnd, left: readonly Retry[], unreached: boolean): Retry | undefined {
   if (unreached) return left.find((retry) => retry === 'process-gone')
   if (fault?.retry !== 'fresh-session') return undefined

@@ -3,7 +3,7 @@ import { randomId } from '../common/index.ts'
 import type { Turn } from './turn.ts'
 import type { Park } from './turn-peers.ts'
 
-/** Random bytes of a token: nobody guesses it. */
+/** Random bytes of a token, which nobody can guess. */
 const TOKEN_BYTES = 18
 
 /** The parks of a turn: while its questions can only be answered by a client's next request, it waits under a token. */

@@ -16,8 +16,8 @@ interface OpenAsk {
 
 /**
  * The questions of one turn. A client that can be asked is asked, and the first answer counts. Where only a client's
- * next request can bring the answer, the turn is parked until then. For a client that can neither, the route's policy
- * answers at once, and the answer says so. A question that nobody answers in time is answered with no.
+ * next request can bring the answer, the turn is parked until then. If neither is possible, the route's policy answers
+ * at once, and the answer says so. A question that nobody answers in time is denied.
  */
 export class TurnAsks implements Questions {
   readonly #turn: Turn
@@ -29,7 +29,7 @@ export class TurnAsks implements Questions {
     this.#parking = new Parking(turn, this.#open)
   }
 
-  /** The agent waits for somebody: its silence is not its fault. */
+  /** The agent waits for an answer, so its silence is not its fault. */
   get waiting(): boolean {
     return this.#open.size > 0
   }
@@ -57,7 +57,7 @@ export class TurnAsks implements Questions {
     return true
   }
 
-  /** A client answers. Who brings the token of a park and no answer to its question is asked again. */
+  /** A client answers. A request with the token of a park and no answer to its question gets the question again. */
   answer({ ask: named, target, reply }: CommandOf<'ask-reply'>, by: string): AskAnswered {
     const parked = this.#parking.on
     const again = parked && typeof target === 'object' && 'continuation' in target
@@ -74,7 +74,7 @@ export class TurnAsks implements Questions {
     return 'taken'
   }
 
-  /** A client has left: where only a next request can bring the answers from here on, the turn is parked until then. */
+  /** A client has left. If only a next request can bring the answers from now on, the turn is parked until then. */
   left(): void {
     const { audience } = this.#turn
     const events = [...this.#open.values()].map(({ ask }) => this.#eventOf(ask))
@@ -95,19 +95,19 @@ export class TurnAsks implements Questions {
     this.#turn.valve()
   }
 
-  /** The agent says that a question is settled: it took it back. False when it only confirms what is known. */
+  /** The agent reports a question as settled: it took it back. False when it only confirms an answer. */
   settled({ ask, how, by = 'agent' }: EventOf<'ask-settled'>): boolean {
     const known = this.#close(ask)
     if (known) this.#audit(known, how, by)
     return known !== undefined
   }
 
-  /** The turn ends, or is to: what is open is told to be over, and what is still asked is answered with no. */
+  /** The turn ends, or must: open questions are closed, and later ones are denied. */
   cancel(): void {
     for (const ask of [...this.#open.keys()]) this.#settle(ask, 'cancelled', 'turn')
   }
 
-  /** The question as its clients are shown it: by a deadline of the agent's they are told the earliest that holds. */
+  /** The question as its clients see it, with the earliest deadline that applies. */
   shown(event: EventOf<'ask'>): EventOf<'ask'> {
     const deadline = this.#open.get(event.ask)?.ask.deadline
     return event.deadline === undefined || deadline === undefined ? event : { ...event, deadline }
@@ -133,7 +133,7 @@ export class TurnAsks implements Questions {
   #answerByPolicy({ ask, question }: EventOf<'ask'>): void {
     const { approvals: policy } = this.#turn.route
     const reply = policyReply(question, policy)
-    // Not from within the agent's own event: its link is in the middle of a frame.
+    // Not within the agent's own event, because its link is in the middle of a frame.
     queueMicrotask(() => this.#send(ask, reply))
     this.#turn.loss({ kind: 'dropped', item: 'ask', why: 'policy', count: 1 })
     this.#audit({ ask, question }, 'answered', 'policy', reply)

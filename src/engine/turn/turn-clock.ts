@@ -16,14 +16,14 @@ import type { Tape } from '../common/index.ts'
 
 /** Dependencies of a turn's clock. */
 export interface ClockInit {
-  /** Hears everything after it. */
+  /** Gets every note after it. */
   inner: TurnScope
   info: TurnInfo
   /** The protocol of the client that began it. */
   front: string
   /** Milliseconds since the epoch, on a clock that is never set while the turn runs. */
   now(): number
-  /** The turn has got further. */
+  /** The state of the turn has changed. */
   changed(): void
   /** Keeps the frames of the turn, where its route wants them. */
   tape?: Tape
@@ -62,7 +62,7 @@ export class TurnClock implements TurnScope {
     return this.#init.tape
   }
 
-  /** The time of everything about the turn. */
+  /** The clock for everything about the turn. */
   now(): number {
     return this.#init.now()
   }
@@ -148,7 +148,7 @@ export class TurnClock implements TurnScope {
   }
 }
 
-/** A call whose start is measured: until it runs, or says later that it is ready. */
+/** A call whose start is measured: until it runs, or until it reports later that it is ready. */
 class ClockedCall implements CallScope {
   readonly inner: CallScope
   #begun: (() => void) | undefined
@@ -162,7 +162,7 @@ class ClockedCall implements CallScope {
     return this.inner.carrier
   }
 
-  /** The turn that opened it has ended: a process that lives on must not keep it. */
+  /** The turn that opened it has ended, and a process that lives on must not hold it. */
   forgetTurn(): void {
     this.#begun = undefined
   }

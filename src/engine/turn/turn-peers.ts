@@ -11,9 +11,9 @@ import type { TurnClock } from './turn-clock.ts'
 export interface TurnRecorder<T> {
   /** An event was taken into the view: for the journal. */
   event(turn: T, event: TurnEvent): void
-  /** Its client has said more, which its agent was given. */
+  /** Its client has sent more input, which its agent was given. */
   steered(turn: T, parts: readonly Part[]): void
-  /** False when its end will not count, because others have given up this process and may have ended it. */
+  /** False when its end will not count, because this process has lost its lease and others may have ended the turn. */
   confirm(): boolean
   /** True while the record of the turn is complete. */
   keeps(turn: T): boolean
@@ -32,7 +32,10 @@ export interface TurnSession<T> {
   abandon(turn: T): void
   /** Gives the agent's session a fresh id, remembered for later turns. */
   rebind(): string
-  /** The agent cannot go on with its id of the session: what it is to know then, or why the turn is refused. */
+  /**
+   * The agent cannot go on with its id of the session: returns the session for another attempt, or the fault that
+   * refuses the turn.
+   */
   lost(turn: T): Promise<AgentSession | Fault>
 }
 
@@ -71,7 +74,7 @@ export interface Runner {
   fail(why: Fault): void
   /** Ends the turn because its time is out: its answer is what the agent has said of it, if that is a whole one. */
   expire(why: Fault): void
-  /** No other agent is to take it. */
+  /** No other agent takes it from now on. */
   disableFailover(): void
 }
 
@@ -91,11 +94,11 @@ export interface Questions {
   readonly waiting: boolean
   /** The park that the turn is in. */
   readonly parked: Park | undefined
-  /** A client answers; `by` is who it is, for the record. */
+  /** A client answers; `by` names it for the record. */
   answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered
   /** A client has left. */
   left(): void
-  /** The input of a client has ended: the policy answers what nobody can answer any more. */
+  /** The input of a client has ended: the policy answers the questions that nobody can answer any more. */
   onInputClosed(): void
   /** Closes those that are open. */
   cancel(): void

@@ -11,9 +11,9 @@ import { TurnAsks } from './turn-asks.ts'
 import type { Runner, TurnInit, TurnPeers } from './turn-peers.ts'
 
 /**
- * A turn on its agent's link: attempts one after the other, until one has shown something or nothing else can be tried.
- * Without an event for the client an attempt is repeated where the agent has lost the session, then the turn is given
- * to another agent where this one could not be used.
+ * A turn on its agent's link: attempts one after the other, until the client has seen an event of one or nothing else
+ * can be tried. Before that an attempt is repeated if the agent has lost the session, and the turn moves to another
+ * agent if this one could not be used.
  */
 export class TurnRun implements Runner {
   readonly #turn: Turn
@@ -22,7 +22,7 @@ export class TurnRun implements Runner {
   #retries = RETRIES
   #shown = false
   #announced = false
-  /** The next thing to try, after an attempt whose end is held back. */
+  /** The next attempt, after one whose end is held back. */
   #next: Retry | AgentSettings | undefined
   /** The fault of a turn that is out of time. */
   #late: Fault | undefined
@@ -48,7 +48,8 @@ export class TurnRun implements Runner {
   async on(link: AgentLink, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.link = link
-    // The link may be held for the client of the turn before, and this one's client may not keep up with what it had before.
+    // The link may be paused for the client of the last turn, and the client of this one may still have something to
+    // read.
     turn.valve()
     for (const setting of missingSettings(link, session.settings)) {
       if (!(await this.#set(link, setting, session))) return false
@@ -85,12 +86,12 @@ export class TurnRun implements Runner {
     if (!link?.expire(this.#late)) this.fail(why)
   }
 
-  /** No other agent is to take it. */
+  /** No other agent takes it from now on. */
   disableFailover(): void {
     this.#others = []
   }
 
-  /** Only agents that speak while they work can be told from dead ones by their silence. */
+  /** Only for agents that write while they work is silence a sign that they hang. */
   get #silencePhase(): 'firstEvent' | 'waiting' {
     return this.#turn.agent.dialect.back.capabilities['text-delta'] === 'none' ? 'waiting' : 'firstEvent'
   }
@@ -103,7 +104,7 @@ export class TurnRun implements Runner {
     return !turn.ended
   }
 
-  /** Leaves a process that was gone before it had the turn, once. False when the turn is not to go on. */
+  /** Leaves, once, a process that ended before it got the turn. False when the turn must not go on. */
   #leaves(link: AgentLink): boolean {
     const turn = this.#turn
     if (!this.#goesOn(link)) return false
@@ -114,7 +115,10 @@ export class TurnRun implements Runner {
     return true
   }
 
-  /** Sets the agent as the client has set the session. False when the turn is not to run without it, or has its end. */
+  /**
+   * Applies the client's settings of the session to the agent. False when the turn must not run without them, or has
+   * its end.
+   */
   async #set(link: AgentLink, setting: AgentSetting, session: AgentSession): Promise<boolean> {
     const turn = this.#turn
     turn.timer.enter('start')
@@ -143,7 +147,7 @@ export class TurnRun implements Runner {
     if (leaving) await leaving
   }
 
-  /** The session as the agent is to know it in a second attempt; undefined when there is none. */
+  /** The session for a second attempt; undefined when there is none. */
   async #retry(link: AgentLink, session: AgentSession): Promise<AgentSession | undefined> {
     const turn = this.#turn
     const why = this.#next
@@ -166,7 +170,7 @@ export class TurnRun implements Runner {
     return again
   }
 
-  /** An agent that may be silent until it has its whole answer no longer is once it streams that. */
+  /** An agent that may be silent until it has its whole answer may not be once it streams. */
   #progress(what: 'ready' | 'head' | 'frame'): void {
     const { timer } = this.#turn
     if (what === 'ready') timer.enter(this.#silencePhase)
@@ -207,7 +211,7 @@ export class TurnRun implements Runner {
     return cut && event.fault?.code !== this.#late!.code ? failedTurn(event.turn, this.#late!) : event
   }
 
-  /** True for an end that no client is shown, because something else is to be tried. */
+  /** True for an end that no client sees, because another attempt follows. */
   #holdsBack(end: TurnEnd): boolean {
     if (this.#shown || this.#turn.cancelled) return false
     this.#next = retryAfter(end, this.#retries, this.#turn.link?.unreached === true) ?? this.#otherAgent(end)

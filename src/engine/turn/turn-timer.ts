@@ -16,7 +16,7 @@ type Phase = 'waiting' | 'place' | 'start' | 'firstEvent' | 'idle'
 
 /**
  * The time limits of one turn on one timer: the whole turn, and the phase it is in. An event only notes the time; the
- * timer looks at the note when it fires, so that nothing is armed again per event.
+ * timer reads it when it fires, so that no timer is set per event.
  */
 export class TurnTimer {
   readonly #expired: (fault: Fault) => void
@@ -62,13 +62,13 @@ export class TurnTimer {
     this.#arm()
   }
 
-  /** Something came from the agent. */
+  /** Output came from the agent. */
   touch(): void {
     this.#phaseAt = elapsed()
     if (this.#phase !== 'idle') this.enter('idle')
   }
 
-  /** Silence is not the agent's fault while the client does not read or has been asked something. */
+  /** Silence is not the agent's fault while the client does not read or has a question to answer. */
   hold(held: boolean): void {
     this.#held = held
     this.#phaseAt = elapsed()
@@ -89,7 +89,7 @@ export class TurnTimer {
     return Math.min(this.#startedAt + this.#askedMs, this.#takenAt + this.#limits.total)
   }
 
-  /** A timer that is due earlier stays: it looks again when it fires. */
+  /** A timer that is due earlier stays: it is set again when it fires. */
   #arm(): void {
     const due = Math.min(this.#totalAt, this.#phaseAt + this.#phaseMs)
     if (this.#signal.aborted || this.#dueAt <= due) return

@@ -54,7 +54,7 @@ export class Turn {
     this.timer = new TurnTimer(timed, (why) => this.#runner.expire(why))
     this.audience.add(exchange, this.view)
     exchange.turn = this
-    // What its client's front could not read of the request was lost before there was a turn.
+    // Losses of the client's front while it read the request, before there was a turn.
     for (const loss of exchange.ownLosses) this.scope.loss(loss)
     exchange.onLoss = lossesTo(this.scope)
     this.#runner = runnerOf(this)
@@ -72,7 +72,7 @@ export class Turn {
     return this.#init.route
   }
 
-  /** True while it goes on with a session that knows what came before it. */
+  /** True while it goes on with a session that knows the conversation before it. */
   get follows(): boolean {
     return this.command.after !== undefined && this.session === this.#init.session
   }
@@ -87,7 +87,7 @@ export class Turn {
     return this.#init.scope
   }
 
-  /** Aborted when it has its end: what must not outlive it hangs on this. */
+  /** Aborted when it has its end; timers and calls of the turn depend on it. */
   get signal(): AbortSignalLike {
     return this.#life.signal
   }
@@ -106,7 +106,7 @@ export class Turn {
     return this.#runner.questions
   }
 
-  /** True when the running agent can be told something meanwhile. */
+  /** True when the running agent can take input meanwhile. */
   get steerable(): boolean {
     return !this.ended && this.link?.ready === true && this.agent.dialect.back.capabilities['turn-steer'] !== 'none'
   }
@@ -126,7 +126,7 @@ export class Turn {
   take(said: TurnEvent): number {
     const isEnd = said.type === 'turn-end'
     const event = isEnd && !this.peers.recorder.confirm() ? failedTurn(this.id, LOST) : said
-    // What is open in the turn closes first.
+    // Open questions are closed first.
     if (isEnd) this.questions?.cancel()
     const at = this.scope.now()
     this.view.apply(event, at)
@@ -140,18 +140,18 @@ export class Turn {
     return this.view.seq
   }
 
-  /** Says something to the client that the agent did not. */
+  /** Sends the client an event that is not from the agent. */
   notice(severity: 'info' | 'warning' | 'error', code: string, text: string): void {
     if (!this.ended) this.take({ type: 'notice', turn: this.id, severity, code, text })
   }
 
-  /** Something of the turn did not survive on its way to or from the agent. */
+  /** Reports a loss on the way to or from the agent. */
   loss(loss: Loss): void {
     this.losses.add(loss)
     this.scope.loss(loss)
   }
 
-  /** A client stopped keeping up or has caught up: the agent is read only while every client can take more. */
+  /** A client stopped reading or has caught up: the agent is read only while every client can take more. */
   valve(): void {
     this.timer.hold(this.audience.clogged || this.questions?.waiting === true)
     this.link?.pause(this.audience.clogged)
@@ -174,7 +174,7 @@ export class Turn {
     return new LiveView({ turn: this.id, session, agent: this.agent.name, at })
   }
 
-  /** Gives the running agent what a client says meanwhile; false when it cannot be told. */
+  /** Gives the running agent input of a client; false when the agent takes none. */
   tellAgent({ exchange, input }: { exchange: Id; input: readonly Part[] }): boolean {
     if (!this.steerable) return false
     this.peers.recorder.steered(this, input)
@@ -197,7 +197,7 @@ export class Turn {
     this.#runner.fail(why)
   }
 
-  /** It is not to be run at all: the client is told at once, its agent is stopped behind its back, and no other takes it. */
+  /** It must not run at all: the client is told at once, then its agent is stopped, and no other takes it. */
   refuse(why: Fault): void {
     this.#runner.disableFailover()
     this.#runner.fail(why)
@@ -218,7 +218,9 @@ export class Turn {
     return true
   }
 
-  /** An exchange goes without its answer; the last one takes the turn with it unless that is to go on. */
+  /**
+   * An exchange leaves before its answer is complete; the last one cancels the turn unless it goes on without clients.
+   */
   leave(exchange: Exchange): void {
     if (this.ended) return
     this.audience.remove(exchange)
@@ -227,19 +229,19 @@ export class Turn {
     else this.valve()
   }
 
-  /** The input of a client has ended: the policy answers what nobody can answer any more. */
+  /** The input of a client has ended: the policy answers the questions that nobody can answer any more. */
   onInputClosed(): void {
     this.questions?.onInputClosed()
   }
 
-  /** A client answers a question of the agent. `by` is who it is, for the record. */
+  /** A client answers a question of the agent. `by` names it for the record. */
   answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
     const answered = this.ended ? undefined : this.questions?.answer(command, by)
     this.valve()
     return answered ?? 'gone'
   }
 
-  /** A client holds the whole answer. Only those who send a request again under its key are told from it. */
+  /** A client holds the whole answer. Only repetitions of a request under its key depend on that. */
   delivered({ command }: Exchange): void {
     const keyed = this.command.once ?? (command.type === 'turn-start' && command.once)
     if (this.ended && keyed) this.peers.recorder.delivered(this.id)

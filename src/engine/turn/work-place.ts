@@ -3,8 +3,8 @@ import type { AgentSettings } from '../common/index.ts'
 
 /**
  * The command without the folders and MCP servers of its client that its agent is not to have; each is a loss. Folders
- * of a process are allowed below its own one and in its `workspaces`, servers where the agent is configured so. An agent
- * behind a URL works elsewhere: they are for that place to judge.
+ * of a process are allowed below its own one and in its `workspaces`, servers where the agent is configured so. An
+ * agent behind a URL works elsewhere, and judges them itself.
  */
 export function withAllowedPlace(
   command: Command & TurnStart,
@@ -32,7 +32,7 @@ export function withAllowedPlace(
   }
 }
 
-/** True for a path that is the root or below it, by its words; one with `..` is none. */
+/** True for a path that is the root or below it, compared as text; a path with `..` is not. */
 function isBelow(path: string, root: string): boolean {
   const base = root.endsWith('/') ? root : `${root}/`
   return !path.split('/').includes('..') && (path === root || path.startsWith(base))
