@@ -20,7 +20,7 @@ export class AgentInput {
   #pipe: number | undefined
   /** The size of what was written last, in bytes. */
   #last = 0
-  /** Something was written after the agent had closed its input. */
+  /** Input was written after the agent had closed its end. */
   #refused = false
 
   /**
@@ -116,7 +116,7 @@ function bytesIn(pipe: number): number {
     fd = openSync(`/proc/self/fd/${pipe}`, constants.O_RDONLY | constants.O_NONBLOCK)
     for (let read = -1; read !== 0; size += read) read = readSync(fd, buffer)
   } catch {
-    // The pipe is empty; or there is no /proc, and nobody knows.
+    // The pipe is empty; or there is no /proc, and this is unknown.
   }
   if (fd !== undefined) closeSync(fd)
   return size

@@ -34,7 +34,7 @@ export class HttpCall implements CallHandle, Dispatcher.DispatchHandler {
     this.#options = options
   }
 
-  /** True once nothing more is wanted from the wire. */
+  /** True once the rest of the wire is ignored. */
   get settled(): boolean {
     return this.#settled
   }

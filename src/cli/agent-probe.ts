@@ -6,7 +6,7 @@ import { isLauncher, programOf } from './programs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The variables of the gateway that every agent gets, as far as they say where a login is. */
+/** The variables of the gateway that every agent gets and that lead to a login. */
 const SHARED = ['PATH', 'HOME'] as const
 
 /**
@@ -35,7 +35,10 @@ function environmentOf({ inherit, env }: AgentConfig, host: Environment): Enviro
   return { ...Object.fromEntries([...SHARED, ...inherit].map((name) => [name, host[name]])), ...env }
 }
 
-/** Says that a version is older than what is known to work, and how to get another; undefined when it is not, or unknown. */
+/**
+ * The message about a version that is older than the oldest known to work, with the command that updates it; undefined
+ * when it is not, or unknown.
+ */
 export function versionProblem(
   { program, since, install }: KnownAgent,
   version: string | undefined,
@@ -55,8 +58,9 @@ function isOlder(version: string, since: string): boolean {
 }
 
 /**
- * Says that an agent with this environment finds no login, and how to make one; undefined when there is a sign of one,
- * or nobody can tell. `host` is the environment of the gateway, whose variables it may not inherit.
+ * The message about an agent that finds no login in this environment, with the command that makes one; undefined when
+ * there is a sign of one, or when it cannot be known. `host` is the environment of the gateway, whose variables it may
+ * not inherit.
  */
 export function loginProblem(
   { program, login }: KnownAgent,
@@ -79,12 +83,12 @@ function isKept([variable, folder, name, says]: LoginFile, env: Environment): bo
   try {
     return says === undefined || says.test(readFileSync(file, 'utf8'))
   } catch {
-    // It is there, and says nothing to us.
+    // The program exists and prints no version.
     return true
   }
 }
 
-/** Asks a program for its version; undefined when it says none within 10 s. */
+/** Asks a program for its version; undefined when it prints none within 10 s. */
 export async function versionOf(program: string, env: Environment = process.env): Promise<string | undefined> {
   const { execFile } = await import('node:child_process')
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Opens a URL in the user's browser. `failed` is called with the reason when no program can do that here. */
+/** Opens a URL in the user's browser. `failed` is called with the reason when no program here can do it. */
 export async function openBrowser(url: string, failed: (why: string) => void): Promise<void> {
   const { spawn } = await import('node:child_process')
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open'

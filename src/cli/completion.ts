@@ -8,7 +8,7 @@ interface Option {
   values?: readonly string[] | 'file' | 'any'
 }
 
-/** What may follow a command. */
+/** Words and options that may follow a command. */
 interface Command {
   name: string
   options: readonly Option[]

@@ -1,15 +1,18 @@
 import { basename } from 'node:path'
 
-/** A place where a login is kept: a folder (of a variable, else below the home), a file in it, and what that has to say. */
+/**
+ * A place where a login is kept: a folder (of a variable, else below the home), a file in it, and a text that the file
+ * must contain.
+ */
 export type LoginFile = readonly [variable: string, folder: string, file: string, says?: RegExp]
 
 /** The signs of a login on this machine, and the command that makes one. */
 export interface Login {
-  /** Variables that hold a key or name another way. */
+  /** Variables that hold a key or select another login. */
   readonly variables: RegExp
   readonly files: readonly LoginFile[]
   readonly command: string
-  /** On macOS it is in the keychain, where nobody is to look. */
+  /** On macOS it is in the keychain, which is not read. */
   readonly keychain?: true
 }
 
@@ -20,7 +23,7 @@ export interface KnownAgent {
   readonly title: string
   readonly protocol: string
   readonly args: readonly string[]
-  /** Variables that it is to inherit. */
+  /** Variables that it inherits. */
   readonly inherit?: readonly string[]
   readonly login?: Login
   /** The oldest version that is known to work. */
@@ -72,7 +75,7 @@ export const KNOWN_AGENTS: readonly KnownAgent[] = [
     program: 'gemini',
     title: 'Gemini CLI',
     protocol: 'acp',
-    // In a folder that it was not told to trust it does nothing.
+    // In a folder that it does not trust it does nothing.
     args: ['--acp', '--skip-trust'],
     inherit: ['GEMINI_*', 'GOOGLE_*'],
     login: {
@@ -167,7 +170,7 @@ const ADAPTERS: Readonly<Record<string, { of: string; package: string }>> = {
   'codex-acp': { of: 'codex', package: '@agentclientprotocol/codex-acp' },
 }
 
-/** What is known of the agent that a command starts; of an adapter its agent's login. */
+/** The known agent that a command starts; for an adapter, the agent whose login it uses. */
 export function knownAgent(command: string): KnownAgent | undefined {
   const program = basename(command)
   const adapter = Object.hasOwn(ADAPTERS, program) ? ADAPTERS[program] : undefined

@@ -7,12 +7,12 @@ import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
 import { findAgents } from './programs.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
 
-/** A known agent that is installed; its version when it has told it. */
+/** A known agent that is installed; its version if it has printed one. */
 type Found = KnownAgent & { version: string | undefined }
 
 /**
  * `turnpike init`: looks for known agents, and writes a configuration with them; with the example agents when there is
- * none. On a terminal it asks before it writes. A file that is there stays, without `--force`.
+ * none. On a terminal it asks before it writes. An existing file stays, unless `--force` is given.
  */
 export async function initCommand(args: string[]): Promise<number> {
   const { options, rest } = takeOptions(args, ['config'])
@@ -46,7 +46,7 @@ function report(agents: readonly Found[]): string {
   return `${head}${rows.join('')}${missing.length > 0 ? `Not found: ${missing.join(', ')}\n` : ''}`
 }
 
-/** Asks on a terminal; elsewhere nobody is asked. */
+/** Asks on a terminal; elsewhere the answer is yes. */
 async function isWanted(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return true
   const { createInterface } = await import('node:readline/promises')

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os'
 import type { Config } from '../config/index.ts'
 
-/** The name of the gateway that listens on this URL, which no two live ones have at the same time. */
+/** The name of the gateway that listens on this URL; no two live gateways have the same one. */
 export function gatewayName(url: string): string {
   return `${hostname()} ${url}`
 }
 
 /**
- * A line for each other gateway that has the file of the configured store: what that means. This one listens on `port`.
- * A file is what gateways rarely mean to share; a database is there for that, so nothing is said of one.
+ * A warning for each other gateway that uses the file of the configured store. This one listens on `port`. Gateways
+ * rarely mean to share a file; a database is meant to be shared, so there is no warning about one.
  */
 export async function otherGateways({ store }: Config, port: number): Promise<string[]> {
   if (store.kind !== 'sqlite') return []

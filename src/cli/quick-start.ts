@@ -4,8 +4,8 @@ import { findAgents } from './programs.ts'
 import { serveCommand } from './serve.ts'
 
 /**
- * `turnpike` without a command: serves. When there is no configuration, but agents that it knows, it first does
- * `turnpike init`; who declines that gets the example agents, as when no agent is installed.
+ * `turnpike` without a command: serves. When there is no configuration, but there are agents that it knows, it first
+ * runs `turnpike init`; a user who declines gets the example agents, as when no agent is installed.
  */
 export async function quickStartCommand(args: string[]): Promise<number> {
   const hasFile = configFile(undefined) !== undefined || args.some((argument) => /^--config(=|$)/.test(argument))

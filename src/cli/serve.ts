@@ -59,12 +59,12 @@ export async function serveCommand(args: string[]): Promise<number> {
     ...(config.server.console && { console: consoleOf(config) }),
   }
   const server = await startServer(address, parts)
-  // No other live process listens there. Clients are heard from after this.
+  // No other live process listens there. Clients can connect from here on.
   await gateway.engine.serve(gatewayName(server.url))
   await gateway.engine.replication?.join(config.cluster?.address ?? server.url, parts.version)
   for (const other of await otherGateways(config, Number(new URL(server.url).port))) log.warn(other)
   const socket = await listenForStandIns(file, config.server, parts, log)
-  // Before anybody hears that it serves: who reads the log may stop it at once.
+  // Before the log says that it serves: a reader of the log may stop it at once.
   const stop = stopped()
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(greeting(server.url, config, file))
@@ -110,7 +110,7 @@ function needRestart(before: Config, after: Config): string[] {
   return changed.map((name) => `${name} has changed; restart the gateway to apply it`)
 }
 
-/** The console that the build has made. */
+/** The built console. */
 function consoleOf({ telemetry }: Config): ConsoleParts {
   const traces = telemetry?.traces
   return { folder: join(packageRoot, 'dist/console'), ...(traces !== undefined && { traces }) }

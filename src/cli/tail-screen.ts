@@ -8,7 +8,7 @@ export interface Terminal {
   write(text: string): void
 }
 
-/** The most turns that are known: of the ended ones the oldest go first. */
+/** The most turns that are kept; the oldest ended ones are dropped first. */
 const MOST_TURNS = 500
 
 const ENTER = '\u001b[?1049h\u001b[?25l'
@@ -19,7 +19,7 @@ const END_OF_SCREEN = '\u001b[J'
 
 /**
  * The turns of a gateway on the whole screen: the running ones first, then those that ended last, as many as fit. The
- * screen that was there before comes back when it is closed.
+ * earlier screen comes back when it is closed.
  */
 export class TailScreen {
   readonly #terminal: Terminal
@@ -45,7 +45,7 @@ export class TailScreen {
     this.draw()
   }
 
-  /** Draws everything anew, for the size that the terminal has now. */
+  /** Redraws everything for the current size of the terminal. */
   draw(): void {
     if (!this.#open) return
     const all = [...this.#turns.values()]
@@ -59,7 +59,7 @@ export class TailScreen {
     this.#terminal.write(HOME + text.slice(0, rows).join('\r\n') + END_OF_SCREEN)
   }
 
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   close(): void {
     if (!this.#open) return
     this.#open = false
@@ -74,7 +74,7 @@ export class TailScreen {
   }
 }
 
-/** A line that is not longer than the terminal is wide; colours take no room. */
+/** A line cut to the width of the terminal; colours take no room. */
 function cut(line: string, columns: number): string {
   let room = columns
   let text = ''

@@ -61,7 +61,7 @@ export async function tailCommand(args: string[]): Promise<number> {
 async function watch(response: IncomingMessage, filter: Filter): Promise<number> {
   const { stdin, stdout } = process
   const screen = new TailScreen(stdout, !process.env['NO_COLOR'])
-  // Whatever ends this process, its terminal is as it was.
+  // The terminal is restored whatever ends this process.
   const restore = (): void => {
     if (stdin.isTTY) stdin.setRawMode(false)
     screen.close()
@@ -84,7 +84,7 @@ async function watch(response: IncomingMessage, filter: Filter): Promise<number>
   return code
 }
 
-/** The head of the gateway's answer; undefined when nobody answers. */
+/** The head of the gateway's answer; undefined when there is none. */
 async function ask(address: GatewayAddress): Promise<IncomingMessage | undefined> {
   const headers = { accept: 'text/event-stream' }
   if ('socket' in address) {

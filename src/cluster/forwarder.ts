@@ -30,15 +30,16 @@ const OF_CONNECTION = new Set([
 /** Headers of an answer that the replica which is closer to the client writes itself. */
 const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date'])
 
-/** The interval at which is looked whether something is under way, in milliseconds. */
+/** The interval at which requests under way are counted, in milliseconds. */
 const IDLE_MS = 50
 
-/** The status by which a replica says that it is not the one that a request was sent to (RFC 9110, section 15.5.20). */
+/** The status by which a replica refuses a request whose session is not its own (RFC 9110, section 15.5.20). */
 export const MISDIRECTED = 421
 
 /**
- * What became of a request that has no answer: `unreached`, it did not come to the replica; `misdirected`, that has not
- * done it because the session is not its own; `broken`, the connection was lost, and it may have been done.
+ * The reason why a request has no answer: `unreached`, it did not arrive at the replica; `misdirected`, the replica has
+ * not carried it out because the session is not its own; `broken`, the connection was lost, and it may have been
+ * carried out.
  */
 export type ForwardedFate = 'unreached' | 'misdirected' | 'broken'
 
@@ -46,7 +47,7 @@ export type ForwardedFate = 'unreached' | 'misdirected' | 'broken'
 export interface ForwardedRequest {
   incoming: IncomingMessage
   outgoing: ServerResponse
-  /** Who the client is, as JSON. */
+  /** The client, as JSON. */
   caller: string
   /** The answer comes. */
   answered(): void
@@ -67,7 +68,7 @@ export class Forwarder {
   readonly #passport: Passport
   readonly #http = new HttpAgent({ keepAlive: true, scheduling: 'lifo' })
   readonly #https = new HttpsAgent({ keepAlive: true, scheduling: 'lifo' })
-  /** What is under way, by the address of the replica. */
+  /** The requests under way, by the address of the replica. */
   readonly #running = new Map<string, Set<ClientRequest>>()
 
   constructor(passport: Passport) {
@@ -138,7 +139,7 @@ export class Forwarder {
     })
   }
 
-  /** Gives up what is under way to a replica. */
+  /** Gives up the requests under way to a replica. */
   gone({ address }: Pick<Replica, 'address'>): void {
     for (const sent of this.#running.get(address) ?? []) sent.destroy(new Error('the replica is gone'))
   }
@@ -196,7 +197,7 @@ function passBack(answer: IncomingMessage, outgoing: ServerResponse): void {
     if (trailers.length > 0) outgoing.addTrailers(trailers)
     outgoing.end()
   })
-  // What was cut there is cut here.
+  // An answer that was cut there is cut here.
   answer.on('error', () => outgoing.destroy())
 }
 

@@ -1,13 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The headers by which a replica proves itself to another one, and says for which client it asks. */
+/** The headers by which a replica authenticates itself to another one and names the client that it asks for. */
 export const PROOF_HEADER = 'turnpike-replica'
 export const CALLER_HEADER = 'turnpike-caller'
 
-/** The greatest difference of the times of two replicas, in milliseconds: that of their store, and the way of a message. */
+/**
+ * The greatest difference between the times of two replicas, in milliseconds: the error of the store's clock, and the
+ * time that a message takes.
+ */
 const FRESH_MS = 30_000
 
-/** What a request says of itself to the replica that it is sent on to. */
+/** The parts of a forwarded request that are signed. */
 export interface Passage {
   method: string
   /** The path with its query. */
@@ -18,19 +21,19 @@ export interface Passage {
 
 /** The dependencies of a passport. */
 export interface PassportParts {
-  /** The first one signs; all of them are accepted, so that a secret can be replaced. */
+  /** The first secret signs; all of them are accepted, so that a secret can be replaced. */
   secrets: readonly string[]
   /** The time that all replicas agree on, in milliseconds since the epoch. */
   time(): number
 }
 
 /**
- * Signs and checks requests between replicas: an HMAC (SHA-256) of a shared secret over the time, a number used once, and
- * what the request is. It does not cover the body, which only TLS protects on its way.
+ * Signs and checks requests between replicas: an HMAC (SHA-256) of a shared secret over the time, a nonce, and the
+ * request line and client. It does not cover the body, which only TLS protects.
  */
 export class Passport {
   readonly #parts: PassportParts
-  /** The numbers that were used in this window, and in the one before. */
+  /** The nonces of this window, and of the one before. */
   #used = new Set<string>()
   #before = new Set<string>()
   #since = 0
@@ -64,7 +67,7 @@ export class Passport {
     return this.#isFirst(once, now) ? caller : undefined
   }
 
-  /** Numbers are remembered for as long as what was signed with them is fresh. */
+  /** Nonces are remembered for as long as a signature is valid. */
   #isFirst(once: string, now: number): boolean {
     if (Math.abs(now - this.#since) > 2 * FRESH_MS) {
       this.#before = this.#used

@@ -9,7 +9,7 @@ import { Passport } from './passport.ts'
 export interface ClusterPeers {
   passport: Passport
   forwarder: Forwarder
-  /** As the engine uses them. */
+  /** The part that the engine uses. */
   cluster: Cluster
 }
 

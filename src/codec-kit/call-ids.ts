@@ -1,6 +1,6 @@
 import type { Id } from '../model/index.ts'
 
-/** `_u` and `_d` stand for an underscore and a full stop. */
+/** Escapes: `_u` is an underscore and `_d` a full stop. */
 const CALL_ID = /^[a-z]+_(?<continuation>(?:[^_]|_[ud])+)_n(?<at>\d{1,4})$/
 
 /** A question of a parked turn: the turn's token, and the place of the question among those that it waits for. */

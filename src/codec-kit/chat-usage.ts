@@ -3,7 +3,7 @@ import { isUncounted, readCounts } from './counts.ts'
 
 const COUNTS = { input: 'prompt_tokens', output: 'completion_tokens', total: 'total_tokens' } as const
 const CACHED = { cacheRead: 'cached_tokens' } as const
-/** The name that DeepSeek has for them, outside of the details. */
+/** DeepSeek's name for them, outside of the details. */
 const CACHE_HITS = { cacheRead: 'prompt_cache_hit_tokens' } as const
 const REASONED = { reasoning: 'reasoning_tokens' } as const
 

@@ -25,7 +25,7 @@ export class ControlRequests {
     this.sendRaw(messageLine([['subtype', quote(subtype)], ...fields]), then)
   }
 
-  /** Sends a control request whose `request` is there as JSON. */
+  /** Sends a control request whose `request` is given as JSON. */
   sendRaw(request: JsonText, then: (reply: ControlReply) => void): void {
     const id = `turnpike-${this.#ports.newId()}`
     this.#open.set(id, { subtype: String(parseObject(request)?.['subtype']), take: then })
@@ -52,7 +52,7 @@ export class ControlRequests {
     return 'read'
   }
 
-  /** Whoever waits for an answer of the process learns that there is none. */
+  /** Tells every waiting request that the process gives no answer. */
   forget(): void {
     const requests = [...this.#open.values()]
     this.#open.clear()
@@ -60,8 +60,8 @@ export class ControlRequests {
   }
 
   /**
-   * The id of the request that a recorded answer is about: the oldest of the subtype that it names. One that names none
-   * answers the oldest, but never the greeting, which always names it.
+   * The id of the request that a recorded answer is about: the oldest of the subtype that it names. An answer that
+   * names none belongs to the oldest, but never to the greeting, whose answer always names it.
    */
   #recordedId(raw: JsonText): string {
     const named = parseObject(raw)?.['subtype']

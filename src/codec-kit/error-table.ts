@@ -27,8 +27,8 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 }
 
 /**
- * The errors of a protocol: `codeOf` returns its own code of an error, without it the codes are the model's. `own` has
- * the statuses that are others in this protocol.
+ * The errors of a protocol: `codeOf` returns its own code of an error; without it the codes are the model's. `own` has
+ * the statuses that differ in this protocol.
  */
 export function errorTable(
   codeOf: (code: ErrorCode) => string = String,
@@ -41,7 +41,7 @@ export function errorTable(
 /** The status of a failure that no client of models sends its request again for; many do so for any from 408 on. */
 export const UNRETRIED = 400
 
-/** The errors of an agent that was given a turn and may have begun it, of clients of models, which are not to repeat it. */
+/** The errors after an agent was given a turn and may have begun it: clients of models must not repeat it. */
 export const MAYBE_BEGUN: Partial<Record<ErrorCode, number>> = {
   'agent-crashed': UNRETRIED,
   'protocol-violation': UNRETRIED,

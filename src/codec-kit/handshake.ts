@@ -28,7 +28,7 @@ export class Handshake {
     this.#waiting ??= []
   }
 
-  /** It is done, or the agent is gone: runs the steps that wait, in their order. */
+  /** It is done, or the agent has ended: runs the waiting steps in order. */
   end(): void {
     const waiting = this.#waiting ?? []
     this.#waiting = undefined

@@ -31,7 +31,7 @@ export interface RpcError {
 
 /**
  * Reads a message, with or without its `jsonrpc` member; undefined for everything else, batches too. A message with a
- * method and an id is a request, whatever the id is. The raw text of its parts is had by `member` from the line.
+ * method and an id is a request, whatever the id is. `member` reads the raw text of its parts from the line.
  */
 export function readRpc(line: string): RpcMessage | undefined {
   const value = parseObject(line)
@@ -111,7 +111,7 @@ export class RpcCalls {
     return id
   }
 
-  /** Hands an answer to whoever waits for it; false when nobody does. An id that came back as text is taken too. */
+  /** Hands an answer to its call; false when no call waits for it. An id that came back as text matches too. */
   answer(answer: RpcAnswer, line: string): boolean {
     return this.#settle(scalarText(JSON.parse(answer.id)), answer, line)
   }
@@ -122,7 +122,7 @@ export class RpcCalls {
     return id !== undefined && this.#settle(id, answer, line)
   }
 
-  /** Everybody who waits learns that there is no answer. */
+  /** Tells every waiting call that there is no answer. */
   end(): void {
     const calls = [...this.#open.values()]
     this.#open.clear()

@@ -13,7 +13,7 @@ export function weakened(item: Item, field?: string, why: Why = 'no-place'): Los
   return loss('weakened', item, field, why)
 }
 
-/** An item, or a field of it, that the other wire demands and nobody said. */
+/** An item, or a field of it, that the other wire requires and that was not sent. */
 export function invented(item: Item, field?: string): Loss {
   return loss('invented', item, field, 'required')
 }

@@ -6,7 +6,7 @@ export function isJsonType(contentType: string | undefined): boolean {
   return !contentType || /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)
 }
 
-/** True when a body of this content type may be lines of JSON; absent is fine. A browser's form cannot send them unasked. */
+/** True when a body of this content type may be lines of JSON; absent is fine. A browser's form cannot send them. */
 export function isLinesType(contentType: string | undefined): boolean {
   return !contentType || LINES.test(contentType)
 }

@@ -17,7 +17,7 @@ import {
 import { dropped } from './losses.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** A call that a model made. Only a tool of the client is for the client to run. */
+/** A call that a model made. The client only runs calls of its own tools. */
 export interface ModelCall {
   tool: Id
   name: string
@@ -55,13 +55,13 @@ export type CallResult = Part & { type: 'tool-reply' }
 
 /** The wire of one server of a model, for one turn. */
 export interface ModelApi {
-  /** The conversation that the first request has: what was said before, and the input. */
+  /** The conversation of the first request: the earlier messages, and the input. */
   readonly beginning: readonly JsonText[]
   /** Writes further input of the user. */
   input(parts: readonly Part[]): readonly JsonText[]
   /** Writes the results of all calls of an answer, in the order of the calls. */
   results(results: readonly CallResult[]): readonly JsonText[]
-  /** Writes a request with the whole conversation so far; `report` hears of what the wire has no form for. */
+  /** Writes a request with the whole conversation so far; `report` gets what the wire has no form for. */
   request(
     conversation: readonly JsonText[],
     report: (loss: Loss) => void,
@@ -79,7 +79,7 @@ export interface ModelApi {
 /** The most requests of one turn: a model that calls the same missing tool again and again is stopped. */
 const MAX_CALLS = 100
 
-/** Ends of an answer that is not whole: the arguments of its calls may not be either, so nobody runs them. */
+/** Ends of an incomplete answer: the arguments of its calls may be incomplete too, so the calls are not run. */
 const CUT: ReadonlySet<Stop> = new Set(['max-tokens', 'context-window', 'content-filter', 'refusal'])
 const CUT_OFF = fault('provider-down', 'The model provider cut its answer off; send the request again.')
 const NO_HEAD = { status: 200, headers: {} } as const
@@ -175,7 +175,7 @@ export class ModelTurn {
     else this.#fail(this.#isCut(end) ? CUT_OFF : faultOfEnd(end))
   }
 
-  /** An answer that had begun has no end; one that cannot be read is another mistake. */
+  /** An answer that had begun has no end; this is another error than an answer that cannot be read. */
   #isCut({ why, unreadable }: CallEnd): boolean {
     return why === 'failed' && this.#head !== NO_HEAD && !unreadable
   }
@@ -233,7 +233,7 @@ export class ModelTurn {
     }
   }
 
-  /** Tells the tokens of an answer that is not the last: a client that is to run its calls gets them with that. */
+  /** Reports the tokens of an answer that is not the last: a client that runs its calls gets them with that answer. */
   #tellUsage(): void {
     const { usage } = this.#answer
     if (usage) this.#ports.emit({ type: 'usage', turn: this.#start.turn, scope: 'call', usage })
@@ -245,7 +245,7 @@ export class ModelTurn {
     return CUT.has(ending) || (calls.length === 0 && (ending !== 'end' || this.#steered.length === 0))
   }
 
-  /** A call of a tool that nobody has declared gets an error as its result. */
+  /** A call of a tool that is not declared gets an error as its result. */
   #ask({ tool, name, executor }: ModelCall): void {
     const { turn } = this.#start
     if (executor === 'client') {
@@ -257,7 +257,7 @@ export class ModelTurn {
     this.#ports.emit({ type: 'tool-end', turn, tool, status: 'error', parts })
   }
 
-  /** Sends the next request when every call has its result: servers want the results right behind the calls. */
+  /** Sends the next request when every call has its result: servers want the results right after the calls. */
   #goOn(): void {
     const results = [...this.#waiting.values()]
     if (this.#state === 'ended' || !results.every((result) => result !== undefined)) return

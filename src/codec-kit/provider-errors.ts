@@ -66,8 +66,8 @@ export function codeOfProviderStatus(status: number): ErrorCode {
 }
 
 /**
- * The code of an error that an agent passes on from its model provider, by its text, whatever surrounds it. Undefined
- * when nothing in the text points to a provider.
+ * The code of an error that an agent passes on from its model provider, found by its text, with any text around it.
+ * Undefined when nothing in the text points to a provider.
  */
 export function codeOfProviderText(text: string): ErrorCode | undefined {
   const said = text.slice(0, LOOKED_AT)

@@ -1,7 +1,7 @@
 import type { AskReply, Command, Id, Message, Part } from '../model/index.ts'
 import { type ParkedCall, parkedCallOf, turnOf } from './call-ids.ts'
 
-/** The commands of a request: what it ends first, and the one that it waits for the answer of. */
+/** The commands of a request: the ones that end earlier turns, and the one whose answer it waits for. */
 export interface RequestCommands {
   before: readonly Command[]
   command: Command
@@ -9,7 +9,7 @@ export interface RequestCommands {
 
 /** An answer to a question of a parked turn. */
 export interface ParkedAnswer {
-  /** The question; undefined when it is none of ours. */
+  /** The question; undefined when it is not one of the gateway's. */
   call: ParkedCall | undefined
   reply: AskReply
 }
@@ -61,7 +61,10 @@ function replyCommand(
   }
 }
 
-/** Cancels the turn that waits for results of the calls which the last answer ended with, and does not get them. */
+/**
+ * Cancels the turn that waits for results of the calls that the last answer ended with, if the request does not bring
+ * them.
+ */
 function abandoned(history: readonly Message[], exchange: Id): Command[] {
   const last = history.at(-1)?.parts ?? []
   const call = last.map((part) => (part.type === 'tool-call' ? parkedCallOf(part.tool) : undefined)).find(Boolean)

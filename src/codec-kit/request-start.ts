@@ -3,7 +3,7 @@ import type { ClientTool, Command, Ext, Id, Message, Part, TurnOptions, TurnStar
 
 /** A request to a model, as it was read: the conversation before its input, and its input. */
 export interface StartRequest {
-  /** Empty when it names none. */
+  /** Empty when it names no model. */
   agent: string
   input: readonly Part[]
   history: readonly Message[]
@@ -13,7 +13,7 @@ export interface StartRequest {
   user?: string | undefined
   /** The session that it names in its own way. */
   session: string | undefined
-  /** The conversation that it adds to, or the turn that it follows: it says only what is new to that. */
+  /** The conversation that it adds to, or the turn that it follows: the request has only what is new. */
   conversation?: string | undefined
   after?: Id | undefined
   /** Fields that the model has no place for. */

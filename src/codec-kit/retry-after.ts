@@ -1,4 +1,4 @@
-/** The most seconds that a header may say; more is a mistake, or of no use to anybody who waits. */
+/** The most seconds that a header may name; more is a mistake, or too long to wait. */
 const MOST_SECONDS = 86_400
 
 /**

@@ -5,7 +5,7 @@ import { type ControlReply, ControlRequests } from './control-requests.ts'
 import { Handshake } from './handshake.ts'
 import type { Entry } from './lines.ts'
 
-/** The facts of a program that reads and writes JSON lines with control messages. */
+/** Facts of a program that reads and writes JSON lines with control messages. */
 export interface StreamJsonProgram {
   /** Its name, and what its user should check when it does not start, for messages. */
   readonly name: string
@@ -21,12 +21,12 @@ export interface StreamJsonProgram {
 
 /**
  * The process of such an agent: its start, the handshake, the session it is in, and its end. A session that the gateway
- * remembers is gone on with in a process of its own (`--resume`).
+ * remembers continues in a new process (`--resume`).
  */
 export abstract class StreamJsonProcess {
   /** The agent's own id of its session, once it is known. */
   session: string | undefined
-  /** Set once the process is gone for good. */
+  /** Set once no process follows any more. */
   dead: Fault | undefined
   readonly controls: ControlRequests
   readonly handshake: Handshake
@@ -44,7 +44,7 @@ export abstract class StreamJsonProcess {
     this.handshake = new Handshake(context, 'initialize')
   }
 
-  /** A process begins, with a session that has a past or with a new one (`resumes`). */
+  /** A process begins; `resumes` says whether it continues a session. */
   protected abstract began(resumes: boolean): void
 
   /** The agent has answered `initialize`; emits that it is ready. */
@@ -55,7 +55,7 @@ export abstract class StreamJsonProcess {
     return this.#context.recorded
   }
 
-  /** Starts the process, with the session to go on with unless its arguments name one, and says hello. */
+  /** Starts the process, with the session to continue unless its arguments name one, and sends the greeting. */
   open(session?: string): void {
     const { pinning, flags, env, greeting } = this.#program
     const configured = this.#context.process?.args ?? []
@@ -82,7 +82,7 @@ export abstract class StreamJsonProcess {
     return isOther && !this.recorded && !hasFlag(this.#context.process?.args ?? [], this.#program.pinning)
   }
 
-  /** Leaves the process and starts another one that goes on with the session. */
+  /** Leaves the process and starts another one that continues the session. */
   restart(session: string | undefined): void {
     this.#ports.end(this.#call)
     this.handshake.again()
@@ -90,7 +90,7 @@ export abstract class StreamJsonProcess {
     this.open(session)
   }
 
-  /** The session could not be gone on with: starts a process without a past. False when the end has another cause. */
+  /** The session could not be continued: starts a process with a new session. False when the end has another cause. */
   startedAnew(end: CallEnd): boolean {
     if (this.#resuming === undefined || this.handshake.done || end.why !== 'closed') return false
     this.controls.forget()
@@ -109,7 +109,7 @@ export abstract class StreamJsonProcess {
     return this.handshake.reasonOf(end, `${name} agent "${this.#context.agent}"`, check)
   }
 
-  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  /** Nothing is sent any more; waiting requests learn that there is no answer. */
   die(reason: Fault): void {
     this.dead = reason
     this.controls.forget()

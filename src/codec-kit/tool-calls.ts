@@ -6,8 +6,8 @@ interface Call {
 }
 
 /**
- * The tool calls of one turn that have no result yet, by the wire's own ids. The wire may give several calls one id, at
- * once or one after the other: what it says of an id goes to the oldest call that still waits for it.
+ * The tool calls of one turn that have no result yet, by the wire's own ids. The wire may give several calls the same
+ * id, at once or one after the other: a message about an id belongs to the oldest call that still waits for it.
  */
 export class ToolCalls {
   readonly #open = new Map<string, Call[]>()
@@ -18,7 +18,7 @@ export class ToolCalls {
     this.#nameOf = nameOf
   }
 
-  /** A new call, known from its first sign on. */
+  /** Adds a new call at its first message. */
   start(wireId: string): Id {
     return this.#add(wireId).tool
   }
@@ -69,7 +69,7 @@ export class ToolCalls {
   }
 }
 
-/** Makes ids of the wire's own that occur once: the first keeps it, later ones get a number. */
+/** Makes unique ids from those of the wire: the first call keeps its id, later ones get a number. */
 export function numberedIds(): (wireId: string) => Id {
   const used = new Set<Id>()
   const counts = new Map<string, number>()

@@ -19,7 +19,7 @@ export function readTrace(meta: unknown): Carrier | undefined {
   return { traceparent, ...(isList(tracestate) && { tracestate }), ...(isList(baggage) && { baggage }) }
 }
 
-/** The `ext` of a message whose trace context goes on as that of its turn: without it. */
+/** The `ext` of a message without its trace context, which becomes that of its turn. */
 export function untraced(ext: Ext | undefined): Ext | undefined {
   const meta = ext && member(ext.json, '_meta')
   if (meta === undefined) return ext
@@ -28,7 +28,7 @@ export function untraced(ext: Ext | undefined): Ext | undefined {
   return json === '{}' ? undefined : { ...ext!, json }
 }
 
-/** The `_meta` of a message: its other members, and the trace context; undefined when there is nothing to say. */
+/** The `_meta` of a message: its other members, and the trace context; undefined when there are none. */
 export function metaWith(
   { traceparent, tracestate, baggage }: Carrier,
   other: JsonText | undefined,

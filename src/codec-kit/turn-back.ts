@@ -14,7 +14,9 @@ export interface CallTurn {
   callEnd(end: CallEnd): void
 }
 
-/** A link of an agent that is only called for turns: each turn has its own calls, and nothing is known between two. */
+/**
+ * A link of an agent that is only called for turns: each turn has its own calls, and no state is kept between turns.
+ */
 export class TurnBack implements BackLink {
   readonly #open: (start: Command & TurnStart) => CallTurn
   #turn: CallTurn | undefined

@@ -14,7 +14,7 @@ export function secretNames({ cluster }: FileShape): string[] {
 }
 
 /**
- * The replication of a valid file. Gateways on loopback that share a database are replicas without being told so: their
+ * The replication of a valid file. Gateways on loopback that share a database are replicas by default, because their
  * addresses are known.
  */
 export function resolveCluster(source: Source, file: FileShape, env: Environment): { cluster?: ClusterConfig } {

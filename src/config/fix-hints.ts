@@ -23,7 +23,7 @@ function fixOf({ line, path, message, hint }: ConfigProblem, schema: unknown): s
   return hint ?? descriptionAt(schema, path)
 }
 
-/** The description of a key: that of the nearest one above it which has any. */
+/** The description of a key, or of the nearest key above it that has one. */
 function descriptionAt(schema: unknown, path: string): string | undefined {
   let at = schema
   let found: string | undefined

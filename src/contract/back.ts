@@ -49,7 +49,7 @@ export interface CallEnd {
   unread?: true
   stderr?: string
   fault?: Fault
-  /** The gateway has ended it: what it said cannot be read, such as a line over the limit. */
+  /** The gateway has ended it because its output cannot be read, such as a line over the limit. */
   unreadable?: true
 }
 
@@ -83,7 +83,7 @@ export interface BackPorts {
   leave?(call?: string): void
   /** The trace context of the turn that runs, for wires whose requests say it. Absent when calls are replayed. */
   trace?(): Carrier
-  /** Does something to a file for the agent; `done` is called once, later. Absent where there are no files. */
+  /** Reads or writes a file for the agent; `done` is called once, later. Absent where there are no files. */
   file?(request: FileRequest, done: (result: FileResult) => void): void
   /**
    * The wire is broken beyond what a `turn-end` can say: the engine ends the link and fails its turn. What the wire

@@ -41,7 +41,7 @@ export interface CallHandle {
 export interface Backend {
   /** `trace` holds the W3C context to pass on: environment variables for a process, headers for HTTP. */
   open(call: Call, sink: CallSink, trace: Carrier): CallHandle
-  /** Does something to a file for an agent on this machine; absent for agents elsewhere. Never rejects. */
+  /** Reads or writes a file for an agent on this machine; absent for agents elsewhere. Never rejects. */
   file?(request: FileRequest): Promise<FileResult>
   /** Stops all running calls. Resolves when all have ended. */
   close(graceMs: number): Promise<void>
@@ -49,9 +49,9 @@ export interface Backend {
 
 /** The destination of a client's answer. */
 export interface ClientSink {
-  /** Where there are other replicas: how the wire goes on at one of them. */
+  /** Where there are other replicas: the way of the wire to one of them. */
   readonly detour?: Detour | undefined
-  /** What another replica has told the client already. */
+  /** The output that another replica has already written to the client. */
   readonly begun?: Begun | undefined
   /** HTTP: status and headers, before the first write. Stdio ignores it. */
   head(status: number, headers: Record<string, string>): void
@@ -61,7 +61,7 @@ export interface ClientSink {
   whenRead(callback: () => void): void
   /** One line for the person who runs a stand-in. */
   warn(text: string): void
-  /** Everything is written. `exitCode` for stdio, `trailers` for HTTP. */
+  /** Ends the wire after everything is written. `exitCode` for stdio, `trailers` for HTTP. */
   end(exitCode: number, trailers?: Record<string, string>): void
   /** Cuts the wire: the client was too slow for too long. */
   abort(): void

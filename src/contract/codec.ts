@@ -45,7 +45,7 @@ export interface FrontHalf {
    */
   readonly namesAgents?: true
   /**
-   * Items that its protocol has every request say, whether or not the client means anything by them: a route that takes no
+   * Items that its protocol requires in every request, whether or not the client needs them: a route that takes no
    * losses refuses no turn for one of them. Such a loss is only reported.
    */
   readonly demands?: readonly Item[]

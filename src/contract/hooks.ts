@@ -3,7 +3,7 @@ import type { CallEnd, CallHead } from './back.ts'
 import type { Backend } from './backend.ts'
 import type { Carrier } from './carrier.ts'
 
-/** A client's request as observers see it. Nothing here is content. */
+/** A client's request as observers see it, without content. */
 export interface RequestInfo {
   transport: 'stdio' | 'http' | 'socket'
   /** Codec and dialect, such as `zene` or `agentproc@0.4`. */
@@ -81,7 +81,7 @@ export interface TurnScope {
   /** A tool call began, has its arguments, or ended. */
   tool?(event: ToolEvent): void
   loss(loss: Loss): void
-  /** Something happened that belongs on its span; `about` holds no content. */
+  /** An event for its span; `about` holds no content. */
   note(what: TurnNote, about?: string): void
   /** Its agent was unavailable; another agent takes the turn. */
   moved(to: Pick<TurnInfo, 'agent' | 'back'>): void
@@ -95,7 +95,8 @@ export interface RequestScope {
   read?(): void
   turn(info: TurnInfo): TurnScope
   /**
-   * It is answered by, or answers, a turn that another request began; `turn` is the trace context of that turn's span.
+   * The request is answered by, or answers, a turn that another request began; `turn` is the trace context of that
+   * turn's span.
    */
   shares?(how: Share, turn: Carrier | undefined): void
   /** Text received from the client, and text written to it: called once per chunk. */

@@ -2,8 +2,8 @@
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * Names a lease: the process that has it, and which of its leases it is. A process that serves a name takes it over
- * from the one before it with a greater epoch, so the two are told apart.
+ * The identity of a lease: the process that has it, and its epoch. A process that serves a name takes it over from an
+ * earlier one with a greater epoch.
  */
 export interface LeaseRef {
   owner: string

@@ -1,4 +1,6 @@
-/** What a key may see and do besides its own turns: an `admin` all of them, and what is for operators; a `user` nothing. */
+/**
+ * The rights of a key beyond its own turns: an `admin` may see all turns and do what operators do; a `user` has none.
+ */
 export type KeyRole = 'user' | 'admin'
 
 /** Limits of a turn: times in milliseconds, `line` and `body` in characters, `queue` in turns. */

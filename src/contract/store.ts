@@ -40,11 +40,11 @@ export interface SessionRecord extends SessionKey {
   /** The time of its last reset: it was cleared, or a session with the same key was deleted. Absent: never. */
   epoch?: number
   settings?: SessionSettings
-  /** Its agent knows it under the name that an older version sent, not under the name that is sent now. */
+  /** Its agent knows it under the name that an older version of the gateway sent, not under the current one. */
   renamed?: true
   /** The last turn that runs in it, else the last one that has ended: absent when none is recorded. */
   last?: LastTurn
-  /** The lease that it belongs to, where replicas share sessions. That may be over by now. */
+  /** The lease that it belongs to, where replicas share sessions; it may be over. */
   owner?: LeaseRef
 }
 
@@ -56,8 +56,8 @@ export interface LastTurn {
 }
 
 /**
- * The measurements of a turn, as listed. `back` is the agent's protocol, `route` the condition of its route. `shape`
- * says that its events have no content, `told` how many messages of the conversation before it its request brought.
+ * The measurements of a turn, as listed. `back` is the agent's protocol, `route` the condition of its route. `shape`:
+ * its events have no content. `told`: the number of earlier messages that its request brought.
  */
 export interface TurnMeasures {
   back: string
@@ -94,18 +94,21 @@ export interface TurnRecord extends LeaseRef {
 
 /** Part of a list, the newest first. Absent members match everything. */
 export interface Page {
-  /** Whose; absent: everybody's. */
+  /** The tenant; absent: all. */
   tenant?: string
   agent?: string
   /** A part of one of its ids or texts; letters of ASCII are equal in either case. */
   text?: string
-  /** The id of one in the list: only what comes after it. */
+  /** The id of a row: the page begins after it. */
   before?: Id
-  /** The most that are given. */
+  /** The most rows of the page. */
   limit: number
 }
 
-/** The turns that a list is to have. `text` is searched in their ids, that of their request and session, and their error. */
+/**
+ * The conditions of a list of turns. `text` is searched in their ids, that of their request and session, and their
+ * error.
+ */
 export interface TurnPage extends Page {
   front?: string
   state?: 'running' | 'completed' | 'failed' | 'cancelled'
@@ -128,21 +131,21 @@ export interface ListedTurn extends TurnRecord {
 export interface EventBlock {
   turn: Id
   seq: number
-  /** The events as text, of which a store knows nothing. */
+  /** The events as text, which the store does not read. */
   lines: string
 }
 
-/** What the end of a turn brings into the record besides itself. */
+/** Further effects of the end of a turn on the record. */
 export interface TurnAdditions {
   /** The events that were not written before. */
   events?: EventBlock
   /** The messages that it adds to the session's transcript. */
   messages?: readonly Message[]
-  /** What it has used, where the use of its tenant is counted. */
+  /** Its use, where the use of its tenant is counted. */
   spent?: DaySpent
-  /** A digest of the conversation that it leaves its session with, and of whose that is, for `findKnown`. */
+  /** A digest of the conversation that it leaves its session with, and of its owner, for `findKnown`. */
   known?: string
-  /** The frames of its wires as text, of which a store knows nothing. */
+  /** The frames of its wires as text, which the store does not read. */
   wire?: string
 }
 
@@ -187,9 +190,9 @@ export interface Store extends KeyStore {
    * it has that already. Gives the epoch, or undefined when there is no such session.
    */
   clearSession(id: Id, now: number): Awaitable<number | undefined>
-  /** The session was used again at this time. */
+  /** Records that the session was used again at this time. */
   touchSession(id: Id, now: number): Awaitable<void>
-  /** The sum of the usage of all turns that the session has had; undefined when none has told any. */
+  /** The sum of the usage of all turns of the session; undefined when none has reported any. */
   usageOf(id: Id): Awaitable<Usage | undefined>
   /**
    * Deletes the session, its transcript, its turns and their events. Only a digest of its key stays, for `openSession`.
@@ -200,7 +203,7 @@ export interface Store extends KeyStore {
   appendMessage(session: Id, message: Message): Awaitable<void>
   /**
    * The transcript: the messages of the session's turns in the order in which the turns ended, and those between them.
-   * `until` names one of its ended turns: without what came after that.
+   * `until` names one of its ended turns, after which nothing is read.
    */
   readMessages(session: Id, until?: Id): Awaitable<Message[]>
 
@@ -210,7 +213,7 @@ export interface Store extends KeyStore {
    */
   beginTurn(turn: TurnRecord): Awaitable<boolean>
   /**
-   * Records an ended turn with all that its end brings, atomically, whether or not it was recorded as running. The first
+   * Records an ended turn with all effects of its end, atomically, whether or not it was recorded as running. The first
    * end counts: a turn that has one keeps it, and gets no more events. False when it has another one.
    */
   endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<boolean>
@@ -222,8 +225,9 @@ export interface Store extends KeyStore {
   /** The messages that an ended turn has brought to its session's transcript; undefined when there is no such turn. */
   readTurnMessages(turn: Id): Awaitable<Message[] | undefined>
   /**
-   * Deletes an ended turn: its events, its messages, and what would find its session by them. It is not found or listed
-   * any more. Its usage stays with its session, and so does its place: what ended before it is not the newest.
+   * Deletes an ended turn: its events, its messages, and the digest that finds its session. It is not found or listed
+   * any more. Its usage stays with its session, and so does its place, so that an earlier turn does not become the
+   * newest.
    */
   deleteTurn(turn: Id): Awaitable<void>
   /** The frames of an ended turn's wires; undefined when none were kept. */
@@ -243,9 +247,9 @@ export interface Store extends KeyStore {
   /** Keeps a lease until `expiresAt`. False when it is over. */
   renewLease(lease: LeaseRef, expiresAt: number): Awaitable<boolean>
   /**
-   * True when a lease is over, for ever: it was given up, taken over, or has lapsed. An expired one lapses in two steps,
-   * atomically: the first call gives it `lastCallMs` more, the first one after that ends it, unless it was renewed. So a
-   * process is not given up because the machine slept, or its clock was set, as long as it renews soon after that.
+   * True when a lease is over, for ever: it was given up, taken over, or has lapsed. An expired one lapses in two
+   * steps, atomically: the first call gives it `lastCallMs` more, the first one after that ends it, unless it was
+   * renewed. So a process is not given up because the machine slept or its clock was set, if it renews soon after that.
    */
   lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Awaitable<boolean>
   /** True when another owner has a lease at `now`. */
@@ -265,7 +269,7 @@ export interface Store extends KeyStore {
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim>
   /**
    * Gives the key to another turn (a failed request is tried again), atomically: from the turn `from` only, or from any
-   * holder. `held` when another turn holds it by now.
+   * holder. `held` when another turn holds it.
    */
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
   release(key: string): Awaitable<void>
