@@ -19,7 +19,7 @@ export interface ContentKinds {
   embedded: boolean
 }
 
-/** A side that takes everything: a client, in what an agent says. */
+/** A side that takes everything, such as a client in the output of an agent. */
 export const ALL_KINDS: ContentKinds = { image: true, audio: true, embedded: true }
 
 type Fields = Record<string, unknown>
@@ -45,7 +45,7 @@ const READERS: Readonly<Record<string, (block: Fields) => Part | undefined>> = {
   resource: ({ resource }) => {
     const { uri, text, blob, mimeType } = isRecord(resource) ? resource : {}
     if (typeof uri !== 'string') return undefined
-    // Most agents have no place for files, and the text is what they are to read.
+    // Most agents have no place for files, but they need the text.
     if (typeof text === 'string') return { type: 'text', text: `${uri}:\n${text}` }
     return typeof blob === 'string' ? { type: 'file', url: uri, base64: blob, ...texts({ mime: mimeType }) } : undefined
   },
@@ -73,7 +73,7 @@ function extOf(json: JsonText, block: Fields): Ext | undefined {
 
 const KNOWN: ReadonlySet<string> = new Set(['type', 'text', 'data', 'mimeType', 'uri', 'name', 'size'])
 
-/** Hears of a part that the other side does not take, or of what is lost of it. */
+/** Receives a part that the other side does not take, or the loss of a field of it. */
 export type LostPart = (part: Part, field?: string) => void
 
 /** The loss of a part, of a field of it, or of the fields that another protocol has for it (`ext`). */

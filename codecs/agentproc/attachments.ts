@@ -4,7 +4,7 @@ import type { Loss, Part } from '../../src/model/index.ts'
 /** A part that is a file of some kind. */
 export type FilePart = Extract<Part, { type: 'image' | 'audio' | 'file' }>
 
-/** True for the parts that are attached, not said. */
+/** True for the parts that are sent as attachments. */
 export function isFile(part: Part): part is FilePart {
   return part.type === 'image' || part.type === 'audio' || part.type === 'file'
 }

@@ -8,14 +8,14 @@ export function toWireSession(id: string): string {
   return id.replace(/[^A-Za-z0-9._~-]/g, (unit) => `=${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The reverse of `toWireSession`; an id that another agent made up comes out as it is. */
+/** The reverse of `toWireSession`; an id of another agent stays unchanged. */
 export function fromWireSession(id: string): string {
   return id.replace(/=([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /**
- * The gateway's session ids as wires of JSON lines take them: as they are when nobody could read them otherwise, else in the
- * narrow alphabet of wire 0.1.
+ * The gateway's session ids as wires of JSON lines take them: unchanged where they are unambiguous, else in the narrow
+ * alphabet of wire 0.1.
  */
 export function wireSession(id: string): string {
   if (isSessionId(id) && !id.includes('=')) return id

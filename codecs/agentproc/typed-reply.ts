@@ -12,7 +12,7 @@ export interface ReplyHost {
   ports: BackPorts
   /** A permission request with a valid id. */
   permission(event: PermissionEvent, ext: ReadLine['ext'], line: string): void
-  /** The agent has reported a failure: nothing more is asked. */
+  /** The agent has reported a failure: later questions are ignored. */
   failed(): void
 }
 
@@ -55,7 +55,7 @@ export abstract class TypedReply<Read = unknown> {
   /** True when there is no text that a reader could see. */
   abstract get blank(): boolean
 
-  /** Reads a line as an event of this wire; undefined when it is none. */
+  /** Reads a line as an event of this wire; undefined when it is not one. */
   protected abstract read(line: string): Read | undefined
 
   /** Takes an event, with its line. */

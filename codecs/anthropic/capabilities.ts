@@ -56,7 +56,7 @@ export const frontCapabilities: Capabilities = capabilities({
     // It sends them, and is sent none.
     ...FILES,
     'part.data',
-    // Seals of other providers mean nothing to it.
+    // It cannot read seals of other providers.
     'part.reasoning',
     'reasoning.seal',
     // Calls of the client's own tools reach it when they are complete, the agent's own as those of a server.
@@ -92,7 +92,7 @@ export const backCapabilities: Capabilities = capabilities({
     // Its temperatures end at 1, and its efforts begin at low.
     'option.temperature',
     'option.effort',
-    // There is nothing to choose from without tools.
+    // Without tools there is no choice of tools.
     'option.toolChoice',
     'option.parallelTools',
     ...FILES,

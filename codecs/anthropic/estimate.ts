@@ -7,7 +7,7 @@ const TOKENS_PER_FILE = 1600
 /** The tokens around a message or a tool. */
 const TOKENS_AROUND = 4
 
-/** Types of a `source` whose text is none: bytes, or the place of them. */
+/** Types of a `source` whose strings are not text: bytes, or their location. */
 const FILES: ReadonlySet<unknown> = new Set(['base64', 'url', 'file'])
 
 const NOT_ASCII = /[^\0-\x7f]/

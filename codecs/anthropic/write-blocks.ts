@@ -13,10 +13,10 @@ import {
 import { inputOf } from './input.ts'
 import { ownExt, PROTOCOL } from './wire.ts'
 
-/** Hears of a part that the API has no form for, or of a field of it that has no place. */
+/** Receives a part that the API has no form for, or a field of it that has no place. */
 export type LostPart = (part: Part, field?: string) => void
 
-/** How parts are written. */
+/** Settings for writing parts. */
 export interface Writing {
   lost: LostPart
   /** True when the request may have blocks of this type that a server's tool was called with. */

@@ -5,7 +5,9 @@ import { pinsSession } from './back/process.ts'
 import { backCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
 
-/** Claude Code as it is: `claude -p` with JSON lines both ways. Its agents are configured by their arguments alone. */
+/**
+ * Claude Code as released: `claude -p` with JSON lines both ways. Its agents are configured by their arguments alone.
+ */
 export const codec: Codec = {
   name: 'claude-code',
   dialects: {

@@ -5,7 +5,9 @@ import { appServerCapabilities, execCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
 import { ExecBack } from './exec/index.ts'
 
-/** Codex as it is: its app-server, and `codex exec`. Agents are configured by their arguments and their own files. */
+/**
+ * Codex as released: its app-server, and `codex exec`. Agents are configured by their arguments and their own files.
+ */
 export const codec: Codec = {
   name: 'codex',
   dialects: {

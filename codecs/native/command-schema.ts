@@ -13,7 +13,7 @@ interface Known {
   readonly entries: Readonly<Record<string, unknown>>
 }
 
-/** Which conversation it belongs to; `bound` is for agents alone, and no client's word for it is taken. */
+/** Which conversation it belongs to; `bound` is for agents alone and ignored from clients. */
 const session = record({
   id: maybe(text),
   conversation: maybe(text),

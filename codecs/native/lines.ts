@@ -50,7 +50,7 @@ export function commandLine(command: Command): JsonText {
   return extended(joined(`{"type":"${type}","exchange":${quote(exchange)}`, fields), ext, OWN_OF_COMMANDS)
 }
 
-/** A failure that no turn owns; `fatal` when nothing more can be read of the wire. */
+/** A failure outside of any turn; `fatal` when nothing more can be read from the wire. */
 export function faultLine(
   { ext, ...fault }: Fault,
   exchange: string | undefined,
@@ -70,7 +70,7 @@ function joined(head: JsonText, fields: object): JsonText {
   return body === '' ? `${head}}` : `${head},${body}}`
 }
 
-/** A message of this protocol that its reader did not know: it goes on as it came. One that is known never does so. */
+/** A message of this protocol that its reader did not know: it is passed on unchanged. Known messages never are. */
 function isOwnFrame(of: { protocol: string; frame: string }, isKnown: (type: unknown) => boolean): boolean {
   const value = of.protocol === PROTOCOL ? parseObject(of.frame) : undefined
   return value !== undefined && value['type'] !== 'fault' && !isKnown(value['type'])

@@ -57,7 +57,7 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   return `${v.getDotPath(issue)} ${issue.received === 'undefined' ? 'is missing' : issue.message}`
 }
 
-/** A command as a client wrote it, with the ids that it gave; what it did not name is for the reader to make up. */
+/** A command as a client wrote it, with the ids that it gave; the reader makes up missing ids. */
 export type ReadCommand =
   | { command: (exchange: Id, turn: Id) => Command; type: Command['type']; exchange?: string; turn?: string }
   | { wrong: string; exchange?: string }
@@ -93,7 +93,7 @@ export function isCommandType(type: unknown): type is Command['type'] {
   return typeof type === 'string' && Object.hasOwn(COMMANDS, type)
 }
 
-/** A turn needs a prompt, unless its task or an invocation says what is to be done. */
+/** A turn needs a prompt, unless its task or an invocation defines the work. */
 function hasWork(fields: Partial<Command>): boolean {
   const { task, invocation, input } = fields as Extract<Command, { type: 'turn-start' }>
   return task === 'compact' || invocation !== undefined || input.length > 0
@@ -105,7 +105,7 @@ export type ReadLine =
   | { is: 'fault'; fault: Fault; fatal: boolean; exchange?: string }
   /** A message of an unknown type. */
   | { is: 'foreign'; turn: Id | null }
-  /** No JSON object, or a known message that is not as it must be. */
+  /** Not a JSON object, or a known message with invalid members. */
   | { is: 'wrong'; item: Item; turn: Id | null; why: string }
 
 const COMMON_OF_EVENTS: ReadonlySet<string> = new Set(['type', 'turn', 'seq'])

@@ -65,7 +65,7 @@ const toolStatus = oneOf(['ok', 'error', 'denied', 'cancelled'])
 export const status = toolStatus
 /** The party that runs a tool. */
 export const executor = oneOf(['agent', 'client', 'provider'])
-/** Whose message it is. */
+/** The author of a message. */
 export const role = oneOf(['user', 'assistant', 'tool', 'system'])
 /** The reason why a turn or a step stopped. */
 export const stop = oneOf([

@@ -98,8 +98,8 @@ export function holdsMore(given: unknown, kept: unknown): boolean {
 }
 
 /**
- * A message with the fields that a reader of this protocol did not know and that ride in its `ext`. What the message
- * says itself stays; only what it does not have is added, at whatever depth. Members named in `own` are never added.
+ * A message with the fields that a reader of this protocol did not know and that ride in its `ext`. Its own members
+ * stay; only missing ones are added, at any depth. Members named in `own` are never added.
  */
 export function extended(line: JsonText, ext: Ext | undefined, own: ReadonlySet<string>): JsonText {
   if (!ext) return line

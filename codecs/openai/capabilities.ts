@@ -99,7 +99,10 @@ export const backCapabilities: Capabilities = capabilities({
   ],
 })
 
-/** A server of the Responses API says also what it runs itself, and gives its reasoning in a form that goes back to it. */
+/**
+ * A server of the Responses API also reports the tools that it runs itself, and gives its reasoning in a form that can
+ * be sent back to it.
+ */
 export const responsesBack: Capabilities = capabilities({
   full: [
     ...BOTH.filter((item) => item !== 'option.stop' && item !== 'part.reasoning'),

@@ -73,7 +73,7 @@ export function blobOfBytes(base64: string): Blob | undefined {
   return isBase64(base64) ? { base64 } : undefined
 }
 
-/** Hears of a part that the protocol has no form for, or of a field of it that has no place. */
+/** Receives a part that the protocol has no form for, or a field of it that has no place. */
 export type LostPart = (part: Part, field?: string) => void
 
 /** A part with bytes. */

@@ -63,7 +63,7 @@ export function faultOfTurn({ fault: found, outcome }: EventOf<'turn-end'>): Fau
   return found ?? fault(outcome === 'cancelled' ? 'cancelled' : 'agent-crashed', 'The turn ended without saying why.')
 }
 
-/** A whole answer that says nothing but the fault. */
+/** A whole answer with only the fault. */
 export function errorBody(found: Fault): JsonText {
   return object([['error', errorJson(found)]])
 }

@@ -5,7 +5,7 @@ import type { LostPart } from './content.ts'
 /** Receives what the protocol has no form for. */
 export type Report = (loss: Loss) => void
 
-/** Hears of parts without a form in this protocol, and of their fields. */
+/** Receives parts without a form in this protocol, and their fields. */
 export function partLoss(report: Report): LostPart {
   return (part, field) => {
     if (field === 'ext') report(dropped('part.ext', part.ext!.protocol))

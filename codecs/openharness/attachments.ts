@@ -47,7 +47,7 @@ export interface Attachment {
   size_bytes?: number
 }
 
-/** The part of an attachment; undefined when it names nothing that could be fetched. */
+/** The part of an attachment; undefined when it names nothing that can be fetched. */
 export function partOf(attachment: Attachment): BlobPart | undefined {
   const ref = attachment.ref_id ?? attachment.asset_id
   if (ref === undefined && attachment.uri === undefined) return undefined

@@ -49,7 +49,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   504: 'timeout',
 }
 
-/** Statuses that say nothing of the turn when no envelope comes with them: whoever gave them did not read the request. */
+/** Statuses that are not about the turn when no envelope comes with them: their sender has not read the request. */
 const ABOUT_THE_TURN: ReadonlySet<number> = new Set([400, 409, 415, 422, 499])
 
 /** The fault of a failing status without an envelope, as a proxy or an engine that fails early sends it. */
@@ -66,7 +66,7 @@ const ERROR_KEYS = new Set(['code', 'message', 'retryable'])
 /**
  * The fault of an engine's `response.error` (raw JSON; undefined when it has none) under this HTTP status. The message
  * is the engine's own, which the protocol makes for users; a code that is not in the table and all unknown fields ride
- * in `ext`. Nothing but the code is kept of a `bridge_error`.
+ * in `ext`. Of a `bridge_error` only the code is kept.
  */
 export function faultOfError(error: JsonText | undefined, status: number): Fault {
   const wire = error === undefined ? {} : (parseObject(error) ?? {})

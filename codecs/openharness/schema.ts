@@ -119,7 +119,7 @@ const approvalOption = v.union([
 /** One choice of an approval: its id, or the id with more about it. */
 export type ApprovalOption = v.InferOutput<typeof approvalOption>
 
-/** The payload of a `request_approval` that can be gone on with. */
+/** The payload of a `request_approval` that can be answered. */
 export const approvalPayload = record({
   approval_id: v.pipe(v.string(), v.minLength(1)),
   options: v.pipe(v.array(approvalOption), v.minLength(1)),

@@ -32,7 +32,7 @@ export function markContinuation(continuation: string): string {
   return CONTINUATION_MARK + continuation
 }
 
-/** The gateway's own continuation in a client's token, or undefined when the token is somebody else's. */
+/** The gateway's own continuation in a client's token, or undefined when the token is from elsewhere. */
 export function ownContinuation(token: string | undefined): string | undefined {
   return token?.startsWith(CONTINUATION_MARK) ? token.slice(CONTINUATION_MARK.length) : undefined
 }
@@ -66,7 +66,7 @@ export function versionLine(version: unknown): 'same' | 'other' | 'invalid' {
 
 export const { ownExt, entriesExt } = extensions(PROTOCOL)
 
-/** The raw value at a path of keys, or undefined where there is none. */
+/** The raw value at a path of keys, or undefined when there is none. */
 export function at(json: JsonText | undefined, ...path: readonly string[]): JsonText | undefined {
   let value = json
   for (const key of path) value = value === undefined ? undefined : member(value, key)

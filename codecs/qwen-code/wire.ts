@@ -4,7 +4,7 @@ import { append, canonicalJson, isRecord, type JsonText, member, object, parse, 
 /** The name under which unknown fields (`ext`) and unknown messages (`foreign`) of this dialect travel. */
 export const PROTOCOL = 'qwen-code'
 
-/** The control request that goes on with an interrupted turn, and the member of `ext` that a turn which does so has. */
+/** The control request that continues an interrupted turn, and the member of `ext` of a turn that does so. */
 export const CONTINUE = 'continue_last_turn'
 
 /** The CLI's text for a turn that was stopped. */

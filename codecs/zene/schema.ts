@@ -36,7 +36,7 @@ export const cancelSchema = v.pipe(
   v.regex(NOT_BLANK, noTarget),
 )
 
-/** A request to forget a session; without one there is nothing to forget, which is no error. */
+/** A request to forget a session; without a session it does nothing, which is no error. */
 export const closeSchema = v.looseObject({ session_id: v.nullish(v.string('session_id must be a string'), '') })
 
 const text = v.nullish(v.string())

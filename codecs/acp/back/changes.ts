@@ -10,7 +10,7 @@ type ConfigSet = Omit<CommandOf<'config-set'>, 'exchange' | 'session' | 'ext' | 
 export class Changes {
   readonly #connection: Connection
   readonly #session: AgentSession
-  /** Settings for a session that is not open yet: where it is to work is known with its first prompt. */
+  /** Settings for a session that is not open yet: its folder is known with its first prompt. */
   readonly #pending: ConfigSet[] = []
 
   constructor(connection: Connection, session: AgentSession) {
@@ -51,8 +51,8 @@ export class Changes {
   }
 
   /**
-   * Sets model and effort for one turn; one that names none gets what the session had. `refused` hears of those that
-   * the agent does not take.
+   * Sets model and effort for one turn; one that names none gets what the session had. `refused` gets those that the
+   * agent refuses.
    */
   choose(
     wanted: TurnOptions,

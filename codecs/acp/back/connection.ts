@@ -43,7 +43,7 @@ export class Connection {
     return this.#ports.file ? FILE_METHODS[this.context.options.client] : []
   }
 
-  /** True for a capability of the agent's sessions that is there: `{}`, or whatever else it holds. */
+  /** True for an announced capability of the agent's sessions: `{}`, or an object with members. */
   offers(capability: SessionCapability): boolean {
     const offered = this.about?.agentCapabilities?.sessionCapabilities?.[capability]
     return offered != null && offered !== false
@@ -59,18 +59,18 @@ export class Connection {
     })
   }
 
-  /** Writes a line; nothing when the agent is gone. */
+  /** Writes a line, unless the agent has ended. */
   send(line: string): void {
     if (!this.dead) this.#ports.send(line)
   }
 
-  /** Calls a method of the agent. A dead one gives no answer. */
+  /** Calls a method of the agent; an agent that has ended gives no answer. */
   call(method: string, params: JsonText, take: TakeAnswer): void {
     if (this.dead) take(undefined, '')
     else this.calls.call(method, params, take)
   }
 
-  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  /** Nothing is sent any more; waiting calls learn that there is no answer. */
   die(why: Fault): void {
     this.dead = why
     this.calls.end()

@@ -68,7 +68,7 @@ export class Controls {
     } else this.#changes.set(command, (why) => this.#reply(command, why ? { fault: why } : {}))
   }
 
-  /** An agent says with its session what it offers. */
+  /** The agent announces its offers with its session. */
   #query(command: CommandOf<'query'>): void {
     this.#connection.handshake.whenDone(() => {
       const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})

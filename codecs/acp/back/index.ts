@@ -103,7 +103,7 @@ export class AcpBack implements BackLink {
     return true
   }
 
-  /** A line that is no message: some programs print to their standard output. */
+  /** A line that is not a message: some programs print to their standard output. */
   #noise(line: string): void {
     // Some programs write a byte order mark before each message.
     if (line.startsWith('\ufeff')) this.decode(line.replace(/^\ufeff+/, ''))
@@ -113,7 +113,7 @@ export class AcpBack implements BackLink {
     } else this.#prompts.decoder?.out.report(unparsed('foreign'))
   }
 
-  /** Nothing is left without an answer: an agent would wait for it for ever. */
+  /** Every request gets an answer: an agent would wait for ever. */
   #request(request: RpcMessage & { kind: 'request' }, line: string): void {
     const { id, method, params } = request
     if (this.#connection.context.recorded === 'both') return

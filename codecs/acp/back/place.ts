@@ -2,7 +2,7 @@ import { dropped, type Entry } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Loss, type McpServer, object, quote, type TurnStart } from '../../../src/model/index.ts'
 import type { Connection } from './connection.ts'
 
-/** The folders that a session works in, and the servers that it has, as the parameters that open it say it. */
+/** The folders that a session works in, and its servers, as parameters of the request that opens it. */
 export interface Place {
   readonly cwd: string
   readonly folders: readonly string[]
@@ -13,8 +13,8 @@ export interface Place {
 export type Wished = Pick<TurnStart, 'cwd' | 'folders' | 'mcpServers'>
 
 /**
- * The place of a session: as the agent is configured, and as its client wishes where the agent is able. `report` gets
- * what it is not.
+ * The place of a session: as the agent is configured, and as its client wishes if the agent can do that. `report` gets
+ * the wishes that it cannot fulfil.
  */
 export function placeOf(connection: Connection, wished: Wished, report: (loss: Loss) => void): Place {
   const { options, process, folder } = connection.context

@@ -9,7 +9,7 @@ export function promptOf(
   kinds: ContentKinds,
   report: (loss: Loss) => void,
 ): JsonText {
-  // A command of which there is no text: agents of this protocol find it in the text.
+  // A command without text: agents of this protocol find it in the text.
   const typed = !invocation || textOf(input) !== ''
   const said: Part[] = typed ? [...input] : [{ type: 'text', text: commandText(invocation) }, ...input]
   if (system !== undefined) {

@@ -11,22 +11,22 @@ import { Settings } from './settings.ts'
 /** Takes the outcome of opening a session: the fault that prevents it, or undefined. */
 type Opened = (why: Fault | undefined) => void
 
-/** The session that is needed: the agent's own id of it, if it is one of before, and where it is to work. */
+/** The session that is needed: the agent's own id of an earlier one, and its place. */
 interface Wanted {
   readonly bound: string | undefined
   readonly place: Place
 }
 
 /**
- * The session of an agent that turns run in: new, or one of before that the agent can load or resume. It is opened when
- * it is first needed.
+ * The session of an agent that turns run in: new, or an earlier one that the agent can load or resume. It is opened
+ * when it is first needed.
  */
 export class AgentSession {
   /** The agent's own id of it, once it is open. */
   id: string | undefined
-  /** The session of before that is being opened. */
+  /** The earlier session that is being opened. */
   opening: string | undefined
-  /** The agent repeats the history of that session: none of it is an answer. */
+  /** The agent repeats the history of that session, which is no answer. */
   replays = false
   /** It was opened, and not set yet as it is configured. */
   isNew = false
@@ -38,7 +38,7 @@ export class AgentSession {
   /** The session that was left and not closed. */
   #left: string | undefined
   #waiting: { wanted: Wanted; then: Opened }[] | undefined
-  /** It has had a prompt, and the gateway knows its id if that is of use. */
+  /** It has had a prompt, and the gateway knows its id if another process can continue it. */
   #used = false
 
   constructor(connection: Connection, ports: BackPorts) {
@@ -54,7 +54,7 @@ export class AgentSession {
     else this.#open(wanted, then)
   }
 
-  /** It gets a prompt: from here on its id is worth remembering, if the agent can go on with it in another process. */
+  /** It gets a prompt: from now on the gateway remembers its id, if the agent can continue it in another process. */
   use(): void {
     if (this.#used || this.id === undefined) return
     this.#used = true
@@ -63,20 +63,20 @@ export class AgentSession {
     }
   }
 
-  /** Leaves the session: what follows is another one. */
+  /** Leaves the session: the next prompt is for another one. */
   leave(): void {
     this.#left = this.id ?? this.#left
     this.id = this.place = undefined
     this.#used = false
   }
 
-  /** The agent is to delete a session, which is none of its process from then on. */
+  /** The agent deletes a session, which its process does not have from then on. */
   forget(id: string): void {
     if (id === this.id) this.leave()
     if (id === this.#left) this.#left = undefined
   }
 
-  /** Tells an agent that can close sessions that the one that was left is over. */
+  /** Closes the session that was left, if the agent can close sessions. */
   close(): void {
     if (this.#left !== undefined && this.#connection.offers('close')) {
       this.#connection.call('session/close', `{"sessionId":${quote(this.#left)}}`, () => {})
@@ -149,7 +149,7 @@ export class AgentSession {
     })
   }
 
-  /** The fault of an answer that is none; `bound` is the session that the agent was to go on with. */
+  /** The fault of an answer that is invalid; `bound` is the session that the agent was to continue. */
   #refusal(answer: Exclude<RpcAnswer, { kind: 'result' }> | undefined, bound?: string): Fault {
     if (!answer) return this.#connection.dead!
     if (answer.error.code === ACP_CODES.authRequired) return this.#connection.loginFault(textOfError(answer.error))

@@ -28,7 +28,9 @@ export class Settings {
     this.lent = {}
   }
 
-  /** Takes an update; the offers that have changed (none in one that says nothing new), or undefined for any other update. */
+  /**
+   * Takes an update. Returns the offers that have changed (none if nothing is new), or undefined for any other update.
+   */
   update(update: { sessionUpdate: string; title?: unknown }): Offers | undefined {
     switch (update.sessionUpdate) {
       case 'current_mode_update':

@@ -28,7 +28,7 @@ import { Tools } from './tools.ts'
 
 /** One prompt of an agent as canonical events. `ended` is true once the turn has its end. */
 export class TurnDecoder {
-  /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
+  /** The client asked to cancel: any later end of the turn is a cancellation. */
   cancelAsked = false
   ended = false
   readonly out: TurnEmitter
@@ -83,7 +83,7 @@ export class TurnDecoder {
     if (success && output._meta.codex.threadStatus.type === 'systemError') this.#failure = ''
   }
 
-  /** True when a piece of text of this message goes on with the one that is open. */
+  /** True when a piece of text of this message continues the open one. */
   goesOn(messageId: string | undefined): boolean {
     return this.out.message !== undefined && !this.#thinks && (messageId === undefined || messageId === this.#messageId)
   }
@@ -158,7 +158,7 @@ export class TurnDecoder {
     this.out.emit({ type: 'usage', scope: 'call', usage })
   }
 
-  /** A piece of another message, or of another kind, begins: what is open is over. */
+  /** A piece of another message, or of another kind, ends the open one. */
   #beginPiece(messageId: string | null | undefined, thinks: boolean): void {
     const { message } = this.out
     if (message !== undefined && messageId != null && messageId !== this.#messageId) this.out.closeMessage()

@@ -41,7 +41,7 @@ export class Asks {
     this.calls = new RpcCalls(client.ports.send, client.writer)
   }
 
-  /** Asks the client. What it cannot be asked is answered with no. */
+  /** Asks the client. A question that it cannot be asked is denied. */
   ask({ ask, question }: EventOf<'ask'>, work: Work, view: TurnView): void {
     if (question.kind === 'approval') this.#approval(ask, question, work, view)
     else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
@@ -92,7 +92,7 @@ export class Asks {
     this.#request(ask, 'elicitation/create', params, work, filledIn)
   }
 
-  /** Asks; the first answer while the question is open counts. An error is a no. */
+  /** Asks; the first answer while the question is open counts. An error is a refusal. */
   #request(
     ask: Id,
     method: string,
@@ -117,7 +117,7 @@ export class Asks {
   }
 }
 
-/** The client's choice; anything but one of the options is a no. */
+/** The client's choice; anything but one of the options is a refusal. */
 function approved({ options }: Approval, result: JsonText | undefined): AskReply {
   const { success, output } = v.safeParse(Permission, parseObject(result ?? ''))
   const chosen = success ? options.find(({ id }) => id === output.outcome.optionId) : undefined

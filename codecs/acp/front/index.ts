@@ -97,7 +97,7 @@ export class AcpFront implements FrontLink {
     else if (!this.#gateway.fail(exchange, reason)) this.#prompts.fail(exchange, reason)
   }
 
-  /** The agent offers something else in a session from here on. */
+  /** The agent's offers in a session have changed. */
   #changed(session: Session, json: string): void {
     const changed = readOffers(parse(json))
     const { mode, options, commands, title } = changed
@@ -113,7 +113,7 @@ export class AcpFront implements FrontLink {
     return new Updates(this.#client.ports.send, id)
   }
 
-  /** A line that is no message: no JSON, a batch, or an object of another kind. */
+  /** A line that is not a message: no JSON, a batch, or an object of another kind. */
   #unreadable(line: string): void {
     const value = parse(line)
     if (value === undefined) {

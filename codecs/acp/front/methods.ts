@@ -68,7 +68,7 @@ export class Methods {
     } else serve(this, request, { value, json })
   }
 
-  /** Takes a notification. One that is not known, or names nothing that is there, means nothing here. */
+  /** Takes a notification. One that is unknown, or names something that does not exist, is ignored. */
   notified(method: string, value: unknown): void {
     const { client, requests, prompts } = this.#parts
     if (method === 'session/cancel') {

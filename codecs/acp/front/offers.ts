@@ -1,4 +1,4 @@
-/** Reads what agents offer: they say it, so nothing of it is sure. */
+/** Reads the offers of agents, which may be of any shape. */
 import * as v from 'valibot'
 import type { ModelInfo, Offers } from '../../../src/model/index.ts'
 

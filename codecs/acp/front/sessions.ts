@@ -60,7 +60,7 @@ export class Sessions {
     })
   }
 
-  /** `session/delete`: everything that is kept of it. One that is not there is deleted already (Session Delete, Semantics). */
+  /** `session/delete`: everything that is kept of it. A missing one counts as deleted (Session Delete, Semantics). */
   delete(request: Request, id: string): void {
     this.#gateway.ask({ type: 'query', what: 'session' }, id, (reply) => {
       const found = dataOf<SessionReply>(reply)

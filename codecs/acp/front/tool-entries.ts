@@ -16,7 +16,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'other',
 ])
 
-/** Hears of what is lost. */
+/** Receives each loss. */
 export type Report = (loss: Loss) => void
 
 /** The kind of a tool, where the protocol knows it. */
@@ -31,7 +31,7 @@ export function inputEntry(args: JsonText): Entry {
   return ['rawInput', args === '' ? undefined : asJson(args)]
 }
 
-/** The status of an ended call. The protocol has no words for one that was denied or cancelled. */
+/** The status of an ended call. The protocol has no status for one that was denied or cancelled. */
 export function endEntry(status: ToolStatus, report: Report): Entry {
   if (status === 'denied' || status === 'cancelled') report(weakened('tool-end', 'status', 'too-narrow'))
   return ['status', status === 'ok' ? '"completed"' : '"failed"']

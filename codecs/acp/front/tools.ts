@@ -66,7 +66,7 @@ export class ToolWriter {
     this.#update(tool, resultEntries(shown, this.#report), ownExt(ext))
   }
 
-  /** The end of a call; of one that was dropped while its arguments were written, only that it failed. */
+  /** The end of a call; one that was dropped while its arguments were written has only failed. */
   end({ tool, status, parts, ext }: EventOf<'tool-end'>, view: TurnView): void {
     const known = view.tool(tool)
     this.#progress.delete(tool)

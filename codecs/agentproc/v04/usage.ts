@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<keyof Usage, string>> = {
 const ENTRIES = Object.entries(NAMES) as [keyof Usage, string][]
 const KNOWN: ReadonlySet<string> = new Set(Object.values(NAMES))
 
-/** A usage object with its other members; undefined when it says nothing, or nothing but zeros. */
+/** A usage object with its other members; undefined when it has no counts, or only zeros. */
 export function readUsage(json: JsonText, report: (loss: Loss) => void): { usage: Usage; ext?: Ext } | undefined {
   const value = parse(json)
   if (!isRecord(value)) return undefined

@@ -30,7 +30,7 @@ export class AnswerBlock {
   readonly #block: WireBlock
   readonly #message: BlockMessage
   readonly #kind: Kind
-  /** The call that it is, for the client or nobody to run. */
+  /** The call in it, which the client runs or the server has run. */
   readonly call: ModelCall | undefined
   /** Its text, its reasoning, or the arguments of its call, as far as they came in pieces. */
   #text = ''

@@ -32,7 +32,7 @@ const Delta = v.looseObject({
 /** A piece of a block. */
 export type WireDelta = v.InferOutput<typeof Delta>
 
-/** The events of a streamed answer that mean something here, and a whole answer, which is none of a stream. */
+/** The events of a streamed answer that are read, and a whole answer, which is not part of a stream. */
 const Known = v.variant('type', [
   v.looseObject({ type: v.literal('message_start'), message: v.looseObject({ usage }) }),
   v.looseObject({ type: v.literal('content_block_start'), index, content_block: Block }),
@@ -44,7 +44,7 @@ const Known = v.variant('type', [
   v.looseObject({ type: v.literal('error') }),
   v.looseObject({ type: v.literal('message'), content: v.array(Block), ...stopped, usage }),
 ])
-/** An event that means something here. */
+/** An event that is read. */
 export type WireEvent = v.InferOutput<typeof Known>
 
 const TYPES: ReadonlySet<unknown> = new Set(Known.options.map(({ entries }) => entries.type.literal))

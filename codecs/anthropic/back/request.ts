@@ -15,7 +15,7 @@ import {
 import type { Options } from '../options.ts'
 import { ownExt, PROTOCOL } from '../wire.ts'
 import { messageJsons, type Writing } from '../write-blocks.ts'
-import { type Thought, thoughtOf } from './thinking.ts'
+import { thinkingMembers } from './thinking.ts'
 
 /** Receives what the API has no form for. */
 type Report = (loss: Loss) => void
@@ -59,11 +59,11 @@ export function requestBody(
   const tools = clientTools.flatMap((tool) => toolJson(tool, report) ?? [])
   const own = members(ownExt(ext) ?? '{}').filter(([key]) => key !== 'betas')
   const { systemPrompt } = options
-  const thought = thoughtOf(start, settings, report)
+  const { maxTokens, thinking, effort, temperature, topP } = thinkingMembers(start, settings, report)
   return messageLine(
     [
       ['model', quote(options.model ?? settings.model ?? 'default')],
-      ['max_tokens', String(thought.maxTokens)],
+      ['max_tokens', String(maxTokens)],
       [
         'system',
         own.find(([key]) => key === 'system')?.[1] ?? (systemPrompt === undefined ? undefined : quote(systemPrompt)),
@@ -72,12 +72,12 @@ export function requestBody(
       ['stream', 'true'],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
       ['tool_choice', tools.length === 0 ? noChoice(options, report) : choiceJson(options)],
-      ['temperature', temperatureJson(thought, report)],
-      ['top_p', json(thought.topP)],
+      ['temperature', temperatureJson(temperature, report)],
+      ['top_p', json(topP)],
       ['stop_sequences', json(options.stop)],
       ['metadata', metadataJson(start.user, own.find(([key]) => key === 'metadata')?.[1])],
-      ['thinking', thought.thinking],
-      ['output_config', outputJson(options, thought.effort, own.find(([key]) => key === 'output_config')?.[1])],
+      ['thinking', thinking],
+      ['output_config', outputJson(options, effort, own.find(([key]) => key === 'output_config')?.[1])],
       ['cache_control', settings.prompt_caching === true ? '{"type":"ephemeral"}' : undefined],
     ],
     object(own),
@@ -107,7 +107,7 @@ function choiceJson({ toolChoice, parallelTools }: TurnOptions): JsonText | unde
   return JSON.stringify({ type: CHOICES[toolChoice ?? 'auto'], ...single })
 }
 
-function temperatureJson({ temperature }: Thought, report: Report): JsonText | undefined {
+function temperatureJson(temperature: number | undefined, report: Report): JsonText | undefined {
   if (temperature === undefined || temperature <= 1) return json(temperature)
   report(weakened('option.temperature', undefined, 'too-narrow'))
   return '1'

@@ -18,8 +18,8 @@ const LEAST_TOP_P = 0.95
 /** Efforts of other providers below the lowest one. */
 const LOWEST: ReadonlySet<string> = new Set(['none', 'minimal'])
 
-/** The members of a request that depend on how much the model is to think. */
-export interface Thought {
+/** The members of a request that depend on the amount of thinking. */
+export interface ThinkingMembers {
   maxTokens: number
   thinking?: JsonText
   /** `output_config.effort`. */
@@ -32,24 +32,24 @@ type Start = TurnStart & { ext?: { protocol: string; json: JsonText } }
 type Report = (loss: Loss) => void
 
 /**
- * How much the model is to think: what a client of this API says, which is among its own members, else what the settings
- * say, with the effort of the turn.
+ * The amount of thinking for a turn: from the members of a client of this API, else from the settings and the effort of
+ * the turn.
  */
-export function thoughtOf(start: Start, settings: Options, report: Report): Thought {
+export function thinkingMembers(start: Start, settings: Options, report: Report): ThinkingMembers {
   const { options } = start
   const still = {
     maxTokens: options.maxTokens ?? settings.max_tokens ?? MAX_TOKENS,
     temperature: options.temperature,
     topP: options.topP,
   }
-  // The effort of its options is what its thinking comes to for others.
+  // For a client of this API the option `effort` is derived from its thinking, so it is not used here.
   if (ownMember(start.ext, 'thinking') !== undefined) return still
   const { thinking } = settings
-  if (!thinking) return { ...still, effort: wordOf(options, report) }
+  if (!thinking) return { ...still, effort: effortOf(options, report) }
   if (options.effort === 'none') return { ...still, thinking: '{"type":"disabled"}' }
   if (!forcesTool(options)) {
     if (thinking.type === 'adaptive') {
-      const effort = wordOf(options, report)
+      const effort = effortOf(options, report)
       return { ...still, ...sampling(options, report), thinking: JSON.stringify(thinking), effort }
     }
     const budget = budgetOf(start, thinking.budget_tokens, report)
@@ -65,7 +65,7 @@ export function thoughtOf(start: Start, settings: Options, report: Report): Thou
 }
 
 /** The effort in words of the API. */
-function wordOf({ effort }: TurnOptions, report: Report): string | undefined {
+function effortOf({ effort }: TurnOptions, report: Report): string | undefined {
   if (effort === undefined || !LOWEST.has(effort)) return effort
   report(weakened('option.effort', undefined, 'too-narrow'))
   return 'low'
@@ -76,25 +76,27 @@ function forcesTool({ toolChoice }: TurnOptions): boolean {
   return toolChoice === 'required' || typeof toolChoice === 'object'
 }
 
-/** The tokens to think; undefined where the answer has no room, or goes on with a thought that is not known. */
+/** The tokens for thinking; undefined where the answer has no room, or continues a thought that is not known. */
 function budgetOf(start: Start, usual: number, report: Report): number | undefined {
   const { effort, maxTokens = Number.POSITIVE_INFINITY } = start.options
   const wanted = effort === undefined ? usual : (BUDGETS[effort] ?? MOST)
   const budget = Math.min(wanted, maxTokens - 1)
-  if (budget < LEAST || goesOnUnthought(start)) return undefined
+  if (budget < LEAST || lacksThinking(start)) return undefined
   if (effort !== undefined && budget < wanted) report(weakened('option.effort', undefined, 'too-narrow'))
   return budget
 }
 
-/** True for results of calls that were made without a thought of this provider: the API wants it back. */
-function goesOnUnthought({ input, history = [] }: TurnStart): boolean {
+/**
+ * True for results of calls that were made without thinking of this provider, which the API requires in the request.
+ */
+function lacksThinking({ input, history = [] }: TurnStart): boolean {
   if (!input.some(({ type }) => type === 'tool-reply')) return false
   const called = history.findLast(({ role }) => role === 'assistant')?.parts ?? []
   return !called.some((part) => part.type === 'reasoning' && part.seal?.provider === PROTOCOL)
 }
 
 /** A model that thinks takes no temperature, and only a high `top_p`. */
-function sampling({ temperature, topP }: TurnOptions, report: Report): Pick<Thought, 'temperature' | 'topP'> {
+function sampling({ temperature, topP }: TurnOptions, report: Report): Pick<ThinkingMembers, 'temperature' | 'topP'> {
   if (temperature !== undefined && temperature !== 1) report(dropped('option.temperature', undefined, 'too-narrow'))
   const narrow = topP !== undefined && topP < LEAST_TOP_P
   if (narrow) report(dropped('option.topP', undefined, 'too-narrow'))

@@ -83,8 +83,8 @@ export function wholeAnswer(ending: Ending, view: TurnView, asked: Asked): JsonT
 }
 
 /**
- * Everything that the agent has said and done, in the order that the view has: tools that no message names stand before the
- * last message, which tells what came of them.
+ * All messages and tools of the agent, in the order of the view: tools that no message names come before the last
+ * message, which reports their outcome.
  */
 function answerBlocks(view: TurnView): JsonText[] {
   const said = view.messages.filter(({ role, lane }) => role === 'assistant' && lane === undefined)

@@ -16,7 +16,7 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
       if (event.phase === 'commentary') report(weakened('message.phase', 'commentary', 'too-narrow'))
       return
     case 'message-end':
-      // The client's own prompt is nothing new to it.
+      // The client knows its own prompt.
       if (view.message(event.message)?.role !== 'user') reportParts(event.parts ?? [], SHOWN, report)
       return
     case 'tool-call':
@@ -51,8 +51,8 @@ function reportParts(parts: readonly Part[], shown: ReadonlySet<Part['type']>, r
 }
 
 /**
- * Reports what the end of an answer says that nobody has told, because the API demands the tokens of the request, and a total
- * that is not the sum of what it says.
+ * Reports the losses of usage at the end of an answer: a made-up count of input tokens, which the API requires, and a
+ * total that differs from the sum of the counts.
  */
 export function reportUsage({ answerUsage: usage = {} }: TurnView, report: Report): void {
   const { input, output = 0, total } = usage

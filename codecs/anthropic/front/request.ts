@@ -25,7 +25,7 @@ import { jsonSchema, maybe, text } from './members.ts'
 import { sessionOfUser } from './session.ts'
 import { choice, readTools, tool, toolOptions } from './tools.ts'
 
-/** A request as it was read, and what its answer is to be. */
+/** A request as it was read, and the form of its answer. */
 export interface MessagesRequest extends StartRequest {
   /** The name that the answer repeats. */
   model: string
@@ -139,7 +139,7 @@ function readMessages(body: string): Message[] | Fault {
   return refusal({ param: `messages[${stray}].content`, wrong: 'has a result whose tool_use_id no message before has' })
 }
 
-/** `coder:opus` is the agent `coder`, which is to use the model `opus`. */
+/** `coder:opus` is the agent `coder` with the model `opus`. */
 function agentOf(model: string): [agent: string, model: string | undefined] {
   const colon = model.indexOf(':')
   return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
@@ -193,7 +193,9 @@ function extOf(body: string, read: Read, system: readonly Part[], betas: string 
   return json === '{}' ? undefined : toExt(json)
 }
 
-/** The rest of a member; undefined when nothing is left. Beside its thinking, the effort of a client is its own word. */
+/**
+ * The rest of a member; undefined when nothing is left. With thinking, the effort of a client stays in its own member.
+ */
 function withinOf(key: string, value: JsonText, { thinking: thought }: Read): JsonText | undefined {
   if (value === 'null' && PARTLY.has(key)) return undefined
   if (key === 'metadata') return rest(value, USER)

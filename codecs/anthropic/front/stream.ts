@@ -158,7 +158,7 @@ export class EventWriter {
     if (this.#open !== undefined) this.#stop()
   }
 
-  /** Ends a block of reasoning. A seal of another provider means nothing to this one. */
+  /** Ends a block of reasoning. This provider cannot read a seal of another one. */
   #seal(seal: Seal | undefined): void {
     const own = seal?.provider === PROTOCOL
     if (own) this.#seals.add(seal.data)
@@ -200,7 +200,7 @@ export class EventWriter {
     this.#block(serverUseBlock(tool, view.agent, event.ext))
   }
 
-  /** A result stands behind its call, which an agent may not have said the end of. */
+  /** A result comes after its call, whose end the agent may not have sent. */
   #serverResult(event: EventOf<'tool-end'>, view: TurnView): void {
     const tool = view.tool(event.tool)
     if (!tool || tool.executor === 'client' || tool.lane !== undefined || isDropped(tool)) return

@@ -26,7 +26,7 @@ export const tool = v.looseObject(
 
 const CHOICES = { auto: 'auto', any: 'required', none: 'none', tool: 'tool' } as const
 
-/** Which tool the model is to call, and whether several at once. */
+/** The tool that the model must call, and whether it may call several at once. */
 export const choice = v.pipe(
   v.looseObject(
     {
@@ -69,7 +69,7 @@ function isTyped(type: string | null | undefined): type is string {
 
 function readTool({ type, name, description, strict }: v.InferOutput<typeof tool>, raw: JsonText): ClientTool {
   if (isTyped(type)) {
-    // The type says what its arguments are, to those who know it.
+    // The type determines its arguments, for servers that know it.
     const own = { name: name || type, ext: toExt(raw)! }
     return RUN_BY_CLIENT.test(type) ? own : { ...own, kind: 'hosted' }
   }

@@ -28,7 +28,7 @@ export class ClaudeCodeBack implements BackLink {
   readonly #unasked: UnaskedTurn<TurnDecoder>
   #work: Work | undefined
   #bound: string | undefined
-  /** The agent could not go on with its session, and no turn has got this as its error. */
+  /** The agent could not continue its session, and no turn has failed with that yet. */
   #lost = false
 
   constructor(context: BackContext<unknown>, ports: BackPorts) {

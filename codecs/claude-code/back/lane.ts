@@ -83,7 +83,7 @@ export class Lane {
     return true
   }
 
-  /** A block of the stream ends: its call is whole, also when no line has said so. */
+  /** A block of the stream ends: its call is complete even if no line confirms it. */
   blockStop(index: number): void {
     const draft = this.#drafts.get(index)
     this.#drafts.delete(index)

@@ -136,7 +136,7 @@ function readProviderResult(lane: Lane, json: JsonText): boolean {
   return lane.result(id, 'ok', [{ type: 'data', json: member(json, 'content') ?? 'null' }])
 }
 
-/** Results of tools, or a text that the CLI put into the conversation; what it merely repeats is no news. */
+/** Results of tools, or a text that the CLI put into the conversation; repetitions are ignored. */
 function readUser(turn: TurnDecoder, { value, json }: Line): Reading {
   const { success, output } = v.safeParse(User, value)
   if (!success) return 'misfit'

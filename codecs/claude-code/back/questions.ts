@@ -38,7 +38,7 @@ const ASKING_TOOL = 'AskUserQuestion'
 
 const REFUSED = 'The user does not want this.'
 
-/** Reads a request of the agent, which is `raw` as it came; undefined when it is none that a client can answer. */
+/** Reads a request of the agent, which is `raw` as it came; undefined when no client can answer it. */
 export function readQuestion(request: Record<string, unknown>, raw: JsonText): Asked | undefined {
   switch (request['subtype']) {
     case 'can_use_tool':

@@ -23,7 +23,7 @@ export class Work {
     this.decoder = new TurnDecoder(ports, start, process.usage)
   }
 
-  /** Sends the prompt once the agent is ready; `before` runs a step when nothing else runs. */
+  /** Sends the prompt once the agent is ready; `before` runs a step while nothing else runs. */
   begin(before: (step: () => void) => void): void {
     this.#process.handshake.whenDone(() => {
       if (this.decoder.ended) return

@@ -11,7 +11,7 @@ import {
   quote,
 } from '../../../src/model/index.ts'
 
-/** A decision of an approval: the option that a client sees, and how the agent is told. */
+/** A decision of an approval: the option for the client, and the answer for the agent. */
 export interface Decision extends AskOption {
   json: JsonText
 }
@@ -32,7 +32,7 @@ const WORDS: ReadonlyMap<unknown, Decision> = new Map([ACCEPT, SESSION, DECLINE,
 export const FILE_DECISIONS: readonly Decision[] = [ACCEPT, SESSION, DECLINE, CANCEL]
 
 /**
- * The decisions about a command: those that the agent offers, else all that it can be told. To decline is always one of
+ * The decisions about a command: those that the agent offers, else all that it accepts. To decline is always one of
  * them, because the only other refusal stops the turn.
  */
 export function commandDecisions(params: JsonText): readonly Decision[] {
@@ -58,7 +58,7 @@ function wrap(word: string, key: string, json: JsonText): JsonText {
   return object([[word, object([[key, json]])]])
 }
 
-/** A decision as it is on the wire; none when it is not known. */
+/** A decision as on the wire; undefined when it is not known. */
 function readDecision(json: JsonText): Decision[] {
   const value = parse(json)
   const known = WORDS.get(value)

@@ -8,7 +8,7 @@ import { type AppServer, paramsOf } from './server.ts'
 /** An open question: `request` is its id as the agent wrote it. */
 type Open = Asked & { request: JsonText; lane: Lane }
 
-/** The questions of the agent: every request is answered, at once when nobody can be asked. */
+/** The questions of the agent: every request is answered, at once if no client can be asked. */
 export class Asks {
   readonly #ports: BackPorts
   readonly #server: AppServer
@@ -37,7 +37,7 @@ export class Asks {
     }
   }
 
-  /** The client's answer; one for a question that is settled already is ignored. True when the turn is to be stopped. */
+  /** The client's answer; one for a question that is settled already is ignored. True when the turn must stop. */
   reply(command: CommandOf<'ask-reply'>): boolean {
     const ask = command.ask ?? [...this.#open.keys()].at(0)
     const open = ask === undefined ? undefined : this.#open.get(ask)

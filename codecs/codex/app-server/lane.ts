@@ -79,7 +79,7 @@ export class Lane {
     return true
   }
 
-  /** Output of a call that runs; false when there is none. */
+  /** Output of a running call; false when there is no such call. */
   progress(item: string, parts: readonly Part[]): boolean {
     const tool = this.#tools.running(item)
     if (tool !== undefined && parts.length > 0) this.#out.emit({ type: 'tool-progress', tool, parts })
@@ -93,7 +93,7 @@ export class Lane {
     this.#close()
   }
 
-  /** The turn ends, or nothing more comes of this thread. */
+  /** The turn ends, or this thread has no further output. */
   end(): void {
     this.#close()
   }

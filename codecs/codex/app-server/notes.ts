@@ -26,7 +26,7 @@ interface Note {
   line: string
 }
 
-/** `misfit`: not the shape of its method. `foreign`: it means something that the model has no place for. */
+/** `misfit`: not the shape of its method. `foreign`: the model has no place for it. */
 type Reading = 'read' | 'misfit' | 'foreign'
 
 /** The reader of the notifications of one method; `item` is what is lost when one has not the shape of its method. */
@@ -119,7 +119,7 @@ export const NOTES: Readonly<Record<string, NoteReader>> = {
       return 'read'
     },
   },
-  // The older word for an item of this type, which is sent besides.
+  // The older name for an item of this type, which is sent as well.
   'thread/compacted': { item: 'notice', read: () => 'read' },
 }
 

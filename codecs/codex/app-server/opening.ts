@@ -11,7 +11,7 @@ import {
 } from '../../../src/model/index.ts'
 import { texts } from './server.ts'
 
-/** The parameters of a thread that a turn begins or goes on with. `folder` is that of the agent's process. */
+/** The parameters of a thread that a turn begins or continues. `folder` is that of the agent's process. */
 export function openingParams(
   { cwd, folders = [], mcpServers = [], options }: TurnStart,
   folder: string | undefined,

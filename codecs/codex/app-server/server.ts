@@ -61,7 +61,7 @@ export class AppServer {
     this.#calls.call(method, params, (answer) => answer && take(answer), [['trace', trace]])
   }
 
-  /** Hands an answer to its call; false when there is none. */
+  /** Hands an answer to its call; false when there is no such call. */
   answered(answer: RpcAnswer, line: string): boolean {
     return this.#calls.answer(answer, line)
   }
@@ -82,7 +82,7 @@ export class AppServer {
     return this.handshake.reasonOf(end, agent, 'its arguments and its configuration')
   }
 
-  /** Nothing is sent any more; everything that waits for an answer learns that there is none. */
+  /** Nothing is sent any more; waiting calls learn that there is no answer. */
   die(reason: Fault): void {
     this.dead = reason
     this.#calls.end()

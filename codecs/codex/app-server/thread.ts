@@ -26,7 +26,7 @@ type Start = Command & TurnStart
 /** Goes on when the thread is open, or with the fault that prevents it. */
 type Opened = (failed?: Fault) => void
 
-/** The thread that the process works in: its id, and what it was set to. */
+/** The thread that the process works in: its id and settings. */
 export class Thread {
   readonly usage = new ThreadUsage()
   /** The agent's id of the thread, once it is open. */

@@ -57,7 +57,7 @@ export class Turns {
     }
   }
 
-  /** The turn that a message is about. What an agent says about no turn while none of a client runs is no output. */
+  /** The turn that a message is about. A message without a turn, while no turn of a client runs, is not output. */
   decoderOf(params: unknown): TurnDecoder | undefined {
     const decoder = this.#workOf(params)?.decoder
     return decoder ?? (turnIdOf(params) === undefined ? undefined : this.unasked.open())

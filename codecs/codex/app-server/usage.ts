@@ -14,7 +14,7 @@ const KEYS = Object.keys(NAMES) as (keyof typeof NAMES)[]
 
 /**
  * Turns the tokens of a thread, which are counted since it began, into those of a model call and of a turn. The agent
- * repeats its counts without a call in between, and what it says of the last call may be an estimate, so only growth of
+ * repeats its counts without a call in between, and its count of the last call may be an estimate, so only growth of
  * the total counts.
  */
 export class ThreadUsage {

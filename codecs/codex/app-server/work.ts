@@ -54,7 +54,7 @@ export class Work {
     else this.#interrupt()
   }
 
-  /** Gives the agent further input; what it does not take is a loss. */
+  /** Gives the agent further input; refused input is a loss. */
   steer({ input }: CommandOf<'turn-steer'>): void {
     if (this.id === undefined) {
       this.#report(dropped('turn-steer'))

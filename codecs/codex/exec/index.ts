@@ -30,7 +30,7 @@ import { ExecUsage } from './usage.ts'
 interface Run {
   readonly out: TurnEmitter
   readonly items: Items
-  /** The thread that it goes on with. */
+  /** The thread that it continues. */
   readonly resumed: string | undefined
   thread?: string
   cancelled: boolean
@@ -38,7 +38,7 @@ interface Run {
   error?: string
 }
 
-/** `codex exec --json`: a process for each turn, which goes on with the thread of the session. */
+/** `codex exec --json`: a process for each turn, which continues the thread of the session. */
 export class ExecBack implements BackLink {
   readonly #context: BackContext<unknown>
   readonly #ports: BackPorts
@@ -52,7 +52,7 @@ export class ExecBack implements BackLink {
 
   encode(command: Command): void {
     if (command.type === 'turn-start') this.#start(command)
-    // The wire has no word for it: the engine stops the process.
+    // The wire has no cancel: the engine stops the process.
     else if (command.type === 'turn-cancel' && this.#run) this.#run.cancelled = true
   }
 

@@ -44,7 +44,7 @@ function goesOn(read: Read): boolean {
   return target !== 'running' && 'continuation' in target
 }
 
-/** The command; what its headers say counts where the body says nothing. */
+/** The command; headers apply where the body has no value. */
 function asked(read: Read, exchange: Id, turn: Id, headers: Headers): Asked {
   const command = read.command(exchange, turn) as Asked
   if (command.type === 'ask-reply') return command
@@ -74,7 +74,10 @@ const FORMS: Readonly<Record<string, 'whole' | 'sse' | 'ndjson'>> = {
   'application/x-ndjson': 'ndjson',
 }
 
-/** The form that the `Accept` header likes best (RFC 9110, section 12.5.1): of equals the first; whole when it says none. */
+/**
+ * The form that the `Accept` header prefers (RFC 9110, section 12.5.1): the first of equal ones; whole without a
+ * preference.
+ */
 export function formOf({ accept = '' }: Headers): 'whole' | 'sse' | 'ndjson' {
   let best: { form: 'whole' | 'sse' | 'ndjson'; weight: number } = { form: 'whole', weight: 0 }
   for (const range of accept.split(',')) {

@@ -41,7 +41,7 @@ const TELLING: ReadonlySet<QueryWhat> = new Set(['messages', 'session', 'turn'])
 
 const ANSWER: Answer = { form: 'stream', framing: 'ndjson', onDisconnect: 'cancel', asks: 'inline' }
 
-/** A client on lines: commands in, events out, as many turns at a time as it likes. */
+/** A client on lines: commands in, events out, any number of turns at a time. */
 export class NativeFront implements FrontLink {
   readonly #ports: FrontPorts
   readonly #opened = new Map<Id, Opened>()

@@ -171,7 +171,9 @@ export class ResourceFront implements FrontLink {
     this.#stream.write('turns', data)
   }
 
-  /** Looking on must change nothing: who follows a turn is asked what its agent asks only where it says so. */
+  /**
+   * Following must change nothing: a client that follows a turn only gets questions of its agent if it asks for that.
+   */
   #following(): Answer {
     const asks = /(^|&)asks=now(&|$)/.test(this.#context.query) ? 'inline' : 'never'
     return { form: 'stream', framing: this.#framing, onDisconnect: 'drain', asks }

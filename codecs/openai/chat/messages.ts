@@ -95,7 +95,10 @@ export function messageJsons({ role, parts }: Pick<Message, 'role' | 'parts'>, l
   ]
 }
 
-/** The result of a tool as a message. A failed call says so in its text, because the protocol has no word for it. */
+/**
+ * The result of a tool as a message. The text of a failed call says that it failed, because the protocol has no place
+ * for that.
+ */
 export function resultJson(result: Part & { type: 'tool-reply' }, lost: LostPart): JsonText {
   const said = result.parts.every((part) => part.type === 'text')
     ? quote(textOf(result.parts))

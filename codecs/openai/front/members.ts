@@ -29,7 +29,7 @@ export function wrongMember(issue: v.BaseIssue<unknown>): Fault {
   return invalidRequest(`${param} ${why}.`, param)
 }
 
-/** `coder:gpt-5` is the agent `coder`, which is to use the model `gpt-5`. */
+/** `coder:gpt-5` is the agent `coder` with the model `gpt-5`. */
 export function agentOf(model: string): [agent: string, model: string | undefined] {
   const colon = model.indexOf(':')
   return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]

@@ -3,13 +3,13 @@ import type { AskOption, Id } from '../../../src/model/index.ts'
 import { narrowestOption } from '../../../src/model/index.ts'
 
 /**
- * A response as its id says: a turn from its beginning, or (`continuation`) from where it goes on after a park, until its
+ * A response by its id: a turn from its beginning, or (`continuation`) from its continuation after a park, until its
  * end or the next park.
  */
 export interface ResponseRef {
   turn: Id
   continuation?: string
-  /** False when its client wants it forgotten: then its id finds nothing. */
+  /** False when its client wants no record of it: then its id finds nothing. */
   stored: boolean
 }
 
@@ -17,7 +17,7 @@ const RESPONSE_ID = /^resp(?<unstored>n?)_(?<token>(?:[^_]|_[ud])+)$/
 const ITEM_ID = /^[a-z]+_(?<token>(?:[^_]|_[ud])+)_i\d+$/
 const APPROVAL_ID = /^(?<call>mcpr_.+)_o(?<allow>[\w-]*)_o(?<deny>[\w-]*)$/
 
-/** The id of a response. It is the same whenever the turn is told again. */
+/** The id of a response. It is the same each time that the turn is written again. */
 export function responseId({ turn, continuation = turn, stored }: ResponseRef): Id {
   return `${stored ? 'resp_' : 'respn_'}${escapeToken(continuation)}`
 }

@@ -11,7 +11,7 @@ export class ItemWriter {
   /** The calls of custom tools: their results have a type of their own. */
   readonly #custom = new Set<string>()
 
-  /** `tools` are those of the client; `lost` hears of parts that items have no form for. */
+  /** `tools` are those of the client; `lost` gets parts that items have no form for. */
   constructor(tools: DeclaredTools, lost: LostPart) {
     this.#tools = tools
     this.#lost = lost
@@ -37,7 +37,7 @@ export class ItemWriter {
     return items
   }
 
-  /** The result of a call. A failed one says so in its text, because the API has no word for it. */
+  /** The result of a call. The text of a failed one says that it failed, because the API has no place for that. */
   result({ tool, status, parts }: Part & { type: 'tool-reply' }): JsonText {
     const said = outputJson(parts, this.#lost)
     const text = status === 'ok' || said !== '""' ? said : quote(`The tool call ended with the status: ${status}.`)
@@ -88,7 +88,7 @@ export class ItemWriter {
     ])
   }
 
-  /** Only sealed reasoning means something to a server, and only to one of this API. */
+  /** Only sealed reasoning can be read by a server, and only by one of this API. */
   #reasoning(part: Part & { type: 'reasoning' }): JsonText[] {
     const { text, seal } = part
     if (seal?.provider !== PROTOCOL) {

@@ -65,7 +65,7 @@ export function violation(problem: string, status: number, code: ErrorCode = 'pr
   return fault(code, message, { retryable: PASSING.has(status) })
 }
 
-/** The fault of an answer that is no envelope at all: its status says what there is to know. */
+/** The fault of an answer without an envelope, by its status. */
 const noEnvelope = (problem: string, status: number): Fault => violation(problem, status, codeOfStatus(status))
 
 /** Reads an engine's answer strictly: version line, response, status, and a type for every directive. */
@@ -135,7 +135,9 @@ function directiveOf(
   return { kind: 'other', action, json }
 }
 
-/** An option's own words say what it does where the engine does not; anything but a plain yes counts as a refusal. */
+/**
+ * An option's text decides what it does where the engine does not say so; anything but a plain yes counts as a refusal.
+ */
 function optionOf(option: ApprovalOption): AskOption {
   const given = typeof option === 'string' ? { id: option } : option
   const yes = /^(allow|approve|accept|yes|ok|proceed|confirm)/i.test(given.id)

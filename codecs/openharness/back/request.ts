@@ -27,7 +27,7 @@ import {
 /** The command that a turn began with. */
 export type Start = Command & TurnStart
 
-/** An ask of the engine that was answered: what the next request goes on with. */
+/** An answered ask of the engine: the start of the next request. */
 export interface Resume {
   approvalId: string
   /** Raw JSON of the engine's `continuation`. */
@@ -47,7 +47,7 @@ export interface RequestParts {
 const TOP = new Set(['correlation_id', 'capabilities', 'request'])
 const REQUEST = new Set(['extensions', 'context'])
 const CONTEXT = new Set(['task_hint', 'continuation', 'attachments', 'shell', 'extensions'])
-/** An answer that the shell sent with its first request is to another question. */
+/** An answer that the shell sent with its first request belongs to another question. */
 const APPROVAL = new Set([APPROVAL_EXTENSION])
 
 /** The correlation id that the shell sent, when the turn came from one. */

@@ -113,7 +113,7 @@ const PLAIN_DELTA = messagePattern('{"message":*,"text":*}')
 
 type Body = BodyOf<AgentEvent, 'lane' | 'ext'>
 
-/** The gateway's ids of messages and tools by the wire's own: a message goes on in the call after an approval. */
+/** The gateway's ids of messages and tools by the wire's own: a message continues in the call after an approval. */
 export interface StreamIds {
   readonly message: Map<string, Id>
   readonly tool: ToolCalls

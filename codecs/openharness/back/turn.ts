@@ -25,7 +25,7 @@ interface OpenAsk extends Omit<Resume, 'reply'> {
 
 /**
  * One turn of an engine: an HTTP call, and one more for every approval of the engine that is answered. It ends with the
- * first call that fails, or with the one after which nothing is open any more.
+ * first call that fails, or with the one after which nothing is open.
  */
 export class EngineTurn implements CallTurn {
   readonly turn: Id
@@ -66,7 +66,7 @@ export class EngineTurn implements CallTurn {
     if (!this.#call) this.#send()
   }
 
-  /** OpenHarness has no cancel: the turn ends at once, and a call that is still on the wire is nobody's any more. */
+  /** OpenHarness has no cancel: the turn ends at once, and a call that is still on the wire is ignored. */
   cancel(): void {
     const why = fault('cancelled', 'The turn was cancelled.')
     this.#end({ outcome: 'cancelled', stop: 'aborted', fault: why }, undefined)

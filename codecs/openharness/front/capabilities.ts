@@ -17,8 +17,8 @@ export interface CapabilityFacts {
 }
 
 /**
- * Answers every asked capability (section 5.3): the gateway's own by itself, the engine's as the engine told it, and
- * what nobody offers with a denial. Without a question and without an answer of the engine there are no such members.
+ * Answers every asked capability (section 5.3): the gateway's own by itself, the engine's as the engine answered, and
+ * others with a denial. Without a question and without an answer of the engine there are no such members.
  */
 export function capabilityMembers({ asked, http, denied, own }: CapabilityFacts): [string, JsonText][] {
   const offered = new Map(otherMembers(at(own, 'supported_capabilities'), GATEWAY))

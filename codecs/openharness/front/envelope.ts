@@ -14,7 +14,7 @@ import { at, ENVELOPE, oneLine, otherMembers, RESPONSE, TURN_EXTENSION, text, un
 import type { Report } from './directives.ts'
 import type { Ids } from './request.ts'
 
-/** Members that an answer of ours has itself, or that mean nothing in one. */
+/** Members that an answer of the gateway has itself, or that have no meaning in one. */
 const TOP = new Set([...ENVELOPE, 'request'])
 
 /** The parts of an answer; every text is raw JSON. */
@@ -76,7 +76,7 @@ export function reportUnshown(view: TurnView, report: Report): void {
   if (tools > 0) report({ kind: 'dropped', item: 'tool-call', why: 'no-place', count: tools })
 }
 
-/** Our extension of an answer: which turn it was, what it cost, what was lost. */
+/** The gateway's extension of an answer: its turn, cost and losses. */
 export function turnJson(
   view: TurnView,
   losses: readonly Loss[],

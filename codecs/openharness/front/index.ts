@@ -38,7 +38,7 @@ export const front: FrontHalf = {
 class OpenHarnessFront implements FrontLink {
   readonly #context: FrontContext
   readonly #ports: FrontPorts
-  /** True once a request came or an answer went: nothing more is owed when the input ends. */
+  /** True once a request came or an answer was written: the end of the input then needs no answer. */
   #taken = false
   #ids: Ids
   #asked: readonly string[] = []
@@ -115,7 +115,7 @@ class OpenHarnessFront implements FrontLink {
       framing: streams ? 'sse' : 'body',
       headers: idHeaders(this.#ids),
       onDisconnect: 'cancel',
-      // A program that takes one envelope may be all of the gateway that there is: nothing can wait for its next one.
+      // A program that takes one envelope may be the whole gateway, so nothing can wait for its next one.
       asks: this.#http ? 'next-request' : 'never',
     }
     if (reply) {

@@ -81,7 +81,7 @@ export function readRequest(body: string, wire: FrontContext): ReadRequest {
   return { ids, request: understand(body, checked.output, context, ids) }
 }
 
-/** The id of a body, or of the header when the body has none; a body's id that is no id is not replaced. */
+/** The id of a body, or of the header when the body has none; an invalid id in a body is not replaced. */
 function idOf(name: keyof Ids, value: unknown, fromHeaders: Ids): Ids {
   const id = value === undefined ? fromHeaders[name] : value
   return typeof id === 'string' && id !== '' ? { [name]: id } : {}

@@ -29,7 +29,7 @@ const EVENTS: EventTable<StreamWriter> = {
   'step-end': null,
   'terminal-output': null,
   plan: null,
-  // An open question is shown by the `response` that parks its turn; until the next request nobody can settle it here.
+  // An open question is shown by the `response` that parks its turn; it cannot be settled here before the next request.
   ask: null,
   'ask-settled': null,
   'text-delta': (writer, event, view) => writer.show(view, 'text_delta', deltaJson(event)),

@@ -102,7 +102,9 @@ export class Answer {
     this.#begin()
   }
 
-  /** The words of an `assistant` line; nothing new while its answer streams. `extra` are the unknown members of the line. */
+  /**
+   * The text of an `assistant` line; nothing new while its answer streams. `extra` are the unknown members of the line.
+   */
   whole(id: string | undefined, words: readonly Words[], extra?: JsonText): void {
     if (this.#phase === 'streaming') {
       this.#extra ??= extra
@@ -167,7 +169,7 @@ export class Answer {
     this.#close()
   }
 
-  /** Another answer begins with this line, unless the one before goes on. */
+  /** Another answer begins with this line, unless it continues the last one. */
   #begin(): void {
     if (this.#phase !== 'over') return
     this.#phase = 'whole'

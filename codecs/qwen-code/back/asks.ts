@@ -73,7 +73,7 @@ export class Asks {
     return 'read'
   }
 
-  /** The client's answer; one for a question that is settled already is ignored. True when the turn is to be stopped. */
+  /** The client's answer; one for a question that is settled already is ignored. True when the turn must stop. */
   reply(command: CommandOf<'ask-reply'>, turn: TurnDecoder | undefined): boolean {
     const ask = command.ask ?? [...this.#open.keys()].at(0)
     const open = ask === undefined ? undefined : this.#open.get(ask)
@@ -109,7 +109,7 @@ export class Asks {
   }
 }
 
-/** The question of a `request`, which is `raw` as it came; undefined when nobody can be asked. */
+/** The question of a `request`, which is `raw` as it came; undefined when no client can be asked. */
 function askedOf(request: { subtype: string }, raw: JsonText, running: boolean): Asked | undefined {
   if (request.subtype === 'mcp_message') {
     const params = object(members(raw).filter(([key]) => key !== 'subtype'))

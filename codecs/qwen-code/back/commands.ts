@@ -18,7 +18,7 @@ import { SETTINGS, type Setting } from './settings.ts'
 /** A command that the agent answers outside of turns. */
 type Outside = CommandOf<'config-set'> | CommandOf<'query'> | CommandOf<'foreign'>
 
-/** The answer to a command: data, with the agent's own answer as it came, or why there is none. */
+/** The answer to a command: data with the agent's own answer unchanged, or the reason why there is none. */
 type Done = (answer: { data?: JsonText; raw?: JsonText; fault?: Fault }) => void
 /** Makes the taker of an answer that continues with its payload; a refusal and a missing answer end the command. */
 type OrFail = (then: (raw: JsonText) => void) => (reply: ControlReply) => void
@@ -81,7 +81,9 @@ function query({ what }: CommandOf<'query'>, { controls }: CliProcess, done: Don
   controls.send('get_available_models', [], orFail(list))
 }
 
-/** A control request of a client of the same dialect, under an id of our own; its answer goes back as it came. */
+/**
+ * A control request of a client of the same dialect, under an id of the gateway; its answer is passed back unchanged.
+ */
 function forward(
   { protocol, frame }: CommandOf<'foreign'>,
   { controls }: CliProcess,

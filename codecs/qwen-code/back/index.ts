@@ -36,7 +36,7 @@ const LOST = fault('session-not-found', 'The agent cannot go on with this sessio
 
 /**
  * A running Qwen Code CLI: one process, one session, one turn at a time. Lines name no turn, so a message is sent only
- * after the `result` of the one before. A session that the gateway remembers is gone on with in a process of its own.
+ * after the `result` of the one before. A session that the gateway remembers continues in a new process.
  */
 export class QwenCodeBack implements BackLink {
   readonly #ports: BackPorts
@@ -48,7 +48,7 @@ export class QwenCodeBack implements BackLink {
   #version: string | undefined
   #bound: string | undefined
   #heard = false
-  /** The agent could not go on with its session, and no turn has got this as its error. */
+  /** The agent could not continue its session, and no turn has failed with that yet. */
   #lost = false
 
   constructor(context: BackContext<unknown>, ports: BackPorts) {
@@ -119,7 +119,7 @@ export class QwenCodeBack implements BackLink {
     else if (type === 'system') this.#system(line, turn)
     else if (turn) this.#content(line, turn)
     else if (!LINES.has(type)) this.#foreign(line)
-    // Before the greeting an agent has nothing to say.
+    // Before the greeting an agent has no output.
     else if (this.#process.handshake.done) this.#content(line, this.#unasked.open())
   }
 
@@ -154,7 +154,7 @@ export class QwenCodeBack implements BackLink {
     this.#version = output.qwen_code_version ?? this.#version
     this.#inSession(output.session_id)
     turn?.started(unknownMembers(json, value, INIT))
-    // Only what begins as turns do has a result to wait for.
+    // Only output that begins like a turn ends with a result.
     if (turn || !this.#process.handshake.done) return
     this.#unasked.open()
     this.#unasked.began = true

@@ -35,7 +35,7 @@ export function pinsSession(configured: readonly string[] = []): boolean {
   return hasFlag(configured, PROGRAM.pinning)
 }
 
-/** The process of an agent, and what it is set to. */
+/** The process of an agent, and its settings. */
 export class CliProcess extends StreamJsonProcess {
   /** The agent's own reason why it cannot start. */
   refusal: Fault | undefined

@@ -1,7 +1,7 @@
 import { commandText, dropped, messageLine, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
 import { type JsonText, type Loss, quote, type TurnStart } from '../../../src/model/index.ts'
 
-/** A prompt as the CLI is to read it. */
+/** A prompt for the CLI. */
 export interface Prompt {
   text: string
   /** The system prompt that precedes it in the conversation. */
@@ -10,13 +10,13 @@ export interface Prompt {
 
 /** A command of the CLI: only as the first word is it one. */
 const COMMAND = /^\s*\/([a-z][\w:-]*)(?=\s|$)/i
-/** The commands after which nothing of the conversation is surely left. */
+/** The commands that surely clear the conversation. */
 const FORGETTING: ReadonlySet<string> = new Set(['clear', 'reset', 'new', 'compress', 'compress-fast', 'summarize'])
 
 /**
- * The prompt of a turn's input; `report` gets what it cannot hold. A command that has no text is written the way a user
- * types it. A system prompt that is not `known` to the conversation is folded in, but not before a command, which would
- * be none then: the next prompt brings it.
+ * The prompt of a turn's input; `report` gets what it cannot hold. A command without text is written as a user types
+ * it. A system prompt that the conversation does not know (`known`) is put before the text, but not before a command,
+ * which would not work then: the next prompt brings it.
  */
 export function promptOf(start: TurnStart, known: string | undefined, report: (loss: Loss) => void): Prompt {
   const text = textOf(start, report)

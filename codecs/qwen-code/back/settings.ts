@@ -10,7 +10,7 @@ export type Setting = keyof typeof SUBTYPES
 /** The names of all settings, in the order in which they are set. */
 export const SETTINGS = Object.keys(SUBTYPES) as Setting[]
 
-/** What a process of the agent is set to, and what its clients want it to be. */
+/** The settings of an agent's process, and those that its clients want. */
 export class Settings {
   /** The values that the process is known to have. */
   now: Partial<Record<Setting, string>> = {}
@@ -27,7 +27,7 @@ export class Settings {
     this.ownModel = ownModel
   }
 
-  /** A process begins: what the one before was set to, this one is not. A fresh session has no system prompt. */
+  /** A process begins, without the settings of the last one. A fresh session has no system prompt. */
   reset(fresh: boolean): void {
     if (fresh) this.system = undefined
     this.now = this.ownModel === undefined ? {} : { model: this.ownModel }
@@ -54,7 +54,7 @@ export class Settings {
     this.#missing.delete(name)
   }
 
-  /** A client set it for its session, in place of what it set before. */
+  /** A client has set it for its session, in place of an earlier value. */
   keep(name: Setting, value: string): void {
     this.#missing.delete(name)
     this.#kept.set(name, value)

@@ -53,7 +53,7 @@ export class TurnDecoder {
     return lane
   }
 
-  /** The agent took the turn up; `extra` is what it says of itself. */
+  /** The agent took the turn; `extra` is its description of itself. */
   started(extra?: JsonText): void {
     if (this.#started) return
     this.#started = true

@@ -5,8 +5,8 @@ import { textBlock, thinkingBlock, writeAssistant, writeEvent, writePiece } from
 import { lose, type Run, type Turn } from './state.ts'
 
 /**
- * What the main lane says: one `assistant` line per run of thought, of text, and per tool call; with partial messages
- * also the pieces.
+ * Output of the main lane: one `assistant` line for each run of reasoning or text and for each tool call; with partial
+ * messages also the pieces.
  */
 
 /** Writes a piece of text or thought. */
@@ -38,7 +38,7 @@ export function endMessage(
   const open = run?.category === 'text' && run.message === event.message
   if (event.revised && open) run.from = 0
   closeRun(turn, view, extra)
-  // What was said before is a line already: the other text that it has now is one of its own.
+  // The earlier text is a line already, so the changed text gets another one.
   if (event.revised && !open && message?.text) writeWhole(turn, 'text', message.text, event.message)
   for (const part of event.parts ?? []) {
     // A text that was shown in pieces is complete; what else the message holds was not shown.

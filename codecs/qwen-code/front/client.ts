@@ -10,9 +10,9 @@ export interface Refused {
   args: string
 }
 
-/** What a client has set for its session. */
+/** Settings of a client for its session. */
 interface Settings {
-  /** It said `initialize`, so it answers what it is asked. */
+  /** It sent `initialize`, so it answers questions. */
   initialized: boolean
   model?: string
   effort?: string
@@ -23,9 +23,9 @@ interface Settings {
   refusal?: Fault | undefined
 }
 
-/** What the turns of a client have had so far. */
+/** Sums over the turns of a client so far. */
 interface Totals {
-  /** The model that the agent said it uses. */
+  /** The model that the agent has named. */
   model?: string
   /** Tokens; undefined while none is known. */
   usage?: Usage
@@ -44,7 +44,7 @@ export interface Client {
   readonly totals: Totals
 }
 
-/** The model that a client is told; empty when none is known. */
+/** The model for a client; empty when none is known. */
 export function modelOf({ totals, settings }: Client): string {
   return totals.model ?? settings.model ?? ''
 }

@@ -86,7 +86,7 @@ export class FrontControls {
     return this.#open.size === 0
   }
 
-  /** Sets what the program's arguments ask of the agent. The other modes decide what it asks, which is done here. */
+  /** Applies the program's arguments to the agent. The other modes decide its questions, which is done here. */
   begin(): void {
     if (this.#client.settings.mode !== 'plan') return
     this.#set({ mode: 'plan' }, (reason) => {
@@ -158,7 +158,10 @@ export class FrontControls {
     else this.#refuse(id, `Invalid permission mode: ${scalarText(mode)}. Valid values are: ${MODES.join(', ')}`)
   }
 
-  /** Only the agent itself can keep to plans. In the other modes what it asks is decided here, whether it takes them or not. */
+  /**
+   * Only the agent itself can work in plan mode. In the other modes its questions are decided here, whether or not it
+   * takes the mode.
+   */
   #change(id: string, setting: Setting, payload: JsonText): void {
     const { mode } = setting
     this.#set(setting, (reason) => {
@@ -183,7 +186,7 @@ export class FrontControls {
     })
   }
 
-  /** Hands a request on; `instead` is the payload when nobody knows better, without which that is an error. */
+  /** Passes a request on; `instead` is the payload if the agent has none; without it that is an error. */
   #forward({ id, line }: Request, instead?: JsonText): void {
     this.#ask({ type: 'foreign', protocol: PROTOCOL, frame: line }, (reply) => this.#settle(id, reply, instead))
   }

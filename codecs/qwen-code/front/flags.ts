@@ -56,7 +56,7 @@ export const VALUES: ReadonlyMap<string, (found: Found, value: string) => void> 
   ['--protocol-version', (found) => set(found, { dialect: 'rfc', refusal: 'Unknown argument: protocol-version' })],
 ])
 
-/** What each flag without a value sets. */
+/** The setting of each flag without a value. */
 export const SWITCHES: ReadonlyMap<string, Partial<Found>> = new Map<string, Partial<Found>>([
   ['--include-partial-messages', { partial: true, dialect: 'code' }],
   ['--yolo', { mode: 'yolo' }],

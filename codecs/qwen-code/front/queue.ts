@@ -31,7 +31,7 @@ const CLEARS = /^\s*\/(?:clear|reset|new)\s*$/i
 
 const CLEARED = 'The conversation was cleared.'
 
-/** Events of which the view keeps nothing. */
+/** Events that the view does not keep. */
 const UNKEPT: ReadonlySet<TurnEvent['type']> = new Set(['foreign', 'step-start', 'step-end'])
 
 /** The messages of one client. */
@@ -54,7 +54,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     return this.idle ? this.#interruption : undefined
   }
 
-  /** Goes on with the turn that was interrupted, as a turn of its own; the text is for agents without a word for it. */
+  /** Continues the interrupted turn as a new turn; the text is for agents without such a command. */
   continue(): void {
     const input = [{ type: 'text', text: 'Continue.' }] as const
     this.add({ input, ext: { protocol: PROTOCOL, json: `{"${CONTINUE}":true}` } })
@@ -72,7 +72,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     }
   }
 
-  /** Cancels what runs, if anything does; what waits goes on waiting. */
+  /** Cancels the running prompt, if any; waiting ones stay. */
   cancel(): void {
     if (!this.active) return
     const { ports, session } = this.#client
@@ -176,7 +176,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     }
   }
 
-  /** A text is made at the end, but an approval mode has to be shown what it decides. */
+  /** A text answer is written at the end, but an approval mode needs to see the questions. */
   #answer(): Answer {
     const isText = this.#client.args.output === 'text'
     const asked = isText ? this.#asks.decides : this.#asks.available
@@ -185,7 +185,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
   }
 }
 
-/** True for a message that is a command to forget what was said. */
+/** True for a message that is a command to clear the conversation. */
 function clears(input: readonly Part[]): boolean {
   const [first, ...others] = input
   return first?.type === 'text' && others.length === 0 && CLEARS.test(first.text)

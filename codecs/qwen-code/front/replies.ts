@@ -46,7 +46,7 @@ function verdict(question: Approval, payload: JsonText): ApprovalReply {
   return { ...allow(question), ...(changed && { edited }) }
 }
 
-/** The payload of an answer to `can_use_tool`; one of another shape says nothing. */
+/** The payload of an answer to `can_use_tool`; one of another shape is ignored. */
 function verdictOf(payload: JsonText | undefined): {
   behavior: string
   message?: string | undefined

@@ -46,7 +46,7 @@ export interface Answer {
   readonly called: Set<Id>
 }
 
-/** A turn of which nothing is written. */
+/** A turn that is not written. */
 export function newTurn(client: Client, exchange: Id, write: (line: string) => void): Turn {
   return {
     client,

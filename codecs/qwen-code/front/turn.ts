@@ -65,7 +65,7 @@ const EVENTS: EventTable<Turn> = {
     if (scope === 'call' && lane === undefined) turn.answer.usage = usage
   },
   notice,
-  // The client is about to be asked: everything that was said is complete, as far as it goes.
+  // The client is about to be asked, so the text so far is complete.
   ask: (turn, _, view) => endAnswer(turn, view),
   'ask-settled': null,
   foreign: (turn, { protocol, frame }) => {
@@ -144,7 +144,7 @@ function startStep(turn: Turn, { lane }: EventOf<'step-start'>, view: TurnView):
   turn.before = turn.answer.count
 }
 
-/** A model call that said nothing is not to be seen at all. */
+/** A model call without output is not shown. */
 function endStep(turn: Turn, { lane, stop }: EventOf<'step-end'>, view: TurnView): void {
   if (lane === undefined) {
     endAnswer(turn, view)
@@ -160,7 +160,7 @@ function messageEnd(turn: Turn, event: EventOf<'message-end'>, view: TurnView): 
   const { role, lane, text, reasoning } = message
   const extra = ownExt(event.ext)
   if (role === 'user') {
-    // What comes before the first word of the agent is the client's own prompt, which this wire does not repeat.
+    // Messages before the first output of the agent are the client's own prompt, which this wire does not repeat.
     if (lane === undefined && turn.answer.count === 0) return
     if (lane === undefined) endAnswer(turn, view)
     writeUser(turn, textBlock(text), lane, extra)
@@ -186,7 +186,7 @@ function retract(turn: Turn, { lane, keepText }: EventOf<'message-retract'>, vie
   writeSystem(turn, '"retry"', `{"reason":"retry","discardedToolCalls":0,"preserveText":${keepText}}`)
 }
 
-/** A `system` line that another agent of this dialect said, or a notice in the form of one. */
+/** A `system` line of another agent of this dialect, or a notice in the form of one. */
 function notice(turn: Turn, { code, severity, text, lane, ext }: EventOf<'notice'>): void {
   // An empty success needs no words here.
   if (code === 'empty-answer') return

@@ -41,7 +41,7 @@ export class BackAsks {
     this.#ports = ports
   }
 
-  /** Takes a `control_request` of the turn. Without a turn nobody can be asked: it is refused at once. */
+  /** Takes a `control_request` of the turn. Without a turn no client can be asked: it is refused at once. */
   request(subtype: string, line: JsonText, turn: TurnDecoder | undefined): void {
     const request = member(line, 'request_id')!
     if (!turn) {

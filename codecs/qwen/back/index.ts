@@ -43,8 +43,8 @@ const READERS: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
 ])
 
 /**
- * An agent of the RFC: one process for a session, or one for every turn. It has no handshake: what it is told it reads
- * in its own time, and its first completion says what it is.
+ * An agent of the RFC: one process for a session, or one for every turn. It has no handshake: it reads its input in its
+ * own time, and its first completion describes it.
  */
 export class QwenBack implements BackLink {
   /** Starts the process before any command; absent when every turn has its own. */
@@ -282,7 +282,7 @@ export class QwenBack implements BackLink {
   }
 }
 
-/** True for a command that leaves nothing of the conversation for sure. */
+/** True for a command that surely clears the conversation. */
 function forgets({ invocation }: CommandOf<'turn-start'>): boolean {
   return invocation?.kind === 'slash' && ['clear', 'compress'].includes(invocation.path.join(' '))
 }

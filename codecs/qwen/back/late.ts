@@ -36,13 +36,13 @@ export class EndedTurns {
     if (typeof prompt === 'string') return this.has(prompt)
     if (!this.tail || begun) return false
     const ends = isEnd(value) || isLastChunk(value)
-    // A completion that goes on is of the turn that runs: the next end is its own.
+    // A completion that continues belongs to the running turn, so the next end is its own.
     if (ends || value['choices'] !== undefined) this.tail = false
     return ends
   }
 }
 
-/** True for a chunk that says nothing but that it is the last. */
+/** True for a chunk that only marks the end. */
 export function isLastChunk({ choices }: Record<string, unknown>): boolean {
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   return isRecord(choice) && typeof choice['finish_reason'] === 'string' && choice['finish_reason'] !== 'tool_calls'

@@ -33,7 +33,7 @@ export class BackQueries {
     this.#ports = ports
   }
 
-  /** Asks the agent; `dead` is why nothing can be asked any more. */
+  /** Asks the agent; `dead` is the reason why it cannot be asked any more. */
   ask(command: Asked, session: string, dead: Fault | undefined): void {
     const { exchange } = command
     const what = command.type === 'query' ? command.what : undefined

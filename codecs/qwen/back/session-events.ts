@@ -40,7 +40,7 @@ export const SESSION_EVENT: Reader = reader('notice', SessionEvent, (turn, value
 
 type Notice = Omit<EventOf<'notice'>, 'turn' | 'lane' | 'ext'>
 
-/** A session event that ends nothing, as a notice; its own words ride along. */
+/** A session event that ends nothing, as a notice with the event's own members. */
 export function noticeOf(value: Record<string, unknown>, json: JsonText): { event: Notice; ext: Ext | undefined } {
   const { level, message, event } = value
   const text = typeof message === 'string' ? message : ''

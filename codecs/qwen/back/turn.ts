@@ -52,7 +52,7 @@ export class TurnDecoder extends TurnEmitter {
   /** The client asked to cancel: whatever ends the turn from here on, it is cancelled. */
   cancelAsked = false
   ended = false
-  /** Something of the turn was said. */
+  /** The turn has had output. */
   begun = false
   readonly #task: 'prompt' | 'compact'
   readonly #tools = new ToolCalls(numberedIds())
@@ -72,7 +72,7 @@ export class TurnDecoder extends TurnEmitter {
     this.begun = false
   }
 
-  /** True when a finish reason came that nothing has to follow. */
+  /** True when a finish reason came after which nothing has to follow. */
   get mayBeOver(): boolean {
     return this.#reason !== undefined && REASONS.get(this.#reason) !== 'tool-use'
   }

@@ -19,7 +19,7 @@ export interface Arguments {
   refused?: string
 }
 
-/** What each flag with a value asks for. */
+/** The setting of each flag with a value. */
 const VALUES: ReadonlyMap<string, (value: string) => Partial<Arguments>> = new Map<
   string,
   (value: string) => Partial<Arguments>

@@ -35,7 +35,7 @@ export class FrontAsks {
     this.#turn = turn
   }
 
-  /** Puts a question to the client. The call of a client's tool was written before: nothing more is to be said. */
+  /** Puts a question to the client. The call of a client's tool was written before, so nothing is written here. */
   ask(ask: EventOf<'ask'>): void {
     const id = this.#lines.client.askIds.of(ask.ask)
     this.#open.set(id, ask)

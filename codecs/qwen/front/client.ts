@@ -19,7 +19,7 @@ interface Formats {
   control: boolean
 }
 
-/** One client: its arguments, its sessions, and what its wire can do. */
+/** One client: its arguments, its sessions, and the abilities of its wire. */
 export class Client {
   readonly ports: FrontPorts
   readonly args: Arguments

@@ -66,7 +66,7 @@ export class CompletionsWriter implements AnswerWriter {
     const held = this.#held
     this.#held = undefined
     const text = held ? view.message(held.message)!.text : ''
-    // What was counted call by call is summed by its reader: the total stands in the event that follows.
+    // The reader sums the counts of calls: the total is in the event that follows.
     this.#message(text, reason, held?.ext ?? ext, this.#takeUsage() ?? (this.#counted ? undefined : usage), view)
   }
 

@@ -62,7 +62,7 @@ export class Instants {
     this.#ask({ kind: 'heartbeat', lines: this.#lines(session, request.prompt_id), trigger: '' }, session, 'health')
   }
 
-  /** Writes a sign of life that nobody asked for. */
+  /** Writes a heartbeat without a request. */
   beat(session: string): void {
     writeBeat(this.#lines(session, undefined), undefined)
   }
@@ -100,7 +100,7 @@ function writeBeat(lines: Lines, reply: Reply | undefined): void {
   lines.write('result/heartbeat', entries, reply?.ext)
 }
 
-/** Hints of an agent of this dialect go back as they came; nobody else has any. */
+/** Hints of an agent of this dialect are passed on unchanged; other agents have none. */
 function writeHints(lines: Lines, trigger: string, { data, fault, ext }: Reply): void {
   const suggestions = member(data ?? '{}', 'suggestions')
   const known = !fault && Array.isArray(parse(suggestions ?? ''))

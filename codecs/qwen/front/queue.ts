@@ -130,7 +130,7 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
 
   #answer(clear: boolean): Answer {
     const { text, formats, ended } = this.#client
-    // What comes once the input has ended can be answered by nobody.
+    // Questions after the end of the input cannot be answered.
     const asks = formats.control && !ended ? 'inline' : 'never'
     const form = clear || text ? 'whole' : 'stream'
     return { form, framing: text ? 'text' : 'ndjson', onDisconnect: 'cancel', asks }
@@ -158,7 +158,7 @@ export class QwenQueue extends PromptQueue<Waiting, Active> {
   }
 }
 
-/** A command that every agent has, because the gateway knows what it means. */
+/** A command that works with every agent, because the gateway itself knows its meaning. */
 function builtIn({ command }: Request): 'clear' | 'compress' | undefined {
   const { kind, path } = command?.invocation ?? {}
   if (kind !== 'slash' || path?.length !== 1) return undefined
@@ -171,7 +171,7 @@ function inputOf({ input, toolCall }: Request): Request['input'] {
   return [{ type: 'tool-reply', tool: toolCall, status: 'ok', parts: input }]
 }
 
-/** A request of which nothing is written. */
+/** A request that is not written. */
 function newTurn(client: Client, { request, session, prompt }: Waiting, exchange: Id | undefined, turn: Id): Turn {
   const place = { session, prompt, model: request.options.model ?? client.defaults.model }
   const lines = new Lines(client, place, exchange)

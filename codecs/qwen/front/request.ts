@@ -84,7 +84,7 @@ export function readChatRequest(line: JsonText, value: object): Read {
   if (!command && origin !== 'tool_response' && said.length === 0) {
     return { wrong: 'input has neither parts nor a command.' }
   }
-  // What the parts cannot say rides along as it came.
+  // Members that the parts have no place for are passed along unchanged.
   const whole = !exact || origin === 'system' || rest(input, INPUT_KEYS) !== undefined || !plainCommand(input)
   return {
     ok: {

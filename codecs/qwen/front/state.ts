@@ -32,7 +32,7 @@ export interface AnswerWriter {
   toolCall(call: Call, view: TurnView): void
   /** The usage of one model call, for the next line that has room for it. */
   usage(usage: Usage): void
-  /** The last of the answer. `reason` is its finish reason; a cancelled one has none. */
+  /** The last line of the answer. `reason` is its finish reason; a cancelled one has none. */
   finish(reason: string | undefined, ending: Ending, view: TurnView): void
 }
 

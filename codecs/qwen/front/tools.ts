@@ -6,8 +6,8 @@ import { writeBefore, writePromptResult, writeThoughts } from './before.ts'
 import type { Call, Turn } from './state.ts'
 
 /**
- * Writes a whole call, with what comes before it; the message it belongs to may still be open. A call that the client is
- * to run is pending until it brings the result.
+ * Writes a whole call, with what comes before it; the message it belongs to may still be open. A call that the client
+ * runs is pending until it brings the result.
  */
 export function writeCall(turn: Turn, call: Call, view: TurnView): void {
   writePromptResult(turn)

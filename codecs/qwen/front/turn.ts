@@ -102,7 +102,7 @@ function begin(turn: Turn, at: number): void {
 function end(turn: Turn, event: EventOf<'turn-end'>, view: TurnView): void {
   begin(turn, view.at)
   if (turn.task === 'prompt') writePromptResult(turn)
-  // What was said until then belongs before the answer to whoever cancelled.
+  // Output until then comes before the answer to the cancel.
   if (event.outcome === 'cancelled') turn.answer.before(view)
   acknowledge(turn, event.outcome === 'cancelled')
   if (event.outcome === 'failed') writeBefore(turn, view)

@@ -114,7 +114,7 @@ function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   const known = canonicalCode(error.code)
   if (!known) report(weakened('turn-end', 'error_code', 'unknown'))
   const told = error.message ?? ''
-  // INTERNAL is what an agent says of everything that the protocol has no word for, its provider's failures among them.
+  // Agents use INTERNAL for everything that the protocol has no code for, including failures of their provider.
   const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')
   const ext = toExt(json && rest(json, ERROR_KEYS))
   return fault(code, error.message?.slice(0, MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {

@@ -112,7 +112,10 @@ class ZeneBack implements BackLink {
     return !this.#shared && (typeof id !== 'string' || id === '')
   }
 
-  /** The end of a run that nobody asked for has its whole text: a job that the agent finished by itself, say. */
+  /**
+   * The end of a run that no client asked for has its whole text, for example of a job that the agent finished by
+   * itself.
+   */
   #unasked(line: string, json: Record<string, unknown>): void {
     const said = json['type'] === 'final' ? readAnswer(line, json, () => {}) : undefined
     if (!said || said.fault) return

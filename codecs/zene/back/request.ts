@@ -23,7 +23,7 @@ const STREAM_ARGS = ['host', '--protocol', 'v1', '--single-request', 'false']
 /** Between two turns of a persistent process no line comes for long; the program's own limit would end it after 15 s. */
 const STREAM_ENV = { NO_COLOR: '1', ZENE_STDIN_TIMEOUT_MS: '86400000' }
 
-/** The process to start. Configured arguments are kept, but for a bare `--single-request`, which means nothing more than its absence. */
+/** The process to start. Configured arguments are kept, except a bare `--single-request`, which is the default. */
 export function launch(stream: boolean, configured: readonly string[] | undefined) {
   const bare = (arg: string, next: string | undefined): boolean =>
     arg === '--single-request' && (next === undefined || next.startsWith('-'))

@@ -75,12 +75,12 @@ export class ZeneTurn {
       if (out.message === undefined) out.openMessage()
       out.closeMessage([{ type: 'text', text }])
     } else if (text !== '') out.report(dropped('message-end', 'text', 'policy'))
-    // Nothing may be shown of a run that is to be tried again.
+    // Nothing may be shown of a run that is tried again.
     if (usage && !why?.retry) {
       out.started()
       out.emit({ type: 'usage', scope: 'turn', usage, ...(estimated && { estimated }) })
     }
-    // What was asked to end, or says so itself, is cancelled in whatever shape it ends.
+    // A run that was asked to end, or reports that, is cancelled whatever its end looks like.
     const ending = this.cancelled || why?.code === 'cancelled' ? CANCELLED : why ? failedWith(why) : COMPLETED
     this.end({ ...ending, ...(ext && { ext }) })
   }

@@ -30,7 +30,7 @@ interface Asked {
   target?: string
 }
 
-/** A command line that asks for `host`, or for nothing that can be done. */
+/** A command line that asks for `host`, or for something unsupported. */
 export type HostMode = Exclude<Mode, { kind: 'self-test' }>
 
 const DEFAULT_STDIN_MS = 15_000

@@ -56,7 +56,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'stream',
 ])
 
-/** Named by the protocol, without a meaning for us: null says nothing and is not worth a loss elsewhere. */
+/** Named by the protocol, without a meaning here: null is no loss. */
 const IDLE: ReadonlySet<string> = new Set(['ts_ms', 'metadata', 'target_request_id', 'cancel_request_id'])
 
 /** Reads one request line (section "Request Schema", with the types that the real program adds). */

@@ -32,7 +32,7 @@ export class Runs {
   readonly #form: Form
   readonly #admission: Admission
   readonly #runs = new Map<Id, Run>()
-  /** An ended run whose answer the engine is told as a fault. */
+  /** An ended run whose answer is passed to the engine as a fault. */
   #ending: { run: Run; view: TurnView } | undefined
 
   constructor(ports: FrontPorts, form: Form, admission: Admission) {
@@ -132,7 +132,7 @@ export class Runs {
       this.#answer(run, view, failed)
       return true
     }
-    // What this protocol cannot give as a success is a failure of ours, with a status of its own over HTTP.
+    // A success that this protocol cannot express is a failure of the gateway, with its own status over HTTP.
     this.#ending = { run, view }
     this.#ports.fault(failed, this.#form.single ? 'ends' : 'continues', run.exchange)
     this.#ending = undefined

@@ -13,7 +13,7 @@ export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, 
     ...(run.agent !== undefined && { agent: run.agent }),
     input: [{ type: 'text', text: run.prompt }],
     options: { ...(run.stream !== undefined && { streaming: run.stream }), totalMs: run.totalMs },
-    // When a run was sent is no part of what it asks for.
+    // The time at which a run was sent is not part of the request.
     ...(once && { once: run.sentAt === undefined ? once : { ...once, incidental: ['ts_ms'] } }),
     session: { id: run.session, ...(run.channel !== undefined && { channel: run.channel }) },
     ...(run.ext && { ext: run.ext }),
@@ -21,8 +21,8 @@ export function startCommand(exchange: Id, turn: Id, ids: Ids, run: RunRequest, 
 }
 
 /**
- * The form in which an exchange is answered. A turn with a key outlives its client: the next attempt under the same key gets its
- * answer. Without one nobody could.
+ * The form in which an exchange is answered. A turn with a key outlives its client: the next attempt under the same key
+ * gets its answer. Without a key no client could get it.
  */
 export function answerOf(http: boolean, lines: boolean, keyed: boolean): Answer {
   const common = { onDisconnect: keyed ? 'drain' : 'cancel', asks: 'never' } as const

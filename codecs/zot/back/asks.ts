@@ -8,7 +8,10 @@ import type { AgentWire, Reply } from './wire.ts'
 /** A command that is answered with one `command-reply`. */
 export type Asked = Exclude<Command, { type: 'turn-start' | 'turn-cancel' | 'foreign' }>
 
-/** Asks the agent what it answers with one response: a query, the change of its model, the clearing of its transcript. */
+/**
+ * Sends the agent commands that it answers with one response: a query, a change of its model, the clearing of its
+ * transcript.
+ */
 export class Asks {
   readonly #agent: string
   readonly #wire: AgentWire

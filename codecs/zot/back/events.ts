@@ -10,7 +10,7 @@ export interface Reader {
   item: Item
   /** True for events that only a running prompt or compact has, so that one implies that it runs. */
   starts: boolean
-  /** `misfit`: not the shape of its type. `stray`: it means something that is not there. */
+  /** `misfit`: not the shape of its type. `stray`: it refers to something that does not exist. */
   read(turn: TurnDecoder, value: Record<string, unknown>, line: string): 'read' | 'misfit' | 'stray'
 }
 
@@ -19,7 +19,7 @@ type Loose = v.GenericSchema & { entries: Record<string, unknown> }
 function reader<S extends Loose>(
   shape: S,
   item: Item,
-  // false: the event means something that is not there.
+  // false: the event refers to something that does not exist.
   handle: (turn: TurnDecoder, message: v.InferOutput<S>, ext: Ext | undefined, line: string) => unknown,
   starts = true,
 ): Reader {
@@ -54,7 +54,7 @@ export const READERS: ReadonlyMap<string, Reader> = new Map([
     'tool_use_args',
     reader(schema.ToolUseArgs, 'tool-args-delta', (turn, { id, delta }, ext) => turn.toolUseArgs(id, delta, ext)),
   ],
-  // The model has no event for it: whoever shows calls ends one when its whole arguments come.
+  // The model has no event for it: fronts end the arguments of a call when the whole call comes.
   ['tool_use_end', reader(schema.ToolUseEnd, 'tool-args-delta', () => true)],
   [
     'tool_call',

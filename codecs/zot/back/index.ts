@@ -123,7 +123,7 @@ export class ZotBack implements BackLink {
   /** Takes the agent's output while no prompt runs, such as a job that it finished by itself. */
   #decodeUnasked(reader: Reader, type: string, value: Record<string, unknown>, line: string): void {
     const unasked = this.#unasked
-    // Before the greeting an agent has nothing to say.
+    // Before the greeting an agent has no output.
     if (reader.starts && this.#wire.handshake.done) unasked.open()
     const { decoder } = unasked
     if (!decoder) {

@@ -71,7 +71,7 @@ export class TurnDecoder {
     this.#call.spoke = true
   }
 
-  /** `turn_start`: a model call begins; whatever the one before left open is over. */
+  /** `turn_start`: a model call begins and ends what the last one left open. */
   turnStart(step: number, ext: Ext | undefined): void {
     this.#out.closeMessage()
     const { step: open } = this.#call
@@ -214,7 +214,7 @@ export class TurnDecoder {
     this.#end(CANCELLED, ext)
   }
 
-  /** The turn never ran, or its process is gone. What the agent said of the failure itself is better than `reason`. */
+  /** The turn never ran, or its process is gone. The agent's own error message is preferred to `reason`. */
   fail(reason: Fault): void {
     if (this.cancelAsked) this.cancelled()
     else this.#fail(this.#failure?.fault ?? reason, 'error')

@@ -14,7 +14,7 @@ const REPLACEABLE = new Set(['images'])
 export class AgentWire {
   /** The model that the agent uses, as far as it is known. */
   model: string | undefined
-  /** The session's own: what it was started with or a client set, for the prompts that name none. */
+  /** The session's own model, from its start or from a client, for prompts that name none. */
   own: string | undefined
   /** The system prompt that the agent's transcript holds already. */
   system: string | undefined
@@ -82,7 +82,7 @@ export class AgentWire {
     return this.handshake.reasonOf(end, `zot agent "${this.#context.agent}"`, 'its arguments and its credentials')
   }
 
-  /** Nothing is sent any more; everything that waits for a response learns that there is none. */
+  /** Nothing is sent any more; waiting commands learn that there is no response. */
   die(reason: Fault): void {
     this.dead = reason
     const requests = [...this.#requests.values()]

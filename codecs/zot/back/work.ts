@@ -107,7 +107,7 @@ export class Work {
       this.run()
       return
     }
-    // What was folded into the prompt is in no transcript either.
+    // A system prompt that was put before the prompt is in no transcript either.
     this.#wire.system = undefined
     this.decoder.fail(fault('invalid-request', reply.error ?? 'The agent refused the prompt.'))
   }

@@ -1,4 +1,4 @@
-/** Whether a client may command: where there is a token, once it has said hello with it. */
+/** True when a client may send commands: where there is a token, after a `hello` with it. */
 export class Access {
   readonly #token: string
   granted: boolean

@@ -158,7 +158,7 @@ function finished({ base, extra, words, named, hollow, ...read }: Found): Argume
   return read
 }
 
-/** `rpc` is a mode as the first word, and where nothing else says which it is. */
+/** `rpc` is a mode as the first word, or where no other argument names the mode. */
 function readWord(found: Found, argument: string, at: number): void {
   const apply = SWITCHES.get(argument)
   if (apply) apply(found)

@@ -3,7 +3,7 @@ import type { JsonText, Part } from '../../../src/model/index.ts'
 import { member } from '../../../src/model/index.ts'
 import { Prompt, SetModel } from '../schema.ts'
 
-/** A checked command: what it says, or what is wrong with it. */
+/** A checked command: its content, or its error. */
 export type Checked<T> = { ok: T } | { wrong: string }
 
 /** The content of a `prompt`; `images` is their raw text when one holds fields that a part has not. */

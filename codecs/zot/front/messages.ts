@@ -64,7 +64,7 @@ export class MessageWriter {
       this.streaming = undefined
       this.#tools.closeDrafts()
       if (!streamed && text !== '') this.#lines.write('text_delta', [['delta', quote(text)]])
-      // A message without a word is not written, as an aborted or empty answer has none.
+      // An empty message, such as that of an aborted answer, is not written.
       if (event.parts === undefined && text === '') return
       const content = this.#content(event, text, (loss) => this.#lines.report(loss))
       this.#write('assistant_message', content, view, event.ext)
@@ -89,5 +89,5 @@ export class MessageWriter {
   }
 }
 
-/** A client knows its own prompt: what its repetition has no place for is no loss. */
+/** A client knows its own prompt, so an incomplete repetition is no loss. */
 function unreported(): void {}

@@ -14,7 +14,7 @@ interface Active {
 /** A clear of the client, which has its place among the prompts: those before it are of the old conversation. */
 interface Clear {
   command: 'clear'
-  /** Asks for it. The queue goes on when it is answered. */
+  /** Sends the command. The queue goes on when it is answered. */
   ask(): void
 }
 
@@ -51,7 +51,7 @@ export class ZotQueue extends PromptQueue<Waiting, Active> {
     this.#client = client
   }
 
-  /** Cancels what runs, if anything does; what waits goes on waiting. */
+  /** Cancels the running prompt, if any; waiting ones stay. */
   cancel(ext: Ext | undefined): void {
     const active = this.active
     if (!active) return

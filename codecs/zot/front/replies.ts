@@ -18,7 +18,7 @@ export const PROVIDER = 'turnpike'
 
 /** The facts that a reply is made from. */
 export interface ReplyContext {
-  /** Defaults of this client: what it said itself. */
+  /** Defaults of this client: its own settings. */
   provider: string
   model: string
   report(loss: Loss): void
@@ -56,7 +56,10 @@ export const writeMessages: ReplyWriter = (data, { report }) => {
   return `{"messages":[${messages.join(',')}]}`
 }
 
-/** `get_models`. Where no agent has said any, the one that the client itself chose is one; without the agent's word the provider is ours. */
+/**
+ * `get_models`. If the agent has listed none, the client's own model is listed; without a provider from the agent it is
+ * `turnpike`.
+ */
 export const writeModels: ReplyWriter = (data, { model: chosen, report }) => {
   const known = read<ModelsReply>(data).models ?? []
   const told = known.length === 0 && chosen !== '' ? [{ id: chosen }] : known

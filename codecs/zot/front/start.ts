@@ -2,7 +2,7 @@ import { weakened } from '../../../src/codec-kit/index.ts'
 import type { Answer, FrontPorts } from '../../../src/contract/index.ts'
 import type { Ext, Id, Part, TurnOptions } from '../../../src/model/index.ts'
 
-/** A prompt or compact of a client. `id` is its own, `session` the one that it goes on with. */
+/** A prompt or compact of a client. `id` is the client's, `session` the one that it continues. */
 export interface Started {
   exchange: Id
   turn: Id

@@ -25,7 +25,7 @@ export interface Work {
   id: string | undefined
   exchange: Id
   input: readonly Part[]
-  /** It is all that the program does: nothing responds to a command, and an error is the last line. */
+  /** The turn is all that the program does: commands get no response, and an error is the last line. */
   alone?: true
 }
 

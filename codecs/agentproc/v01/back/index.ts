@@ -37,7 +37,7 @@ class V01Back implements BackLink {
 
   encode(command: Command): void {
     if (command.type === 'turn-start') this.#start(command)
-    // The wire has no word for it: the engine stops the process, and its end is read as a cancellation.
+    // The wire has no cancel: the engine stops the process, and its end is read as a cancellation.
     else if (command.type === 'turn-cancel' && this.#run) this.#run.cancelled = true
   }
 

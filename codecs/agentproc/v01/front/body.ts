@@ -8,7 +8,7 @@ const bodySchema = v.pipe(
   v.record(v.string(), v.string()),
 )
 
-/** The AGENT_ variables of a body, or why there are none. */
+/** The AGENT_ variables of a body, or the reason why there are none. */
 export function variablesOf(body: string): { variables: Variables } | { refused: Fault } {
   const { success, output, issues } = v.safeParse(bodySchema, parse(body))
   if (success) return { variables: output }

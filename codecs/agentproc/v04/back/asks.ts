@@ -80,7 +80,7 @@ export class Permissions {
     this.#flush()
   }
 
-  /** Denies what is still open: the answer is there, or the turn is to stop. Later requests are ignored. */
+  /** Denies the open questions: the answer has come, or the turn must stop. Later requests are ignored. */
   deny(): void {
     for (const pending of this.#open()) pending.response = response(pending.request, 'deny', undefined, OVER)
     this.#flush()

@@ -53,7 +53,7 @@ class V04Back implements BackLink {
     if (command.type === 'turn-start') this.#start(command)
     else if (command.type === 'ask-reply') this.#run?.permissions.reply(command.ask, command.reply)
     else if (command.type === 'turn-cancel' && this.#run) {
-      // The wire has no word for it: the engine stops the process. An agent that waits for an answer gets one.
+      // The wire has no cancel: the engine stops the process. An agent that waits for an answer gets one.
       this.#run.cancelled = true
       this.#run.permissions.deny()
     }

@@ -90,7 +90,7 @@ export class EventWriter extends AnswerWriter {
     this.ports.send(errorLine(why, usage, { session, ext: end.ext }))
   }
 
-  /** The whole reply. 0.3 says an empty one with nothing. */
+  /** The whole reply. In 0.3 an empty one has no line. */
   #result(text: string, usage: JsonText | undefined, ext: Ext | undefined): void {
     const shared = this.#shared(ext)
     if (this.#version === '0.4') this.ports.send(line('result', [['text', quote(text)]], usage, shared))

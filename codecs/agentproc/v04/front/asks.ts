@@ -60,7 +60,7 @@ export class Asks {
     )
   }
 
-  /** A line of the runner; only an answer to an open request means something. */
+  /** A line of the runner; anything but an answer to an open request is ignored. */
   answer(text: string): void {
     const json = unpadded(text)
     const { success, output } = v.safeParse(permissionResponseSchema, parse(json))
@@ -77,7 +77,7 @@ export class Asks {
     this.#reply(open, output.behavior, output.message, edited && parseObject(edited) ? edited : undefined)
   }
 
-  /** Somebody else has answered: this wire cannot take a request back. */
+  /** Another client has answered: this wire cannot take a request back. */
   settled(ask: Id): void {
     for (const [request, open] of this.#open) {
       if (open.ask !== ask) continue

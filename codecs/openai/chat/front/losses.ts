@@ -12,7 +12,7 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
   if (event.type === 'message-start' && event.phase === 'commentary') {
     report(weakened('message.phase', 'commentary', 'too-narrow'))
   }
-  // The client's own prompt is nothing new to it.
+  // The client knows its own prompt.
   if (event.type === 'message-end' && view.message(event.message)?.role !== 'user') {
     reportParts(event.parts ?? [], report)
   }

@@ -19,7 +19,7 @@ import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
 import { choice, readTools, tool, toolChoiceOf } from './tools.ts'
 
-/** A request as it was read: the conversation before its input, its input, and what its answer is to be. */
+/** A request as it was read: the conversation before its input, its input, and the form of its answer. */
 export interface ChatRequest extends StartRequest {
   /** The name that the answer repeats. */
   model: string
@@ -55,7 +55,7 @@ export const Request = v.looseObject({
 })
 type Read = v.InferOutput<typeof Request>
 
-/** Members that have a place in the model, or mean nothing to an agent. */
+/** Members that have a place in the model, or no meaning for an agent. */
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(Request.entries), 'response_format'])
 
 /** Reads the body of `POST /v1/chat/completions`. */

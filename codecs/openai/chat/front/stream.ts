@@ -87,7 +87,7 @@ export class ChunkWriter {
     this.#output.data('[DONE]')
   }
 
-  /** Writes a chunk that says nothing, so that nobody on the way takes the connection for dead. */
+  /** Writes an empty chunk, so that no proxy takes the connection for dead. */
   keepAlive(): void {
     if (this.#begun) this.#chunk('{}', 'null')
   }

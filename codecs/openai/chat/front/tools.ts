@@ -14,7 +14,7 @@ import { toExt } from '../../wire.ts'
 
 const CHOICES = ['auto', 'none', 'required'] as const
 const named = v.looseObject({ name: text }, 'must be an object with a name')
-/** Which tool the model is to call. */
+/** The tool that the model must call. */
 export const choice = v.union(
   [
     v.picklist(CHOICES),

@@ -27,7 +27,7 @@ import { Speech } from './speech.ts'
 const NO_EVENT = fault('protocol-violation', 'The model provider sent something that is no event of an answer.')
 const CANCELLED = fault('cancelled', 'The model provider cancelled its answer.')
 
-/** Events that say nothing which another event or the end of an item does not say. */
+/** Events whose content also comes with another event or with the end of an item. */
 const REPEATED =
   /^response\.(?:created|queued|in_progress|content_part\.(?:added|done)|reasoning_summary_part\.(?:added|done)|[a-z_]+_call\.(?:in_progress|completed|failed|searching|interpreting|generating)|mcp_call_arguments\.(?:delta|done)|(?:output_text|refusal|reasoning_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.done)$/
 

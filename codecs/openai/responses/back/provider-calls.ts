@@ -3,7 +3,7 @@ import { type Id, type JsonText, member, type Part, parse } from '../../../../sr
 import { PROTOCOL } from '../../wire.ts'
 import type { Item } from './events.ts'
 
-/** Tools that the server runs itself: their items are calls with results, which nobody is asked for. */
+/** Tools that the server runs itself: their items are calls that already have results. */
 export class ProviderCalls {
   readonly #turn: Id
   readonly #ports: BackPorts

@@ -34,7 +34,7 @@ export function requestBody(
       ['instructions', options.systemPrompt === undefined ? undefined : quote(options.systemPrompt)],
       ['input', `[${input.join(',')}]`],
       ['stream', 'true'],
-      // The conversation comes with each request, and is nobody else's to keep.
+      // The conversation comes with each request, so the server need not keep it.
       ['store', settings.store === true ? 'true' : 'false'],
       ['tools', tools.length === 0 ? undefined : `[${tools.join(',')}]`],
       ['tool_choice', member(own, 'tool_choice') ?? choiceJson(options.toolChoice, clientTools)],

@@ -18,7 +18,9 @@ interface Open {
   reasoning: string
 }
 
-/** The text and reasoning of one answer of the model, as messages of the turn: reasoning belongs to the text behind it. */
+/**
+ * The text and reasoning of one answer of the model, as messages of the turn: reasoning belongs to the text after it.
+ */
 export class Speech {
   readonly #turn: Id
   readonly #ports: BackPorts
@@ -64,7 +66,7 @@ export class Speech {
     this.#reason(text)
   }
 
-  /** A message is complete. What did not come in pieces is said now. */
+  /** A message is complete. Text that did not come in pieces is emitted now. */
   message(at: number, { content, phase }: Item): void {
     this.item(at, phase)
     if (this.#streamed.has(at)) return
@@ -111,7 +113,7 @@ export class Speech {
     this.#ports.emit({ type: 'reasoning-delta', turn: this.#turn, message: current.id, text })
   }
 
-  /** The message that text of this item goes on with. */
+  /** The message that text of this item continues. */
   #messageFor(at: number, phase: Phase | undefined): Open {
     const current = this.#current
     if (current && (current.at ?? at) === at && current.phase === phase) return current

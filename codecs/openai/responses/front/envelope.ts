@@ -39,8 +39,8 @@ export interface ResponseState {
 export type Of = Pick<TurnView, 'session' | 'agent' | 'startedAt'>
 
 /**
- * A response object. Members that a client reads are always there; what the request said of tools and instructions is not
- * repeated, because the gateway does not keep it.
+ * A response object. Members that a client reads are always there; tools and instructions of the request are not
+ * repeated, because the gateway does not keep them.
  */
 export function responseJson({ ref, background, metadata }: Envelope, of: Of, state: ResponseState): JsonText {
   const { status, output, incomplete, fault, usage, losses = [] } = state

@@ -51,7 +51,7 @@ export function readInput(json: JsonText): Input | Fault {
   return { ...input, after }
 }
 
-/** Why an item cannot be: it is wrong, or the result of a call that nobody has made. */
+/** The reason why an item is refused: it is invalid, or the result of an unknown call. */
 function wrongItem(item: ReadItem, at: number, calls: Set<string>): Fault | undefined {
   if (item.kind === 'wrong') {
     const param = `input[${at}]${item.member}`

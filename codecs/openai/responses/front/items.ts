@@ -26,7 +26,7 @@ export type ReadItem =
   | { kind: 'reference'; id: string }
   /** Further tools of the client, raw. */
   | { kind: 'tools'; json: JsonText }
-  /** It says nothing that the gateway does not know. */
+  /** The gateway knows everything in it already. */
   | { kind: 'nothing' }
   /** `member` is the path of the member at fault within the item. */
   | { kind: 'wrong'; why: string; member: string }

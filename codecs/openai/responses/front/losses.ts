@@ -9,7 +9,7 @@ export function reportLosses(event: TurnEvent, view: TurnView, report: Report): 
   reportFields(event, NARROW, report)
   switch (event.type) {
     case 'message-end':
-      // The client's own prompt is nothing new to it.
+      // The client knows its own prompt.
       if (view.message(event.message)?.role !== 'user') reportParts(event.parts ?? [], report)
       return
     case 'tool-end':

@@ -14,7 +14,7 @@ export class Output {
   readonly #items: (JsonText | undefined)[] = []
   #sequence = 0
 
-  /** Without `send` nobody sees the events: only the items are kept. */
+  /** Without `send` no events are written: only the items are kept. */
   constructor(send: SendEvent | undefined) {
     this.#send = send
   }

@@ -71,7 +71,7 @@ type Read = v.InferOutput<typeof Request>
 
 /** Members that reach a server of this API as they came, although the model has a place for a part of them. */
 const KEPT: ReadonlySet<string> = new Set(['text', 'metadata', 'prompt_cache_key'])
-/** Members that have a place in the model, or mean nothing to a server. */
+/** Members that have a place in the model, or no meaning for an agent. */
 const KNOWN: ReadonlySet<string> = new Set(
   [...Object.keys(Request.entries), 'stream_options'].filter((key) => !KEPT.has(key)),
 )

@@ -69,7 +69,7 @@ export class SpeechItems {
     }
   }
 
-  /** A message ends. Text and reasoning that came only with its end are said now. */
+  /** A message ends. Text and reasoning that came only with its end are written now. */
   end({ message, parts }: EventOf<'message-end'>, view: TurnView): void {
     const known = view.message(message)
     if (!isAnswer(known)) return

@@ -25,8 +25,8 @@ const NO_TOOLS = new DeclaredTools()
 export const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
 
 /**
- * A client of `GET /v1/responses/:response` and of its `/cancel`: the response is told again from the record of its
- * turn, with the ids and numbers that it had.
+ * A client of `GET /v1/responses/:response` and of its `/cancel`: the response is written again from the record of its
+ * turn, with the same ids and numbers.
  */
 export class StoredFront implements FrontLink {
   readonly #context: FrontContext
@@ -36,9 +36,9 @@ export class StoredFront implements FrontLink {
   #answer: Answer | undefined
   #writer: ResponseWriter | undefined
   #view: TurnView | undefined
-  /** The number of the turn's event that a response is told up to, while its turn runs. */
+  /** The number of the turn's last event that was written, while its turn runs. */
   #until = Number.POSITIVE_INFINITY
-  /** The response is told. */
+  /** The response is complete. */
   #over = false
 
   constructor(context: FrontContext, ports: FrontPorts) {
@@ -82,7 +82,7 @@ export class StoredFront implements FrontLink {
       return
     }
     const { state, seq, ...of } = parse(event.data!) as TurnReply
-    // A turn in which nothing has been said waits in line.
+    // A turn without output waits in line.
     if (!(seq > 0)) this.#ports.send(responseJson(this.#envelope, of, { status: 'queued', output: '[]' }))
     else {
       if (state === 'running') this.#until = seq
@@ -133,7 +133,7 @@ export class StoredFront implements FrontLink {
     this.#writer = new ResponseWriter(this.#envelope, NO_TOOLS, losses, this.#streams ? send : undefined)
   }
 
-  /** Sends the whole response when all of it is told, and leaves a turn that goes on. */
+  /** Sends the whole response once it is complete, and leaves a turn that goes on. */
   #told(event: TurnEvent, view: TurnView): void {
     const response = this.#writer?.response
     if (response !== undefined) this.#give(response, event.type !== 'turn-end')

@@ -38,7 +38,7 @@ export const tool = v.lazy((given) => {
   return KNOWN.has(type) ? v.variant('type', [...callable, group]) : hosted
 })
 
-/** Which tool the model is to call. */
+/** The tool that the model must call. */
 export const choice = v.union(
   [v.picklist(['auto', 'none', 'required']), v.looseObject({ type: text, name: v.optional(text) })],
   'must be "auto", "none", "required", or an object that names a tool',

@@ -78,7 +78,7 @@ export class ResponseWriter {
     return this.#json(view, { status })
   }
 
-  /** Ends a stream that has begun with a failure which no turn owns. */
+  /** Ends a stream that has begun with a failure outside of any turn. */
   fail(fault: Fault, view: TurnView): void {
     this.#finish('failed', view, { fault })
   }
