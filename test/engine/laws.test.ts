@@ -56,6 +56,24 @@ describe('the laws of a turn', () => {
     expect(code(run(events([end('completed')])))).toEqual([undefined])
   })
 
+  test('steps are counted in each lane, and one that begins again has ended', () => {
+    const step = (type: 'step-start' | 'step-end', number: number, lane?: string): TurnEvent => {
+      const of = { turn: 't', step: number, ...(lane && { lane }) }
+      return type === 'step-end' ? { type, stop: 'end', ...of } : { type, ...of }
+    }
+    const wire = [step('step-start', 1), step('step-start', 1, 'l'), step('step-end', 1, 'l'), step('step-start', 2)]
+    expect(run(events([...wire, step('step-start', 2), step('step-end', 3), end('completed')]))).toEqual([
+      ...wire,
+      step('step-end', 2),
+      step('step-start', 2),
+      step('step-start', 3),
+      step('step-end', 3),
+      step('step-end', 2),
+      step('step-end', 1),
+      end('completed'),
+    ])
+  })
+
   test('text for a message that was never opened opens it', () => {
     expect(run(events([{ type: 'text-delta', turn: 't', message: 'm', text: 'a' }, end('completed')]))).toEqual([
       { type: 'message-start', turn: 't', message: 'm', role: 'assistant' },
@@ -87,6 +105,8 @@ describe('the laws of a turn', () => {
   test('exactly one end, last, and balanced groups, whatever the wire does', () => {
     const id = fc.constantFrom('a', 'b')
     const turn = fc.constantFrom('t', 'other')
+    const step = fc.constantFrom(1, 2)
+    const lane = { lane: fc.constantFrom('l', 'k') }
     const event: fc.Arbitrary<AgentEvent> = fc.oneof(
       fc.record({
         type: fc.constant('message-start' as const),
@@ -105,6 +125,14 @@ describe('the laws of a turn', () => {
         executor: fc.constant('agent' as const),
       }),
       fc.record({ type: fc.constant('turn-started' as const), turn }),
+      fc.record(
+        { type: fc.constant('step-start' as const), turn, step, ...lane },
+        { requiredKeys: ['type', 'turn', 'step'] },
+      ),
+      fc.record(
+        { type: fc.constant('step-end' as const), turn, step, stop: fc.constant('end' as const), ...lane },
+        { requiredKeys: ['type', 'turn', 'step', 'stop'] },
+      ),
       fc.record({
         type: fc.constant('turn-end' as const),
         turn,
@@ -119,6 +147,11 @@ describe('the laws of a turn', () => {
         expect(seen.every((event) => event.turn === 't')).toBe(true)
         const open = new Set<string>()
         for (const event of seen) {
+          if (event.type === 'step-start' || event.type === 'step-end') {
+            const key = `step ${event.lane} ${event.step}`
+            expect(open.has(key)).toBe(event.type === 'step-end')
+            if (!open.delete(key)) open.add(key)
+          }
           if (event.type === 'message-start') open.add(event.message)
           if (event.type === 'text-delta') expect(open.has(event.message)).toBe(true)
           if (event.type === 'message-end') open.delete(event.message)

@@ -49,8 +49,8 @@ export function turnLaws(context: LawContext): (source: Observable<AgentEvent>) 
 
 const UNSAID = fault('agent-crashed', 'The agent failed without saying why; see the gateway log.')
 
-/** A message, tool call or step that is open in a lane. */
-type OpenGroup = { kind: 'message' | 'tool' | 'step'; lane: string | undefined }
+/** A message, tool call or step that is open in a lane, by its id or its number. */
+type OpenGroup = { kind: 'message' | 'tool' | 'step'; id: Id; lane: string | undefined }
 
 /** The events that complete a turn that was cut off after `said`: they close what is open, then end it. */
 export function closingsOf(turn: Id, said: readonly TurnEvent[], why: Fault): TurnEvent[] {
@@ -96,6 +96,12 @@ class TurnGuard {
       case 'message-end':
         this.#endMessage(event)
         return
+      case 'step-start':
+        this.#startStep(event)
+        return
+      case 'step-end':
+        this.#endStep(event)
+        return
       case 'turn-end':
         this.#end(event)
         return
@@ -125,7 +131,7 @@ class TurnGuard {
   #openMessage(message: Id, lane: string | undefined): Id {
     const turn = this.#context.turn
     const id = this.#identities.openMessage(message, lane)
-    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#open.set(`message ${id}`, { kind: 'message', id, lane })
     this.#next({ type: 'message-start', turn, message: id, role: 'assistant', ...laneOf(lane) })
     return id
   }
@@ -136,7 +142,7 @@ class TurnGuard {
     if (this.#identities.openedMessage(message, lane) !== undefined)
       this.#endMessage({ type: 'message-end', turn: event.turn, message, ...laneOf(lane) })
     const id = this.#identities.openMessage(message, lane)
-    this.#open.set(`message ${id}`, { kind: 'message', lane })
+    this.#open.set(`message ${id}`, { kind: 'message', id, lane })
     this.#speaking = undefined
     this.#next(id === message ? event : { ...event, message: id })
   }
@@ -152,21 +158,26 @@ class TurnGuard {
     else this.#next({ ...event, message: id, ...(own && { parts: own }) })
   }
 
+  /** A number that is open in this lane begins another step: the one before is over. */
+  #startStep(event: EventOf<'step-start'>): void {
+    const { turn, step, lane } = event
+    const key = stepKey(event)
+    if (this.#open.delete(key)) this.#next({ type: 'step-end', turn, step, stop: 'end', ...laneOf(lane) })
+    this.#open.set(key, { kind: 'step', id: String(step), lane })
+    this.#next(event)
+  }
+
+  #endStep(event: EventOf<'step-end'>): void {
+    const { turn, step, lane } = event
+    if (!this.#open.delete(stepKey(event))) this.#next({ type: 'step-start', turn, step, ...laneOf(lane) })
+    this.#next(event)
+  }
+
   #track(event: TurnEvent): void {
-    switch (event.type) {
-      case 'tool-start':
-      case 'tool-call':
-        this.#open.set(`tool ${event.tool}`, { kind: 'tool', lane: event.lane })
-        return
-      case 'tool-end':
-        this.#open.delete(`tool ${event.tool}`)
-        return
-      case 'step-start':
-        this.#open.set(`step ${event.step}`, { kind: 'step', lane: event.lane })
-        return
-      case 'step-end':
-        this.#open.delete(`step ${event.step}`)
-    }
+    if (event.type === 'tool-start' || event.type === 'tool-call') {
+      const { tool: id, lane } = event
+      this.#open.set(`tool ${id}`, { kind: 'tool', id, lane })
+    } else if (event.type === 'tool-end') this.#open.delete(`tool ${event.tool}`)
   }
 
   #end(end: TurnEnd): void {
@@ -190,8 +201,7 @@ class TurnGuard {
 
   #closeGroups(end: TurnEnd): void {
     const turn = this.#context.turn
-    for (const [key, { kind, lane }] of [...this.#open].reverse()) {
-      const id = key.slice(kind.length + 1)
+    for (const { kind, id, lane } of [...this.#open.values()].reverse()) {
       const of = { turn, ...laneOf(lane) }
       if (kind === 'message') this.#next({ type: 'message-end', ...of, message: id })
       else if (kind === 'step') this.#next({ type: 'step-end', ...of, step: Number(id), stop: end.stop ?? 'end' })
@@ -201,6 +211,11 @@ class TurnGuard {
       }
     }
   }
+}
+
+/** Steps are counted in each lane. */
+function stepKey({ step, lane = '' }: EventOf<'step-start' | 'step-end'>): string {
+  return `step ${lane} ${step}`
 }
 
 function laneOf(lane: string | undefined): { lane?: string } {
