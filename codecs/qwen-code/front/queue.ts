@@ -92,6 +92,8 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
       if (event.outcome === 'cancelled') this.#interruption = interruptionOf(view)
       if (!active.lines) {
         for (const loss of nonTextLosses(view)) this.#client.ports.report(loss, exchange)
+        if (event.outcome !== 'completed' && view.text !== '')
+          this.#client.ports.report(dropped('text-delta', 'message'), exchange)
         if (this.#asks.decides) this.#asides(view, exchange)
         this.#print(event, view.text)
       }

@@ -1,3 +1,4 @@
+import { dropped, nonTextLosses } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -6,7 +7,8 @@ import {
   type FrontPorts,
   frameText,
 } from '../../../src/contract/index.ts'
-import type { Fault, Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import type { Fault, Id, MessageView, TurnEnd, TurnEvent, TurnView } from '../../../src/model/index.ts'
+import { frontCapabilities } from '../capabilities.ts'
 import { type Arguments, readArguments } from './args.ts'
 import { startTurn } from './start.ts'
 import { TurnWriter } from './turn.ts'
@@ -53,9 +55,10 @@ export class PrintSession implements FrontLink {
     else if (this.#turn === undefined) this.#fail(`${this.#arguments.mode} mode requires a prompt (arg or stdin)`)
   }
 
-  encode(event: TurnEvent, _exchange: Id, view: TurnView): void {
+  encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     this.#writer?.encode(event, view)
     if (event.type !== 'turn-end') return
+    if (!this.#writer) this.#reportUnprinted(event, exchange, view)
     if (event.outcome === 'cancelled') this.#close(TERMINATED)
     else if (event.outcome === 'failed') this.#fail(event.fault?.message ?? 'the turn failed')
     else {
@@ -91,11 +94,19 @@ export class PrintSession implements FrontLink {
   }
 
   /** The last message of the agent that has a text; an empty answer prints nothing. */
-  #print({ messages }: TurnView): void {
-    const last = messages.findLast(
-      ({ role, lane, text }) => role === 'assistant' && lane === undefined && text.trim() !== '',
-    )
+  #print(view: TurnView): void {
+    const last = spokenIn(view).at(-1)
     if (last) this.#ports.send(last.text.replace(/\n$/, ''))
+  }
+
+  /** Reports what is not printed: all but a text, the messages before the last, and that too where the turn failed. */
+  #reportUnprinted({ outcome }: TurnEnd, exchange: Id, view: TurnView): void {
+    const messages = spokenIn(view).length
+    const count = outcome === 'completed' ? messages - 1 : messages
+    const texts = count > 0 ? [{ ...dropped('text-delta', 'message'), count }] : []
+    // What this protocol never carries is reported already.
+    const others = nonTextLosses(view).filter(({ item }) => frontCapabilities[item] !== 'none')
+    for (const loss of [...texts, ...others]) this.#ports.report(loss, exchange)
   }
 
   #fail(why: string): void {
@@ -108,4 +119,9 @@ export class PrintSession implements FrontLink {
     this.#over = true
     this.#ports.close(exitCode)
   }
+}
+
+/** The agent's own messages that have a text. */
+function spokenIn({ messages }: TurnView): MessageView[] {
+  return messages.filter(({ role, lane, text }) => role === 'assistant' && lane === undefined && text.trim() !== '')
 }
