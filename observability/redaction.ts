@@ -1,5 +1,7 @@
 /** Removes secrets from logs: by the name of a field, by patterns in a text, and by the secrets' own values. */
 
+import { secretForms } from '../src/model/index.ts'
+
 /** The replacement of a secret. */
 export const REDACTED = '[redacted]'
 
@@ -54,9 +56,7 @@ function valuePattern(values: readonly string[]): RegExp | undefined {
   const forms = new Set<string>()
   for (const value of values) {
     if (value.length < MIN_SECRET) continue
-    forms.add(value)
-    forms.add(JSON.stringify(value).slice(1, -1))
-    if (value.isWellFormed()) forms.add(encodeURIComponent(value))
+    for (const form of secretForms(value)) forms.add(form)
     forms.add(Buffer.from(value).toString('base64'))
   }
   if (forms.size === 0) return undefined

@@ -1,6 +1,7 @@
 import { codeOfProviderStatus, codeOfProviderText, errorTable, MAYBE_BEGUN } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
+  beginningOf,
   ERROR_CODES,
   type ErrorCode,
   type EventOf,
@@ -107,6 +108,6 @@ export function faultOfError(json: JsonText, status: number | undefined): Fault 
   const refused = byStatus === undefined || byStatus === 'provider-error'
   const known = own ?? (refused ? (OF_TYPES[name] ?? byText ?? byStatus) : byStatus)
   const where = status === undefined ? 'in its stream' : `with HTTP status ${status}`
-  const said = words === '' ? '.' : `: ${words.slice(0, MAX_SAID)}`
+  const said = words === '' ? '.' : `: ${beginningOf(words, MAX_SAID)}`
   return fault(known ?? 'provider-error', `The model provider answered ${where}${name && ` (${name})`}${said}`)
 }

@@ -1,6 +1,7 @@
 import { codeOfProviderStatus, codeOfProviderText, errorTable, MAYBE_BEGUN } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
+  beginningOf,
   type ErrorCode,
   type EventOf,
   type Fault,
@@ -88,7 +89,7 @@ export function faultOfError(json: JsonText, status: number | undefined): Fault 
     own ??
     (status === undefined ? undefined : codeOfProviderStatus(status)) ??
     codeOfProviderText(`${code ?? ''}: ${message}`)
-  const said = message === '' ? '.' : `: ${message.slice(0, MAX_SAID)}`
+  const said = message === '' ? '.' : `: ${beginningOf(message, MAX_SAID)}`
   const name = code === undefined ? '' : ` (${code})`
   const where = status === undefined ? 'in its stream' : `with HTTP status ${status}`
   const ext = code === undefined ? undefined : toExt(object([['code', quote(code)]]))

@@ -1,3 +1,5 @@
+import { beginningOf, endOf } from '../model/index.ts'
+
 /** Characters kept of each end. */
 const KEPT = 4096
 
@@ -16,12 +18,15 @@ export class Excerpt {
     if (this.#tail.length > 2 * KEPT) this.#trim()
   }
 
-  /** The first and last 4096 characters, with a line between them that says how many are missing. */
+  /** At most the first and last 4096 characters, in whole words, with a line between them that says how many are missing. */
   text(): string {
     this.#trim()
-    if (this.#omitted === 0) return this.#head + this.#tail
-    const gap = `\n[${this.#omitted} characters left out]\n`
-    return this.#head.toWellFormed() + gap + this.#tail.toWellFormed()
+    const kept = this.#head + this.#tail
+    if (this.#omitted === 0) return kept
+    const head = beginningOf(kept, KEPT)
+    const tail = endOf(kept, KEPT)
+    const omitted = this.#omitted + kept.length - head.length - tail.length
+    return `${head.toWellFormed()}\n[${omitted} characters left out]\n${tail.toWellFormed()}`
   }
 
   #trim(): void {

@@ -1,5 +1,5 @@
 import type { BackPorts } from '../contract/index.ts'
-import { type AgentEvent, type Id, type Part, type TurnEvent, UNASKED_OUTPUT } from '../model/index.ts'
+import { type AgentEvent, beginningOf, type Id, type Part, type TurnEvent, UNASKED_OUTPUT } from '../model/index.ts'
 
 /** The longest part of one unrequested turn that is kept, in UTF-16 units. */
 const LIMIT = 16_384
@@ -26,7 +26,7 @@ export class UnaskedOutput {
     this.#texts.clear()
     this.#failure = undefined
     if (said === '') return
-    const text = said.length > LIMIT ? `${said.slice(0, LIMIT)}…` : said
+    const text = said.length > LIMIT ? `${beginningOf(said, LIMIT)}…` : said
     this.#emit({ turn: null, type: 'notice', severity, code: UNASKED_OUTPUT, text })
   }
 

@@ -1,3 +1,4 @@
+import { secretForms } from '../model/index.ts'
 import type { Expansion } from './expand.ts'
 import type { AgentConfig, Config } from './types.ts'
 
@@ -5,8 +6,8 @@ import type { AgentConfig, Config } from './types.ts'
 const SHORTEST_SECRET = 6
 
 /**
- * A function that replaces the values of variables in a text by `${NAME}`. A value that is one of the `words` of all
- * messages, such as a protocol, is not replaced, unless it is a client's key.
+ * A function that replaces the values of variables in a text by `${NAME}`, also where they are escaped. A value that is
+ * one of the `words` of all messages, such as a protocol, is not replaced, unless it is a client's key.
  */
 export function createRedactor(
   inserted: Expansion['inserted'],
@@ -14,12 +15,18 @@ export function createRedactor(
   keys: Expansion['inserted'],
 ): (text: string) => string {
   const secrets = [...inserted.filter(({ value }) => !words.has(value)), ...keys]
-  const names = new Map(secrets.map(({ name, value }) => [value, name]))
+  return replacer(new Map(secrets.map(({ name, value }) => [value, `\${${name}}`])))
+}
+
+/** A function that replaces secrets in a text, each by its own word. */
+function replacer(words: ReadonlyMap<string, string>): (text: string) => string {
+  const long = [...words].filter(([{ length }]) => length >= SHORTEST_SECRET)
+  const forms = new Map(long.flatMap(([secret, word]) => secretForms(secret).map((form) => [form, word] as const)))
+  if (forms.size === 0) return (text) => text
   // Longest first, so that a value that contains another one is replaced as a whole.
-  const values = [...names.keys()].filter(({ length }) => length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
-  if (values.length === 0) return (text) => text
-  const pattern = new RegExp(values.map((value) => escapeForPattern(value)).join('|'), 'g')
-  return (text) => text.replace(pattern, (value) => `\${${names.get(value)}}`)
+  const longestFirst = [...forms.keys()].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(longestFirst.map((form) => escapeForPattern(form)).join('|'), 'g')
+  return (text) => text.replace(pattern, (form) => forms.get(form)!)
 }
 
 function escapeForPattern(text: string): string {
@@ -56,7 +63,6 @@ export function agentRedactor(config: Config, agent: AgentConfig): (text: string
     ...args.flatMap((_, index) => argumentSecret(args, index) ?? []),
     ...named.map(([, value]) => value.replace(/^(bearer|basic) +/i, '')),
   ]
-    .filter(({ length }) => length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length)
-  return (text) => values.reduce((clean, value) => clean.replaceAll(value, '***'), config.redact(text))
+  const hide = replacer(new Map(values.map((value) => [value, '***'])))
+  return (text) => hide(config.redact(text))
 }

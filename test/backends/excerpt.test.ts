@@ -14,10 +14,20 @@ test('up to twice 4096 characters are kept whole', () => {
   expect(excerptOf('')).toBe('')
 })
 
-test('of more, the first and last 4096 are kept and the gap is named', () => {
-  expect(excerptOf(`${'a'.repeat(4096)}${'-'.repeat(100_000)}${'b'.repeat(4096)}`)).toBe(
-    `${'a'.repeat(4096)}\n[100000 characters left out]\n${'b'.repeat(4096)}`,
+test('of more, the first and last 4096 are kept in whole words, and the gap is named', () => {
+  const [head, tail] = ['a '.repeat(2000), ' b'.repeat(2000)]
+  expect(excerptOf(`${head}${'-'.repeat(100_000)}${tail}`)).toBe(
+    `${head.slice(0, -1)}\n[100001 characters left out]\n${tail}`,
   )
+})
+
+test('of a secret that a cut goes through nothing is kept', () => {
+  const secret = 'sk-0123456789abcdef'
+  for (let at = 4096 - secret.length; at <= 4096; at += 1) {
+    const text = `${'x'.repeat(at - 1)} ${secret} ${'y'.repeat(9000)} ${secret} ${'z'.repeat(at - 1)}`
+    const parts = /sk-[0-9a-f]*|[0-9a-f]*cdef/g
+    expect((excerptOf(text).match(parts) ?? []).filter((part) => part !== secret)).toEqual([])
+  }
 })
 
 test('a character that a cut goes through is no broken one', () => {

@@ -135,6 +135,16 @@ describe('a redactor', () => {
     expect(createRedactor([], words, [{ name: 'KEY', value: 'openharness' }])('openharness')).toBe(`\${KEY}`)
   })
 
+  test('finds a value however it is escaped', () => {
+    const value = 'pä"ss\\wort'
+    const redact = createRedactor([{ name: 'V', value }], new Set(), [])
+    const forms = [value, JSON.stringify({ value }), '"p\\u00e4\\"ss\\\\wort"', encodeURIComponent(value)]
+    expect(forms.map(redact)).toEqual([`\${V}`, `{"value":"\${V}"}`, `"\${V}"`, `\${V}`])
+    const agent = { args: ['--token', value], env: {} } as unknown as AgentConfig
+    const config = { redact: (text: string) => text } as Config
+    expect(forms.map(agentRedactor(config, agent))).toEqual(['***', '{"value":"***"}', '"***"', '***'])
+  })
+
   test('hides the secrets of an agent in its messages', () => {
     const agent = {
       args: ['rpc', '--token', 'secret-argument', '--model', 'big-model-name'],

@@ -218,6 +218,20 @@ describe('an agent whose process lives over turns', () => {
     await link.stop('closed', 50)
   })
 
+  test('tells of its refusals and its notices without the secrets in them', async () => {
+    const why = { code: 'internal', message: 'no key', retryable: false, ext: { protocol: 'p', json: '{"key":1}' } }
+    const refusal = say({ turn: null, type: 'command-reply', exchange: 'q', fault: why } as LinkEvent)
+    const notice = say({ turn: null, type: 'notice', severity: 'info', code: 'c', text: 'a key' })
+    const { link, owner } = script(serving(`${notice}; ${refusal}`), persistent, {
+      redact: (text) => text.replace('key', '***'),
+    })
+    await owner.heard()
+    const clean = { ...why, message: 'no ***', ext: { protocol: 'p', json: '{"***":1}' } }
+    expect(await link.ask(question)).toMatchObject({ fault: clean })
+    expect(await owner.heard()).toMatchObject({ type: 'notice', text: 'a ***' })
+    await link.stop('closed', 50)
+  })
+
   test('has no answer when it goes, or is gone', async () => {
     const { link, owner } = script(serving('exit 0'), persistent)
     await owner.heard()

@@ -52,10 +52,10 @@ test('secrets of the gateway and of the agent are taken out', () => {
   expect(tape.wire((text) => text.replace('word', '###')).client).toMatchObject([{ text: '*** and ###' }])
 })
 
-test('a long frame is cut, and says so', () => {
+test('a long frame is cut before the word that is in two, and says so', () => {
   const { tape } = taped()
   tape.client('in', 'x'.repeat(40_000))
-  expect(tape.wire(asItIs).client).toEqual([{ dir: 'in', at: 1, seq: 1, text: 'x'.repeat(32_768), cut: true }])
+  expect(tape.wire(asItIs).client).toEqual([{ dir: 'in', at: 1, seq: 1, text: 'x'.repeat(32_512), cut: true }])
 })
 
 test('whatever comes, a side is bounded, begins with its first frames and ends with its last ones', () => {

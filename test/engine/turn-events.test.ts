@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { acceptedTurn, cancelledTurn, failedTurn, redacted } from '../../src/engine/events/turn-events.ts'
-import { fault, type TurnEvent } from '../../src/model/index.ts'
+import { acceptedTurn, cancelledTurn, failedTurn, redacted, redactedLink } from '../../src/engine/events/turn-events.ts'
+import { fault, type LinkEvent, type TurnEvent } from '../../src/model/index.ts'
 
 const redact = (text: string): string => text.replaceAll('KEY', '***')
 
@@ -43,6 +43,27 @@ test('a notice and a failure lose the secrets in their words, their own members 
     ext: clean,
   })
   expect(redacted(failedTurn('t', why), redact)).toEqual(failedTurn('t', fault('agent-crashed', 'bad ***')))
+})
+
+test('what is left of the JSON of a failure is JSON', () => {
+  const digits = (text: string): string => text.replaceAll('12345678', '***')
+  const ext = { protocol: 'zot', json: '{"a":12345678,"b":"\\u0031\\u0032345678","c":1}' }
+  expect(redacted(failedTurn('t', fault('internal', 'm', { ext })), digits)).toEqual(
+    failedTurn('t', fault('internal', 'm', { ext: { protocol: 'zot', json: '{"a":"***","b":"***","c":1}' } })),
+  )
+})
+
+test('so do a notice and a failure outside of turns; what was asked for is answered as it is', () => {
+  const ext = { protocol: 'zot', json: '{"a":"KEY"}' }
+  const clean = { protocol: 'zot', json: '{"a":"***"}' }
+  const notice: LinkEvent = { turn: null, type: 'notice', severity: 'info', code: 'c', text: 'KEY' }
+  expect(redactedLink(notice, redact)).toEqual({ ...notice, text: '***' })
+  const reply: LinkEvent = { turn: null, type: 'command-reply', exchange: 'x', data: '"KEY"', ext }
+  expect(redactedLink(reply, redact)).toBe(reply)
+  const refusal = { ...reply, fault: fault('internal', 'bad KEY', { ext }) }
+  const said = { ...reply, fault: fault('internal', 'bad ***', { ext: clean }), ext: clean }
+  expect(redactedLink(refusal, redact)).toEqual(said)
+  expect(redactedLink({ ...refusal, ext: undefined }, redact)).toEqual({ ...said, ext: undefined })
 })
 
 test('an answer is not touched', () => {

@@ -35,10 +35,12 @@ server:
 default: helper
 agents:${EXAMPLE_AGENTS}
   teller: { protocol: agentproc, command: sh, env: { SECRET: "\${WIRE_SECRET}" }, args: ["-c", "echo word: $SECRET"] }
+  broken: { protocol: agentproc, command: sh, args: ["-c", "exit 1", "x", "--api-key", "sk-of-the-first-one"] }
   loud: { protocol: agentproc, command: sh, args: ["-c", "yes xxxxxxxx | head -c 400000"] }
 routes:
   - { when: { agent: helper, session: hidden }, agent: helper, journal: shape }
   - { when: { agent: helper, session: plain }, agent: helper }
+  - { when: { agent: broken }, agent: broken, fallback: [helper], journal: wire }
   - { when: { agent: "*" }, agent: helper, journal: wire }
 `)
 })
@@ -92,6 +94,12 @@ describe('the wire of a turn whose route keeps it', () => {
     const { agent } = await wireOf(await ask('teller'))
     expect(agent.some(({ text }) => text === `word: \${WIRE_SECRET}`)).toBe(true)
     expect(JSON.stringify(agent)).not.toContain('very-secret-word')
+  })
+
+  test('is without the secrets of the agent that another one took the turn of', async () => {
+    const { agent, agentProtocol } = await wireOf(await ask('broken'))
+    expect([agent[0]!.text, agentProtocol]).toEqual(['"sh" "-c" "exit 1" "x" "--api-key" "***"', 'agentproc'])
+    expect(agent.filter(({ dir }) => dir === 'out')).toHaveLength(2)
   })
 
   test('is bounded, and says where it was cut', async () => {

@@ -1,6 +1,6 @@
 import { codeOfProviderText } from '../../../src/codec-kit/index.ts'
 import type { CallEnd } from '../../../src/contract/index.ts'
-import { type Fault, fault } from '../../../src/model/index.ts'
+import { beginningOf, type Fault, fault } from '../../../src/model/index.ts'
 
 /** The prefix of a failed model call's text, in the answer and in the result. */
 export const API_ERROR = '[API Error: '
@@ -37,7 +37,7 @@ export function faultOfText(said: string | undefined): Fault {
   const text =
     (framed ? `${framed[1]}${framed[2]}`.trimEnd() : said) ||
     'The agent ended the turn with an error and did not say which.'
-  const message = text.length > LIMIT ? `${text.slice(0, LIMIT)}…` : text
+  const message = text.length > LIMIT ? `${beginningOf(text, LIMIT)}…` : text
   const own = OWN.find(([pattern]) => pattern.test(text))
   if (own) return fault(own[1], message, own[2])
   return fault(codeOfProviderText(text) ?? (framed ? 'provider-error' : 'internal'), message)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { codeOfProviderText, readCounts, weakened } from '../../../src/codec-kit/index.ts'
 import {
   append,
+  beginningOf,
   type ErrorCode,
   type Ext,
   type Fault,
@@ -117,7 +118,7 @@ function faultOf(error: AgentError, report: Report, json?: JsonText): Fault {
   // Agents use INTERNAL for everything that the protocol has no code for, including failures of their provider.
   const code: ErrorCode = known && known !== 'internal' ? known : (codeOfProviderText(told) ?? 'internal')
   const ext = toExt(json && rest(json, ERROR_KEYS))
-  return fault(code, error.message?.slice(0, MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
+  return fault(code, beginningOf(error.message ?? '', MESSAGE_LENGTH) || `The agent answered with the error ${code}.`, {
     ...(typeof error.retryable === 'boolean' && { retryable: error.retryable }),
     ...(ext && { ext }),
   })

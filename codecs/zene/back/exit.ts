@@ -1,5 +1,5 @@
 import { type CallEnd, faultOfEnd } from '../../../src/contract/index.ts'
-import { type Fault, fault } from '../../../src/model/index.ts'
+import { beginningOf, type Fault, fault } from '../../../src/model/index.ts'
 
 /** Exit code of an input or protocol error before anything ran; also what the program's argument parser ends with. */
 const REFUSED = 2
@@ -27,8 +27,5 @@ export function faultOfExit(end: CallEnd, silent: boolean): Fault {
 function firstLine(stderr: string): string {
   const plain = stderr.replace(/\x1b\[[0-9;]*m/g, '')
   const line = plain.split('\n').find((text) => text.trim() !== '') ?? ''
-  return line
-    .trim()
-    .replace(/^\S+Z\s+ERROR \S+: Host failed: (PROTOCOL: )?/, '')
-    .slice(0, LINE_LENGTH)
+  return beginningOf(line.trim().replace(/^\S+Z\s+ERROR \S+: Host failed: (PROTOCOL: )?/, ''), LINE_LENGTH)
 }

@@ -8,6 +8,7 @@ import {
   frameText,
 } from '../../../src/contract/index.ts'
 import {
+  beginningOf,
   type Command,
   type Loss,
   messagePattern,
@@ -119,7 +120,7 @@ class ZeneBack implements BackLink {
   #unasked(line: string, json: Record<string, unknown>): void {
     const said = json['type'] === 'final' ? readAnswer(line, json, () => {}) : undefined
     if (!said || said.fault) return
-    const text = said.text.slice(0, UNASKED_LENGTH)
+    const text = beginningOf(said.text, UNASKED_LENGTH)
     this.#ports.emit({ turn: null, type: 'notice', severity: 'info', code: UNASKED_OUTPUT, text })
   }
 

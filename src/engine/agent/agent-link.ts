@@ -12,7 +12,7 @@ import type {
   TurnStart,
 } from '../../model/index.ts'
 import type { AgentSettings, Tape } from '../common/index.ts'
-import { cancelledTurn, failedTurn } from '../events/index.ts'
+import { cancelledTurn, failedTurn, redactedLink } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
 import type { LiveCall } from './live-call.ts'
 import type { CommandReply } from './replies.ts'
@@ -175,7 +175,8 @@ export class AgentLink extends AgentWire {
     super.ended(end)
   }
 
-  link(event: LinkEvent): void {
+  link(said: LinkEvent): void {
+    const event = redactedLink(said, this.agent.redact)
     if (event.type === 'agent-ready') {
       this.model = event.model
       this.version = event.version

@@ -1,3 +1,5 @@
+import { beginningOf } from '../../model/index.ts'
+
 /** The UTF-16 units that are kept of one side of a turn: of its beginning, and of its end. */
 const HEAD_UNITS = 196_608
 const TAIL_UNITS = 65_536
@@ -67,7 +69,7 @@ export class Tape {
     if (this.#view.seq === before) delete kept.seq
   }
 
-  /** All frames, without the secrets of the gateway; `redact` removes those of the agent. */
+  /** All frames, without the secrets of the gateway; `redact` removes those of its agents. */
   wire(redact: (text: string) => string): Wire {
     const clean = (text: string): string => this.#clean(redact(text))
     const cleaned = (side: Side): WireFrame[] => side.frames.map((frame) => ({ ...frame, text: clean(frame.text) }))
@@ -108,7 +110,7 @@ class Side {
 }
 
 function cut(frame: WireFrame): WireFrame {
-  return frame.text.length <= FRAME_UNITS ? frame : { ...frame, text: frame.text.slice(0, FRAME_UNITS), cut: true }
+  return frame.text.length <= FRAME_UNITS ? frame : { ...frame, text: beginningOf(frame.text, FRAME_UNITS), cut: true }
 }
 
 /** An empty frame counts too. */

@@ -23,7 +23,7 @@ export async function turnWire(
   const live = turns.get(id)
   const back = live?.agent.protocol ?? measures?.back
   const about = { agent, front, ...(back !== undefined && { back }) }
-  const kept = live ? live.tape?.wire(live.agent.redact) : await keptWire(store, id)
+  const kept = live ? live.wire : await keptWire(store, id)
   if (kept) return { ...about, kept }
   const messages = live ? [] : ((await store.readTurnMessages(id)) ?? [])
   const session = (await store.readSession(record.session))?.session ?? ''

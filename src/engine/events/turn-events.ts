@@ -1,4 +1,13 @@
-import { type Fault, fault, type Id, type TurnEnd, type TurnEvent } from '../../model/index.ts'
+import {
+  cleanJson,
+  type Ext,
+  type Fault,
+  fault,
+  type Id,
+  type LinkEvent,
+  type TurnEnd,
+  type TurnEvent,
+} from '../../model/index.ts'
 
 /** The end of a turn that failed for this reason. */
 export function failedTurn(turn: Id, why: Fault): TurnEnd {
@@ -21,11 +30,28 @@ export function acceptedTurn(
   return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }) }
 }
 
+type Redact = (text: string) => string
+
 /** An event of an agent without secrets in its error messages. */
-export function redacted(event: TurnEvent, redact: (text: string) => string): TurnEvent {
+export function redacted(event: TurnEvent, redact: Redact): TurnEvent {
   if (event.type === 'notice') return { ...event, text: redact(event.text) }
   if (event.type !== 'turn-end' || !event.fault) return event
-  const { ext, ...why } = event.fault
-  const clean = { ...why, message: redact(why.message), ...(ext && { ext: { ...ext, json: redact(ext.json) } }) }
-  return { ...event, fault: clean, ...(event.ext && { ext: { ...event.ext, json: redact(event.ext.json) } }) }
+  const { ext } = event
+  return { ...event, fault: redactedFault(event.fault, redact), ...(ext && { ext: redactedExt(ext, redact) }) }
+}
+
+/** The same for an event outside of turns. */
+export function redactedLink(event: LinkEvent, redact: Redact): LinkEvent {
+  if (event.type === 'notice') return { ...event, text: redact(event.text) }
+  if (event.type !== 'command-reply' || !event.fault) return event
+  const { ext } = event
+  return { ...event, fault: redactedFault(event.fault, redact), ...(ext && { ext: redactedExt(ext, redact) }) }
+}
+
+function redactedFault({ ext, ...why }: Fault, redact: Redact): Fault {
+  return { ...why, message: redact(why.message), ...(ext && { ext: redactedExt(ext, redact) }) }
+}
+
+function redactedExt({ protocol, json }: Ext, redact: Redact): Ext {
+  return { protocol, json: cleanJson(json, redact) }
 }

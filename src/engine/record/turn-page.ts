@@ -86,9 +86,8 @@ export function endOf(page: TurnPage, spent?: DaySpent): [TurnRecord, TurnAdditi
   const events = takeLines(page.lines)
   const messages = page.unkept ? undefined : [...told, ...messagesOf(page.turn, page.steered)]
   const known = outcome === 'completed' && page.told ? knownOf(page, page.told) : undefined
-  const { tape } = page.turn
-  const wire = tape && JSON.stringify(tape.wire(page.turn.agent.redact))
-  const kept = { ...(events && { events }), ...(messages && { messages }), ...(wire && { wire }) }
+  const { wire } = page.turn
+  const kept = { ...(events && { events }), ...(messages && { messages }), ...(wire && { wire: JSON.stringify(wire) }) }
   return [record, { ...kept, ...(known && { known }), ...(spent && { spent }) }]
 }
 

@@ -36,8 +36,7 @@ export class BetweenTurns {
   /**
    * Gives the notice to the turn that waits for the agent, else to the next one; unasked output joins the transcript.
    */
-  keep(said: Notice, { session, agent, running }: Speaker, { recorder, log, now }: Listeners): void {
-    const notice = { ...said, text: agent.redact(said.text) }
+  keep(notice: Notice, { session, agent, running }: Speaker, { recorder, log, now }: Listeners): void {
     const { severity, code, text } = notice
     const waits = running?.ended === false ? running : undefined
     const fits = waits !== undefined || this.add(notice)

@@ -14,7 +14,7 @@ import {
 } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
-import { type AbortSignalLike, type AgentSettings, LOST, limitsOf, type Tape } from '../common/index.ts'
+import { type AbortSignalLike, type AgentSettings, LOST, limitsOf, type Tape, type Wire } from '../common/index.ts'
 import { acceptedTurn, cancelledTurn, failedTurn, LiveView } from '../events/index.ts'
 import type { AgentSession } from './agent-session.ts'
 import { Audience } from './audience.ts'
@@ -80,6 +80,12 @@ export class Turn {
   /** Keeps its frames, where its route wants them. */
   get tape(): Tape | undefined {
     return this.scope.tape
+  }
+
+  /** What its tape holds, without the secrets of the agents that it may have had. */
+  get wire(): Wire | undefined {
+    const { agents } = this.#init
+    return this.tape?.wire((text) => agents.reduce((clean, { redact }) => redact(clean), text))
   }
 
   /** Its observers, and its time. */

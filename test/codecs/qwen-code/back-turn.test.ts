@@ -327,7 +327,7 @@ describe('the text of an error', () => {
     ['[API Error: 429 wait]\nAdvice.\n', 'provider-rate-limit', '429 wait\nAdvice.'],
     ['', 'internal', 'The agent ended the turn with an error and did not say which.'],
     [undefined, 'internal', 'The agent ended the turn with an error and did not say which.'],
-    ['x'.repeat(3000), 'internal', `${'x'.repeat(2000)}…`],
+    ['x'.repeat(3000), 'internal', `${'x'.repeat(1744)}…`],
   ])('%j is %s', (said, code, message) => {
     const drive = running()
     drive.feed(failure(said))

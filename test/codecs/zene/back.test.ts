@@ -139,7 +139,7 @@ describe('answers', () => {
       flat({ ok: false, text: '', error_code: 'timeout', error_message: 'x'.repeat(2000) }),
     )
     expect(events).toEqual([
-      { turn: 't1', type: 'turn-end', outcome: 'failed', stop: 'error', fault: fault('internal', 'x'.repeat(1000)) },
+      { turn: 't1', type: 'turn-end', outcome: 'failed', stop: 'error', fault: fault('internal', 'x'.repeat(744)) },
     ])
     expect(losses).toEqual([{ kind: 'weakened', item: 'turn-end', field: 'error_code', why: 'unknown', count: 1 }])
   })
