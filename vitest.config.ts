@@ -11,7 +11,7 @@ const ALSO_ON_POSTGRES = ['controls', 'following', 'parking', 'session-memory'].
 const ONLY_ON_POSTGRES = ['test/routes/key-limits.test.ts']
 
 /** Tests that also run through a replica that has none of the agents, and sends every request on. */
-const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'pairs', 'parking'].map(
+const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'idempotency', 'pairs', 'parking'].map(
   (name) => `test/routes/${name}.test.ts`,
 )
 

@@ -5,7 +5,7 @@ import { Exchange } from '../../src/engine/client/exchange.ts'
 import { UNWRITABLE } from '../../src/engine/common/faults.ts'
 import { join, steer } from '../../src/engine/turn/joining.ts'
 import type { Turn } from '../../src/engine/turn/turn.ts'
-import { type Command, type ErrorCode, fault, ITEMS } from '../../src/model/index.ts'
+import { type Command, type ErrorCode, fault, ITEMS, type TurnEvent, type TurnView } from '../../src/model/index.ts'
 import { ANSWER, LIMITS, PlainHost, plainAgent, plainTurn, start } from '../kit/plain.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime'] }))
@@ -112,6 +112,27 @@ describe('a client that leaves', () => {
 })
 
 describe('a further client', () => {
+  test('that joins while the turn ends has the time of its end', async () => {
+    let at = 5
+    let read = (): void => {}
+    const recorded = new Promise<[]>((resolve) => {
+      read = () => resolve([])
+    })
+    const { turn } = plainTurn({ now: () => at, recorder: { events: () => recorded } })
+    turn.accept()
+    const ended: number[] = []
+    const host = Object.assign(new PlainHost(), {
+      encode: ({ type }: TurnEvent, _: Exchange, { at }: TurnView) => type === 'turn-end' && ended.push(at),
+    })
+    const joined = join(turn, new Exchange(start({}, 'y'), ANSWER, host), 0)
+    at = 6
+    turn.cancel()
+    at = 13
+    read()
+    await joined
+    expect([turn.view.at, ended]).toEqual([6, [6]])
+  })
+
   test('is refused while the record of the turn is incomplete', async () => {
     const { turn } = plainTurn({ recorder: { keeps: () => false } })
     const { host, joined } = joining(turn)

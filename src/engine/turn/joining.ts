@@ -12,7 +12,8 @@ export async function join(turn: Turn, exchange: Exchange, after: number): Promi
   // An exchange that is shown the whole turn has the turn's start time.
   const view = turn.newView(own.session, after === 0 ? own.startedAt : scope.now())
   attach(turn, exchange)
-  const catchUp = audience.addLate(exchange, view, () => scope.now())
+  // Its end may come while the record is read.
+  const catchUp = audience.addLate(exchange, view, () => (turn.ended ? own.at : scope.now()))
   const entries = await peers.recorder.events(turn)
   if (after > 0) view.continue(foldUpTo(turn.newView(own.session), entries, after))
   catchUp(entries.filter(({ seq }) => seq > after).map((entry) => reissue(entry, 'joined', joinedAs(exchange))))
