@@ -57,7 +57,7 @@ describe('a command', () => {
   test('that starts a turn is refused once the gateway is stopping; others are not', async () => {
     const { give, dispatcher, close } = dispatching([plainAgent(`read -r line; ${DONE}`)])
     dispatcher.closing = true
-    expect((await give(start()).over).faults.map(({ code }) => code)).toEqual(['overloaded'])
+    expect((await give(start()).over).faults.map(({ code }) => code)).toEqual(['agent-unavailable'])
     const { replies } = await give({ type: 'query', what: 'health', exchange: 'x' }).over
     expect(replies).toMatchObject([{ data: '{"ok":true}' }])
     await close()

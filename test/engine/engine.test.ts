@@ -65,7 +65,7 @@ describe('an engine', () => {
     const closed = of.close(20)
     engine = undefined
     expect(of.state).toBe('stopping')
-    expect(await ask(of, 'late')).toContain('"overloaded"')
+    expect(await ask(of, 'late')).toContain('"agent-unavailable"')
     await closed
     expect(await running).toContain('"outcome":"cancelled"')
   })

@@ -125,7 +125,7 @@ export class Admission {
   /** The record of a session of this replica; undefined when another one has the request. */
   async #openHere(forwarding: Forwarding, entry: Entry, key: SessionKey): Promise<SessionRecord | Fault | undefined> {
     const { watch } = this.#record
-    if (!(watch.writable || (await watch.ready()))) return UNWRITABLE
+    if (!(watch.writable || (await watch.ready()))) return forwarding.unwritable
     try {
       const found = await forwarding.place(entry, key)
       if (!found || ('address' in found && !entry.client.mayLeave)) return await forwarding.bring(entry, key)
@@ -135,7 +135,7 @@ export class Admission {
       return undefined
     } catch (error) {
       watch.failed(error)
-      return UNWRITABLE
+      return forwarding.unwritable
     }
   }
 
@@ -168,7 +168,7 @@ export class Admission {
       return await idempotency.claim(keyed(entry), () => entry.exchange.unwanted, forwarding && elsewhere)
     } catch (error) {
       watch.failed(error)
-      return UNWRITABLE
+      return forwarding?.unwritable ?? UNWRITABLE
     }
   }
 

@@ -1,6 +1,6 @@
 import { type Command, fault, type Id } from '../../model/index.ts'
 import type { ClientLink, ClientListener, Exchange } from '../client/index.ts'
-import { type CurrentSettings, type EngineLog, UNWRITABLE } from '../common/index.ts'
+import { type CurrentSettings, DRAINING, type EngineLog, UNWRITABLE } from '../common/index.ts'
 import { needsRecord, type Recorder, type StoreWatch } from '../record/index.ts'
 import type { Admission } from './admission.ts'
 import type { Controls } from './controls.ts'
@@ -9,7 +9,6 @@ import { viewerOf } from './lists.ts'
 import { chooseAgent } from './router.ts'
 import { TurnCommands, targetOf } from './turn-commands.ts'
 
-const STOPPING = fault('overloaded', 'The gateway is stopping; try again in a moment.')
 const FAILED = fault('internal', 'The gateway could not do this; see its log.')
 
 /** Takers of the three kinds of commands: those that start a turn, are about one, or neither. */
@@ -72,9 +71,10 @@ export class Dispatcher implements ClientListener {
     const { recorder, settings, now } = this.#peers
     const { front, context, access } = client.options
     const { agent: explicit, allowed } = access
-    if (command.type === 'turn-start') client.scope.read?.()
-    else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready())) return exchange?.fail(UNWRITABLE)
     const { forwarding } = this.#peers
+    if (command.type === 'turn-start') client.scope.read?.()
+    else if (needsRecord(command, exchange) && !(await this.#peers.watch.ready()))
+      return exchange?.fail(forwarding?.unwritable ?? UNWRITABLE)
     if (TurnCommands.takes(command)) {
       if (forwarding && client.mayLeave && (await forwarding.ofTurn(client, command, targetOf(command)))) return
       client.settle()
@@ -91,7 +91,7 @@ export class Dispatcher implements ClientListener {
     })
     if ('code' in choice) return exchange?.fail(choice)
     if (command.type === 'turn-start') {
-      if (this.closing) return exchange?.fail(STOPPING)
+      if (this.closing) return exchange?.fail(DRAINING)
       return exchange && admission.start(client, command, choice, exchange)
     }
     if (forwarding && client.mayLeave && (await forwarding.ofControl(client, command, choice.agent))) return

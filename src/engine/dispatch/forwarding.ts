@@ -43,6 +43,11 @@ export class Forwarding {
     this.#peers = peers
   }
 
+  /** The fault of a request that cannot be recorded: one that stops has given up its lease and its store. */
+  get unwritable(): Fault {
+    return this.draining ? DRAINING : UNWRITABLE
+  }
+
   /** The session of a key, taken for this replica if it belongs to none. */
   take(key: SessionKey): Promise<SessionRecord> {
     return this.#peers.replicas.take(key)
@@ -85,7 +90,7 @@ export class Forwarding {
    */
   async place({ client, agent }: Entry, key: SessionKey): Promise<SessionRecord | Replica | Fault | undefined> {
     const { replicas } = this.#peers
-    if (!replicas.safe) return UNWRITABLE
+    if (!replicas.safe) return this.unwritable
     const elsewhere = this.#takes(client, agent) ? undefined : await this.#instead(key, agent)
     if (elsewhere) return elsewhere
     const record = await replicas.take(key)
