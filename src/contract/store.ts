@@ -143,6 +143,10 @@ export interface TurnAdditions {
   messages?: readonly Message[]
   /** Its use, where the use of its tenant is counted. */
   spent?: DaySpent
+  /**
+   * The lease under which its process has the session. Absent when its process is gone, and another one records the end.
+   */
+  by?: LeaseRef
   /** A digest of the conversation that it leaves its session with, and of its owner, for `findKnown`. */
   known?: string
   /** The frames of its wires as text, which the store does not read. */
@@ -155,6 +159,10 @@ export type Claim = { state: 'new' } | { state: 'held'; turn: Id; body: string }
 /**
  * The persistent state of the gateway. One contract test suite runs against every driver. Reads and writes take effect in
  * the order in which they are called, also while earlier ones have not resolved.
+ *
+ * A process that was given up may still have writes on their way. So those that would change what the new owner of a
+ * session relies on name the lease that the session belonged to when it was read (`by`; absent: to none). They change
+ * nothing when it belongs to another one by now. Sessions that replicas do not share belong to none.
  */
 export interface Store extends KeyStore {
   /**
@@ -182,25 +190,29 @@ export interface Store extends KeyStore {
    */
   listSessions(page: Page): Awaitable<Listed<SessionRecord> | undefined>
   /** Stores the agent's own id of the session and clears `renamed`. */
-  bindSession(id: Id, bound: string | undefined): Awaitable<void>
-  /** Stores the settings that are present; absent ones keep their value, each option by itself. */
-  setSession(id: Id, settings: SessionSettings): Awaitable<void>
+  bindSession(id: Id, bound: string | undefined, by?: LeaseRef): Awaitable<void>
+  /**
+   * Stores the settings that are present; absent ones keep their value, each option by itself. False when the session
+   * belongs to another lease.
+   */
+  setSession(id: Id, settings: SessionSettings, by?: LeaseRef): Awaitable<boolean>
   /**
    * Deletes the session's messages and the agent's own id of it, and sets its epoch to `now`, or to a later value when
-   * it has that already. Gives the epoch, or undefined when there is no such session.
+   * it has that already. Gives the epoch, or undefined when there is no such session, or it belongs to another lease.
    */
-  clearSession(id: Id, now: number): Awaitable<number | undefined>
+  clearSession(id: Id, now: number, by?: LeaseRef): Awaitable<number | undefined>
   /** Records that the session was used again at this time. */
   touchSession(id: Id, now: number): Awaitable<void>
   /** The sum of the usage of all turns of the session; undefined when none has reported any. */
   usageOf(id: Id): Awaitable<Usage | undefined>
   /**
    * Deletes the session, its transcript, its turns and their events. Only a digest of its key stays, for `openSession`.
+   * False when it belongs to another lease.
    */
-  deleteSession(id: Id): Awaitable<void>
+  deleteSession(id: Id, by?: LeaseRef): Awaitable<boolean>
 
   /** Adds a message that no turn brings to the transcript, after those of the turns that have ended. */
-  appendMessage(session: Id, message: Message): Awaitable<void>
+  appendMessage(session: Id, message: Message, by?: LeaseRef): Awaitable<void>
   /**
    * The transcript: the messages of the session's turns in the order in which the turns ended, and those between them.
    * `until` names one of its ended turns, after which nothing is read.
@@ -209,12 +221,14 @@ export interface Store extends KeyStore {
 
   /**
    * Records a turn as running. One that is recorded already is assigned to the agent and session that are given now.
-   * False, and nothing is recorded, when the session belongs to another lease.
+   * `claim` is the key that it has claimed. False, and nothing is recorded, when the session belongs to another lease, or
+   * another turn has the key by now.
    */
-  beginTurn(turn: TurnRecord): Awaitable<boolean>
+  beginTurn(turn: TurnRecord, claim?: string): Awaitable<boolean>
   /**
    * Records an ended turn with all effects of its end, atomically, whether or not it was recorded as running. The first
-   * end counts: a turn that has one keeps it, and gets no more events. False when it has another one.
+   * end counts: a turn that has one keeps it, and gets no more events. False when it has another one. Of a turn whose
+   * session belongs to another lease than `additions.by` only a failure is recorded, without messages; else false.
    */
   endTurn(turn: TurnRecord, additions?: TurnAdditions): Awaitable<boolean>
   /** The ended turns that left their sessions with this digest, and after which none has ended there: the newest first. */
@@ -257,7 +271,10 @@ export interface Store extends KeyStore {
   /** Gives up a lease. */
   dropLease(lease: LeaseRef): Awaitable<void>
 
-  /** Appends events of turns that are recorded as running. Of two blocks with one number the first is kept. */
+  /**
+   * Appends events of turns that are recorded as running under a lease that is not over. Of two blocks with one number the
+   * first is kept.
+   */
   appendEvents(blocks: readonly EventBlock[]): Awaitable<void>
   /** The blocks that may hold events after number `after`, in order. */
   readEvents(turn: Id, after: number): Awaitable<EventBlock[]>
@@ -269,10 +286,11 @@ export interface Store extends KeyStore {
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Awaitable<Claim>
   /**
    * Gives the key to another turn (a failed request is tried again), atomically: from the turn `from` only, or from any
-   * holder. `held` when another turn holds it.
+   * holder, but from none that is recorded as running. `held` when another turn holds it.
    */
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Awaitable<Claim>
-  release(key: string): Awaitable<void>
+  /** Gives up the claim of a turn on a key. */
+  release(key: string, turn: Id): Awaitable<void>
 
   /**
    * Deletes claims and leases that expired, what is left of them, what was used on earlier days, and at most `limit` turns

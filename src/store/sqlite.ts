@@ -148,8 +148,11 @@ class SqliteStore implements Store {
     return this.#write(() => void this.#sql.bindSession.run(column(bound), id))
   }
 
-  setSession(id: Id, settings: SessionSettings): Awaitable<void> {
-    return this.#write(() => void this.#sql.setSession.run(JSON.stringify(settings), id))
+  setSession(id: Id, settings: SessionSettings): Awaitable<boolean> {
+    return this.#write(() => {
+      this.#sql.setSession.run(JSON.stringify(settings), id)
+      return true
+    })
   }
 
   clearSession(id: Id, now: number): Awaitable<number | undefined> {
@@ -171,16 +174,17 @@ class SqliteStore implements Store {
     })
   }
 
-  deleteSession(id: Id): Awaitable<void> {
+  deleteSession(id: Id): Awaitable<boolean> {
     return this.#atomically(() => {
       const known = this.#sql.readSession.get(id)
-      if (!known) return
+      if (!known) return true
       this.#sql.forget.run(keyDigest(sessionRecord(known)))
       this.#sql.deleteEventsOfSession.run(id, id)
       this.#sql.deleteTurnsOfSession.run(id)
       this.#sql.deleteRunningOfSession.run(id)
       this.#sql.clearMessages.run(id)
       this.#sql.deleteSession.run(id)
+      return true
     })
   }
 
@@ -197,11 +201,12 @@ class SqliteStore implements Store {
     })
   }
 
-  beginTurn(record: TurnRecord): Awaitable<boolean> {
+  beginTurn(record: TurnRecord, claim?: string): Awaitable<boolean> {
     const { turn, session, tenant, agent, front, owner, epoch, request, startedAt } = record
     return this.#write(() => {
+      const holder = claim === undefined ? undefined : this.#sql.readClaim.get(claim)
+      if (holder && holder['turn'] !== turn) return false
       this.#sql.beginTurn.run(turn, tenant, agent, front, owner, epoch, column(request), startedAt, session)
-      // Sessions of a file belong to nobody.
       return true
     })
   }
@@ -350,8 +355,8 @@ class SqliteStore implements Store {
     return { state: 'held', turn: held['turn'] as string, body: held['body'] as string }
   }
 
-  release(key: string): Awaitable<void> {
-    return this.#write(() => void this.#sql.releaseClaim.run(key))
+  release(key: string, turn: Id): Awaitable<void> {
+    return this.#write(() => void this.#sql.releaseClaim.run(key, turn))
   }
 
   prune(before: number, limit: number): Awaitable<number> {

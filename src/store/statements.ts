@@ -174,8 +174,10 @@ const SQL = {
   otherLease: 'SELECT 1 FROM leases WHERE owner <> ? AND expires_at > ? LIMIT 1',
   dropLease: 'DELETE FROM leases WHERE owner = ? AND epoch = ?',
 
-  appendBlock:
-    'INSERT INTO events (turn, seq, json) SELECT turn, ?, ? FROM running WHERE turn = ? ON CONFLICT DO NOTHING',
+  // What comes of a process that was given up would be behind the end that another one writes.
+  appendBlock: `
+    INSERT INTO events (turn, seq, json)
+    SELECT turn, ?, ? FROM running JOIN leases USING (owner, epoch) WHERE turn = ? ON CONFLICT DO NOTHING`,
   // The block that may contain the first wanted event, and all later ones.
   readBlocks: `
     SELECT seq, json FROM events
@@ -195,9 +197,9 @@ const SQL = {
     ON CONFLICT (key) DO UPDATE SET
       turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
       expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)
-    WHERE ? IS NULL OR claims.turn = ?
+    WHERE (? IS NULL OR claims.turn = ?) AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
     RETURNING turn`,
-  releaseClaim: 'DELETE FROM claims WHERE key = ?',
+  releaseClaim: 'DELETE FROM claims WHERE key = ? AND turn = ?',
 
   addSpent: `
     INSERT INTO spent (tenant, day, owner, tokens, estimated, cost_usd) VALUES (?, ?, ?, ?, ?, ?)

@@ -69,12 +69,12 @@ function keeping(said: Notice, { runs = false, mayBeKept = true } = {}) {
   const agent = plainAgent('')
   between.keep(
     said,
-    { session: 'kept', agent, running: runs ? turn : undefined },
+    { session: turn.session.record, agent, running: runs ? turn : undefined },
     {
       recorder: {
         bind() {},
         transcript: async () => [],
-        unasked: (session, text, at) => void heard.push([session, text, at]),
+        unasked: ({ id }, text, at) => void heard.push([id, text, at]),
       },
       log: notingLog((message, fields) => void heard.push([message, fields])),
       now: () => 9,

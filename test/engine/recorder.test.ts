@@ -227,7 +227,7 @@ describe('the record of a turn', () => {
     const { recorder, begin } = recording()
     const { say } = await begin(start(), {}, false)
     say(...MESSAGE, END)
-    recorder.unasked('kept', 'by the way', 7)
+    recorder.unasked((await store.readSession('kept'))!, 'by the way', 7)
     const messages = await store.readMessages('kept')
     expect(messages.at(-1)).toEqual({ role: 'assistant', parts: [{ type: 'text', text: 'by the way' }], at: 7 })
     expect(messages).toHaveLength(3)

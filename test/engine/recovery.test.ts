@@ -23,7 +23,8 @@ async function begin(turn: string, { owner, epoch }: LeaseRef): Promise<void> {
 test('turns whose process is gone get an honest ending, others are left alone', async () => {
   const before = { owner: 'this', epoch: await store.takeLease('this', 1, 50) }
   await begin('before', before)
-  await begin('lost', { owner: 'gone', epoch: 1 })
+  const gone = { owner: 'gone', epoch: await store.takeLease('gone', 1, 50) }
+  await begin('lost', gone)
   await begin('running', { owner: 'this', epoch: await store.takeLease('this', 1, 100) })
   const of = { turn: 'lost' }
   const said = [
@@ -38,6 +39,7 @@ test('turns whose process is gone get an honest ending, others are left alone', 
     { ...of, type: 'tool-start', tool: 'c1', name: 'ls', executor: 'agent' },
   ]
   await store.appendEvents([{ turn: 'lost', seq: 1, lines: said.map((event) => JSON.stringify(event)).join('\n') }])
+  await store.dropLease(gone)
 
   expect(await recoverTurns(store, 99)).toBe(2)
 

@@ -107,6 +107,9 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       await store.close()
     })
 
+    /** The process that runs `TURN` has its lease. */
+    const lives = (): Awaitable<number> => store.takeLease(TURN.owner, TURN.epoch, 9e15)
+
     describe('sessions', () => {
       it('makes a session for a new key and finds it again, touching the time of its use', async () => {
         const made = { ...KEY, id: 'S1', createdAt: 10, usedAt: 10 }
@@ -239,6 +242,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       })
 
       it('deletes a session with its transcript, turns and events, and nothing else', async () => {
+        await lives()
         for (const id of ['S1', 'S2']) {
           await store.openSession({ ...KEY, session: id }, id, 1)
           await store.appendMessage(id, message(id))
@@ -639,6 +643,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
       beforeEach(async () => {
         await store.openSession(KEY, 'S1', 1)
+        await lives()
         for (const turn of ['t1', 't2']) {
           await store.beginTurn({ ...TURN, turn })
           await store.appendEvents([{ turn, seq: 1, lines: `${turn}'s first` }])
@@ -692,6 +697,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
     describe('the journal', () => {
       beforeEach(async () => {
         await store.openSession(KEY, 'S1', 1)
+        await lives()
         await store.beginTurn(TURN)
       })
 
@@ -722,6 +728,15 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         expect(await store.readMessages('S1')).toEqual([])
         expect(await store.readTurn('t1')).toMatchObject({ endedAt: 200, outcome: 'failed', code: 'internal' })
         expect(await store.unfinishedTurns()).toEqual([])
+      })
+
+      it('takes nothing of a turn whose lease is over: another process is about to end it', async () => {
+        await store.appendEvents([block('t1', 1, '1')])
+        await store.dropLease(TURN)
+        await store.appendEvents([block('t1', 2, '2')])
+        await store.takeLease(TURN.owner, 9, 9e15)
+        await store.appendEvents([block('t1', 2, '2')])
+        expect(await store.readEvents('t1', 0)).toEqual([block('t1', 1, '1')])
       })
 
       it('keeps a block that is written twice as it was first', async () => {
@@ -758,10 +773,10 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
         await store.appendEvents([{ turn: 't1', seq: 1, lines: '{}' }])
         await store.appendMessage('S1', message('lost'))
         await store.bindSession('S1', 'x')
-        await store.setSession('S1', { mode: 'plan' })
-        await store.clearSession('S1', 2)
-        await store.deleteSession('S1')
-        await store.release('k')
+        expect(await store.setSession('S1', { mode: 'plan' })).toBe(true)
+        expect(await store.clearSession('S1', 2)).toBeUndefined()
+        expect(await store.deleteSession('S1')).toBe(true)
+        await store.release('k', 't1')
         await store.openSession(KEY, 'S1', 1)
         expect(await store.readTurn('t1')).toBeUndefined()
         expect(await store.readEvents('t1', 0)).toEqual([])
@@ -788,8 +803,28 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
       it('gives a released key again', async () => {
         await store.claim('k', 't1', 'digest', 100, 50)
-        await store.release('k')
+        await store.release('k', 't1')
         expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual({ state: 'new' })
+      })
+
+      it('keeps the key of a turn that another one gives up', async () => {
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.release('k', 't0')
+        expect(await store.claim('k', 't2', 'd2', 101, 50)).toEqual(held)
+      })
+
+      it('begins no turn whose key another one has taken over, and hands over no key of a turn that runs', async () => {
+        await store.openSession(KEY, 'S1', 1)
+        await store.claim('k', 't1', 'digest', 100, 50)
+        await store.claim('k2', 't2', 'd2', 100, 50)
+        await store.reclaim('k', 't3', 'd3', 110, 't1')
+        expect(await store.beginTurn(TURN, 'k')).toBe(false)
+        expect(await store.beginTurn({ ...TURN, turn: 't2' }, 'k2')).toBe(true)
+        expect(await store.reclaim('k2', 't4', 'd4', 120, 't2')).toEqual({ state: 'held', turn: 't2', body: 'd2' })
+        expect((await store.unfinishedTurns()).map(({ turn }) => turn)).toEqual(['t2'])
+        await store.endTurn({ ...TURN, turn: 't2', endedAt: 130, outcome: 'failed' })
+        expect(await store.reclaim('k2', 't4', 'd4', 140, 't2')).toEqual({ state: 'new' })
+        expect(await store.beginTurn({ ...TURN, turn: 't5' }, 'nobody has this key')).toBe(true)
       })
 
       it('hands a key over to another turn, for as long again', async () => {
@@ -904,6 +939,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
     describe('pruning', () => {
       it('deletes turns that ended before the time with their events, and keeps the rest', async () => {
         await store.openSession(KEY, 'S1', 1)
+        await lives()
         for (const turn of ['early', 'late', 'running']) {
           await store.beginTurn({ ...TURN, turn, startedAt: 1 })
           await store.appendEvents([{ turn, seq: 1, lines: '{}' }])
@@ -954,6 +990,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
 
     it('does everything in the order in which it is called, without waiting', async () => {
       const opened = store.openSession(KEY, 'S1', 1)
+      const taken = lives()
       const begun = store.beginTurn(TURN)
       const block = { turn: 't1', seq: 1, lines: '1' }
       const appended = store.appendEvents([block])
@@ -968,7 +1005,7 @@ export function storeContract(name: string, open: () => Awaitable<Store>): void 
       expect((await running)?.last?.ended).toBe(false)
       expect(after?.last?.ended).toBe(true)
       expect([events, messages, unfinished]).toEqual([[block], [message('one')], []])
-      await Promise.all([opened, begun, appended, ended])
+      await Promise.all([opened, taken, begun, appended, ended])
     })
 
     it('can be tried again and again, and shows nothing of it', async () => {

@@ -130,12 +130,13 @@ export class StoreModel implements Store {
     if (bound !== undefined) session.bound = bound
   }
 
-  setSession(id: Id, settings: SessionSettings): void {
+  setSession(id: Id, settings: SessionSettings): boolean {
     const session = this.#session(id)
-    if (!session) return
+    if (!session) return true
     const { options = session.settings?.options } = settings
     const merged = options && { options: { ...session.settings?.options, ...options } }
     session.settings = { ...session.settings, ...settings, ...merged }
+    return true
   }
 
   clearSession(id: Id, now: number): number | undefined {
@@ -160,9 +161,9 @@ export class StoreModel implements Store {
     return usages.length === 0 ? undefined : usages.reduce(addUsage)
   }
 
-  deleteSession(id: Id): void {
+  deleteSession(id: Id): boolean {
     const session = this.#session(id)
-    if (!session) return
+    if (!session) return true
     this.#forgotten.add(keyText(session))
     this.sessions = this.sessions.filter((one) => one !== session)
     const gone = [...this.running, ...this.ended.map(({ record }) => record)]
@@ -173,6 +174,7 @@ export class StoreModel implements Store {
     this.ended = this.ended.filter(({ record }) => record.session !== id)
     this.#between.delete(id)
     this.#usages.delete(id)
+    return true
   }
 
   appendMessage(id: Id, message: Message): void {
@@ -189,7 +191,8 @@ export class StoreModel implements Store {
     return said.flatMap(({ place, messages }) => (place <= end ? messages : []))
   }
 
-  beginTurn(turn: TurnRecord): boolean {
+  beginTurn(turn: TurnRecord, claim = ''): boolean {
+    if ((this.claims.get(claim)?.turn ?? turn.turn) !== turn.turn) return false
     if (!this.#session(turn.session)) return true
     const known = this.running.find((one) => one.turn === turn.turn)
     if (known) Object.assign(known, { session: turn.session, agent: turn.agent })
@@ -301,7 +304,7 @@ export class StoreModel implements Store {
 
   appendEvents(blocks: readonly EventBlock[]): void {
     for (const block of blocks) {
-      const runs = this.running.some(({ turn }) => turn === block.turn)
+      const runs = this.running.some((one) => one.turn === block.turn && this.#lease(one))
       const is = this.#events.some(({ turn, seq }) => turn === block.turn && seq === block.seq)
       if (runs && !is) this.#events.push({ ...block })
     }
@@ -354,14 +357,16 @@ export class StoreModel implements Store {
 
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Claim {
     const held = this.claims.get(key)
-    if (held && from !== undefined && held.turn !== from) return { state: 'held', turn: held.turn, body: held.body }
+    const isRunning = this.running.some((one) => one.turn === held?.turn)
+    if (held && (isRunning || (from !== undefined && held.turn !== from)))
+      return { state: 'held', turn: held.turn, body: held.body }
     const life = held ? held.expiresAt - held.at : RECLAIM_TTL_MS
     this.claims.set(key, { turn, body, at: now, expiresAt: now + life })
     return { state: 'new' }
   }
 
-  release(key: string): void {
-    this.claims.delete(key)
+  release(key: string, turn: Id): void {
+    if (this.claims.get(key)?.turn === turn) this.claims.delete(key)
   }
 
   prune(before: number): number {

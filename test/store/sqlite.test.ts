@@ -291,6 +291,7 @@ describe('a batch that fails', () => {
       startedAt: 1,
       delivered: false,
     })
+    await store.takeLease('host:1', 1, 9)
     const broken = { turn: 'T', seq: 9, lines: {} as unknown as string }
     expect(() => store.appendEvents([{ turn: 'T', seq: 1, lines: '1' }, broken])).toThrow(StoreError)
     expect(await store.readEvents('T', 0)).toEqual([])

@@ -166,10 +166,14 @@ const STEPS = {
     const own = place.model.ended.some(({ record }) => record.session === id && record.turn === until)
     return own ? store.readMessages(id, until) : undefined
   }),
-  beginTurn: step('beginTurn', begun, (store, given, place) => {
-    const over = place.model.ended.some(({ record }) => record.turn === given.turn)
-    return over ? undefined : store.beginTurn(recordOf(given, place))
-  }),
+  beginTurn: step(
+    'beginTurn',
+    fc.tuple(begun, fc.option(claimKey, { nil: undefined })),
+    (store, [given, claim], place) => {
+      const over = place.model.ended.some(({ record }) => record.turn === given.turn)
+      return over ? undefined : store.beginTurn(recordOf(given, place), claim)
+    },
+  ),
   endTurn: step('endTurn', fc.tuple(begun, end), (store, [given, over], place) => {
     const { outcome, code, usage: told, loses, messages, events, known, delivered, spent, error } = over
     const record: TurnRecord = {
@@ -229,8 +233,10 @@ const STEPS = {
   ),
   claim: step(
     'claim',
-    fc.tuple(claimKey, fc.constantFrom('body', 'other'), fc.nat(60)),
-    (store, [one, body, ttl], { now }) => store.claim(one, `c${now}`, body, now, ttl),
+    fc.tuple(claimKey, turn, fc.constantFrom('body', 'other'), fc.nat(60)),
+    (store, [one, of, body, ttl], { model, now }) =>
+      // No turn claims its key twice.
+      model.claims.get(one)?.turn === of ? undefined : store.claim(one, of, body, now, ttl),
   ),
   reclaim: step(
     'reclaim',
@@ -240,7 +246,7 @@ const STEPS = {
       return store.reclaim(one, `c${now}`, 'again', now, from === 'any' ? undefined : holder)
     },
   ),
-  release: step('release', claimKey, (store, one) => store.release(one)),
+  release: step('release', fc.tuple(claimKey, turn), (store, [one, of]) => store.release(one, of)),
   prune: step('prune', fc.nat(60), (store, back, { now }) => store.prune(now - back, 99)),
 } as const
 
@@ -281,7 +287,7 @@ const GROUPS: Readonly<Record<string, readonly (keyof typeof STEPS)[]>> = {
     'deleteSession',
   ],
   ends: ['deleteTurn', 'endTurn', 'usageOf', 'findKnown', 'isUsed', 'clearSession', 'appendMessage', 'prune'],
-  events: ['deleteTurn', 'beginTurn', 'appendEvents', 'readEvents', 'endTurn', 'prune'],
+  events: ['takeLease', 'dropLease', 'deleteTurn', 'beginTurn', 'appendEvents', 'readEvents', 'endTurn', 'prune'],
   leases: ['beginTurn', 'takeLease', 'renewLease', 'lapseLease', 'hasOtherLease', 'dropLease', 'lostTurns', 'prune'],
   uses: [
     'endTurn',
@@ -294,7 +300,7 @@ const GROUPS: Readonly<Record<string, readonly (keyof typeof STEPS)[]>> = {
     'prune',
     'deleteTurn',
   ],
-  claims: ['claim', 'reclaim', 'release', 'prune'],
+  claims: ['claim', 'reclaim', 'release', 'prune', 'openSession', 'beginTurn', 'endTurn'],
 }
 
 /** Everything that a store answers about a place, after all steps. */

@@ -13,14 +13,14 @@ export const LOST: Fault = fault(
   { retryable: true },
 )
 
-/** The fault of a turn whose session another replica took while it began. */
+/** The fault of a request that another replica took, or its session, while its turn began. */
 export const MOVED: Fault = fault(
   'session-busy',
-  'The session has just gone to another replica; send the request again.',
+  'Another replica has just taken this request or its session; send it again.',
   { retryAfterMs: 1000 },
 )
 
-/** The fault of a turn at a replica that is about to stop. */
-export const DRAINING: Fault = fault('agent-unavailable', 'This replica is about to stop; send the request again.', {
+/** The fault of a turn at a gateway that is about to stop. */
+export const DRAINING: Fault = fault('agent-unavailable', 'This gateway is about to stop; send the request again.', {
   retryAfterMs: 1000,
 })

@@ -65,8 +65,8 @@ export class Conversations {
   }
 
   /** No turn of the request begins: the next one may have its place. */
-  async giveUp({ holds }: Entry): Promise<void> {
-    if (holds !== undefined) await this.#peers.store.release(holds)
+  async giveUp({ holds, command }: Entry): Promise<void> {
+    if (holds !== undefined) await this.#peers.store.release(holds, command.turn)
   }
 
   async #found(entry: Entry): Promise<Entry | Fault> {

@@ -1,7 +1,7 @@
 import type { SessionRecord, Store } from '../../contract/index.ts'
 import { type Command, type CommandOf, type Fault, fault, type Id, type TurnStart } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
-import type { AgentSettings, EngineSettings } from '../common/index.ts'
+import { type AgentSettings, type EngineSettings, MOVED } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
 import { scopeOf, type Viewer } from './lists.ts'
 import { answerQuery, followedTurns } from './queries.ts'
@@ -105,7 +105,6 @@ export class OwnControls {
     const live = sessions.live.get(id)
     if (isBusy({ record, live })) return { fault: BUSY }
     live?.close()
-    await store.deleteSession(id)
-    return {}
+    return (await store.deleteSession(id, record.owner)) ? {} : { fault: MOVED }
   }
 }

@@ -1,7 +1,7 @@
 import type { SessionRecord, Store } from '../../contract/index.ts'
 import { type Command, type CommandOf, type Fault, fault } from '../../model/index.ts'
 import type { AgentLink } from '../agent/index.ts'
-import { type AgentSettings, newId } from '../common/index.ts'
+import { type AgentSettings, MOVED, newId } from '../common/index.ts'
 import type { LiveSession } from '../session/index.ts'
 
 /** The fault of a change to a session with a running turn. */
@@ -24,7 +24,8 @@ export class SessionChanges {
 
   /** Follows up on a command that the agent has carried out itself. */
   async done(command: Command, live: LiveSession, link: AgentLink, at: number): Promise<void> {
-    if (command.type === 'session-clear') live.memory.forget(await this.#store.clearSession(live.record.id, at))
+    const { id, owner } = live.record
+    if (command.type === 'session-clear') live.memory.forget(await this.#store.clearSession(id, at, owner))
     else if (command.type === 'config-set') {
       link.wasSet(command)
       await this.#keep(command, live.record)
@@ -37,9 +38,9 @@ export class SessionChanges {
     live: LiveSession | undefined,
     at: number,
   ): Promise<{ fault?: Fault }> {
-    const epoch = record && (await this.#store.clearSession(record.id, at))
+    const epoch = record && (await this.#store.clearSession(record.id, at, record.owner))
     live?.renew(epoch)
-    return {}
+    return record && epoch === undefined ? { fault: MOVED } : {}
   }
 
   /** A setting is taken without the agent where each of the session's turns can bring it along. */
@@ -53,12 +54,15 @@ export class SessionChanges {
     }
     const { id = newId(), conversation = '' } = command.session ?? {}
     const key = { tenant, agent: agent.name, session: id, conversation }
-    await this.#keep(command, live?.record ?? (await this.#store.openSession(key, newId(), at)))
-    return {}
+    const kept = await this.#keep(command, live?.record ?? (await this.#store.openSession(key, newId(), at)))
+    return kept ? {} : { fault: MOVED }
   }
 
-  /** Keeps a client's settings: they hold for every turn of the session, in whatever process. */
-  async #keep({ model, mode, effort, option }: CommandOf<'config-set'>, record: SessionRecord): Promise<void> {
+  /**
+   * Keeps a client's settings: they hold for every turn of the session, in whatever process. False when it has gone to
+   * another one.
+   */
+  async #keep({ model, mode, effort, option }: CommandOf<'config-set'>, record: SessionRecord): Promise<boolean> {
     const settings = {
       ...(model !== undefined && { model }),
       ...(effort !== undefined && { effort }),
@@ -66,7 +70,7 @@ export class SessionChanges {
       ...(option && { options: { ...record.settings?.options, [option.id]: option.value } }),
     }
     record.settings = { ...record.settings, ...settings }
-    await this.#store.setSession(record.id, settings)
+    return this.#store.setSession(record.id, settings, record.owner)
   }
 }
 

@@ -104,7 +104,7 @@ export class SessionOpener {
     record.settings = { ...record.settings, ...settings }
     if (!this.#watch.writable) return
     try {
-      await this.#store.setSession(record.id, settings)
+      await this.#store.setSession(record.id, settings, record.owner)
     } catch (error) {
       this.#watch.failed(error)
     }

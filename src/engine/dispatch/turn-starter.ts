@@ -1,8 +1,8 @@
 import { steadyFrom, Tape } from '../common/index.ts'
-import { needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
+import { keyOf, needsRecord, type Recorder, type StoreWatch, tellUnrecorded } from '../record/index.ts'
 import type { LiveTurns, Watches } from '../session/index.ts'
 import { keepsContent, newTurn, type Turn, TurnClock, type TurnPeers } from '../turn/index.ts'
-import { type Entry, infoOf } from './entry.ts'
+import { type Entry, infoOf, keyed } from './entry.ts'
 import type { Place } from './placement.ts'
 
 /** Dependencies of `TurnStarter`. */
@@ -65,7 +65,8 @@ export class TurnStarter {
   }
 
   /** When this resolves the turn is recorded, or known not to be. */
-  async #record(turn: Turn, { client, command, exchange, told }: Entry): Promise<void> {
+  async #record(turn: Turn, entry: Entry): Promise<void> {
+    const { client, command, exchange, told } = entry
     const { recorder, watch } = this.#peers
     const { access, front } = client.options
     const promised = needsRecord(command, exchange)
@@ -76,6 +77,7 @@ export class TurnStarter {
       front: front.name,
       promised: promised || shown,
       ...(told && { told }),
+      ...(command.once && { claim: keyOf(keyed(entry).scope, command.once) }),
     })
   }
 }

@@ -93,7 +93,7 @@ export class Idempotency {
 
   /** Gives back the key that was claimed for a turn which does not begin. */
   async giveUp({ scope, command }: Keyed): Promise<void> {
-    if (command.once) await this.#store.release(keyOf(scope, command.once))
+    if (command.once) await this.#store.release(keyOf(scope, command.once), command.turn)
   }
 
   /** The verdict on a duplicate of this turn; undefined: it runs. */
@@ -162,6 +162,7 @@ export class Idempotency {
   }
 }
 
-function keyOf(scope: string, { key }: Once): string {
+/** The key of a request within its scope, as it is claimed. */
+export function keyOf(scope: string, { key }: Once): string {
   return JSON.stringify([scope, key])
 }

@@ -1,6 +1,6 @@
 export { conversationDigest, knownAs, type Told } from './conversation.ts'
 export { Elsewhere } from './elsewhere.ts'
-export { Idempotency, type Keyed, type Verdict } from './idempotency.ts'
+export { Idempotency, type Keyed, keyOf, type Verdict } from './idempotency.ts'
 export { KeyUse } from './key-use.ts'
 export { Lease, leaseTimes } from './lease.ts'
 export { type PastHost, showPast } from './past.ts'

@@ -33,6 +33,8 @@ export interface TurnBeginning {
   promised: boolean
   /** The conversation before it, where its client may tell it again. */
   told?: Told
+  /** The key that it has claimed. */
+  claim?: string
 }
 
 /**
@@ -67,7 +69,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   /**
    * A turn begins. Resolves when everything that its client relies on survives a crash, unless nothing can be written.
    */
-  async begin(turn: Turn, { tenant, front, promised, told }: TurnBeginning): Promise<void> {
+  async begin(turn: Turn, { tenant, front, promised, told, claim }: TurnBeginning): Promise<void> {
     if (!this.#watch.keeps(turn)) return
     const { request } = turn.command
     const record: TurnRecord = {
@@ -86,7 +88,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     const page = newPage(turn, record, told)
     this.#pages[turn.id] = page
     if (!promised && (await this.#isAlone())) this.#wait(page)
-    else if (await this.#begin(page)) this.#watch.begun(turn)
+    else if (await this.#begin(page, claim)) this.#watch.begun(turn)
   }
 
   /** True while the record of the turn is complete. */
@@ -135,14 +137,19 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   }
 
   /** Adds text that an agent said between two turns to the session, after the turns that have ended. */
-  unasked(session: Id, text: string, at: number): void {
+  unasked({ id, owner }: SessionRecord, text: string, at: number): void {
     const message = { role: 'assistant', parts: [{ type: 'text', text }], at } as const
-    void this.#writes.write(() => (this.#watch.writable ? this.#store.appendMessage(session, message) : undefined))
+    if (this.#mayChange) void this.#writes.write(() => this.#store.appendMessage(id, message, owner))
   }
 
   /** Stores the agent's own id of a session. */
-  bind({ id, bound }: SessionRecord): void {
-    if (this.#watch.writable) void this.#writes.write(() => this.#store.bindSession(id, bound))
+  bind({ id, bound, owner }: SessionRecord): void {
+    if (this.#mayChange) void this.#writes.write(() => this.#store.bindSession(id, bound, owner))
+  }
+
+  /** True while sessions may be changed that others take over when they have given up this process. */
+  get #mayChange(): boolean {
+    return this.#watch.writable && this.#lease.confirm()
   }
 
   /** The messages of a session so far. */
@@ -202,10 +209,11 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
    * Writes the end of a turn. Where the record has another end, clients must not get this one: others have ended the
    * turn as failed. A failure means the same, and clients keep it.
    */
-  #end({ audience }: Turn, ended: ReturnType<typeof endOf>): Awaitable<void> {
-    const counts = this.#store.endTurn(...ended)
+  #end({ audience, session }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
+    const { owner: by } = session.record
+    const counts = this.#store.endTurn(record, by ? { ...additions, by } : additions)
     const judge = (so: boolean): void => {
-      if (!so && ended[0].outcome !== 'failed') audience.cut()
+      if (!so && record.outcome !== 'failed') audience.cut()
     }
     return counts instanceof Promise ? counts.then(judge) : judge(counts)
   }
@@ -220,17 +228,17 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     }
   }
 
-  #begin(page: TurnPage): Awaitable<boolean> {
+  #begin(page: TurnPage, claim?: string): Awaitable<boolean> {
     page.begun = true
     const lease = this.#lease.hold()
-    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#beginUnder(page, lease))
+    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#beginUnder(page, lease, claim))
     this.#writes.hold(lease)
-    return this.#writes.write(async () => this.#beginUnder(page, await lease))
+    return this.#writes.write(async () => this.#beginUnder(page, await lease, claim))
   }
 
-  /** Records the beginning of a turn, which ends when another process has taken its session. */
-  #beginUnder(page: TurnPage, lease: LeaseRef): Awaitable<void> {
-    const begun = this.#store.beginTurn(runUnder(page, lease))
+  /** Records the beginning of a turn, which ends when another process has taken its session or its request. */
+  #beginUnder(page: TurnPage, lease: LeaseRef, claim: string | undefined): Awaitable<void> {
+    const begun = this.#store.beginTurn(runUnder(page, lease), claim)
     if (begun instanceof Promise) return begun.then((so) => (so ? undefined : page.turn.refuse(MOVED)))
     if (!begun) page.turn.refuse(MOVED)
   }

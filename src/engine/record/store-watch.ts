@@ -1,4 +1,4 @@
-import type { Store } from '../../contract/index.ts'
+import { isShared, type Store } from '../../contract/index.ts'
 import { type Command, fault, type Id } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { type EngineLog, elapsed, UNWRITABLE } from '../common/index.ts'
@@ -135,8 +135,9 @@ export class StoreWatch {
   async #mend(): Promise<void> {
     const { store, lease, turns, sessions, now } = this.#parts
     for (const { record } of sessions.values()) {
-      await store.openSession(record, record.id, record.usedAt)
-      await store.bindSession(record.id, record.bound)
+      // Replicas begin no session that is not recorded, and one that is not there was deleted by another.
+      if (!isShared(store)) await store.openSession(record, record.id, record.usedAt)
+      await store.bindSession(record.id, record.bound, record.owner)
     }
     const unfinished = await store.unfinishedTurns()
     const left = unfinished.filter((record) => lease.covers(record) && !turns.get(record.turn))

@@ -11,7 +11,7 @@ export interface SessionRecorder {
   /** The transcript so far. */
   transcript(session: Id): Promise<readonly Message[]>
   /** Adds text that the agent said between two turns; `at` is milliseconds since the epoch. */
-  unasked(session: Id, text: string, at: number): void
+  unasked(session: SessionRecord, text: string, at: number): void
 }
 
 /** The reasons why an agent does not know a conversation, as texts of a refusal and of a notice. */

@@ -1,4 +1,5 @@
-import { type Id, type LinkEvent, type Loss, UNASKED_OUTPUT } from '../../model/index.ts'
+import type { SessionRecord } from '../../contract/index.ts'
+import { type LinkEvent, type Loss, UNASKED_OUTPUT } from '../../model/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { SessionRecorder } from './agent-memory.ts'
@@ -12,7 +13,7 @@ const MAX_UNITS = 65_536
 
 /** The session whose agent spoke. */
 interface Speaker {
-  session: Id
+  session: SessionRecord
   agent: AgentSettings
   running: Turn | undefined
 }
@@ -41,7 +42,7 @@ export class BetweenTurns {
     const waits = running?.ended === false ? running : undefined
     const fits = waits !== undefined || this.add(notice)
     waits?.notice(severity, code, this.#hidden(notice).text)
-    const about = { agent: agent.name, session, severity, code, characters: text.length }
+    const about = { agent: agent.name, session: session.id, severity, code, characters: text.length }
     log.info('an agent spoke between turns', about)
     if (fits && code === UNASKED_OUTPUT && this.mayBeKept) recorder.unasked(session, text, now())
   }

@@ -124,8 +124,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
 
   /** Takes over changes that another process may have made to its record. */
   adopt(record: SessionRecord): void {
-    const { epoch = 0, settings, last } = record
+    const { epoch = 0, settings, last, owner } = record
     if (settings) this.record.settings = settings
+    if (owner) this.record.owner = owner
     const { elsewhere } = this.#peers
     if (last && elsewhere.have(last)) {
       this.#absence ??= new Absence(elsewhere)
@@ -142,7 +143,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     else if (event.type === 'notice' && isBetweenTurns(event, running)) {
       this.#between ??= new BetweenTurns()
       this.#between.mayBeKept = this.#keepsContent
-      this.#between.keep(event, { session: this.record.id, running, agent: this.pool.agent }, this.#peers)
+      this.#between.keep(event, { session: this.record, running, agent: this.pool.agent }, this.#peers)
     } else running?.audience.tell(event)
   }
 

@@ -17,24 +17,36 @@ export const claim = (key: string, turn: Id, body: string, now: number, ttlMs: n
   WHERE claims.expires_at <= excluded.claimed_at OR claims.turn = excluded.turn
   RETURNING turn`
 
-/** Takes over a key, from any turn or from `from`; no row when another turn has it. */
-export function reclaim(key: string, turn: Id, body: string, now: number, from?: Id): string {
+/**
+ * Statements that take over a key, from any turn or from `from`, unless that one runs; the last has no row when another
+ * turn has it. The row of the claim is locked first: a turn that begins with it is seen by what comes after.
+ */
+export function reclaim(key: string, turn: Id, body: string, now: number, from?: Id): string[] {
   const holder = new Raw(from === undefined ? 'TRUE' : sql`claims.turn IN (${from}, ${turn})`)
-  return sql`
+  const taken = sql`
     INSERT INTO claims (key, turn, body, claimed_at, expires_at)
     VALUES (${digestOf(key)}, ${turn}, ${body}, ${now}, ${now + RECLAIM_TTL_MS})
     ON CONFLICT (key) DO UPDATE SET
       turn = excluded.turn, body = excluded.body, claimed_at = excluded.claimed_at,
       expires_at = excluded.claimed_at + (claims.expires_at - claims.claimed_at)
-    WHERE ${holder}
+    WHERE ${holder} AND NOT EXISTS (SELECT 1 FROM running WHERE running.turn = claims.turn)
     RETURNING turn`
+  return [sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR UPDATE`, taken]
 }
+
+/** Has a claim stay as it is until the transaction is over. */
+export const lockClaim = (key: string): string => sql`SELECT 1 FROM claims WHERE key = ${digestOf(key)} FOR SHARE`
+
+/** The condition that no other turn has a key. */
+export const isUnclaimed = (key: string, turn: Id): Raw =>
+  new Raw(sql`NOT EXISTS (SELECT 1 FROM claims WHERE key = ${digestOf(key)} AND turn <> ${turn})`)
 
 /** Reads the holder of a key. */
 export const readClaim = (key: string): string => sql`SELECT turn, body FROM claims WHERE key = ${digestOf(key)}`
 
-/** Gives up the claim on a key, and those that expired before a time. */
-export const releaseClaim = (key: string): string => sql`DELETE FROM claims WHERE key = ${digestOf(key)}`
+/** Gives up the claim of a turn on a key, and those that expired before a time. */
+export const releaseClaim = (key: string, turn: Id): string =>
+  sql`DELETE FROM claims WHERE key = ${digestOf(key)} AND turn = ${turn}`
 export const pruneClaims = (before: number): string => sql`DELETE FROM claims WHERE expires_at < ${before}`
 
 /** Writes a claim that has expired already. */

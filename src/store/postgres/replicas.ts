@@ -35,7 +35,8 @@ export class PostgresReplicas implements ReplicaStore {
     const [, , rows] = await this.#run([
       sql`
         INSERT INTO replicas (owner, epoch, info) VALUES (${owner}, ${epoch}, ${JSON.stringify(info)})
-        ON CONFLICT (owner) DO UPDATE SET epoch = excluded.epoch, info = excluded.info`,
+        ON CONFLICT (owner) DO UPDATE SET epoch = excluded.epoch, info = excluded.info
+        WHERE replicas.epoch <= excluded.epoch`,
       'DELETE FROM replicas WHERE NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = replicas.owner)',
       this.#living(now),
     ])

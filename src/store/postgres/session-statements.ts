@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../contract/index.ts'
+import type { LeaseRef, SessionKey } from '../../contract/index.ts'
 import type { Id, Message } from '../../model/index.ts'
 import { randomId } from '../../startup/index.ts'
 import { column, keyDigest, toColumn } from '../key-text.ts'
@@ -10,6 +10,10 @@ export const SESSION = new Raw(`*, coalesce(
     ORDER BY started_at DESC, turn DESC LIMIT 1),
   (SELECT json_build_array(turn, owner, 1)::text FROM turns WHERE session = sessions.id ORDER BY position DESC LIMIT 1)
 ) AS last`)
+
+/** The condition of sessions that still belong to a lease, or to none. */
+export const belongsTo = (by: LeaseRef | undefined): Raw =>
+  new Raw(by ? sql`(sessions.owner = ${by.owner} AND sessions.owner_epoch = ${by.epoch})` : 'sessions.owner IS NULL')
 
 /** Opens the session of a key; one that was deleted before begins with an epoch. */
 export function openSession(key: SessionKey, id: Id, now: number): string {
@@ -39,35 +43,55 @@ export const isUsed = (id: Id): string => sql`
   ) OR EXISTS (SELECT 1 FROM messages WHERE session = ${id} AND answered = 1) AS INT) AS used`
 
 /** Sets what the record of a session says: the agent's own id of it, and the time of its last use. */
-export const bindSession = (id: Id, bound: string | undefined): string =>
-  sql`UPDATE sessions SET bound = ${column(bound)} WHERE id = ${id}`
+export const bindSession = (id: Id, bound: string | undefined, by: LeaseRef | undefined): string =>
+  sql`UPDATE sessions SET bound = ${column(bound)} WHERE id = ${id} AND ${belongsTo(by)}`
 export const touchSession = (id: Id, now: number): string =>
   sql`UPDATE sessions SET used_at = greatest(used_at, ${now}) WHERE id = ${id}`
 
 /** Reads the settings of a session, and replaces those that were read; no row when they are others by now. */
-export const readSettings = (id: Id): string => sql`SELECT settings FROM sessions WHERE id = ${id}`
-export const replaceSettings = (id: Id, before: string | null, after: string): string => sql`
-  UPDATE sessions SET settings = ${after} WHERE id = ${id} AND settings IS NOT DISTINCT FROM ${before} RETURNING id`
+export const readSettings = (id: Id, by: LeaseRef | undefined): string =>
+  sql`SELECT settings, CAST(${belongsTo(by)} AS INT) AS own FROM sessions WHERE id = ${id}`
+export const replaceSettings = (id: Id, before: string | null, after: string, by: LeaseRef | undefined): string => sql`
+  UPDATE sessions SET settings = ${after}
+  WHERE id = ${id} AND settings IS NOT DISTINCT FROM ${before} AND ${belongsTo(by)} RETURNING id`
 
 /** Forgets what was said in a session, and begins an epoch; the last statement gives it. */
-export const clearSession = (id: Id, now: number): string[] => [
-  sql`DELETE FROM messages WHERE session = ${id}`,
-  sql`UPDATE turns SET messages = NULL WHERE session = ${id} AND messages IS NOT NULL`,
-  sql`UPDATE sessions SET epoch = greatest(${now}, epoch + 1), bound = NULL WHERE id = ${id} RETURNING epoch`,
-]
+export function clearSession(id: Id, now: number, by: LeaseRef | undefined): string[] {
+  const session = new Raw(ownOf(id, by))
+  return [
+    lockOf(id),
+    sql`DELETE FROM messages WHERE session IN (${session})`,
+    sql`UPDATE turns SET messages = NULL WHERE session IN (${session}) AND messages IS NOT NULL`,
+    sql`UPDATE sessions SET epoch = greatest(${now}, epoch + 1), bound = NULL WHERE id IN (${session}) RETURNING epoch`,
+  ]
+}
 
-/** Deletes a session and everything of it, and remembers its key. */
-export const deleteSession = (id: Id, key: SessionKey): string[] => [
-  sql`INSERT INTO forgotten (key) VALUES (${keyDigest(key)}) ON CONFLICT DO NOTHING`,
-  sql`
-    DELETE FROM events WHERE turn IN (
-      SELECT turn FROM turns WHERE session = ${id} UNION ALL SELECT turn FROM running WHERE session = ${id}
-    )`,
-  sql`DELETE FROM turns WHERE session = ${id}`,
-  sql`DELETE FROM running WHERE session = ${id}`,
-  sql`DELETE FROM messages WHERE session = ${id}`,
-  sql`DELETE FROM sessions WHERE id = ${id}`,
-]
+/** Deletes a session and everything of it, and remembers its key; the last statement gives one that may not be deleted. */
+export function deleteSession(id: Id, key: SessionKey, by: LeaseRef | undefined): string[] {
+  const session = new Raw(ownOf(id, by))
+  return [
+    lockOf(id),
+    sql`
+      INSERT INTO forgotten (key) SELECT ${keyDigest(key)} WHERE EXISTS (${session}) ON CONFLICT DO NOTHING`,
+    sql`
+      DELETE FROM events WHERE turn IN (
+        SELECT turn FROM turns WHERE session IN (${session})
+        UNION ALL SELECT turn FROM running WHERE session IN (${session})
+      )`,
+    sql`DELETE FROM turns WHERE session IN (${session})`,
+    sql`DELETE FROM running WHERE session IN (${session})`,
+    sql`DELETE FROM messages WHERE session IN (${session})`,
+    sql`DELETE FROM sessions WHERE id IN (${session})`,
+    sql`SELECT 1 FROM sessions WHERE id = ${id}`,
+  ]
+}
+
+/** Reads the id of a session if that still belongs to a lease, or to none. */
+const ownOf = (id: Id, by: LeaseRef | undefined): string =>
+  sql`SELECT id FROM sessions WHERE id = ${id} AND ${belongsTo(by)}`
+
+/** Has the session keep its owner until the transaction is over. */
+const lockOf = (id: Id): string => sql`SELECT 1 FROM sessions WHERE id = ${id} FOR UPDATE`
 
 /** Reads the usage of the session's deleted turns, then of each turn. */
 export const readUsage = (id: Id): string => sql`
@@ -78,12 +102,12 @@ export const readUsage = (id: Id): string => sql`
  * Appends a message that belongs to no turn. The messages of a turn have twice its position as their place, those between
  * two turns the odd number after it.
  */
-export const appendMessage = (session: Id, message: Message): string => sql`
+export const appendMessage = (session: Id, message: Message, by: LeaseRef | undefined): string => sql`
   INSERT INTO messages (id, session, answered, json, place)
   SELECT ${randomId(16)}, id, ${Number(message.role !== 'user')}, ${JSON.stringify(message)}, greatest(
     2 * coalesce((SELECT max(position) FROM turns WHERE session = sessions.id), 0),
     coalesce((SELECT max(place) FROM messages WHERE session = sessions.id), 0)
-  ) | 1 FROM sessions WHERE id = ${session}
+  ) | 1 FROM sessions WHERE id = ${session} AND ${belongsTo(by)} FOR SHARE
   ON CONFLICT (id) DO NOTHING`
 
 /** Reads the messages of a session in their order: all, or those up to the end of the turn `until`. */

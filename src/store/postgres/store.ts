@@ -94,22 +94,23 @@ export class PostgresStore implements SharedStore {
     return listSessions((statements) => this.#run(statements), page)
   }
 
-  bindSession(id: Id, bound: string | undefined): Promise<void> {
-    return this.#write(sessions.bindSession(id, bound))
+  bindSession(id: Id, bound: string | undefined, by?: LeaseRef): Promise<void> {
+    return this.#write(sessions.bindSession(id, bound, by))
   }
 
-  async setSession(id: Id, settings: SessionSettings): Promise<void> {
-    const row = await this.#row(sessions.readSettings(id))
-    if (!row) return
+  async setSession(id: Id, settings: SessionSettings, by?: LeaseRef): Promise<boolean> {
+    const row = await this.#row(sessions.readSettings(id, by))
+    if (!row) return true
+    if (row['own'] !== 1) return false
     const before = row['settings'] as string | null
     const after = merged(JSON.parse(before ?? '{}') as SessionSettings, settings)
-    const set = await this.#row(sessions.replaceSettings(id, before, JSON.stringify(after)))
+    const set = await this.#row(sessions.replaceSettings(id, before, JSON.stringify(after), by))
     // Another gateway has set something in between.
-    if (!set) await this.setSession(id, settings)
+    return set !== undefined || this.setSession(id, settings, by)
   }
 
-  async clearSession(id: Id, now: number): Promise<number | undefined> {
-    const epochs = (await this.#run(sessions.clearSession(id, now))).at(-1)!
+  async clearSession(id: Id, now: number, by?: LeaseRef): Promise<number | undefined> {
+    const epochs = (await this.#run(sessions.clearSession(id, now, by))).at(-1)!
     return epochs[0]?.['epoch'] as number | undefined
   }
 
@@ -122,13 +123,13 @@ export class PostgresStore implements SharedStore {
     return usages.length === 0 ? undefined : usages.reduce(addUsage)
   }
 
-  async deleteSession(id: Id): Promise<void> {
+  async deleteSession(id: Id, by?: LeaseRef): Promise<boolean> {
     const known = await this.readSession(id)
-    if (known) await this.#run(sessions.deleteSession(id, known))
+    return !known || (await this.#run(sessions.deleteSession(id, known, by))).at(-1)!.length === 0
   }
 
-  appendMessage(session: Id, message: Message): Promise<void> {
-    return this.#write(sessions.appendMessage(session, message))
+  appendMessage(session: Id, message: Message, by?: LeaseRef): Promise<void> {
+    return this.#write(sessions.appendMessage(session, message, by))
   }
 
   async readMessages(session: Id, until?: Id): Promise<Message[]> {
@@ -136,8 +137,8 @@ export class PostgresStore implements SharedStore {
     return rows.flatMap((row) => JSON.parse(row['json'] as string) as Message | Message[])
   }
 
-  async beginTurn(record: TurnRecord): Promise<boolean> {
-    return (await this.#run(turns.beginTurn(record))).at(-1)!.length === 0
+  async beginTurn(record: TurnRecord, claim?: string): Promise<boolean> {
+    return (await this.#run(turns.beginTurn(record, claim))).at(-1)!.length === 0
   }
 
   async endTurn(record: TurnRecord, additions: TurnAdditions = {}): Promise<boolean> {
@@ -233,7 +234,7 @@ export class PostgresStore implements SharedStore {
   }
 
   claim(key: string, turn: Id, body: string, now: number, ttlMs: number): Promise<Claim> {
-    return this.#claimed(key, claims.claim(key, turn, body, now, ttlMs))
+    return this.#claimed(key, [claims.claim(key, turn, body, now, ttlMs)])
   }
 
   reclaim(key: string, turn: Id, body: string, now: number, from?: Id): Promise<Claim> {
@@ -241,16 +242,16 @@ export class PostgresStore implements SharedStore {
   }
 
   /** The result of a claim. When its holder gave up the key in the same moment, it is claimed again. */
-  async #claimed(key: string, claim: string): Promise<Claim> {
-    const [taken, held] = await this.#run([claim, claims.readClaim(key)])
+  async #claimed(key: string, claim: readonly string[]): Promise<Claim> {
+    const [taken, held] = (await this.#run([...claim, claims.readClaim(key)])).slice(-2)
     if (taken![0]) return { state: 'new' }
     const [holder] = held!
     if (!holder) return this.#claimed(key, claim)
     return { state: 'held', turn: holder['turn'] as string, body: holder['body'] as string }
   }
 
-  release(key: string): Promise<void> {
-    return this.#write(claims.releaseClaim(key))
+  release(key: string, turn: Id): Promise<void> {
+    return this.#write(claims.releaseClaim(key, turn))
   }
 
   async prune(before: number, limit: number): Promise<number> {

@@ -4,6 +4,7 @@ import { openSqliteStore } from '../../../src/store/index.ts'
 
 const store = openSqliteStore(process.argv[2]!)
 const session = await store.openSession({ tenant: 'a', agent: 'b', session: 'c', conversation: 'd' }, 'S', 1)
+await store.takeLease('host:1', 1, 9e15)
 await store.beginTurn({
   turn: 'T',
   session: session.id,
