@@ -29,7 +29,7 @@ export function spawnFault(error: unknown, launch: Launch): Fault {
   const code = errorCode(error)
   const name = `"${nameOf(launch)}"`
   if (NO_ROOM.has(code)) {
-    return unavailable(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
+    return overloaded(name, `the system has no room for another process (${code})`, 'try again later or run fewer')
   }
   switch (code) {
     case 'E2BIG':
@@ -44,7 +44,7 @@ export function spawnFault(error: unknown, launch: Launch): Fault {
         `An argument or environment variable of ${name} holds a NUL character, which no process can be given; remove it.`,
       )
     case 'ESTARTER':
-      return unavailable(name, 'the process that starts agents has ended', 'try again')
+      return overloaded(name, 'the process that starts agents has ended', 'try again')
   }
   return cwdFault(name, launch.cwd) ?? commandFault(code, name, launch)
 }
@@ -66,6 +66,11 @@ function isCommandLine(command: string, cwd: string): boolean {
 
 function unavailable(name: string, what: string, remedy: string): Fault {
   return fault('agent-unavailable', `The agent command ${name} could not be started: ${what}; ${remedy}.`)
+}
+
+/** A fault of this machine, which says nothing about the agent: its circuit stays closed. */
+function overloaded(name: string, what: string, remedy: string): Fault {
+  return { ...unavailable(name, what, remedy), code: 'overloaded' }
 }
 
 /** A fault that repeats until the configuration or the installation is corrected. */

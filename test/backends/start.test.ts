@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { type ProcessConfig, processBackend } from '../../src/backends/index.ts'
 import { spawnFault } from '../../src/backends/spawn-fault.ts'
 import type { Call, CallEnd } from '../../src/contract/index.ts'
+import { fault } from '../../src/model/index.ts'
 import { config, open, startedIn, WAYS } from './kit.ts'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-start-')))
@@ -199,14 +200,14 @@ describe.each(WAYS)('%s', (way) => {
 
 describe('a code of the system', () => {
   test.each([
-    ['EAGAIN', 'the system has no room for another process (EAGAIN); try again later or run fewer'],
-    ['EMFILE', 'the system has no room for another process (EMFILE); try again later or run fewer'],
-    ['ETXTBSY', 'the system said ETXTBSY; run it by hand to see why'],
-    ['ESTARTER', 'the process that starts agents has ended; try again'],
-  ])('%s', (code, what) => {
+    ['EAGAIN', 'overloaded', 'the system has no room for another process (EAGAIN); try again later or run fewer'],
+    ['EMFILE', 'overloaded', 'the system has no room for another process (EMFILE); try again later or run fewer'],
+    ['ETXTBSY', 'agent-unavailable', 'the system said ETXTBSY; run it by hand to see why'],
+    ['ESTARTER', 'overloaded', 'the process that starts agents has ended; try again'],
+  ] as const)('%s is %s', (code, found, what) => {
     const error = Object.assign(new Error('secret'), { code })
-    expect(spawnFault(error, { command: '/bin/echo', cwd: folder }).message).toBe(
-      `The agent command "echo" could not be started: ${what}.`,
+    expect(spawnFault(error, { command: '/bin/echo', cwd: folder })).toStrictEqual(
+      fault(found, `The agent command "echo" could not be started: ${what}.`),
     )
   })
 

@@ -74,7 +74,7 @@ describe('a starter that does not answer', () => {
   const unavailable = {
     why: 'failed',
     fault: {
-      code: 'agent-unavailable',
+      code: 'overloaded',
       message: 'The agent command "cat" could not be started: the process that starts agents has ended; try again.',
       retryable: true,
     },
