@@ -1,6 +1,7 @@
 import { dropped, isLineType } from '../../src/codec-kit/index.ts'
 import {
   type Frame,
+  type Framing,
   type FrontContext,
   type FrontLink,
   type FrontPorts,
@@ -26,6 +27,10 @@ class BodyFront implements FrontLink {
   constructor(context: FrontContext, ports: FrontPorts) {
     this.#context = context
     this.#ports = ports
+  }
+
+  get framing(): Framing {
+    return this.#version === '0.1' ? 'text' : 'ndjson'
   }
 
   decode(frame: Frame): void {

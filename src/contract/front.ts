@@ -71,6 +71,8 @@ export interface FrontPorts {
 export interface FrontLink {
   /** Extra HTTP headers of whatever is sent first, lower-case names; those of an `Answer` come on top. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The framing of what is sent outside of any exchange; that of the dialect when absent. */
+  readonly framing?: Framing
   /** Without a frame within this many milliseconds of opening, `decodeEnd('idle')` is called. */
   readonly idleMs?: number
   /** Called once, first. A request without a frame is issued here (argv, environment, GET). */

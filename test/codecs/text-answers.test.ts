@@ -1,9 +1,10 @@
-/** Fronts whose whole answer is a text: what the text leaves out of a turn is a loss. */
+/** Fronts whose whole answer is a text: it has its own lines, and what it leaves out of a turn is a loss. */
 import { describe, expect, test } from 'vitest'
 import { codec as qwen } from '../../codecs/qwen/index.ts'
 import { codec as qwenCode } from '../../codecs/qwen-code/index.ts'
 import { codec as zot } from '../../codecs/zot/index.ts'
 import type { AnyCodec } from '../../src/contract/index.ts'
+import { encodeFrame } from '../../src/framing/index.ts'
 import { fault, type Item, type TurnEvent } from '../../src/model/index.ts'
 import { driveFront } from '../kit/drive.ts'
 
@@ -49,7 +50,8 @@ describe.each(FRONTS)('%s', (_name, codec, argv, stdin, completed, failed) => {
     drive.feed(...stdin)
     drive.link.decodeEnd?.('eof')
     drive.play([...RICH, end])
-    expect(drive.sent).toEqual(printed)
+    const { framing } = drive.answers.get(drive.commands[0]!.exchange)!
+    expect(drive.sent.map((frame) => encodeFrame(framing, frame))).toEqual(printed.map((text) => `${text}\n`))
     const lost = [...drive.losses, ...drive.dropped].filter(({ kind }) => kind === 'dropped')
     const count = (item: Item): number => lost.reduce((sum, loss) => sum + (loss.item === item ? loss.count : 0), 0)
     expect([count('reasoning-delta'), count('tool-call'), count('notice'), count('usage')]).toEqual([2, 1, 1, 1])

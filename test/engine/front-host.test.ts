@@ -120,6 +120,8 @@ describe('an answer', () => {
   test('has the framing of its exchange, a whole body where a stream has not begun', () => {
     const { host, ask } = hosted()
     expect([host.framingOf('x')]).toEqual(['ndjson'])
+    const { host: text } = hosted(() => ({ framing: 'text' }))
+    expect([text.framingOf('x')]).toEqual(['text'])
     host.answering = ask()
     Object.assign(host.answering, { answer: { ...ANSWER, framing: 'sse' } })
     expect([host.framingOf('x'), host.framingOf({ data: 'x' })]).toEqual(['body', 'sse'])

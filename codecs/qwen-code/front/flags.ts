@@ -1,3 +1,4 @@
+import type { Framing } from '../../../src/contract/index.ts'
 import { parseObject, type TurnOptions } from '../../../src/model/index.ts'
 
 /** The modes of consent to tools. */
@@ -181,4 +182,9 @@ export function set<T extends object>(target: T, fields: Partial<T>): void {
 /** Ends the program with this reason, unless there is another one. */
 export function refuse(found: Found, why: string): void {
   found.refusal ??= why
+}
+
+/** The framing of the output: lines of JSON, or a text, whose line ends are its own. */
+export function framingOf({ output }: Arguments): Framing {
+  return output === 'text' ? 'text' : 'ndjson'
 }

@@ -1,6 +1,7 @@
 import { isLinesType, messageLine } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
+  type Framing,
   type FrontContext,
   type FrontLink,
   type FrontPorts,
@@ -21,7 +22,7 @@ import { readArguments } from './args.ts'
 import { FrontAsks } from './asks.ts'
 import type { Client } from './client.ts'
 import { FrontControls } from './controls.ts'
-import type { Arguments } from './flags.ts'
+import { type Arguments, framingOf } from './flags.ts'
 import { HELP, VERSION } from './help.ts'
 import { Ids } from './ids.ts'
 import { readMessage } from './message.ts'
@@ -58,6 +59,10 @@ export class QwenCodeFront implements FrontLink {
     this.#queue = new QwenCodeQueue(this.#client, this.#asks)
     this.#controls = new FrontControls(this.#client, this.#queue)
     if (!this.#lines && this.#client.args.prompt !== undefined) this.idleMs = MORE_MS
+  }
+
+  get framing(): Framing {
+    return framingOf(this.#client.args)
   }
 
   /** Readers of lines skip empty ones. */

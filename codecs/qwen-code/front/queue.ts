@@ -4,6 +4,7 @@ import type { CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnView } from '../..
 import { CONTINUE, PROTOCOL } from '../wire.ts'
 import type { FrontAsks } from './asks.ts'
 import type { Client } from './client.ts'
+import { framingOf } from './flags.ts'
 import { type Ending, exitCodeOf, messageOf } from './result.ts'
 import { newTurn, type Turn } from './state.ts'
 import { writeDone, writeFailure, writeTurnEvent } from './turn.ts'
@@ -183,7 +184,7 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
     const isText = this.#client.args.output === 'text'
     const asked = isText ? this.#asks.decides : this.#asks.available
     const form = isText && !asked ? 'whole' : 'stream'
-    return { form, framing: 'ndjson', onDisconnect: 'cancel', asks: asked ? 'always' : 'never' }
+    return { form, framing: framingOf(this.#client.args), onDisconnect: 'cancel', asks: asked ? 'always' : 'never' }
   }
 }
 

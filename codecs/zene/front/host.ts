@@ -1,6 +1,7 @@
 import { isLineType } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
+  type Framing,
   type FrontContext,
   type FrontLink,
   type FrontPorts,
@@ -74,6 +75,11 @@ export class HostFront implements FrontLink {
     if (mode.kind === 'host' && !http) {
       this.idleMs = mode.stdinMs ?? wholeNumber(context.env['ZENE_STDIN_TIMEOUT_MS']) ?? DEFAULT_STDIN_MS
     }
+  }
+
+  /** Who asks for no lines gets one body, whatever it says. */
+  get framing(): Framing | undefined {
+    return this.#form.http && !this.#form.lines ? 'body' : undefined
   }
 
   open(): void {

@@ -74,7 +74,7 @@ export class FrontHost implements ExchangeHost {
 
   /** The framing of the answer being encoded, if this is its first frame. */
   framingOf(frame: Frame): Framing {
-    const wanted = this.answering?.answer.framing ?? this.#opening.dialect.framing
+    const wanted = this.answering?.answer.framing ?? this.#link.framing ?? this.#opening.dialect.framing
     return wanted === 'sse' && typeof frame === 'string' ? 'body' : wanted
   }
 
