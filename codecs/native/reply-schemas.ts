@@ -164,6 +164,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     {
       messages: listOf(refTo('Message')),
       results: listOf(objectOf({ at: whole, status: text, parts: refTo('Parts') }, ['at', 'status', 'parts'])),
+      ext: refTo('Ext'),
     },
     ['messages'],
   ),

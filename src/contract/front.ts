@@ -1,4 +1,4 @@
-import type { Command, Fault, Id, LinkEvent, Loss, TurnEvent, TurnView } from '../model/index.ts'
+import type { Command, Ext, Fault, Id, LinkEvent, Loss, TurnEvent, TurnView } from '../model/index.ts'
 import type { Carrier } from './carrier.ts'
 import type { Frame, Framing } from './frame.ts'
 
@@ -26,6 +26,11 @@ export interface Answer {
   asks: 'inline' | 'always' | 'next-request' | 'never'
   /** The trace context of the request, where each request of a wire may have its own; absent: that of the wire. */
   trace?: Carrier
+  /**
+   * Fields of the request that later answers repeat, where they are asked for again: they are the `ext` of the event that
+   * says that the request is taken (`turn-accepted`, or the first `ask-settled` of an answer).
+   */
+  echo?: Ext
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Item } from './items.ts'
 import type { JsonText } from './json.ts'
 import type { Loss } from './loss.ts'
 import type { Offers } from './offers.ts'
-import type { Id, Message, Part, ToolStatus, Usage } from './parts.ts'
+import type { Ext, Id, Message, Part, ToolStatus, Usage } from './parts.ts'
 
 /** Answer data of `query state`. */
 export interface StateReply {
@@ -204,6 +204,8 @@ export interface GivenResult {
 export interface InputReply {
   messages: readonly Message[]
   results?: readonly GivenResult[]
+  /** What the front of the turn has kept of the request: the `echo` of its answer. */
+  ext?: Ext
 }
 
 /** `command-reply.data` is the JSON text of one of these. */

@@ -227,8 +227,8 @@ describe('our own endpoints for clients of models', () => {
   test.each([
     ['openai', '/v1', 'coder', ['openai-chat.2.length', 'openai-chat.2.schema']],
     ['openai', '/openai/v1', 'model', ['openai-chat.2.length', 'openai-chat.2.schema']],
-    ['openai@responses', '/v1', 'coder', ['openai-responses.2.incomplete', 'openai-responses.6.chain']],
-    ['openai@responses', '/v1', 'model', ['openai-responses.2.incomplete', 'openai-responses.6.chain']],
+    ['openai@responses', '/v1', 'coder', ['openai-responses.2.incomplete']],
+    ['openai@responses', '/v1', 'model', ['openai-responses.2.incomplete']],
     ['anthropic', '', 'coder', ['anthropic.2.max-tokens']],
     ['anthropic', '/anthropic', 'model', ['anthropic.2.max-tokens']],
   ])('%s at %s in front of %s breaks no rule', async (name, base, agent, warned) => {

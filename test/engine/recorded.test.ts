@@ -15,6 +15,9 @@ test('a recorded acceptance is shown under the request of the exchange that it i
     event: acceptedTurn('t', 'replayed', 's', 'second'),
   })
   expect(reissue(recorded, 'joined', undefined)).toEqual({ seq: 1, event: acceptedTurn('t', 'joined', 's', undefined) })
+  const echo = { protocol: 'p', json: '{}' }
+  const echoed = entry(1, acceptedTurn('t', 'new', 's', 'first', echo))
+  expect(reissue(echoed, 'joined', 'r')).toEqual({ seq: 1, event: acceptedTurn('t', 'joined', 's', 'r', echo) })
 })
 
 test('any other recorded event is shown as it was', () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
 import { TurnCommands } from '../../src/engine/dispatch/turn-commands.ts'
-import type { AskReply, Command, EventOf, Target } from '../../src/model/index.ts'
+import type { Answered, AskReply, Command, EventOf, Target } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
 import { ANSWER, PlainHost, plainTurn, start } from '../kit/plain.ts'
@@ -23,6 +23,8 @@ const ask = (id: string): EventOf<'ask'> => ({
   ask: id,
   question: { kind: 'approval', name: 'rm', args: '{}', options: OPTIONS },
 })
+const ECHO = { protocol: 'plain', json: '{"asked":true}' }
+const AGAIN = { protocol: 'plain', json: '{"answered":true}' }
 const pick = (option: string): AskReply => ({ kind: 'approval', option })
 
 /** A recorded turn that is parked with these questions. */
@@ -32,7 +34,7 @@ async function parked(...questions: string[]) {
   const commands: TurnCommands = new TurnCommands({ store, now: () => 9 }, turns, recorder)
   const key = { tenant: 'local', agent: 'plain', session: 's', conversation: '' }
   const record = await opener.record(key, 1)
-  const answer = { asks: 'next-request' } as const
+  const answer = { asks: 'next-request', echo: ECHO } as const
   const { turn, run, host } = plainTurn({ answer, session: { record }, peers: { recorder, turns } })
   turns.add(turn)
   watch.began(turn, false)
@@ -50,7 +52,7 @@ async function parked(...questions: string[]) {
   const shared: string[] = []
   const client = plainClient(shared)
   /** Gives a reply under a target, with an exchange for what follows. */
-  const reply = async (target: Target, to: AskReply, about?: string): Promise<PlainHost> => {
+  const reply = async (target: Target, to: AskReply, about?: string, also?: Answered[]): Promise<PlainHost> => {
     const other = new PlainHost()
     const command = {
       type: 'ask-reply',
@@ -58,8 +60,9 @@ async function parked(...questions: string[]) {
       target,
       reply: to,
       ...(about !== undefined && { ask: about }),
+      ...(also && { also }),
     } as const
-    const exchange = new Exchange(command, { ...ANSWER, asks: 'next-request' }, other)
+    const exchange = new Exchange(command, { ...ANSWER, asks: 'next-request', echo: AGAIN }, other)
     await commands.run(client, command, exchange)
     await Promise.resolve()
     return other
@@ -87,6 +90,21 @@ describe('an answer with the token of a park', () => {
     const host = await reply(token, pick('ok'), 'q2')
     expect(host.types).toEqual(['ask-settled', 'turn-parked'])
     expect(turn.questions?.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+  })
+
+  test('keeps what later answers repeat of each request, once', async () => {
+    const { reply, token, turn, recorder } = await parked('q', 'q2', 'q3')
+    await reply(token, pick('ok'), 'none', [
+      { ask: 'q', reply: pick('ok') },
+      { ask: 'q2', reply: pick('ok') },
+    ])
+    const events = await recorder.events(turn)
+    expect(events[0]!.event).toMatchObject({ type: 'turn-accepted', ext: ECHO })
+    const settled = events.flatMap(({ event }) => (event.type === 'ask-settled' ? [[event.ask, event.ext]] : []))
+    expect(settled).toEqual([
+      ['q', AGAIN],
+      ['q2', undefined],
+    ])
   })
 
   test('that comes twice is told what became of the turn; another answer is refused', async () => {

@@ -30,6 +30,8 @@ test('a turn is accepted under the request of its client, where it named one', (
     how: 'joined',
     session: 's',
   })
+  const ext = { protocol: 'p', json: '{}' }
+  expect(acceptedTurn('t', 'new', 's', undefined, ext)).toMatchObject({ ext })
 })
 
 test('a notice and a failure lose the secrets in their words, their own members too', () => {

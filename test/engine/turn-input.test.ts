@@ -104,4 +104,20 @@ describe('the input of a turn', () => {
     expect(await input('t', 't.x')).toEqual({ messages: [], results })
     expect(await input('t', 't.other')).toBe('session-not-found')
   })
+
+  test('has what its front has kept of each request', async () => {
+    const kept = (json: string) => ({ protocol: 'plain', json })
+    const events = [
+      { type: 'turn-accepted', turn: 't', how: 'new', session: 's', ext: kept('{"first":true}') },
+      { type: 'ask-settled', turn: 't', ask: 'z', how: 'answered', by: 'policy' },
+      { type: 'turn-parked', turn: 't', continuation: 't.x', deadline: 9, asks: [] },
+      { type: 'ask-settled', turn: 't', ask: 'a', how: 'answered', by: 'client', ext: kept('{"second":true}') },
+    ]
+    await store.openSession(key(), 'kept', 3)
+    const lines = events.map((event) => JSON.stringify(event)).join('\n')
+    const record = { ...TURN, endedAt: 6, outcome: 'completed' } as const
+    await store.endTurn(record, { events: { turn: 't', seq: 1, lines }, messages: [] })
+    expect(await input()).toEqual({ messages: [], ext: kept('{"first":true}') })
+    expect(await input('t', 't.x')).toEqual({ messages: [], results: [], ext: kept('{"second":true}') })
+  })
 })

@@ -3,6 +3,7 @@ import {
   type Answered,
   type Command,
   type CommandOf,
+  type Ext,
   type Fault,
   fault,
   type Id,
@@ -140,7 +141,8 @@ export class TurnCommands {
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
     if (exchange && turn) await join(turn, exchange, parked.seq)
     if (exchange?.ended) return undefined
-    if (turn && answerAll(turn, command, parked.asks, principalOf(client))) return undefined
+    if (turn && answerAll(turn, command, parked.asks, { by: principalOf(client), echo: exchange?.answer.echo }))
+      return undefined
     // Nobody waits for it any longer: the state of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
     return turn ? undefined : parked
@@ -201,16 +203,23 @@ function meantBy({ ask, at }: Pick<Answered, 'ask' | 'at'>, asks: readonly Id[])
  * Gives a parked turn the text of a request, then all its answers: with the last answer the agent goes on. False when
  * none of its questions is open any more.
  */
-function answerAll(turn: Turn, command: CommandOf<'ask-reply'>, asks: readonly Id[], by: string): boolean {
+function answerAll(
+  turn: Turn,
+  command: CommandOf<'ask-reply'>,
+  asks: readonly Id[],
+  { by, echo }: { by: string; echo: Ext | undefined },
+): boolean {
   const { ask, at, reply, also = [], ...rest } = command
   const answers = [{ ask, at, reply }, ...also].map((one) => ({ meant: meantBy(one, asks), reply: one.reply }))
   const open = turn.questions?.parked?.asks ?? []
   if (answers.some(({ meant }) => meant === undefined || open.some((one) => one.ask === meant))) {
     sayBesides(turn, command)
   }
-  const became = answers.map(({ meant, reply }) =>
-    turn.answer({ ...rest, reply, ...(meant !== undefined && { ask: meant }) }, by),
-  )
+  const became: AskAnswered[] = []
+  for (const { meant, reply } of answers) {
+    const answer = { ...rest, reply, ...(meant !== undefined && { ask: meant }) }
+    became.push(turn.answer(answer, by, became.includes('taken') ? undefined : echo))
+  }
   return became.some((what) => what !== 'gone')
 }
 

@@ -10,8 +10,9 @@ import {
   type JsonText,
   type Message,
   replyData,
+  type TurnEvent,
 } from '../../model/index.ts'
-import { type Numbered, numbered } from '../events/index.ts'
+import { numbered } from '../events/index.ts'
 import { retoldIn } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
@@ -31,9 +32,17 @@ export async function turnInput(
   const live = turns.get(id)
   const messages = live ? inputOf(live, tenant) : await recordedInput(store, tenant, id)
   if ('code' in messages) return messages
-  if (continuation === '') return replyData({ messages } satisfies InputReply)
-  const results = resultsAt(numbered(await store.readEvents(id, 0), 0), continuation)
-  return results ? replyData({ messages: [], results } satisfies InputReply) : UNKNOWN
+  const events = numbered(await store.readEvents(id, 0), 0).map(({ event }) => event)
+  if (continuation === '') return replyData({ messages, ...extOf(events[0]) } satisfies InputReply)
+  const since = events.findIndex((event) => event.type === 'turn-parked' && event.continuation === continuation)
+  if (since < 0) return UNKNOWN
+  const [parked, ...later] = events.slice(since) as [EventOf<'turn-parked'>, ...TurnEvent[]]
+  const settled = later.find(({ type }) => type === 'ask-settled')
+  return replyData({ messages: [], results: resultsOf(parked, later), ...extOf(settled) } satisfies InputReply)
+}
+
+function extOf(event: TurnEvent | undefined): Pick<InputReply, 'ext'> {
+  return event?.ext ? { ext: event.ext } : {}
 }
 
 function inputOf(turn: Turn, tenant: string): readonly Message[] | Fault {
@@ -55,14 +64,10 @@ async function recordedInput(store: Store, tenant: string, id: Id): Promise<read
   return messages.slice(0, messages[told]?.role === 'user' ? told + 1 : told)
 }
 
-/** The results that came for the calls of a park; undefined when the turn was never parked so. */
-function resultsAt(events: readonly Numbered[], continuation: string): GivenResult[] | undefined {
-  const at = events.findIndex(({ event }) => event.type === 'turn-parked' && event.continuation === continuation)
-  if (at < 0) return undefined
-  const parked = events[at]!.event as EventOf<'turn-parked'>
-  const later = events.slice(at).map(({ event }) => event)
+/** The results that came for the calls of a park. */
+function resultsOf(parked: EventOf<'turn-parked'>, later: readonly TurnEvent[]): GivenResult[] {
   const resultOf = ({ question }: Ask, place: number): GivenResult[] => {
-    const isResult = (event: (typeof later)[number]): event is EventOf<'tool-end'> =>
+    const isResult = (event: TurnEvent): event is EventOf<'tool-end'> =>
       event.type === 'tool-end' && question.kind === 'tool' && event.tool === question.tool
     const end = later.find(isResult)
     return end ? [{ at: place, status: end.status, parts: end.parts }] : []

@@ -31,7 +31,7 @@ export function numbered(blocks: readonly EventBlock[], after: number): Numbered
 export function reissue(entry: Numbered, how: 'joined' | 'replayed', request: string | undefined): Numbered {
   const { seq, event } = entry
   if (event.type !== 'turn-accepted') return entry
-  return { seq, event: acceptedTurn(event.turn, how, event.session, request) }
+  return { seq, event: acceptedTurn(event.turn, how, event.session, request, event.ext) }
 }
 
 /** The view of a recorded turn up to event number `last`, taken into `view`. */

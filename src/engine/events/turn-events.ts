@@ -20,14 +20,15 @@ export function cancelledTurn(turn: Id): TurnEnd {
   return { type: 'turn-end', turn, outcome: 'cancelled', stop: 'aborted', fault: why }
 }
 
-/** The engine took a turn, for this client's session and under this client's request id. */
+/** The engine took a turn, for this client's session and under this client's request id. `ext` is what its answers repeat. */
 export function acceptedTurn(
   turn: Id,
   how: 'new' | 'joined' | 'replayed',
   session: string,
   request: string | undefined,
+  ext?: Ext,
 ): TurnEvent {
-  return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }) }
+  return { type: 'turn-accepted', turn, how, session, ...(request !== undefined && { request }), ...(ext && { ext }) }
 }
 
 type Redact = (text: string) => string

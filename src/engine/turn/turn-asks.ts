@@ -1,4 +1,4 @@
-import type { Ask, AskReply, CommandOf, EventOf, Id } from '../../model/index.ts'
+import type { Ask, AskReply, CommandOf, EventOf, Ext, Id } from '../../model/index.ts'
 import { timeoutUntil } from '../common/index.ts'
 import { describe, mismatchOf, optionOf, policyReply } from './ask-replies.ts'
 import { Parking } from './parking.ts'
@@ -58,7 +58,7 @@ export class TurnAsks implements Questions {
   }
 
   /** A client answers. A request with the token of a park and no answer to its question gets the question again. */
-  answer({ ask: named, target, reply }: CommandOf<'ask-reply'>, by: string): AskAnswered {
+  answer({ ask: named, target, reply }: CommandOf<'ask-reply'>, by: string, echo?: Ext): AskAnswered {
     const parked = this.#parking.on
     const again = parked && typeof target === 'object' && 'continuation' in target
     const ask = named ?? (this.#open.size === 1 || again ? [...this.#open.keys()][0] : undefined)
@@ -68,7 +68,8 @@ export class TurnAsks implements Questions {
       if (again) this.#parking.begin()
       return mismatch === undefined ? 'gone' : { mismatch }
     }
-    this.#answer(ask, 'answered', by, reply)
+    this.#settle(ask, 'answered', by, reply, echo)
+    this.#send(ask, reply)
     // The client that brought this answer is asked the open questions again.
     if (parked && this.waiting) this.#parking.begin()
     return 'taken'
@@ -147,10 +148,10 @@ export class TurnAsks implements Questions {
     this.#send(ask, reply)
   }
 
-  #settle(ask: Id, how: How, by: string, reply?: AskReply): void {
+  #settle(ask: Id, how: How, by: string, reply?: AskReply, ext?: Ext): void {
     this.#audit(this.#close(ask)!, how, by, reply)
     const option = how === 'answered' && reply ? optionOf(reply) : {}
-    this.#turn.take({ type: 'ask-settled', turn: this.#turn.id, ask, how, by, ...option })
+    this.#turn.take({ type: 'ask-settled', turn: this.#turn.id, ask, how, by, ...option, ...(ext && { ext }) })
   }
 
   #close(ask: Id): Ask | undefined {

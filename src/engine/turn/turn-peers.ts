@@ -1,5 +1,5 @@
 import type { Route, SessionRecord } from '../../contract/index.ts'
-import type { Ask, Command, CommandOf, Fault, Id, Part, TurnEvent, TurnStart } from '../../model/index.ts'
+import type { Ask, Command, CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnStart } from '../../model/index.ts'
 import type { AgentLink, Breakers } from '../agent/index.ts'
 import type { Exchange } from '../client/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
@@ -94,8 +94,8 @@ export interface Questions {
   readonly waiting: boolean
   /** The park that the turn is in. */
   readonly parked: Park | undefined
-  /** A client answers; `by` names it for the record. */
-  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered
+  /** A client answers; `by` names it for the record, `echo` is what later answers repeat of its request. */
+  answer(command: CommandOf<'ask-reply'>, by: string, echo?: Ext): AskAnswered
   /** A client has left. */
   left(): void
   /** The input of a client has ended: the policy answers the questions that nobody can answer any more. */

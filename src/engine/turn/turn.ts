@@ -2,6 +2,7 @@ import type { Limits, Route } from '../../contract/index.ts'
 import {
   type Command,
   type CommandOf,
+  type Ext,
   type Fault,
   type Id,
   type Loss,
@@ -125,7 +126,8 @@ export class Turn {
 
   /** The engine took it: tells the client. */
   accept(): void {
-    this.take(acceptedTurn(this.id, 'new', this.view.session, this.command.request))
+    const { command, exchange } = this.#init
+    this.take(acceptedTurn(this.id, 'new', this.view.session, command.request, exchange.answer.echo))
   }
 
   /** Takes an event into the view, the journal and every exchange; the end is followed by the clean-up. Its number. */
@@ -240,9 +242,9 @@ export class Turn {
     this.questions?.onInputClosed()
   }
 
-  /** A client answers a question of the agent. `by` names it for the record. */
-  answer(command: CommandOf<'ask-reply'>, by: string): AskAnswered {
-    const answered = this.ended ? undefined : this.questions?.answer(command, by)
+  /** A client answers a question of the agent. `by` names it for the record; `echo` is that of its request. */
+  answer(command: CommandOf<'ask-reply'>, by: string, echo?: Ext): AskAnswered {
+    const answered = this.ended ? undefined : this.questions?.answer(command, by, echo)
     this.valve()
     return answered ?? 'gone'
   }

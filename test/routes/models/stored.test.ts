@@ -103,6 +103,29 @@ test('the response of a call and the one of its result have each their own input
   ])
 })
 
+test('a response is found as it was answered, with all that it was asked with', async () => {
+  const tools = [{ type: 'custom', name: 'add', description: 'Adds.' }]
+  const more = { tools, instructions: 'Be kind.', temperature: 0.5, metadata: { a: 'b' }, truncation: 'auto' }
+  const system = { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be short.' }] }
+  const asked = await say([system, { role: 'user', content: 'add' }], more)
+  expect(asked).toMatchObject({ ...more, previous_response_id: null, output: [{ type: 'custom_tool_call' }] })
+  const result = { type: 'custom_tool_call_output', call_id: asked.output[0]!.call_id, output: '7' }
+  const answer = await say([result], { previous_response_id: asked.id, instructions: 'Be brief.' })
+  expect(answer).toMatchObject({ previous_response_id: asked.id, instructions: 'Be brief.', tools: [] })
+  const itemsOf = async (id: string, query: string): Promise<unknown> =>
+    ((await (await call(`/responses/${id}/input_items?${query}`)).json()) as { data: unknown }).data
+  for (const one of [asked, answer]) {
+    expect(await (await call(`/responses/${one.id}`)).json()).toEqual(one)
+    const events = await (await call(`/responses/${one.id}?stream=true`)).text()
+    const last = events.trim().split('\n').at(-1)!.slice('data: '.length)
+    expect((JSON.parse(last) as { response: unknown }).response).toEqual(one)
+  }
+  const { call_id } = result
+  expect(await itemsOf(answer.id, '')).toMatchObject([{ type: 'custom_tool_call_output', call_id, output: '7' }])
+  expect(await itemsOf(asked.id, 'order=asc')).toMatchObject([system, { role: 'user' }])
+  expect(await itemsOf(asked.id, 'limit=1')).toMatchObject([{ role: 'user' }])
+})
+
 test('a response whose calls wait for results is cancelled by deleting it', async () => {
   const asked = await say('add', { tools: [{ type: 'function', name: 'add' }] })
   expect((await call(`/responses/${asked.id}`, 'DELETE')).status).toBe(200)

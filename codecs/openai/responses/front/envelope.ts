@@ -12,16 +12,15 @@ import {
 import { errors } from '../../errors.ts'
 import { type ResponseRef, responseId } from '../ids.ts'
 import { usageJson } from '../usage.ts'
+import { type Echo, echoed } from './echo.ts'
 
 /** The state of a response. */
 export type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
-/** The fields of a request that its response repeats. */
+/** The response that is written, and what it repeats of its request. */
 export interface Envelope {
   ref: ResponseRef
-  background: boolean
-  /** The client's own `metadata`, raw. */
-  metadata: JsonText | undefined
+  echo: Echo
 }
 
 /** The fields of a response that come neither from its request nor from its turn. */
@@ -38,35 +37,22 @@ export interface ResponseState {
 /** The turn of a response, as far as its answer repeats it. */
 export type Of = Pick<TurnView, 'session' | 'agent' | 'startedAt'>
 
-/**
- * A response object. Members that a client reads are always there; tools and instructions of the request are not
- * repeated, because the gateway does not keep them.
- */
-export function responseJson({ ref, background, metadata }: Envelope, of: Of, state: ResponseState): JsonText {
+/** A response object. Members that a client reads are always there. */
+export function responseJson({ ref, echo }: Envelope, of: Of, state: ResponseState): JsonText {
   const { status, output, incomplete, fault, usage, losses = [] } = state
+  const { background, metadata, ...repeated } = echoed(echo)
   return object([
     ['id', quote(responseId(ref))],
     ['object', '"response"'],
     ['created_at', String(Math.floor(of.startedAt / 1000))],
     ['status', quote(status)],
-    ['background', String(background)],
+    ['background', background],
     ['error', fault ? errorOf(fault) : 'null'],
     ['incomplete_details', incomplete === undefined ? 'null' : `{"reason":${quote(incomplete)}}`],
-    ['instructions', 'null'],
-    ['max_output_tokens', 'null'],
     ['model', quote(of.agent)],
     ['output', output],
-    ['parallel_tool_calls', 'true'],
-    ['previous_response_id', 'null'],
     ['conversation', `{"id":${quote(of.session)}}`],
-    ['reasoning', '{"effort":null,"summary":null}'],
-    ['store', String(ref.stored)],
-    ['temperature', 'null'],
-    ['text', '{"format":{"type":"text"}}'],
-    ['tool_choice', '"auto"'],
-    ['tools', '[]'],
-    ['top_p', 'null'],
-    ['truncation', '"disabled"'],
+    ...Object.entries(repeated),
     ['usage', usage === undefined ? 'null' : usageJson(usage)],
     ['metadata', metadataJson(metadata, losses)],
   ])
@@ -81,7 +67,7 @@ function errorOf(found: Fault): JsonText {
 }
 
 /** The client's metadata, and how much was lost: values are texts. */
-function metadataJson(own: JsonText = '{}', losses: readonly Loss[]): JsonText {
+function metadataJson(own: JsonText, losses: readonly Loss[]): JsonText {
   const summary = lossSummary(losses)
   return object([...members(own), ...(summary === undefined ? [] : [['turnpike_loss', quote(summary)] as const])])
 }

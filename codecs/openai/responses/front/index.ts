@@ -9,11 +9,13 @@ import {
   frameText,
   type InputFate,
 } from '../../../../src/contract/index.ts'
-import type { Fault, Id, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import { type Command, type Fault, type Id, rest, type TurnEvent, type TurnView } from '../../../../src/model/index.ts'
 import { responsesFront } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
+import type { ResponseRef } from '../ids.ts'
 import { DeclaredTools } from '../tools.ts'
 import { DeleteFront } from './delete.ts'
+import { type Echo, echoExt, NO_ECHO } from './echo.ts'
 import { type Envelope, responseJson } from './envelope.ts'
 import { InputFront } from './input-list.ts'
 import { reportLosses } from './losses.ts'
@@ -43,6 +45,7 @@ class ResponsesFront implements FrontLink {
   /** The gateway takes them when the answer begins. */
   readonly #headers: Record<string, string> = {}
   #request: ResponsesRequest | undefined
+  #echo: Echo = NO_ECHO
   #answer: Answer | undefined
   /** The park that the turn goes on from. */
   #continuation: string | undefined
@@ -75,6 +78,7 @@ class ResponsesFront implements FrontLink {
     )
     if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
     for (const cancel of before) this.#ports.command(cancel)
+    this.#echo = echoTo(request, command)
     this.#answer = this.#answerTo(request)
     this.#ports.command(command, this.#answer)
   }
@@ -83,7 +87,7 @@ class ResponsesFront implements FrontLink {
     this.#view = view
     this.#headers['x-request-id'] ??= view.turn
     const request = this.#request!
-    const envelope = this.#envelope(request, view.turn)
+    const envelope = { ref: this.#ref(request, view.turn), echo: this.#echo }
     if (request.background && !request.streams) {
       this.#ports.send(responseJson(envelope, view, { status: 'queued', output: '[]' }))
       return
@@ -118,9 +122,10 @@ class ResponsesFront implements FrontLink {
   }
 
   /** Questions end the answer, and the turn is parked until the next request brings their answers. */
-  #answerTo({ streams, background }: ResponsesRequest): Answer {
+  #answerTo({ streams, background, stored }: ResponsesRequest): Answer {
     const onDisconnect = background ? 'drain' : 'cancel'
-    const common = { headers: this.#headers, onDisconnect, asks: 'next-request' } as const
+    const echo = stored ? echoExt(this.#echo) : undefined
+    const common = { headers: this.#headers, onDisconnect, asks: 'next-request', ...(echo && { echo }) } as const
     if (streams) {
       this.#headers['cache-control'] = 'no-cache'
       return { form: 'stream', framing: 'sse', ...common }
@@ -129,9 +134,9 @@ class ResponsesFront implements FrontLink {
     return { form: background ? 'accepted' : 'stream', framing: 'body', ...common }
   }
 
-  #envelope({ stored, background, metadata }: ResponsesRequest, turn: Id): Envelope {
+  #ref({ stored }: ResponsesRequest, turn: Id): ResponseRef {
     const continuation = this.#continuation
-    return { ref: { turn, stored, ...(continuation !== undefined && { continuation }) }, background, metadata }
+    return { turn, stored, ...(continuation !== undefined && { continuation }) }
   }
 
   #newWriter({ streams, tools }: ResponsesRequest, envelope: Envelope, exchange: Id): ResponseWriter {
@@ -142,4 +147,12 @@ class ResponsesFront implements FrontLink {
       streams ? (_, event, data) => this.#ports.send({ event, data }) : undefined,
     )
   }
+}
+
+const OUTPUT: ReadonlySet<string> = new Set(['output'])
+
+/** What later answers say of a request. The record of its turn has the results of calls. */
+function echoTo({ repeated, raw }: ResponsesRequest, { type }: Command): Echo {
+  const input = type === 'ask-reply' ? raw.latest.map((item) => rest(item, OUTPUT)!) : raw.system
+  return { request: repeated, tools: raw.tools, input }
 }

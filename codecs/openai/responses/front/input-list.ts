@@ -6,9 +6,11 @@ import {
   type InputReply,
   type JsonText,
   type LinkEvent,
+  member,
   members,
   object,
   parse,
+  parseObject,
   quote,
 } from '../../../../src/model/index.ts'
 import { errorBody, invalidRequest } from '../../errors.ts'
@@ -16,6 +18,7 @@ import { partLoss } from '../../part-loss.ts'
 import { inputItemId, type ResponseRef, responseOf } from '../ids.ts'
 import { ItemWriter } from '../items.ts'
 import { DeclaredTools } from '../tools.ts'
+import { readEcho } from './echo.ts'
 import { unknownResponse, WHOLE } from './stored.ts'
 
 /** The number of items of a page, and the most that a client may ask for. */
@@ -29,6 +32,15 @@ const PREFIXES: Readonly<Record<string, string>> = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
 }
+
+/** Types of items that say how far they are. */
+const HAVE_STATUS: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+])
 
 /** The part of a list that is asked for. */
 interface Page {
@@ -112,25 +124,42 @@ function readPage(query: string): Page | Fault {
 
 /** The client's input as items, the oldest first. */
 function itemsOf(
-  { messages, results = [] }: InputReply,
+  { messages, results, ext }: InputReply,
   { continuation }: ResponseRef,
   writer: ItemWriter,
 ): JsonText[] {
-  const answers = results.map(({ at, status, parts }) => {
-    const tool = callIdOf('call_', { continuation: continuation!, at })
-    return writer.result({ type: 'tool-reply', tool, status, parts })
+  const { input } = readEcho(ext)
+  if (continuation === undefined) return [...input, ...messages.flatMap((message) => writer.message(message))]
+  const outputs = (results ?? []).map(({ at, ...said }) => {
+    const tool = callIdOf('call_', { continuation, at })
+    return [tool, writer.result({ type: 'tool-reply', tool, ...said })] as const
   })
-  return [...messages.flatMap((message) => writer.message(message)), ...answers]
+  return input.length === 0 ? outputs.map(([, item]) => item) : answered(input, new Map(outputs))
 }
 
-/** Items with ids; one that has come with an id of its own keeps it. */
+/** The items of a request that brought results, with those that the record has. */
+function answered(input: readonly JsonText[], outputs: ReadonlyMap<Id, JsonText>): JsonText[] {
+  return input.map((item) => {
+    const output = outputs.get(String((parse(item) as { call_id?: unknown }).call_id))
+    return output === undefined ? item : object([...members(item), ['output', member(output, 'output')]])
+  })
+}
+
+/** Items with what each has in a list: an id (its own, if it has come with one), its type, a status, content in parts. */
 function listed(items: readonly JsonText[], ref: ResponseRef): ListedItem[] {
   return items.map((json, at) => {
-    const { id, type } = parse(json) as { id?: unknown; type: string }
-    if (typeof id === 'string') return { id, json }
-    const own = inputItemId(PREFIXES[type] ?? 'item', ref, at)
-    return { id: own, json: object([['id', quote(own)], ...members(json)]) }
+    const { id, type = 'message', status } = parseObject(json) as { id?: unknown; type?: string; status?: unknown }
+    const own = typeof id === 'string' ? id : inputItemId(PREFIXES[type] ?? 'item', ref, at)
+    const done = status === undefined && HAVE_STATUS.has(type)
+    const head = { id: quote(own), type: quote(type), ...(done && { status: '"completed"' }) }
+    const given = members(json).map(([key, value]) => [key, key === 'content' ? contentOf(value) : value] as const)
+    return { id: own, json: object(new Map([...Object.entries(head), ...given, ...Object.entries(head)])) }
   })
+}
+
+/** The content of a message: one that came as a text is a list with that. */
+function contentOf(content: JsonText): JsonText {
+  return content.startsWith('"') ? `[{"type":"input_text","text":${content}}]` : content
 }
 
 function listJson(items: readonly ListedItem[], { limit, after, newestFirst }: Page): JsonText | Fault {

@@ -1,5 +1,13 @@
 import { type ParkedAnswer, parkedCallOf } from '../../../../src/codec-kit/index.ts'
-import type { ClientTool, Fault, Id, JsonText, Part, Role } from '../../../../src/model/index.ts'
+import {
+  type ClientTool,
+  elements,
+  type Fault,
+  type Id,
+  type JsonText,
+  type Part,
+  type Role,
+} from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
 import { turnOfItem } from '../ids.ts'
 import { itemsOf, type ReadItem, readItem } from './items.ts'
@@ -13,6 +21,14 @@ export interface Input {
   tools: readonly ClientTool[]
   /** The turn of the last item that was only named. */
   after: Id | undefined
+  /** Items as they came: the system messages at the beginning, what is new after the last answer, and further tools. */
+  raw: { system: readonly JsonText[]; latest: readonly JsonText[]; tools: readonly JsonText[] }
+}
+
+/** An item with what is said in it; an answer to an approval is no message. */
+interface Placed {
+  role: Role | 'answer'
+  raw: JsonText
 }
 
 /** Reads the items of an `input`, raw. What is before an item that the gateway knows is known to it too. */
@@ -22,6 +38,8 @@ export function readInput(json: JsonText): Input | Fault {
     answers: [] as ParkedAnswer[],
     tools: [] as ClientTool[],
   }
+  const placed: Placed[] = []
+  const toolsAsRaw: JsonText[] = []
   const calls = new Set<string>()
   let after: Id | undefined
   for (const [at, raw] of itemsOf(json).entries()) {
@@ -31,14 +49,17 @@ export function readInput(json: JsonText): Input | Fault {
     switch (item.kind) {
       case 'said':
         input.said.push(item)
+        placed.push({ role: item.role, raw })
         break
       case 'answer':
         input.answers.push(item.answer)
+        placed.push({ role: 'answer', raw })
         break
       case 'tools': {
         const tools = readTools(item.json, `input[${at}].tools`)
         if ('code' in tools) return tools
         input.tools.push(...tools)
+        toolsAsRaw.push(...elements(item.json))
         break
       }
       case 'reference':
@@ -46,9 +67,18 @@ export function readInput(json: JsonText): Input | Fault {
         if (after === undefined) return unknownItem(item.id, at)
         // Each request says its system prompt, so an earlier one is not repeated.
         input.said = input.said.filter(({ role }) => role === 'system')
+        placed.splice(0, placed.length, ...placed.filter(({ role }) => role === 'system'))
     }
   }
-  return { ...input, after }
+  return { ...input, after, raw: { ...rawOf(placed), tools: toolsAsRaw } }
+}
+
+/** The items that no message of the turn has. */
+function rawOf(placed: readonly Placed[]): Pick<Input['raw'], 'system' | 'latest'> {
+  const raws = placed.map(({ raw }) => raw)
+  const first = placed.findIndex(({ role }) => role !== 'system')
+  const last = placed.findLastIndex(({ role }) => role === 'assistant' || role === 'system')
+  return { system: first < 0 ? raws : raws.slice(0, first), latest: raws.slice(last + 1) }
 }
 
 /** The reason why an item is refused: it is invalid, or the result of an unknown call. */

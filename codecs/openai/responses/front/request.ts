@@ -19,7 +19,8 @@ import { splitExt } from '../../request-ext.ts'
 import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { responseOf } from '../ids.ts'
-import { readInput } from './input.ts'
+import { repeatedOf } from './echo.ts'
+import { type Input, readInput } from './input.ts'
 import { merged } from './items.ts'
 import { choice, tool, toolChoiceOf, toolsOf } from './tools.ts'
 
@@ -32,8 +33,10 @@ export interface ResponsesRequest extends StartRequest {
   background: boolean
   /** The response can be asked for later. */
   stored: boolean
-  /** The client's own `metadata`, raw. */
-  metadata: JsonText | undefined
+  /** What its response repeats of it. */
+  repeated: JsonText
+  /** Its items, raw: the system messages that it begins with, those behind the last answer, and those with tools. */
+  raw: Input['raw']
 }
 
 /** A body as it is sent. */
@@ -102,7 +105,8 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     streams: read.stream === true,
     background: read.background === true,
     stored: read.store !== false,
-    metadata: read.metadata == null ? undefined : member(body, 'metadata'),
+    repeated: repeatedOf(body),
+    raw: input.raw,
     ext: toExt(splitExt(extJson(body, read))),
   }
 }

@@ -15,12 +15,12 @@ import {
 import { errorBody } from '../../errors.ts'
 import { type ResponseRef, responseOf } from '../ids.ts'
 import { DeclaredTools } from '../tools.ts'
-import { type Envelope, responseJson } from './envelope.ts'
+import { declaredIn, NO_ECHO, readEcho } from './echo.ts'
+import { responseJson } from './envelope.ts'
 import { reportLosses } from './losses.ts'
 import { KEEP_ALIVE, type SendEvent } from './output.ts'
 import { ResponseWriter } from './writer.ts'
 
-const NO_TOOLS = new DeclaredTools()
 /** An answer in one piece, about what there is. */
 export const WHOLE: Answer = { form: 'whole', framing: 'body', onDisconnect: 'drain', asks: 'never' }
 
@@ -38,6 +38,8 @@ export class StoredFront implements FrontLink {
   #view: TurnView | undefined
   /** The number of the turn's last event that was written, while its turn runs. */
   #until = Number.POSITIVE_INFINITY
+  /** The turn was parked where the response goes on from. */
+  #parked = false
   /** The response is complete. */
   #over = false
 
@@ -67,11 +69,11 @@ export class StoredFront implements FrontLink {
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
     if (this.#over) return
     this.#view = view
-    const writer = this.#writer
-    if (writer) {
+    if (!this.#writer && this.#isFirst(event)) this.#begin(event, exchange)
+    if (this.#writer) {
       reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
-      writer.write(event, view)
-    } else if (this.#isBefore(event)) this.#begin(exchange)
+      this.#writer.write(event, view)
+    }
     this.#told(event, view)
   }
 
@@ -82,8 +84,9 @@ export class StoredFront implements FrontLink {
       return
     }
     const { state, seq, ...of } = parse(event.data!) as TurnReply
+    const envelope = { ref: this.#ref, echo: NO_ECHO }
     // A turn without output waits in line.
-    if (!(seq > 0)) this.#ports.send(responseJson(this.#envelope, of, { status: 'queued', output: '[]' }))
+    if (!(seq > 0)) this.#ports.send(responseJson(envelope, of, { status: 'queued', output: '[]' }))
     else {
       if (state === 'running') this.#until = seq
       this.#follow()
@@ -97,10 +100,6 @@ export class StoredFront implements FrontLink {
 
   keepAlive(): void {
     if (this.#streams && this.#writer?.begun) this.#ports.send(KEEP_ALIVE)
-  }
-
-  get #envelope(): Envelope {
-    return { ref: this.#ref, background: false, metadata: undefined }
   }
 
   /** Where the gateway knows no turn, the client has no response. */
@@ -117,28 +116,34 @@ export class StoredFront implements FrontLink {
     this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-follow', target }, this.#answer)
   }
 
-  /** True for the event that the response begins after. */
-  #isBefore(event: TurnEvent): boolean {
+  /** True for the event that says that the request of the response is taken. */
+  #isFirst(event: TurnEvent): boolean {
     const { continuation } = this.#ref
     if (continuation === undefined) return event.type === 'turn-accepted'
-    return event.type === 'turn-parked' && event.continuation === continuation
+    this.#parked ||= event.type === 'turn-parked' && event.continuation === continuation
+    return this.#parked && event.type === 'ask-settled'
   }
 
-  #begin(exchange: Id): void {
+  #begin({ ext }: TurnEvent, exchange: Id): void {
     // A response that reports a failure is no failure of this request.
     this.#answer!.failureStatus = 200
     const after = Number(/(?:^|&)starting_after=(\d+)/.exec(this.#context.query)?.[1] ?? -1)
     const send: SendEvent = (sequence, event, data) => sequence > after && this.#ports.send({ event, data })
     const losses = (): readonly Loss[] => this.#ports.losses(exchange)
-    this.#writer = new ResponseWriter(this.#envelope, NO_TOOLS, losses, this.#streams ? send : undefined)
+    const echo = readEcho(ext)
+    const tools = new DeclaredTools(declaredIn(echo))
+    this.#writer = new ResponseWriter({ ref: this.#ref, echo }, tools, losses, this.#streams ? send : undefined)
   }
 
   /** Sends the whole response once it is complete, and leaves a turn that goes on. */
   #told(event: TurnEvent, view: TurnView): void {
     const response = this.#writer?.response
     if (response !== undefined) this.#give(response, event.type !== 'turn-end')
-    else if (event.type === 'turn-end') this.#ports.fault(unknownResponse(this.#context), 'continues')
     else if (this.#writer && view.seq >= this.#until) this.#give(this.#writer.snapshot('in_progress', view), true)
+    else if (event.type === 'turn-end' || view.seq >= this.#until) {
+      this.#over = true
+      this.#ports.fault(unknownResponse(this.#context), 'continues')
+    }
   }
 
   #give(response: JsonText, leaves: boolean): void {

@@ -101,6 +101,10 @@ describe('a request', () => {
       headers: {},
       onDisconnect: 'cancel',
       asks: 'next-request',
+      echo: {
+        protocol: 'openai',
+        json: json({ request: { instructions: 'Be kind.' }, input: [{ role: 'developer', content: 'Be short.' }] }),
+      },
     })
   })
 
@@ -1000,6 +1004,13 @@ describe('a response that there is', () => {
     expect(responseOf(second)).toMatchObject({ id: 'resp_t1_dsecret', output: [{ content: [{ text: 'Thanks.' }] }] })
   })
 
+  test('that waits for results has no response after it', () => {
+    const drive = stored('resp_t1_dsecret')
+    reply(drive, { ...TOLD, state: 'running', seq: 3 })
+    drive.play([ACCEPTED, STARTED, parked(toolAsk('a'))])
+    expect(errorOf(drive).message).toBe('There is no response "resp_t1_dsecret" here.')
+  })
+
   test('of a running turn is told so far; of one that waits, that it is queued', () => {
     const drive = stored('resp_t1')
     reply(drive, { ...TOLD, state: 'running', seq: 5 })
@@ -1017,6 +1028,13 @@ describe('a response that there is', () => {
     drive.play([ACCEPTED, STARTED, event('turn-end', { outcome, fault: fault('timeout', 'Slow.') })])
     expect(drive.answers.get(drive.commands.at(-1)!.exchange)).toMatchObject({ failureStatus: 200 })
     expect(responseOf(drive)).toMatchObject({ status: outcome, error: { code: 'timeout' } })
+  })
+
+  test('tells what its client is not shown of it', () => {
+    const drive = stored('resp_t1')
+    reply(drive, TOLD)
+    drive.play([ACCEPTED, STARTED, event('turn-end', { outcome: 'completed', stop: 'max-turns' })])
+    expect(drive.losses).toMatchObject([{ kind: 'weakened', item: 'end.stop' }])
   })
 
   test('is cancelled, and told as it ends', () => {

@@ -59,10 +59,10 @@ describe('the input items of a response', () => {
     said('user', text('three'), { type: 'image', url: 'https://a/b.png' }),
   ]
   const ITEMS = [
-    { id: 'msg_t1_u0', type: 'message', role: 'user', content: [{ type: 'input_text', text: 'one' }] },
-    { id: 'msg_t1_u1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
-    { id: 'fc_t1_u2', type: 'function_call', call_id: 'c1', name: 'ls', arguments: '{}' },
-    { id: 'item_t1_u3', type: 'function_call_output', call_id: 'c1', output: 'a.txt' },
+    { id: 'msg_t1_u0', type: 'message', status: 'completed', role: 'user', content: [{ text: 'one' }] },
+    { id: 'msg_t1_u1', type: 'message', status: 'completed', role: 'assistant', content: [{ text: 'two' }] },
+    { id: 'fc_t1_u2', type: 'function_call', status: 'completed', call_id: 'c1', name: 'ls', arguments: '{}' },
+    { id: 'item_t1_u3', type: 'function_call_output', status: 'completed', call_id: 'c1', output: 'a.txt' },
     { id: 'x_1', type: 'odd' },
     {
       id: 'msg_t1_u5',
@@ -130,6 +130,33 @@ describe('the input items of a response', () => {
     expect(last(drive)['data']).toMatchObject([
       { id: 'item_t1_dsecret_u0', type: 'function_call_output', call_id: CALL_ID, output: '7' },
       { type: 'function_call_output', output: 'The tool call ended with the status: error.' },
+    ])
+  })
+
+  test('are all that it was asked with: the system messages before them, and the answers to approvals', () => {
+    const ext = (input: object[]) => ({ protocol: 'openai', json: JSON.stringify({ input }) })
+    const system = { role: 'developer', content: 'Be short.' }
+    const asked = list('order=asc&include[]=message.input_image.image_url', { messages: MESSAGES, ext: ext([system]) })
+    expect((last(asked)['data'] as unknown[]).slice(0, 2)).toMatchObject([
+      { id: 'msg_t1_u0', type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be short.' }] },
+      { id: 'msg_t1_u1', role: 'user' },
+    ])
+    const approval = { type: 'mcp_approval_response', approval_request_id: 'mcpr_x', approve: true, id: 'a_1' }
+    const output = { type: 'custom_tool_call_output', call_id: CALL_ID }
+    const input = [output, approval, { type: 'message', role: 'user', content: 'And now?' }]
+    const results: GivenResult[] = [{ at: 0, status: 'ok', parts: [text('7')] }]
+    expect(last(list('', { messages: [] }, 'resp_t1_dsecret'))['data']).toEqual([])
+    const given = list('order=asc', { messages: [], results, ext: ext(input) }, 'resp_t1_dsecret')
+    expect(last(given)['data']).toEqual([
+      { id: 'item_t1_dsecret_u0', ...output, status: 'completed', output: '7' },
+      approval,
+      {
+        id: 'msg_t1_dsecret_u2',
+        type: 'message',
+        status: 'completed',
+        role: 'user',
+        content: [{ type: 'input_text', text: 'And now?' }],
+      },
     ])
   })
 
