@@ -16,7 +16,9 @@ export function rulesForAgents<S extends Sections>(
   sections: S,
   rows: Readonly<Record<Key<S>, AgentRow>>,
 ): readonly AgentRule[] {
-  return Object.entries<AgentRow>(rows).map(([key, row]) => ({ on: 'all', ...placed(protocol, sections, key, row) }))
+  return inOrder(
+    Object.entries<AgentRow>(rows).map(([key, row]) => ({ on: 'all', ...placed(protocol, sections, key, row) })),
+  )
 }
 
 /** The same for clients, whose ids have `client` after the protocol's name. */
@@ -25,7 +27,18 @@ export function rulesForClients<S extends Sections>(
   sections: S,
   rows: Readonly<Record<Key<S>, ClientRow>>,
 ): readonly ClientRule[] {
-  return Object.entries<ClientRow>(rows).map(([key, row]) => placed(`${protocol}.client`, sections, key, row))
+  return inOrder(Object.entries<ClientRow>(rows).map(([key, row]) => placed(`${protocol}.client`, sections, key, row)))
+}
+
+/** The rules in their order, but each after those that it needs: these are judged before it. */
+function inOrder<R extends ClientRule | AgentRule>(rules: readonly R[]): R[] {
+  const ordered = new Set<R>()
+  const add = (rule: R): void => {
+    for (const one of rules) if (rule.needs?.includes(one.id) && !ordered.has(one)) add(one)
+    ordered.add(rule)
+  }
+  for (const rule of rules) add(rule)
+  return [...ordered]
 }
 
 function placed<R extends ClientRow | AgentRow>(prefix: string, sections: Sections, key: string, row: R) {

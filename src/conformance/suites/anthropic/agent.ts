@@ -1,33 +1,29 @@
 import {
-  type AgentRow,
   type AgentRun,
-  answered,
-  areUnique,
   bodyOf,
   every,
-  exactly,
   expectThat,
   fits,
-  httpRows,
   isCount,
-  isJsonAnswer,
   isObject,
-  isStreamed,
   isText,
   type JsonRecord,
+  limitRow,
+  modelRows,
   objectIn,
-  ofAnswers,
   ofRefusals,
+  onAnswers,
   recordsIn,
   refused,
   rulesForAgents,
   show,
   skip,
+  streamed,
+  TOOL,
 } from '../../kit/index.ts'
 import { STOPS } from './read.ts'
-import { TOOL } from './scenarios.ts'
 import { SECTIONS } from './sections.ts'
-import { streamRows } from './stream.ts'
+import { STREAMS, streamRows } from './stream.ts'
 
 const PLAIN = ['whole', 'conversation', 'unicode', 'big', 'after-cut']
 const WHOLE = [...PLAIN, 'limit', 'tool', 'parallel', 'no-tools', 'tool-result']
@@ -35,14 +31,20 @@ const REFUSED = ['no-json', 'no-messages', 'no-limit', 'unknown-model', 'unknown
 
 const usesOf = (run: AgentRun): JsonRecord[] =>
   recordsIn(bodyOf(run), 'content').filter(({ type }) => type === 'tool_use')
-const onAnswers = (on: readonly string[], row: Omit<AgentRow, 'on'>): AgentRow => ({
-  ...row,
-  on,
-  judge: ofAnswers((run) => row.judge(run, [])),
-})
 
 /** The rules for servers of the Messages API. */
 export const agentRules = rulesForAgents('anthropic', SECTIONS, {
+  ...modelRows({
+    plain: PLAIN,
+    questions: 'text, blocks, a system prompt',
+    whole: WHOLE,
+    streams: STREAMS,
+    callsOf: usesOf,
+    id: 'id',
+    call: '4.use',
+    unknownModel: [404],
+    hasBegun: (run) => streamed(run, 'message_start').length > 0,
+  }),
   '7.list': {
     expects: 'the list of models has an `id` and the type `model` for each, and says whether there are more',
     on: ['models'],
@@ -54,12 +56,6 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
         ({ id, type }) => isText(id) && type === 'model',
       ),
   },
-  '1.answered': {
-    expects: 'text, blocks, a system prompt, any characters, and 200 KB of text are answered',
-    on: PLAIN,
-    judge: answered,
-  },
-  '1.content-type': onAnswers(WHOLE, { expects: 'a whole answer is application/json', judge: isJsonAnswer }),
   '2.object': onAnswers(WHOLE, {
     expects: 'an answer is a `message` of the assistant with an id, a model and blocks with a type',
     judge: (run) =>
@@ -98,16 +94,15 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
         (usage) => isCount(usage['input_tokens']) && isCount(usage['output_tokens']),
       ),
   }),
-  '2.max-tokens': onAnswers(['limit'], {
-    expects: 'an answer that reaches max_tokens has the stop_reason `max_tokens`',
-    needs: ['2.stop-reason'],
-    lenient: true,
-    judge: (run) => {
-      const { output_tokens: output } = objectIn(bodyOf(run), 'usage')
-      if (!(Number(output) >= 16)) return skip('the model did not reach the limit')
-      return expectThat(bodyOf(run)['stop_reason'] === 'max_tokens', show(bodyOf(run)['stop_reason']))
+  '2.max-tokens': limitRow(
+    {
+      expects: 'an answer that reaches max_tokens has the stop_reason `max_tokens`',
+      needs: ['2.stop-reason'],
     },
-  }),
+    (run) => objectIn(bodyOf(run), 'usage')['output_tokens'],
+    (run) => bodyOf(run)['stop_reason'],
+    'max_tokens',
+  ),
   ...streamRows,
   '4.use': onAnswers(['tool', 'parallel'], {
     expects: 'a `tool_use` has an id, the name of a declared tool, and an object as input',
@@ -123,24 +118,6 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
         ? skip('the model used no tool')
         : expectThat(bodyOf(run)['stop_reason'] === 'tool_use', show(bodyOf(run)['stop_reason'])),
   }),
-  '4.parallel': onAnswers(['parallel'], {
-    expects: 'the ids of parallel uses differ',
-    needs: ['4.use'],
-    judge: (run) => {
-      const ids = usesOf(run).map(({ id }) => id)
-      return ids.length < 2 ? skip('the model used no two tools at once') : expectThat(areUnique(ids), show(ids))
-    },
-  }),
-  '4.none': onAnswers(['no-tools'], {
-    expects: 'with a tool_choice of `none` no tool is used',
-    needs: ['2.object'],
-    judge: (run) => exactly(0, usesOf(run), 'uses'),
-  }),
-  '4.result': {
-    expects: 'a conversation that ends with the result of a tool is answered',
-    on: ['tool-result'],
-    judge: answered,
-  },
   '4.unknown-result': {
     expects: 'the result of a use that the messages do not have is refused',
     on: ['unknown-result'],
@@ -170,11 +147,6 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
     judge: (run) =>
       refused(404)(run) ?? fits(objectIn(bodyOf(run), 'error')['type'], (type) => type === 'not_found_error'),
   },
-  '5.before-stream': {
-    expects: 'a streamed request that is refused has the status and the body of an error, not a stream',
-    on: ['unknown-model-stream'],
-    judge: (run) => (isStreamed(run) ? skip('it was not refused') : ofRefusals(isJsonAnswer)(run)),
-  },
   '5.request-id': {
     expects: 'every answer has the header `request-id`',
     on: [...WHOLE, ...REFUSED],
@@ -187,5 +159,4 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
     lenient: true,
     judge: (run) => expectThat(isCount(bodyOf(run)['input_tokens']), `${run.status} ${run.output}`),
   },
-  ...httpRows('1'),
 })

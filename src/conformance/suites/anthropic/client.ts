@@ -1,18 +1,16 @@
 import {
   type ClientRun,
-  endsByItself,
   every,
   expectThat,
   isCount,
   isObject,
   isText,
   type JsonRecord,
-  postsJson,
+  modelClientRows,
   recordsIn,
   rulesForClients,
   sayings,
   show,
-  waits,
 } from '../../kit/index.ts'
 import { SECTIONS } from './sections.ts'
 
@@ -31,14 +29,16 @@ function openUses(body: JsonRecord): JsonRecord[] {
 
 /** The rules for clients of the Messages API. */
 export const clientRules = rulesForClients('anthropic', SECTIONS, {
-  '1.post': {
-    expects: 'a request is a POST of application/json to …/messages',
-    judge: ({ visits, ...rest }) =>
-      postsJson(
-        { ...rest, visits: visits.filter(({ request }) => !request?.path.includes('/count_tokens')) },
-        '/messages',
-      ),
-  },
+  ...modelClientRows({
+    path: '/messages',
+    others: '/count_tokens',
+    members: 'a `model`, `max_tokens` and a list of messages that is not empty',
+    isRequest: (body) => isText(body['model']) && isCount(body['max_tokens']) && recordsIn(body, 'messages').length > 0,
+    tool: 'tool has a name, and a schema unless it has a type of its own',
+    isTool: ({ name, type = 'custom', input_schema: schema }) =>
+      isText(name) && ((type !== 'custom' && type !== null) || isObject(schema)),
+    end: /"message_stop"|"type":"message"|"error"|"data"|"input_tokens"/,
+  }),
   '1.version': {
     expects: 'a request has the header `anthropic-version`',
     judge: ({ visits }) =>
@@ -46,15 +46,6 @@ export const clientRules = rulesForClients('anthropic', SECTIONS, {
         visits.flatMap(({ request }) => request ?? []),
         'request',
         ({ headers }) => /^\d{4}-\d\d-\d\d$/.test(headers['anthropic-version'] ?? ''),
-      ),
-  },
-  '1.body': {
-    expects: 'a request is one JSON object with a `model`, `max_tokens` and a list of messages that is not empty',
-    judge: (run) =>
-      every(
-        asked(run),
-        'request',
-        (body) => isText(body['model']) && isCount(body['max_tokens']) && recordsIn(body, 'messages').length > 0,
       ),
   },
   '1.messages': {
@@ -75,17 +66,6 @@ export const clientRules = rulesForClients('anthropic', SECTIONS, {
     needs: ['1.body'],
     judge: (run) => every(asked(run), 'request', ({ stream = false }) => [true, false].includes(stream as boolean)),
   },
-  '4.tools': {
-    expects: 'a declared tool has a name, and a schema unless it has a type of its own',
-    needs: ['1.body'],
-    judge: (run) =>
-      every(
-        asked(run).flatMap((body) => recordsIn(body, 'tools')),
-        'tool',
-        ({ name, type = 'custom', input_schema: schema }) =>
-          isText(name) && ((type !== 'custom' && type !== null) || isObject(schema)),
-      ),
-  },
   '4.results': {
     expects: 'the message after one with `tool_use` has the result of each',
     needs: ['1.body'],
@@ -94,9 +74,4 @@ export const clientRules = rulesForClients('anthropic', SECTIONS, {
       return expectThat(open.length === 0, show(open[0]))
     },
   },
-  '3.waits': {
-    expects: 'the client waits for the end of the answer',
-    judge: (run) => waits(run, (text) => /"message_stop"|"type":"message"|"error"|"data"|"input_tokens"/.test(text)),
-  },
-  '1.ends': endsByItself,
 })

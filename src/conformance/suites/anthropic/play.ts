@@ -1,35 +1,37 @@
 import {
   ANSWER,
   callsFor,
-  endpointPlayer,
   isCount,
   isLow,
+  isUnknown,
   type JsonRecord,
+  modelPlayer,
+  NAME,
   type Reaction,
   recordsIn,
-  streamedAnswer,
   wholeAnswer,
 } from '../../kit/index.ts'
 
-const NAME = 'conformance-1'
 const ONE = { type: 'model', id: NAME, display_name: 'Conformance 1', created_at: '2026-01-01T00:00:00Z' }
 const MODELS = { data: [ONE], has_more: false, first_id: NAME, last_id: NAME }
-
-function respond(path: string, method: string, body: JsonRecord | undefined): readonly Reaction[] {
-  if (method === 'GET') return wholeAnswer(path.endsWith('/models') ? MODELS : ONE)
-  if (!body) return failure(400, 'invalid_request_error', 'The body is no JSON object.')
-  if (recordsIn(body, 'messages').length === 0) return failure(400, 'invalid_request_error', 'There are no messages.')
-  if (path.endsWith('/count_tokens')) return wholeAnswer({ input_tokens: 5 })
-  if (!isCount(body['max_tokens'])) return failure(400, 'invalid_request_error', 'There is no max_tokens.')
-  if (String(body['model']).startsWith('no-such')) return failure(404, 'not_found_error', 'There is no such model.')
-  if (hasStrayResult(body)) return failure(400, 'invalid_request_error', 'There is no such use of a tool.')
-  return body['stream'] === true ? streamedAnswer(events(body), true) : wholeAnswer(messageOf(body))
-}
-
-const ID: Reaction = { header: ['request-id', 'req_conformance'] }
+const BAD = 'invalid_request_error'
 
 /** Plays a server of the Messages API: models, counts, an answer to messages, a use of a tool where one is offered. */
-export const play = endpointPlayer((...request) => [ID, ...respond(...request)])
+export const play = modelPlayer({
+  head: [{ header: ['request-id', 'req_conformance'] }],
+  get: (path) => wholeAnswer(path.endsWith('/models') ? MODELS : ONE),
+  refusal: (body, path) => {
+    if (!body) return failure(400, BAD, 'The body is no JSON object.')
+    if (recordsIn(body, 'messages').length === 0) return failure(400, BAD, 'There are no messages.')
+    if (path.endsWith('/count_tokens')) return wholeAnswer({ input_tokens: 5 })
+    if (!isCount(body['max_tokens'])) return failure(400, BAD, 'There is no max_tokens.')
+    if (isUnknown(body)) return failure(404, 'not_found_error', 'There is no such model.')
+    return hasStrayResult(body) ? failure(400, BAD, 'There is no such use of a tool.') : undefined
+  },
+  whole: messageOf,
+  events,
+  named: true,
+})
 
 function failure(status: number, type: string, message: string): readonly Reaction[] {
   return wholeAnswer({ type: 'error', error: { type, message }, request_id: 'req_conformance' }, status)

@@ -1,24 +1,17 @@
 import {
   type AgentRun,
-  bigText,
   bodyNamed,
-  fetches,
   type JsonRecord,
-  leaves,
   MODEL,
-  RUN_ID,
+  modelScenarios,
+  OK,
   recordsIn,
   request,
   type Scenario,
-  streaming,
+  SUNNY,
+  TOOL,
+  WEATHER,
 } from '../../kit/index.ts'
-
-/** The tool that models under test may use. */
-export const TOOL = {
-  name: 'get_weather',
-  description: 'Tells the weather of a city.',
-  input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-} as const
 
 const user = (content: unknown): JsonRecord => ({ role: 'user', content })
 const ask = (content: unknown, more: JsonRecord = {}): JsonRecord => ({
@@ -27,11 +20,8 @@ const ask = (content: unknown, more: JsonRecord = {}): JsonRecord => ({
   messages: [user(content)],
   ...more,
 })
-const OK = 'Reply with the word ok.'
-const COUNT = 'Count from one to five hundred, one number a line.'
-const WEATHER = 'Please call get_weather for Paris.'
-const tools = [TOOL]
-const UNKNOWN = `no-such-model-${RUN_ID}`
+const { parameters, ...named } = TOOL
+const tools = [{ ...named, input_schema: parameters }]
 const withoutLimit: JsonRecord = { model: MODEL, messages: [user(OK)] }
 
 const madeUp = { type: 'tool_use', id: 'toolu_conformance', name: TOOL.name, input: { city: 'Paris' } }
@@ -41,15 +31,21 @@ function withResult(earlier: readonly AgentRun[]): JsonRecord {
   const content = recordsIn(bodyNamed('tool', earlier), 'content')
   const own = content.some(({ type }) => type === 'tool_use') ? content : [madeUp]
   const results = own.flatMap(({ type, id }) =>
-    type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: id, content: 'Sunny, 21 degrees.' }] : [],
+    type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: id, content: SUNNY }] : [],
   )
   return ask('', { messages: [user(WEATHER), { role: 'assistant', content: own }, user(results)], tools })
 }
 
 /** The requests to a server of the Messages API. */
 export const scenarios: readonly Scenario[] = [
-  fetches('models', '/v1/models'),
-  request('whole', ask(OK)),
+  ...modelScenarios({
+    ask: (prompt) => ({ max_tokens: 1024, messages: [user(prompt)] }),
+    tools: { tools },
+    none: { type: 'none' },
+    limit: 'max_tokens',
+    models: '/v1/models',
+    withResult,
+  }),
   request(
     'conversation',
     ask('', {
@@ -61,22 +57,8 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
-  request('unicode', ask('Reply with this line: \u2028 “é” 😀')),
-  request('big', ask(bigText(200_000))),
-  request('limit', ask(COUNT, { max_tokens: 16 })),
-  request('tool', ask(WEATHER, { tools })),
-  request('parallel', ask('Please call get_weather for Paris and for Rome, both at once.', { tools })),
-  request('no-tools', ask(WEATHER, { tools, tool_choice: { type: 'none' } })),
-  { ...request('tool-result', ''), steps: (earlier) => [{ write: JSON.stringify(withResult(earlier)) }] },
   request('unknown-result', ask([{ type: 'tool_result', tool_use_id: 'toolu_of_nobody', content: 'Sunny.' }])),
-  streaming('stream', ask(OK)),
-  streaming('stream-tool', ask(WEATHER, { tools })),
-  request('no-json', '{"model":'),
   request('no-messages', { model: MODEL, max_tokens: 1024 }),
   request('no-limit', withoutLimit),
-  request('unknown-model', ask(OK, { model: UNKNOWN })),
-  streaming('unknown-model-stream', ask(OK, { model: UNKNOWN })),
   request('count', withoutLimit, { path: '/v1/messages/count_tokens' }),
-  leaves('cut', ask(COUNT)),
-  request('after-cut', ask(OK)),
 ]

@@ -1,34 +1,26 @@
 import {
   type AgentRow,
   type AgentRun,
-  endsEvents,
   eventsOf,
   every,
   expectThat,
   fits,
   isCount,
-  isEventStream,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
   ofAnswers,
+  onStreams,
   parsed,
   show,
   skip,
   streamed,
-  type Verdict,
+  TOOL,
 } from '../../kit/index.ts'
 import { DELTAS, STOPS } from './read.ts'
-import { TOOL } from './scenarios.ts'
-
-const STREAMS = ['stream', 'stream-tool']
-
-const onStreams = (
-  expects: string,
-  judge: (run: AgentRun) => Verdict,
-  needs: readonly string[] = ['3.events', '3.blank-lines'],
-) => ({ expects, on: STREAMS, needs, judge: ofAnswers(judge) }) satisfies AgentRow
+/** The scenarios with a streamed answer. */
+export const STREAMS = ['stream', 'stream-tool']
 
 /** The first event of a stream that is not in the order of blocks: one is open at a time, indexes count from 0. */
 function disorder(run: AgentRun): JsonRecord | undefined {
@@ -62,8 +54,6 @@ function inputOf(run: AgentRun, index: unknown): string {
 
 /** The rules about streams. */
 export const streamRows = {
-  '3.content-type': { expects: 'a stream is text/event-stream', on: STREAMS, judge: isEventStream },
-  '3.blank-lines': { expects: 'every event ends with a blank line', on: STREAMS, judge: endsEvents },
   '3.events': {
     expects: 'every event has a name, and JSON data whose type is that name',
     on: STREAMS,
@@ -72,6 +62,7 @@ export const streamRows = {
     ),
   },
   '3.message-start': onStreams(
+    STREAMS,
     'the first event is `message_start`: a message without content, with the tokens of its input',
     (run) =>
       fits(streamed(run)[0], (event) => {
@@ -87,11 +78,12 @@ export const streamRows = {
         )
       }),
   ),
-  '3.blocks': onStreams('blocks begin, go on and stop one after the other, with indexes from 0', (run) => {
+  '3.blocks': onStreams(STREAMS, 'blocks begin, go on and stop one after the other, with indexes from 0', (run) => {
     const wrong = disorder(run)
     return expectThat(wrong === undefined, show(wrong))
   }),
   '3.deltas': onStreams(
+    STREAMS,
     'a delta is of the type of its block',
     (run) =>
       every(streamed(run, 'content_block_delta'), 'delta', (event) => {
@@ -101,6 +93,7 @@ export const streamRows = {
     ['3.events', '3.blank-lines', '3.blocks'],
   ),
   '3.message-delta': onStreams(
+    STREAMS,
     'one `message_delta` has the stop_reason, and the tokens of the output so far',
     (run) => {
       const ends = streamed(run, 'message_delta').filter((event) => objectIn(event, 'delta')['stop_reason'])
@@ -113,7 +106,7 @@ export const streamRows = {
       )
     },
   ),
-  '3.message-stop': onStreams('the last event is `message_stop`, and there is one', (run) => {
+  '3.message-stop': onStreams(STREAMS, 'the last event is `message_stop`, and there is one', (run) => {
     const types = streamed(run).map(({ type }) => type)
     return expectThat(
       types.at(-1) === 'message_stop' && types.filter((type) => type === 'message_stop').length === 1,

@@ -1,26 +1,25 @@
 import {
-  answered,
   bodyOf,
   every,
   expectThat,
   fits,
-  httpRows,
   isCount,
-  isJsonAnswer,
   isObject,
-  isStreamed,
   isText,
+  limitRow,
+  modelRows,
   objectIn,
-  ofRefusals,
+  onAnswers,
   recordsIn,
   refused,
   rulesForAgents,
   show,
   skip,
 } from '../../../kit/index.ts'
-import { argumentsOf, choiceOf, choicesOf, FINISHES, isContent, isUsage, messageOf, onAnswers } from './read.ts'
+import { errorRow } from '../common.ts'
+import { argumentsOf, callsOf, choiceOf, choicesOf, FINISHES, isContent, isUsage, messageOf } from './read.ts'
 import { SECTIONS } from './sections.ts'
-import { streamRows } from './stream.ts'
+import { STREAMS, streamRows } from './stream.ts'
 import { toolRows } from './tools.ts'
 
 const PLAIN = ['whole', 'conversation', 'unicode', 'big', 'after-cut', 'tool-result']
@@ -29,6 +28,17 @@ const REFUSED = ['no-json', 'no-messages', 'unknown-model', 'unknown-model-strea
 
 /** The rules for servers of Chat Completions. */
 export const agentRules = rulesForAgents('openai-chat', SECTIONS, {
+  ...modelRows({
+    plain: PLAIN.filter((name) => name !== 'tool-result'),
+    questions: 'messages of every role, parts of text',
+    whole: WHOLE,
+    streams: STREAMS,
+    callsOf,
+    id: 'id',
+    call: '4.call',
+    unknownModel: [404],
+    hasBegun: (run) => choicesOf(run).length > 0,
+  }),
   '6.list': {
     expects: 'the list of models has an `id`, `object: model`, `created` and `owned_by` for each',
     on: ['models'],
@@ -46,12 +56,6 @@ export const agentRules = rulesForAgents('openai-chat', SECTIONS, {
     lenient: true,
     judge: (run) => fits(bodyOf(run), ({ id, object }) => isText(id) && object === 'model'),
   },
-  '1.answered': {
-    expects: 'messages of every role, parts of text, any characters, and 200 KB of text are answered',
-    on: PLAIN.filter((name) => name !== 'tool-result'),
-    judge: answered,
-  },
-  '1.content-type': onAnswers(WHOLE, { expects: 'a whole answer is application/json', judge: isJsonAnswer }),
   '2.object': onAnswers(WHOLE, {
     expects: 'an answer is a `chat.completion` with an id, a time, a model and choices',
     judge: (run) =>
@@ -92,16 +96,15 @@ export const agentRules = rulesForAgents('openai-chat', SECTIONS, {
       return isObject(usage) ? fits(usage, isUsage) : skip('the server reports no usage')
     },
   }),
-  '2.length': onAnswers(['limit'], {
-    expects: 'an answer that reaches the limit of tokens has the finish reason `length`',
-    needs: ['2.choice'],
-    lenient: true,
-    judge: (run) => {
-      const { completion_tokens: output } = objectIn(bodyOf(run), 'usage')
-      if (!(Number(output) >= 16)) return skip('the model did not reach the limit')
-      return expectThat(choiceOf(run)['finish_reason'] === 'length', show(choiceOf(run)['finish_reason']))
+  '2.length': limitRow(
+    {
+      expects: 'an answer that reaches the limit of tokens has the finish reason `length`',
+      needs: ['2.choice'],
     },
-  }),
+    (run) => objectIn(bodyOf(run), 'usage')['completion_tokens'],
+    (run) => choiceOf(run)['finish_reason'],
+    'length',
+  ),
   '2.schema': onAnswers(['schema'], {
     expects: 'with a JSON schema as `response_format` the content is JSON of it',
     needs: ['2.choice'],
@@ -112,38 +115,12 @@ export const agentRules = rulesForAgents('openai-chat', SECTIONS, {
       return expectThat(isObject(value) && typeof value['word'] === 'string', show(content))
     },
   }),
-
   ...streamRows,
   ...toolRows,
-  '5.error': {
-    expects: 'a refusal is an `error` with a message, a type, a code and a param',
-    on: REFUSED,
-    judge: ofRefusals((run) =>
-      fits(
-        objectIn(bodyOf(run), 'error'),
-        (error) =>
-          isText(error['message']) &&
-          isText(error['type']) &&
-          [error['code'], error['param']].every((one) => one === undefined || one === null || isText(one)),
-      ),
-    ),
-  },
+  '5.error': errorRow(REFUSED),
   '5.bad-request': {
     expects: 'what is no JSON, or has no messages, is refused with 400 or 422',
     on: ['no-json', 'no-messages'],
     judge: refused(400, 422),
   },
-  '5.unknown-model': {
-    expects: 'a model that there is not is refused with 404',
-    on: ['unknown-model'],
-    lenient: true,
-    judge: refused(404),
-  },
-  '5.before-stream': {
-    expects: 'a streamed request that is refused has the status and the body of an error, not a stream',
-    on: ['unknown-model-stream'],
-    judge: (run) =>
-      isStreamed(run) ? expectThat(choicesOf(run).length > 0, show(run.output)) : ofRefusals(isJsonAnswer)(run),
-  },
-  ...httpRows('1'),
 })

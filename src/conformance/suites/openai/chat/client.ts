@@ -1,23 +1,22 @@
 import {
   type ClientRun,
-  endsByItself,
   every,
   expectThat,
   isObject,
   isText,
   type JsonRecord,
+  modelClientRows,
   objectIn,
-  postsJson,
   recordsIn,
   rulesForClients,
   sayings,
   show,
-  waits,
 } from '../../../kit/index.ts'
 import { SECTIONS } from './sections.ts'
 
+const PATH = '/chat/completions'
 const ROLES: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
-const asked = (run: ClientRun): JsonRecord[] => sayings(run, '/chat/completions')
+const asked = (run: ClientRun): JsonRecord[] => sayings(run, PATH)
 const messages = (run: ClientRun): JsonRecord[] => asked(run).flatMap((body) => recordsIn(body, 'messages'))
 
 /** The calls of a conversation that no result follows. */
@@ -29,15 +28,17 @@ function openCalls(body: JsonRecord): unknown[] {
 
 /** The rules for clients of Chat Completions. */
 export const clientRules = rulesForClients('openai-chat', SECTIONS, {
-  '1.post': {
-    expects: 'a request is a POST of application/json to …/chat/completions',
-    judge: (run) => postsJson(run, '/chat/completions'),
-  },
-  '1.body': {
-    expects: 'a request is one JSON object with a `model` and a list of messages that is not empty',
-    judge: (run) =>
-      every(asked(run), 'request', (body) => isText(body['model']) && recordsIn(body, 'messages').length > 0),
-  },
+  ...modelClientRows({
+    path: PATH,
+    members: 'a `model` and a list of messages that is not empty',
+    isRequest: (body) => isText(body['model']) && recordsIn(body, 'messages').length > 0,
+    tool: 'function has a name of letters, digits, `_` and `-`, and a schema',
+    isTool: (tool) => {
+      const { name, parameters = {} } = objectIn(tool, 'function')
+      return tool['type'] !== 'function' || (/^[\w-]{1,64}$/.test(String(name)) && isObject(parameters))
+    },
+    end: /\[DONE\]|"chat\.completion"|"error"|"list"|"model"/,
+  }),
   '1.role': {
     expects: 'a message has a role of the text',
     needs: ['1.body'],
@@ -64,19 +65,6 @@ export const clientRules = rulesForClients('openai-chat', SECTIONS, {
           [true, false, null].includes(stream as boolean | null) && (options === null || stream === true),
       ),
   },
-  '4.tools': {
-    expects: 'a declared function has a name of letters, digits, `_` and `-`, and a schema',
-    needs: ['1.body'],
-    judge: (run) =>
-      every(
-        asked(run).flatMap((body) => recordsIn(body, 'tools')),
-        'tool',
-        (tool) => {
-          const { name, parameters = {} } = objectIn(tool, 'function')
-          return tool['type'] !== 'function' || (/^[\w-]{1,64}$/.test(String(name)) && isObject(parameters))
-        },
-      ),
-  },
   '4.results': {
     expects: 'every call of an answer has a result in the messages that follow it',
     needs: ['1.body'],
@@ -85,9 +73,4 @@ export const clientRules = rulesForClients('openai-chat', SECTIONS, {
       return expectThat(open.length === 0, show(open[0]))
     },
   },
-  '3.waits': {
-    expects: 'the client waits for the end of the answer',
-    judge: (run) => waits(run, (text) => /\[DONE\]|"chat\.completion"|"error"|"list"|"model"/.test(text)),
-  },
-  '1.ends': endsByItself,
 })

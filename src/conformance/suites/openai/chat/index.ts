@@ -1,34 +1,19 @@
-import { firstModel, type HostileFacts, isObject, MODEL, type Suite } from '../../../kit/index.ts'
-import { bearer } from '../key.ts'
+import { modelSuite } from '../../../kit/index.ts'
+import { bearer } from '../common.ts'
 import { agentRules } from './agent.ts'
 import { clientRules } from './client.ts'
 import { play } from './play.ts'
 import { scenarios } from './scenarios.ts'
-
-const hostile: HostileFacts = {
-  prefix: 'openai-chat',
-  form: 'body',
-  section: '1 Create chat completion',
-  isLast: (frame) => frame.includes('"finish_reason":"'),
-  clients: { 'unknown-messages-and-fields': 'answer', banner: 'honest', 'answers-twice': 'honest' },
-  agents: { 'unknown-messages-and-fields': 'advised' },
-  turns: {
-    many: false,
-    request: (_id, content) => ({ model: MODEL, messages: [{ role: 'user', content }] }),
-    endOf: (said) => (Array.isArray(said['choices']) ? '' : isObject(said['error']) ? 'refused' : undefined),
-  },
-}
-
 /** The tests of Chat Completions. */
-export const chat: Suite = {
-  framing: 'body',
+export const chat = modelSuite({
+  prefix: 'openai-chat',
+  section: '1 Create chat completion',
   http: { path: '/chat/completions', headers: bearer },
-  onlyHttp: true,
-  env: [],
-  values: { [MODEL]: firstModel },
+  ask: (content) => ({ messages: [{ role: 'user', content }] }),
+  isAnswer: ({ choices }) => Array.isArray(choices),
+  end: '"finish_reason":"',
   scenarios,
   agent: agentRules,
   client: clientRules,
   play,
-  hostile,
-}
+})

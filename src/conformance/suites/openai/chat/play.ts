@@ -1,36 +1,34 @@
 import {
   ANSWER,
+  CREATED,
   callsFor,
-  endpointPlayer,
   isLow,
   isObject,
+  isUnknown,
   type JsonRecord,
+  modelPlayer,
+  NAME,
   objectIn,
-  type Reaction,
   recordsIn,
-  streamedAnswer,
   wholeAnswer,
 } from '../../../kit/index.ts'
+import { failure, MODELS, NO_MODEL, ONE } from '../common.ts'
 
-const NAME = 'conformance-1'
-const HEAD = { id: 'chatcmpl-conformance', created: 1_767_225_600, model: NAME } as const
-const ONE = { id: NAME, object: 'model', created: HEAD.created, owned_by: 'conformance' } as const
+const HEAD = { id: 'chatcmpl-conformance', created: CREATED, model: NAME } as const
 
 /** Plays a server of Chat Completions: the list of models, an answer to messages, a call where a tool is offered. */
-export const play = endpointPlayer((path, method, body): readonly Reaction[] => {
-  if (method === 'GET') return wholeAnswer(path.endsWith('/models') ? { object: 'list', data: [ONE] } : ONE)
-  if (!body) return failure(400, 'The body is no JSON object.', null, null)
-  if (recordsIn(body, 'messages').length === 0) return failure(400, 'There are no messages.', 'messages', null)
-  if (String(body['model']).startsWith('no-such')) {
-    return failure(404, 'There is no such model.', 'model', 'model_not_found')
-  }
-  if (hasStrayResult(body)) return failure(400, 'There is no such call.', 'messages', null)
-  return body['stream'] === true ? streamedAnswer(chunks(body), false) : wholeAnswer(completion(body))
+export const play = modelPlayer({
+  get: (path) => wholeAnswer(path.endsWith('/models') ? MODELS : ONE),
+  refusal: (body) => {
+    if (!body) return failure(400, 'The body is no JSON object.')
+    if (recordsIn(body, 'messages').length === 0) return failure(400, 'There are no messages.', 'messages')
+    if (isUnknown(body)) return NO_MODEL
+    return hasStrayResult(body) ? failure(400, 'There is no such call.', 'messages') : undefined
+  },
+  whole: completion,
+  events: chunks,
+  named: false,
 })
-
-function failure(status: number, message: string, param: string | null, code: string | null): readonly Reaction[] {
-  return wholeAnswer({ error: { message, type: 'invalid_request_error', param, code } }, status)
-}
 
 const resultsIn = (body: JsonRecord): unknown[] =>
   recordsIn(body, 'messages').flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))

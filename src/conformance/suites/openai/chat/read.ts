@@ -1,16 +1,13 @@
 import {
-  type AgentRow,
   type AgentRun,
   bodyOf,
   isCount,
   type JsonRecord,
   objectIn,
-  ofAnswers,
   parsed,
   recordsIn,
   streamed,
 } from '../../../kit/index.ts'
-
 /** The reasons for which an answer ends. */
 export const FINISHES: readonly unknown[] = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call']
 
@@ -49,10 +46,3 @@ export const isUsage = ({
   completion_tokens: output,
   total_tokens: total,
 }: JsonRecord): boolean => [input, output, total].every(isCount) && Number(input) + Number(output) === total
-
-/** A row about answers to these scenarios; refusals are skipped. */
-export const onAnswers = (on: readonly string[], row: Omit<AgentRow, 'on'>): AgentRow => ({
-  ...row,
-  on,
-  judge: ofAnswers((run) => row.judge(run, [])),
-})

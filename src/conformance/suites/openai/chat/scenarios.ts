@@ -1,24 +1,19 @@
 import {
-  bigText,
   bodyNamed,
   fetches,
   type JsonRecord,
-  leaves,
   MODEL,
+  modelScenarios,
+  OK,
   objectIn,
-  RUN_ID,
   recordsIn,
   request,
   type Scenario,
+  SUNNY,
   streaming,
+  TOOL,
+  WEATHER,
 } from '../../../kit/index.ts'
-
-/** The function that models under test may call. */
-export const TOOL = {
-  name: 'get_weather',
-  description: 'Tells the weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-} as const
 /** A PNG of one pixel. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -28,12 +23,7 @@ const ask = (content: unknown, more: JsonRecord = {}): JsonRecord => ({
   messages: [user(content)],
   ...more,
 })
-const OK = 'Reply with the word ok.'
-const COUNT = 'Count from one to five hundred, one number a line.'
-const WEATHER = 'Please call get_weather for Paris.'
 const tools = [{ type: 'function', function: TOOL }]
-const UNKNOWN = `no-such-model-${RUN_ID}`
-
 const madeUp = {
   id: 'call_conformance',
   type: 'function',
@@ -43,7 +33,7 @@ const madeUp = {
 /** The conversation with the result of each call that the model has made, or of one that is made up. */
 function withResult(calls: readonly JsonRecord[]): JsonRecord {
   const made = calls.length > 0 ? calls : [madeUp]
-  const results = made.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Sunny, 21 degrees.' }))
+  const results = made.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: SUNNY }))
   return {
     ...ask(''),
     messages: [user(WEATHER), { role: 'assistant', content: null, tool_calls: made }, ...results],
@@ -53,9 +43,18 @@ function withResult(calls: readonly JsonRecord[]): JsonRecord {
 
 /** The requests to a server of Chat Completions. */
 export const scenarios: readonly Scenario[] = [
-  fetches('models', '/models'),
+  ...modelScenarios({
+    ask: (prompt) => ({ messages: [user(prompt)] }),
+    tools: { tools },
+    none: 'none',
+    limit: 'max_completion_tokens',
+    models: '/models',
+    withResult: (earlier) => {
+      const [choice] = recordsIn(bodyNamed('tool', earlier), 'choices')
+      return withResult(recordsIn(objectIn(choice, 'message'), 'tool_calls'))
+    },
+  }),
   fetches('model', `/models/${MODEL}`),
-  request('whole', ask(OK)),
   request('conversation', {
     model: MODEL,
     messages: [
@@ -65,19 +64,6 @@ export const scenarios: readonly Scenario[] = [
       user([{ type: 'text', text: OK }]),
     ],
   }),
-  request('unicode', ask('Reply with this line: \u2028 “é” 😀')),
-  request('big', ask(bigText(200_000))),
-  request('limit', ask(COUNT, { max_completion_tokens: 16 })),
-  request('tool', ask(WEATHER, { tools })),
-  request('parallel', ask('Please call get_weather for Paris and for Rome, both at once.', { tools })),
-  request('no-tools', ask(WEATHER, { tools, tool_choice: 'none' })),
-  {
-    ...request('tool-result', ''),
-    steps: (earlier) => {
-      const [choice] = recordsIn(bodyNamed('tool', earlier), 'choices')
-      return [{ write: JSON.stringify(withResult(recordsIn(objectIn(choice, 'message'), 'tool_calls'))) }]
-    },
-  },
   request('unknown-result', {
     ...ask(''),
     messages: [user(OK), { role: 'tool', tool_call_id: 'call_of_nobody', content: 'Sunny.' }],
@@ -107,13 +93,6 @@ export const scenarios: readonly Scenario[] = [
       { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
     ]),
   ),
-  streaming('stream', ask(OK)),
   streaming('stream-usage', ask(OK, { stream_options: { include_usage: true } })),
-  streaming('stream-tool', ask(WEATHER, { tools })),
-  request('no-json', '{"model":'),
   request('no-messages', { model: MODEL }),
-  request('unknown-model', { ...ask(OK), model: UNKNOWN }),
-  streaming('unknown-model-stream', { ...ask(OK), model: UNKNOWN }),
-  leaves('cut', ask(COUNT)),
-  request('after-cut', ask(OK)),
 ]

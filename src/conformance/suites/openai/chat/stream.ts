@@ -1,34 +1,31 @@
 import {
   type AgentRow,
-  endsEvents,
   eventsOf,
   every,
   expectThat,
   fits,
-  isEventStream,
   isObject,
   isText,
   ofAnswers,
+  onAnswers,
   parsed,
   show,
   skip,
   streamed,
+  TOOL,
 } from '../../../kit/index.ts'
-import { choicesOf, chunksOf, deltasOf, FINISHES, functionOf, isContent, isUsage, onAnswers, piecesOf } from './read.ts'
-import { TOOL } from './scenarios.ts'
-
-const STREAMS = ['stream', 'stream-usage', 'stream-tool']
+import { choicesOf, chunksOf, deltasOf, FINISHES, functionOf, isContent, isUsage, piecesOf } from './read.ts'
+/** The scenarios with a streamed answer. */
+export const STREAMS = ['stream', 'stream-usage', 'stream-tool']
 
 const onStreams = (row: Omit<AgentRow, 'on'>): AgentRow => onAnswers(STREAMS, { needs: ['3.events'], ...row })
 
 /** The rules about streams. */
 export const streamRows = {
-  '3.content-type': { expects: 'a stream is text/event-stream', on: STREAMS, judge: isEventStream },
   '3.events': onAnswers(STREAMS, {
     expects: 'the data of every event is a JSON object, or `[DONE]`',
     judge: (run) => every(eventsOf(run), 'event', ({ data, object }) => object !== undefined || data === '[DONE]'),
   }),
-  '3.blank-lines': { expects: 'every event ends with a blank line', on: STREAMS, judge: endsEvents },
   '3.chunk': onStreams({
     expects: 'every event is a `chat.completion.chunk` with a list of choices',
     judge: (run) =>

@@ -1,19 +1,16 @@
 import {
   type AgentRow,
-  answered,
-  areUnique,
   every,
-  exactly,
   expectThat,
   isObject,
   isText,
+  onAnswers,
   refused,
   show,
   skip,
+  TOOL,
 } from '../../../kit/index.ts'
-import { argumentsOf, callsOf, choiceOf, functionOf, onAnswers } from './read.ts'
-import { TOOL } from './scenarios.ts'
-
+import { argumentsOf, callsOf, choiceOf, functionOf } from './read.ts'
 /** The rules about calls of functions in whole answers. */
 export const toolRows = {
   '4.call': onAnswers(['tool', 'parallel'], {
@@ -38,24 +35,6 @@ export const toolRows = {
         ? skip('the model called no tool')
         : expectThat(choiceOf(run)['finish_reason'] === 'tool_calls', show(choiceOf(run)['finish_reason'])),
   }),
-  '4.parallel': onAnswers(['parallel'], {
-    expects: 'the ids of parallel calls differ',
-    needs: ['4.call'],
-    judge: (run) => {
-      const ids = callsOf(run).map(({ id }) => id)
-      return ids.length < 2 ? skip('the model made no two calls at once') : expectThat(areUnique(ids), show(ids))
-    },
-  }),
-  '4.none': onAnswers(['no-tools'], {
-    expects: 'with `tool_choice: none` no tool is called',
-    needs: ['2.choice'],
-    judge: (run) => exactly(0, callsOf(run), 'calls'),
-  }),
-  '4.result': {
-    expects: 'a conversation that ends with the result of a tool is answered',
-    on: ['tool-result'],
-    judge: answered,
-  },
   '4.unknown-result': {
     expects: 'the result of a call that the messages do not have is refused',
     on: ['unknown-result'],

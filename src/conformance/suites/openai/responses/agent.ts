@@ -1,35 +1,31 @@
 import {
-  type AgentRow,
   type AgentRun,
-  answered,
-  areUnique,
   bodyOf,
   every,
-  exactly,
   expectThat,
   fits,
-  httpRows,
   isCount,
-  isJsonAnswer,
   isObject,
-  isStreamed,
   isText,
   type JsonRecord,
+  limitRow,
+  modelRows,
   objectIn,
-  ofAnswers,
-  ofRefusals,
+  onAnswers,
   parsed,
   recordsIn,
   refused,
   rulesForAgents,
   show,
   skip,
+  streamed,
+  TOOL,
 } from '../../../kit/index.ts'
-import { TOOL } from '../chat/scenarios.ts'
+import { errorRow } from '../common.ts'
 import { itemsOf, partsIn } from './read.ts'
 import { firstId } from './scenarios.ts'
 import { SECTIONS } from './sections.ts'
-import { streamRows } from './stream.ts'
+import { STREAMS, streamRows } from './stream.ts'
 
 const PLAIN = ['whole', 'items', 'unicode', 'big', 'after-cut']
 const WHOLE = [...PLAIN, 'limit', 'tool', 'parallel', 'no-tools', 'tool-result', 'chain']
@@ -37,22 +33,22 @@ const REFUSED = ['no-json', 'unknown-model', 'unknown-model-stream', 'unknown-ch
 const STATUSES: readonly unknown[] = ['completed', 'failed', 'in_progress', 'cancelled', 'queued', 'incomplete']
 
 const callsOf = (run: AgentRun): JsonRecord[] => itemsOf(run, 'function_call')
-const onAnswers = (on: readonly string[], row: Omit<AgentRow, 'on'>): AgentRow => ({
-  ...row,
-  on,
-  judge: ofAnswers((run) => row.judge(run, [])),
-})
 const isUsage = ({ input_tokens: input, output_tokens: output, total_tokens: total }: JsonRecord): boolean =>
   [input, output, total].every(isCount) && Number(input) + Number(output) === total
 
 /** The rules for servers of the Responses API. */
 export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
-  '1.answered': {
-    expects: 'text, items of every role, any characters, and 200 KB of text are answered',
-    on: PLAIN,
-    judge: answered,
-  },
-  '1.content-type': onAnswers(WHOLE, { expects: 'a whole answer is application/json', judge: isJsonAnswer }),
+  ...modelRows({
+    plain: PLAIN,
+    questions: 'text, items of every role',
+    whole: WHOLE,
+    streams: STREAMS,
+    callsOf,
+    id: 'call_id',
+    call: '4.call',
+    unknownModel: [400, 404],
+    hasBegun: (run) => streamed(run, 'response.created').length > 0,
+  }),
   '2.object': onAnswers(WHOLE, {
     expects: 'an answer is a `response` with an id, a time, a model, a status and a list of output',
     judge: (run) =>
@@ -103,19 +99,15 @@ export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
       return isObject(usage) ? fits(usage, isUsage) : skip('the server reports no usage')
     },
   }),
-  '2.incomplete': onAnswers(['limit'], {
-    expects: 'an answer that reaches the limit of tokens is `incomplete` for `max_output_tokens`',
-    needs: ['2.object'],
-    lenient: true,
-    judge: (run) => {
-      const { usage, status, incomplete_details: why } = bodyOf(run)
-      if (!isObject(usage) || Number(usage['output_tokens']) < 16) return skip('the model did not reach the limit')
-      return expectThat(
-        status === 'incomplete' && isObject(why) && why['reason'] === 'max_output_tokens',
-        show({ status, why }),
-      )
+  '2.incomplete': limitRow(
+    {
+      expects: 'an answer that reaches the limit of tokens is `incomplete` for `max_output_tokens`',
+      needs: ['2.object'],
     },
-  }),
+    (run) => objectIn(bodyOf(run), 'usage')['output_tokens'],
+    (run) => `${bodyOf(run)['status']} ${objectIn(bodyOf(run), 'incomplete_details')['reason']}`,
+    'incomplete max_output_tokens',
+  ),
   ...streamRows,
   '4.call': onAnswers(['tool', 'parallel'], {
     expects: 'a call has a call_id, the name of a declared function, and a JSON object as arguments',
@@ -128,49 +120,8 @@ export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
           isText(call_id) && name === TOOL.name && typeof args === 'string' && isObject(parsed(args)),
       ),
   }),
-  '4.parallel': onAnswers(['parallel'], {
-    expects: 'the call_ids of parallel calls differ',
-    needs: ['4.call'],
-    judge: (run) => {
-      const ids = callsOf(run).map(({ call_id }) => call_id)
-      return ids.length < 2 ? skip('the model made no two calls at once') : expectThat(areUnique(ids), show(ids))
-    },
-  }),
-  '4.none': onAnswers(['no-tools'], {
-    expects: 'with `tool_choice: none` no tool is called',
-    needs: ['2.object'],
-    judge: (run) => exactly(0, callsOf(run), 'calls'),
-  }),
-  '4.result': {
-    expects: 'input that ends with the output of a function is answered',
-    on: ['tool-result'],
-    judge: answered,
-  },
-  '5.error': {
-    expects: 'a refusal is an `error` with a message, a type, a code and a param',
-    on: REFUSED,
-    judge: ofRefusals((run) =>
-      fits(
-        objectIn(bodyOf(run), 'error'),
-        (error) =>
-          isText(error['message']) &&
-          isText(error['type']) &&
-          [error['code'], error['param']].every((one) => one === undefined || one === null || isText(one)),
-      ),
-    ),
-  },
+  '5.error': errorRow(REFUSED),
   '5.bad-request': { expects: 'what is no JSON is refused with 400 or 422', on: ['no-json'], judge: refused(400, 422) },
-  '5.unknown-model': {
-    expects: 'a model that there is not is refused with 400 or 404',
-    on: ['unknown-model'],
-    lenient: true,
-    judge: refused(400, 404),
-  },
-  '5.before-stream': {
-    expects: 'a streamed request that is refused has the status and the body of an error, not a stream',
-    on: ['unknown-model-stream'],
-    judge: (run) => (isStreamed(run) ? skip('it was not refused') : ofRefusals(isJsonAnswer)(run)),
-  },
   '6.chain': {
     expects: 'an answer to `previous_response_id` names it',
     on: ['chain'],
@@ -219,5 +170,4 @@ export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
         ? refused(404)(run)
         : skip('the response was not deleted'),
   },
-  ...httpRows('1'),
 })

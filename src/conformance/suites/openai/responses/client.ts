@@ -1,17 +1,15 @@
 import {
   type ClientRun,
-  endsByItself,
   every,
   expectThat,
   isObject,
   isText,
   type JsonRecord,
-  postsJson,
+  modelClientRows,
   recordsIn,
   rulesForClients,
   sayings,
   show,
-  waits,
 } from '../../../kit/index.ts'
 import { SECTIONS } from './sections.ts'
 
@@ -29,19 +27,15 @@ function strayOutputs(body: JsonRecord): JsonRecord[] {
 
 /** The rules for clients of the Responses API. */
 export const clientRules = rulesForClients('openai-responses', SECTIONS, {
-  '1.post': {
-    expects: 'a request is a POST of application/json to …/responses',
-    judge: (run) => postsJson(run, '/responses'),
-  },
-  '1.body': {
-    expects: 'a request is one JSON object with a `model`, and text or a list of items as `input`',
-    judge: (run) =>
-      every(
-        asked(run),
-        'request',
-        ({ model, input }) => isText(model) && (typeof input === 'string' || Array.isArray(input)),
-      ),
-  },
+  ...modelClientRows({
+    path: '/responses',
+    members: 'a `model`, and text or a list of items as `input`',
+    isRequest: ({ model, input }) => isText(model) && (typeof input === 'string' || Array.isArray(input)),
+    tool: 'function has a name and a schema on its own level',
+    isTool: ({ type, name, parameters = {} }) =>
+      type !== 'function' || (isText(name) && (parameters === null || isObject(parameters))),
+    end: /"response\.(completed|incomplete|failed)"|"output"|"error"|"list"/,
+  }),
   '1.items': {
     expects: 'an item of the input is an object with a type, or a message with a role and content',
     needs: ['1.body'],
@@ -52,23 +46,6 @@ export const clientRules = rulesForClients('openai-responses', SECTIONS, {
         return ROLES.includes(role) && (typeof content === 'string' || Array.isArray(content))
       }),
   },
-  '1.stream': {
-    expects: '`stream` is true, false or null',
-    needs: ['1.body'],
-    judge: (run) =>
-      every(asked(run), 'request', ({ stream = null }) => [true, false, null].includes(stream as boolean | null)),
-  },
-  '4.tools': {
-    expects: 'a declared function has a name and a schema on its own level',
-    needs: ['1.body'],
-    judge: (run) =>
-      every(
-        asked(run).flatMap((body) => recordsIn(body, 'tools')),
-        'tool',
-        ({ type, name, parameters = {} }) =>
-          type !== 'function' || (isText(name) && (parameters === null || isObject(parameters))),
-      ),
-  },
   '4.outputs': {
     expects: 'the output of a function names a call of the input, or of the response before',
     needs: ['1.body'],
@@ -77,10 +54,4 @@ export const clientRules = rulesForClients('openai-responses', SECTIONS, {
       return expectThat(stray.length === 0, show(stray[0]))
     },
   },
-  '3.waits': {
-    expects: 'the client waits for the end of the answer',
-    judge: (run) =>
-      waits(run, (text) => /"response\.(completed|incomplete|failed)"|"output"|"error"|"list"/.test(text)),
-  },
-  '1.ends': endsByItself,
 })

@@ -1,48 +1,44 @@
 import {
   ANSWER,
+  CREATED,
   callsFor,
-  endpointPlayer,
   isLow,
+  isUnknown,
   type JsonRecord,
+  modelPlayer,
+  NAME,
   type Reaction,
   recordsIn,
-  streamedAnswer,
   wholeAnswer,
 } from '../../../kit/index.ts'
+import { failure, MODELS, NO_MODEL } from '../common.ts'
 
-const NAME = 'conformance-1'
 const ID = 'resp_conformance'
-const CREATED = 1_767_225_600
-const MODELS = { object: 'list', data: [{ id: NAME, object: 'model', created: CREATED, owned_by: 'conformance' }] }
 
 /** Plays a server of the Responses API: answers, a call where a tool is offered, and one kept response. */
-export const play = endpointPlayer((path, method, body): readonly Reaction[] => {
-  if (method === 'DELETE') return wholeAnswer({ id: ID, object: 'response', deleted: true })
-  if (path.endsWith('/models')) return wholeAnswer(MODELS)
-  if (method === 'GET') return kept(path)
-  if (!body) return failure(400, 'The body is no JSON object.', null, null)
-  if (String(body['model']).startsWith('no-such')) {
-    return failure(404, 'There is no such model.', 'model', 'model_not_found')
-  }
-  const { previous_response_id: previous = ID } = body
-  if (previous !== ID && previous !== null) {
-    return failure(400, 'There is no such response.', 'previous_response_id', 'previous_response_not_found')
-  }
-  return body['stream'] === true ? streamedAnswer(events(body), true) : wholeAnswer(responseOf(body, outputOf(body)))
+export const play = modelPlayer({
+  get: (path, method) => {
+    if (method === 'DELETE') return wholeAnswer({ id: ID, object: 'response', deleted: true })
+    return path.endsWith('/models') ? wholeAnswer(MODELS) : kept(path)
+  },
+  refusal: (body) => {
+    if (!body) return failure(400, 'The body is no JSON object.')
+    if (isUnknown(body)) return NO_MODEL
+    return [ID, null, undefined].includes(body['previous_response_id'] as string | null) ? undefined : NO_RESPONSE
+  },
+  whole: (body) => responseOf(body, outputOf(body)),
+  events,
+  named: true,
 })
+
+const NO_RESPONSE = failure(400, 'There is no such response.', 'previous_response_id', 'previous_response_not_found')
 
 function kept(path: string): readonly Reaction[] {
   if (path.endsWith('/input_items')) {
     const item = { type: 'message', id: 'msg_input', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }
     return wholeAnswer({ object: 'list', data: [item], first_id: item.id, last_id: item.id, has_more: false })
   }
-  return path.endsWith(ID)
-    ? wholeAnswer(responseOf({}, outputOf({})))
-    : failure(404, 'There is no such response.', null, null)
-}
-
-function failure(status: number, message: string, param: string | null, code: string | null): readonly Reaction[] {
-  return wholeAnswer({ error: { message, type: 'invalid_request_error', param, code } }, status)
+  return path.endsWith(ID) ? wholeAnswer(responseOf({}, outputOf({}))) : failure(404, 'There is no such response.')
 }
 
 const messageOf = (content: readonly JsonRecord[], status: string): JsonRecord => ({

@@ -1,5 +1,4 @@
 import { type AgentRun, bodyOf, type JsonRecord, objectIn, recordsIn, streamed } from '../../../kit/index.ts'
-
 /** The events that end a stream. */
 export const ENDS: readonly string[] = ['response.completed', 'response.failed', 'response.incomplete', 'error']
 

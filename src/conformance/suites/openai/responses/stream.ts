@@ -1,32 +1,24 @@
 import {
   type AgentRow,
   type AgentRun,
-  endsEvents,
   eventsOf,
   every,
   expectThat,
   fits,
-  isEventStream,
   isObject,
   isText,
   type JsonRecord,
   objectIn,
   ofAnswers,
+  onStreams,
   parsed,
   recordsIn,
   show,
   streamed,
-  type Verdict,
 } from '../../../kit/index.ts'
 import { doneItems, ENDS, endOf, joined, partsIn, placeOf } from './read.ts'
-
-const STREAMS = ['stream', 'stream-tool']
-
-const onStreams = (
-  expects: string,
-  judge: (run: AgentRun) => Verdict,
-  needs: readonly string[] = ['3.events', '3.blank-lines'],
-) => ({ expects, on: STREAMS, needs, judge: ofAnswers(judge) }) satisfies AgentRow
+/** The scenarios with a streamed answer. */
+export const STREAMS = ['stream', 'stream-tool']
 
 /** Every delta is of an item that is open. */
 function strayDeltas(run: AgentRun): JsonRecord[] {
@@ -46,8 +38,6 @@ const textsOf = (items: readonly JsonRecord[]): string =>
 
 /** The rules about streams. */
 export const streamRows = {
-  '3.content-type': { expects: 'a stream is text/event-stream', on: STREAMS, judge: isEventStream },
-  '3.blank-lines': { expects: 'every event ends with a blank line', on: STREAMS, judge: endsEvents },
   '3.events': {
     expects: 'the data of every event is a JSON object with the type that the event has',
     on: STREAMS,
@@ -59,42 +49,43 @@ export const streamRows = {
       ),
     ),
   },
-  '3.sequence': onStreams('sequence_number counts from 0 or 1 without a gap', (run) => {
+  '3.sequence': onStreams(STREAMS, 'sequence_number counts from 0 or 1 without a gap', (run) => {
     const numbers = streamed(run).map(({ sequence_number: number }) => number)
     return expectThat(
       (numbers[0] === 0 || numbers[0] === 1) && numbers.every((one, at) => one === Number(numbers[0]) + at),
       show(numbers),
     )
   }),
-  '3.created': onStreams('the first event is `response.created`, with a response in progress', (run) => {
+  '3.created': onStreams(STREAMS, 'the first event is `response.created`, with a response in progress', (run) => {
     const { type, response } = streamed(run)[0] ?? {}
     return expectThat(
       type === 'response.created' && isObject(response) && isText(response['id']) && response['status'] !== 'completed',
       show(streamed(run)[0]),
     )
   }),
-  '3.one-end': onStreams('one event ends the response, and it is the last', (run) => {
+  '3.one-end': onStreams(STREAMS, 'one event ends the response, and it is the last', (run) => {
     const types = streamed(run).map(({ type }) => type)
     const ends = types.filter((type) => ENDS.includes(String(type)))
     return expectThat(ends.length === 1 && types.at(-1) === ends[0], show(types.slice(-3)))
   }),
-  '3.items': onStreams('every item is added, and done once', (run) => {
+  '3.items': onStreams(STREAMS, 'every item is added, and done once', (run) => {
     const indexes = (name: string): unknown[] =>
       streamed(run, `response.output_item.${name}`).map((one) => one['output_index'])
     const [added, done] = [indexes('added'), indexes('done').toSorted()]
     return expectThat(added.every((index, at) => index === at) && show(done) === show(added), show({ added, done }))
   }),
-  '3.deltas': onStreams('a delta is of an item that has been added and is not done', (run) => {
+  '3.deltas': onStreams(STREAMS, 'a delta is of an item that has been added and is not done', (run) => {
     const [stray] = strayDeltas(run)
     return expectThat(stray === undefined, show(stray))
   }),
-  '3.text': onStreams('the deltas of a text are the text of its `done`', (run) => {
+  '3.text': onStreams(STREAMS, 'the deltas of a text are the text of its `done`', (run) => {
     const said = joined(run, 'response.output_text.delta')
     const done = streamed(run, 'response.output_text.done')
     const wrong = done.find((event) => (said.get(placeOf(event)) ?? '') !== event['text'])
     return expectThat(wrong === undefined && done.length === said.size, show(wrong ?? [...said]))
   }),
   '3.item-text': onStreams(
+    STREAMS,
     'a message that is done has the text of its deltas',
     (run) => {
       const said = [
@@ -106,6 +97,7 @@ export const streamRows = {
     ['3.events', '3.blank-lines', '3.items'],
   ),
   '3.final': onStreams(
+    STREAMS,
     'the last event has the response with all items that are done',
     (run) =>
       fits(objectIn(endOf(run), 'response'), (response) => {
@@ -117,7 +109,7 @@ export const streamRows = {
       }),
     ['3.events', '3.blank-lines', '3.one-end', '3.items', '3.item-text'],
   ),
-  '3.same-id': onStreams('the response has the same id in all events', (run) => {
+  '3.same-id': onStreams(STREAMS, 'the response has the same id in all events', (run) => {
     const ids = streamed(run).flatMap(({ response }) => (isObject(response) ? [response['id']] : []))
     return every(ids, 'response', (id) => id === ids[0])
   }),
