@@ -1,6 +1,7 @@
 import { ownOptions } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import { AcpBack } from './back/index.ts'
+import { AcpMultiplexer } from './back/multiplexer.ts'
 import { backCapabilities } from './capabilities.ts'
 import { errors } from './errors.ts'
 import { frontCapabilities } from './front/capabilities.ts'
@@ -26,6 +27,7 @@ export const codec: Codec<Options> = {
         capabilities: backCapabilities,
         // One that cannot go on with a session never says its id, and a session without one is lost with the process.
         memory: () => 'bound',
+        multiplex: (ports) => new AcpMultiplexer(ports),
         open: (context, ports) => new AcpBack(context, ports),
       },
     },

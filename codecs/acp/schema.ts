@@ -34,6 +34,21 @@ export const Initialized = v.looseObject({
 })
 export type Initialized = v.InferOutput<typeof Initialized>
 
+/** The abilities of an agent for sessions, besides making them. */
+export type SessionCapability = 'resume' | 'close' | 'delete' | 'additionalDirectories'
+
+/** True for such an ability that an agent has: `{}`, or whatever else it holds. */
+export function isOffered(about: Initialized | undefined, capability: SessionCapability): boolean {
+  const offered = about?.agentCapabilities?.sessionCapabilities?.[capability]
+  return offered != null && offered !== false
+}
+
+/** True for the result of `initialize` of an agent that can close sessions. */
+export function canClose(result: unknown): boolean {
+  const { success, output } = v.safeParse(Initialized, result)
+  return isOffered(success ? output : undefined, 'close')
+}
+
 /** The session's settings in the answers to `session/new`, `session/load` and `session/resume`. */
 export const SessionState = v.looseObject({
   modes: maybe(

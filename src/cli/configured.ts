@@ -17,7 +17,13 @@ export function codecInfos(codecs: Readonly<Record<string, AnyCodec>>): Record<s
   return Object.fromEntries(
     Object.entries(codecs).map(([name, { dialects, silent = false, profile, options }]) => [
       name,
-      { dialects: Object.keys(dialects), silent, ...(profile && { profile }), options },
+      {
+        dialects: Object.keys(dialects),
+        silent,
+        multiplexed: Object.keys(dialects).filter((dialect) => dialects[dialect]!.back?.multiplex),
+        ...(profile && { profile }),
+        options,
+      },
     ]),
   )
 }

@@ -21,6 +21,7 @@ export {
   RpcWriter,
   readRpc,
   type TakeAnswer,
+  withRpcId,
 } from './json-rpc.ts'
 export { isJsonSchema } from './json-schema.ts'
 export { type Entry, messageLine } from './lines.ts'

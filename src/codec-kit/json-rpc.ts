@@ -1,4 +1,4 @@
-import { isRecord, type JsonText, member, parseObject, quote } from '../model/index.ts'
+import { isRecord, type JsonText, member, members, object, parseObject, quote } from '../model/index.ts'
 import { type Entry, messageLine } from './lines.ts'
 import { scalarText } from './scalar-text.ts'
 
@@ -53,6 +53,11 @@ function readError(error: unknown): RpcError {
     message: typeof message === 'string' ? message : '',
     data,
   }
+}
+
+/** The line of a message under another id. */
+export function withRpcId(line: string, id: JsonText): string {
+  return object(members(line).map(([key, value]) => [key, key === 'id' ? id : value] as const))
 }
 
 /** Writes the messages of one wire, each as a line. */

@@ -49,6 +49,7 @@ export function resolveAgent(context: AgentContext, name: string, entry: AgentEn
   const path = ['agents', name]
   const protocol = findProtocol(entry.protocol, context.codecs, source, [...path, 'protocol'])
   if (!protocol || !checkReach(context, path, entry, protocol)) return undefined
+  if (!checkSharing(context, path, entry, protocol)) return undefined
   const profile = entry.profile === undefined ? undefined : loadProfile(context, path, entry.profile, protocol)
   if (entry.profile !== undefined && !profile) return undefined
   refuseNestedReferences(source, path, profile)
@@ -108,6 +109,14 @@ function checkReach({ source, codecs }: AgentContext, path: Path, entry: AgentEn
   const misplaced = foreign.filter((key) => entry[key] !== undefined)
   for (const key of misplaced) source.report([...path, key], `belongs to ${kind}`, 'remove it', 'key')
   return misplaced.length === 0
+}
+
+/** Processes are only shared where the protocol tells the sessions of one apart. */
+function checkSharing({ source }: AgentContext, path: Path, { pool }: AgentEntry, of: Protocol): boolean {
+  if (pool.sessions === undefined || of.codec.multiplexed?.includes(of.dialect)) return true
+  const key = [...path, 'pool', 'sessions']
+  source.report(key, `agents of ${of.name} serve one session in a process`, 'remove it', 'key')
+  return false
 }
 
 function loadProfile(context: AgentContext, path: Path, given: string, protocol: Protocol): Profile | undefined {

@@ -87,6 +87,7 @@ export const agentSchema = z.looseObject({
     max: whole(1, 1000).default(8),
     total: whole(1, 1_000_000).optional(),
     idle: time.default(600_000),
+    sessions: whole(1, 1000).optional(),
   })
     .refine(({ warm, max }) => warm <= max, { path: ['warm'], message: 'must not be more than max' })
     .prefault({}),

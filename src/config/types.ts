@@ -169,6 +169,8 @@ export interface CodecInfo {
   dialects: readonly string[]
   /** Its agents may work for long without output. */
   silent?: boolean
+  /** The dialects whose agents may serve several sessions in one process. */
+  multiplexed?: readonly string[]
   /** Its agents may be described by a profile. */
   profile?: ProfileFormat
   options: { schema: StandardSchemaV1<unknown>; keys: readonly string[] }

@@ -3,6 +3,7 @@ import type { BackContext, BackLink, BackPorts } from './back.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Frame, Framing } from './frame.ts'
 import type { FrontContext, FrontLink, FrontPorts } from './front.ts'
+import type { Multiplexer, MultiplexerPorts } from './multiplexer.ts'
 import type { Limits } from './settings.ts'
 
 /** The part of Standard Schema v1 that we use; valibot and zod schemas both have it. */
@@ -71,6 +72,8 @@ export interface BackHalf<O> {
   memory(context: BackContext<O>): Memory
   /** The model that an agent is configured to use, if its command line names one. */
   configuredModel?(context: BackContext<O>): string | undefined
+  /** Sorts the frames of a process that serves several sessions at once; absent: each has a process of its own. */
+  multiplex?(ports: MultiplexerPorts): Multiplexer
   open(context: BackContext<O>, ports: BackPorts): BackLink
 }
 

@@ -34,6 +34,8 @@ export interface Pool {
   /** Of all replicas together: each has an equal share, and one at least. */
   total?: number
   idle: number
+  /** The number of sessions that a process serves at once; absent: one. */
+  sessions?: number
 }
 
 /** The condition of a route; `*` stands for any text, and an absent member for everything. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { RpcCalls, RpcWriter, readRpc } from '../../src/codec-kit/index.ts'
+import { RpcCalls, RpcWriter, readRpc, withRpcId } from '../../src/codec-kit/index.ts'
 
 describe('reading', () => {
   test.each([
@@ -124,4 +124,9 @@ describe('calls', () => {
     own.end()
     expect(taken).toEqual(['undefined ""'])
   })
+})
+
+test('a message under another id is otherwise as it was', () => {
+  const line = '{"jsonrpc": "2.0", "id" :"a","params":{"id":7,"n":1.0e2}}'
+  expect(withRpcId(line, '5')).toBe('{"jsonrpc":"2.0","id":5,"params":{"id":7,"n":1.0e2}}')
 })

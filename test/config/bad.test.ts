@@ -155,6 +155,11 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
     'turnpike.yaml:4:20 telemetry.otlp: must be an http or https URL',
   ],
   [
+    'several sessions in a process of a protocol that has one',
+    'agents:\n  a: { protocol: zot, command: x, pool: { sessions: 2 } }\n',
+    'turnpike.yaml:2:43 agents.a.pool.sessions: agents of zot serve one session in a process; remove it',
+  ],
+  [
     'more warm processes than there may be',
     'agents:\n  a: { protocol: zot, command: x, pool: { warm: 9 } }\n',
     'turnpike.yaml:2:49 agents.a.pool.warm: must not be more than max',

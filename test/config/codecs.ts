@@ -20,6 +20,7 @@ export const CODECS: CodecInfos = {
       env_allowlist: v.optional(v.array(v.string())),
     }),
     silent: true,
+    multiplexed: ['0.1'],
     profile,
   },
   zot: codec(['rpc'], { token: v.optional(v.strictObject({ env: v.string() })), retries: v.optional(v.number()) }),

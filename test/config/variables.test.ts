@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { codecNames, loadCodecs } from '../../codecs/index.ts'
+import { codecInfos } from '../../src/cli/configured.ts'
 import { ConfigError } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 import { linesOf, parse } from './codecs.ts'
 import { rows } from './rows.ts'
 
-const codecs = Object.fromEntries(
-  Object.values(await loadCodecs()).map(({ name, dialects, options }) => [
-    name,
-    { dialects: Object.keys(dialects), options },
-  ]),
-)
+const codecs = codecInfos(await loadCodecs())
 const AGENT = 'helper'
 
 /** A value of the kind that docs/configuration.md gives for a key. */
@@ -57,6 +53,7 @@ const process = { agents: { [AGENT]: { protocol: 'zot', command: 'sh' } } }
 const AROUND: readonly (readonly [key: RegExp, file: Record<string, unknown>])[] = [
   [/^agents\.NAME\.(url|headers)$/, { agents: { [AGENT]: { protocol: 'openharness', url: 'http://127.0.0.1:8/v1' } } }],
   [/^agents\.NAME\.profile$/, { agents: { [AGENT]: { protocol: 'agentproc' } } }],
+  [/pool\.sessions$/, { agents: { [AGENT]: { protocol: 'acp', command: 'sh' } } }],
   [/^agents\.NAME\.health/, { agents: { [AGENT]: { protocol: 'zot', command: 'sh', health: { every: '9s' } } } }],
   [/^server\.keys\[\]\.hash$/, { server: { keys: [{ name: 'a' }] }, ...process }],
   [/limits\.burst$/, { server: { keys: [{ name: 'a', env: 'CLIENT_KEY', limits: { perMinute: 9 } }] } }],

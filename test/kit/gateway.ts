@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { loadCodecs, standInNames } from '../../codecs/index.ts'
 import { loadOperations } from '../../codecs/operations.ts'
+import { codecInfos } from '../../src/cli/configured.ts'
 import type { Config } from '../../src/config/index.ts'
 import { parseConfig } from '../../src/config/load.ts'
 import { type Hooks, silentHooks } from '../../src/contract/index.ts'
@@ -72,15 +73,9 @@ export async function startGateway(yaml: string, options: TestOptions = {}): Pro
   const { beside, replicaOn } = options
   const folder = beside?.folder ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'))
   const codecs = await loadCodecs()
-  const infos = Object.fromEntries(
-    Object.entries(codecs).map(([name, { dialects, silent = false, options }]) => [
-      name,
-      { dialects: Object.keys(dialects), silent, options },
-    ]),
-  )
   const text = `${yaml}\nstore: ${storeIn(folder, replicaOn)}\n`
   const env = { ...process.env, TEST_FOLDER: folder }
-  const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: infos })
+  const config = parseConfig(text, { file: 'turnpike.yaml', folder, env, codecs: codecInfos(codecs) })
   if (!FORWARDED) return start(config, folder, options)
   const owner = await start(placed(config, [OWNER]), folder, options)
   const other = await start(placed(config, []), folder, options)

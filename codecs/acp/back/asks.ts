@@ -28,7 +28,8 @@ interface Open {
   readonly cancelled: JsonText
 }
 
-const CANCELLED = '{"outcome":{"outcome":"cancelled"}}'
+/** The answer to a permission that nobody decides. */
+export const CANCELLED = '{"outcome":{"outcome":"cancelled"}}'
 
 /** The agent's questions to its client: permissions for tool calls, and forms. */
 export class Asks {

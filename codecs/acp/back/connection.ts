@@ -5,7 +5,7 @@ import { type Fault, fault, type JsonText, member } from '../../../src/model/ind
 import type { ContentKinds } from '../content.ts'
 import { textOfError } from '../errors.ts'
 import type { Options } from '../options.ts'
-import { Initialized } from '../schema.ts'
+import { Initialized, isOffered, type SessionCapability } from '../schema.ts'
 import { PROTOCOL_VERSION } from '../wire.ts'
 import { FILE_METHODS, introduction } from './introduction.ts'
 import { loginFault } from './login.ts'
@@ -45,8 +45,7 @@ export class Connection {
 
   /** True for an announced capability of the agent's sessions: `{}`, or an object with members. */
   offers(capability: SessionCapability): boolean {
-    const offered = this.about?.agentCapabilities?.sessionCapabilities?.[capability]
-    return offered != null && offered !== false
+    return isOffered(this.about, capability)
   }
 
   /** Starts the process and introduces this client to it (Initialization). */
@@ -122,6 +121,3 @@ export class Connection {
     this.break(fault(code, `The agent "${this.context.agent}" ${text}`, { retryable: false }))
   }
 }
-
-/** The agent's abilities for sessions, besides making them. */
-type SessionCapability = 'resume' | 'close' | 'delete' | 'additionalDirectories'

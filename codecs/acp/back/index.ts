@@ -16,7 +16,7 @@ import {
   type Frame,
   frameText,
 } from '../../../src/contract/index.ts'
-import { type Command, type Fault, fault, isRecord, member, messagePattern } from '../../../src/model/index.ts'
+import { type Command, type Fault, fault, isRecord, member } from '../../../src/model/index.ts'
 import { ACP_CODES } from '../errors.ts'
 import type { Options } from '../options.ts'
 import { SessionUpdate } from '../update-schema.ts'
@@ -26,14 +26,10 @@ import { Changes } from './changes.ts'
 import { Connection } from './connection.ts'
 import { Controls } from './controls.ts'
 import { Files } from './files.ts'
+import { PLAIN_TEXT } from './plain-text.ts'
 import { Prompts } from './prompts.ts'
 import { AgentSession } from './session.ts'
 import { TurnDecoder } from './turn.ts'
-
-/** A piece of text as agents nearly always write it; older ones without the id of its message. */
-const PLAIN_TEXT = messagePattern(
-  '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":*,"update":{"sessionUpdate":"agent_message_chunk",["messageId":*,]"content":{"type":"text","text":*}[,"messageId":*]}}}',
-)
 
 /**
  * A running agent: one process, the session that its turns run in, one prompt at a time. Updates name their session but

@@ -15,6 +15,7 @@ import type { AgentSettings, Tape } from '../common/index.ts'
 import { cancelledTurn, failedTurn, redactedLink } from '../events/index.ts'
 import { AgentWire } from './agent-wire.ts'
 import type { LiveCall } from './live-call.ts'
+import type { WirePlace } from './live-calls.ts'
 import type { CommandReply } from './replies.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
@@ -65,14 +66,14 @@ export class AgentLink extends AgentWire {
   /** Its process ended before it could be given the turn. */
   unreached = false
 
-  /** `bound` is the agent's own id of the session that it is opened for, `cwd` the folder of its client. */
+  /** `bound` is the agent's own id of the session that it is opened for. */
   constructor(
     agent: AgentSettings,
     scope: TurnScope,
     owner: LinkOwner,
-    { bound, cwd }: { bound?: string | undefined; cwd?: string | undefined } = {},
+    { bound, ...place }: WirePlace & { bound?: string | undefined } = {},
   ) {
-    super(agent, scope, cwd)
+    super(agent, scope, place)
     this.owner = owner
     this.host.open(bound)
   }

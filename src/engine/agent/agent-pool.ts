@@ -5,6 +5,7 @@ import { AgentLink, type LinkOwner } from './agent-link.ts'
 import { IdleLink, type ProcessCommand } from './idle-link.ts'
 import { Places, type Waiting } from './places.ts'
 import type { CommandReply } from './replies.ts'
+import { SharedProcesses } from './shared-processes.ts'
 import { SILENT_SCOPE } from './silent-scope.ts'
 
 /** Gives up an idle session's process of a pool that is full; true when there was one. */
@@ -23,7 +24,8 @@ export interface LinkFor {
 /**
  * The links of one agent: hands out a link for a session, warm when one is ready. It has `max` places: a process that
  * lives over turns holds one until it has exited, a turn that starts a process of its own holds one until that has.
- * Turns that find no place free wait in line. An agent behind a URL has no processes, and any number of places.
+ * Turns that find no place free wait in line. A process that serves several sessions has as many places. An agent behind
+ * a URL has no processes, and any number of places.
  */
 export class AgentPool {
   readonly agent: AgentSettings
@@ -33,6 +35,8 @@ export class AgentPool {
   /** The links whose process lives over turns, until it has exited. */
   readonly #live = new Set<AgentLink>()
   readonly #warm: IdleLink[] = []
+  /** The processes that serve several sessions each, where the agent is configured so. */
+  readonly #shared: SharedProcesses | undefined
   /** Its agent is no longer configured like this. */
   retired = false
   /** The model and the version that an earlier process has named. */
@@ -45,6 +49,9 @@ export class AgentPool {
     this.#evict = evict
     this.#ahead = ahead
     this.#places = new Places(agent.target.kind === 'http' ? Number.POSITIVE_INFINITY : placesOf(agent.pool, 1))
+    if (sessionsOf(agent.pool) > 1) {
+      this.#shared = new SharedProcesses(agent, () => this.#places.max / sessionsOf(agent.pool))
+    }
     this.refill()
   }
 
@@ -126,7 +133,7 @@ export class AgentPool {
 
   /** The number of processes that live over turns. */
   get processes(): number {
-    return this.#live.size
+    return this.#shared?.size ?? this.#live.size
   }
 
   /** Starts what is missing of the warm processes; called after a turn, so that its start does not slow one down. */
@@ -177,7 +184,7 @@ export class AgentPool {
   }
 
   #start(scope: TurnScope, owner: LinkOwner, session?: LinkFor): AgentLink {
-    const link = new AgentLink(this.agent, scope, owner, session)
+    const link = new AgentLink(this.agent, scope, owner, { ...session, backend: this.#shared })
     if (!link.persistent) return link
     this.#live.add(link)
     void link.quiet().then(() => this.#exited(link))
@@ -222,12 +229,19 @@ export class AgentPool {
   }
 }
 
-/** The places of an agent at one of so many replicas that run it: an equal share of `total`, and one at least. */
-export function placesOf({ max, total }: Pool, replicas: number): number {
-  return total === undefined ? max : Math.min(max, Math.max(1, Math.floor(total / replicas)))
+/** The places of an agent at one of so many replicas that run it: in an equal share of its processes, and one at least. */
+export function placesOf(pool: Pool, replicas: number): number {
+  const { max, total } = pool
+  const processes = total === undefined ? max : Math.min(max, Math.max(1, Math.floor(total / replicas)))
+  return processes * sessionsOf(pool)
 }
 
-function full({ name }: AgentSettings, max: number, limit: number): Fault {
+function sessionsOf({ sessions = 1 }: Pool): number {
+  return sessions
+}
+
+function full({ name, pool }: AgentSettings, places: number, limit: number): Fault {
+  const max = places / sessionsOf(pool)
   const all =
     max === 1 ? `The one process of the agent "${name}" is` : `All ${max} processes of the agent "${name}" are`
   const turns = limit === 0 ? 'no turn may wait' : limit === 1 ? 'a turn waits' : `${limit} turns wait`

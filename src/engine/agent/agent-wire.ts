@@ -11,7 +11,7 @@ import type { Command, Fault, LinkEvent, Loss, TurnStart } from '../../model/ind
 import type { AgentSettings } from '../common/index.ts'
 import { BackHost, type BackListener } from './back-host.ts'
 import type { CallListener, LiveCall } from './live-call.ts'
-import { LiveCalls } from './live-calls.ts'
+import { LiveCalls, type WirePlace } from './live-calls.ts'
 
 /** An agent's wire: the host of a codec's back link on live calls, and the life of the process behind it. */
 export abstract class AgentWire implements BackListener, CallListener {
@@ -21,11 +21,10 @@ export abstract class AgentWire implements BackListener, CallListener {
   /** It was stopped for good. */
   #stopped = false
 
-  /** `cwd` is the folder of its processes, instead of the configured one. */
-  constructor(agent: AgentSettings, scope: TurnScope, cwd?: string) {
+  constructor(agent: AgentSettings, scope: TurnScope, place: WirePlace = {}) {
     this.agent = agent
-    this.calls = new LiveCalls(agent, scope, this, cwd)
-    this.host = new BackHost(agent.dialect, contextIn(agent, cwd), this.calls, this)
+    this.calls = new LiveCalls(agent, scope, this, place)
+    this.host = new BackHost(agent.dialect, contextIn(agent, place.cwd), this.calls, this)
   }
 
   abstract link(event: LinkEvent): void

@@ -1,4 +1,5 @@
 import type {
+  Backend,
   Call,
   CallEnd,
   CallHandle,
@@ -60,10 +61,10 @@ export class LiveCall implements CallSink, FrameSink {
   }
 
   /** Starts it. */
-  open(paused: boolean): void {
+  open(backend: Backend, paused: boolean): void {
     const { call } = this
     if (call.kind === 'process') this.#read(this.#agent.dialect.framing)
-    this.#handle = this.#agent.backend.open(call, this, this.scope.carrier)
+    this.#handle = backend.open(call, this, this.scope.carrier)
     if (paused) this.#handle.pause()
     // The frames of this step are its input.
     if (call.kind === 'process' && call.stdin === 'end') queueMicrotask(() => this.endInput())

@@ -1,4 +1,5 @@
 import {
+  type Backend,
   type BackPorts,
   type Call,
   type CallEnd,
@@ -11,9 +12,16 @@ import type { AgentSettings, Tape } from '../common/index.ts'
 import type { BackCalls } from './back-host.ts'
 import { type CallListener, LiveCall } from './live-call.ts'
 
+/** The place of an agent's link: the folder of processes that do not name one, and the backend; absent: the configured ones. */
+export interface WirePlace {
+  cwd?: string | undefined
+  backend?: Backend | undefined
+}
+
 /** The calls of one agent's link, on its backend. */
 export class LiveCalls implements BackCalls {
   readonly #agent: AgentSettings
+  readonly #backend: Backend
   readonly #cwd: string | undefined
   readonly #listener: CallListener
   /** Those whose process runs, in the order of their start. */
@@ -27,14 +35,13 @@ export class LiveCalls implements BackCalls {
   /** Reads or writes a file for the agent. */
   readonly file?: NonNullable<BackPorts['file']>
 
-  /** `cwd` is the folder of processes that do not name one; absent: the configured one. */
-  constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener, cwd?: string) {
+  constructor(agent: AgentSettings, scope: TurnScope, listener: CallListener, { cwd, backend }: WirePlace = {}) {
     this.#agent = agent
+    this.#backend = backend ?? agent.backend
     this.#cwd = cwd
     this.scope = scope
     this.#listener = listener
-    const { backend } = agent
-    if (backend.file) this.file = (request, done) => void backend.file!(request).then(done)
+    if (this.#backend.file) this.file = (request, done) => void this.#backend.file!(request).then(done)
   }
 
   /** The newest call, which commands go to. */
@@ -58,7 +65,7 @@ export class LiveCalls implements BackCalls {
     const placed = this.#cwd !== undefined && call.kind === 'process' ? { cwd: this.#cwd, ...call } : call
     const live = new LiveCall(placed, scope, this.#agent, this.#listener)
     this.#calls.push(live)
-    live.open(this.#paused)
+    live.open(this.#backend, this.#paused)
   }
 
   send(frame: Frame): void {
