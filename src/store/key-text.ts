@@ -23,10 +23,20 @@ export function fromColumn(column: string): string {
   return column.startsWith(MARK) ? (JSON.parse(column.slice(1)) as string) : column
 }
 
+/** The values of a session's key, in the order of its columns. */
+export function keyValues({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {
+  return [tenant, agent, session, conversation]
+}
+
+/** The same as stored in the columns. */
+export function keyColumns({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {
+  return keyValues({ tenant, agent, session: toColumn(session), conversation: toColumn(conversation) })
+}
+
 /**
  * The digest of a session's key. Only it is kept of a deleted session: its agent may still know it, so the next session
  * must differ.
  */
-export function keyDigest({ tenant, agent, session, conversation }: SessionKey): string {
-  return digestOf(JSON.stringify([tenant, agent, session, conversation]))
+export function keyDigest(key: SessionKey): string {
+  return digestOf(JSON.stringify(keyValues(key)))
 }

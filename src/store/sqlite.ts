@@ -22,7 +22,7 @@ import type {
 import { addUsage, type Id, type Message, type Usage } from '../model/index.ts'
 import { openDatabase, RUNNING_BUSY_MS } from './database.ts'
 import { StoreError, storeError } from './errors.ts'
-import { column, keyDigest, toColumn } from './key-text.ts'
+import { column, keyColumns, keyDigest } from './key-text.ts'
 import { listSessions, listTurns } from './list-rows.ts'
 import { pruneTurns } from './prune.ts'
 import { RetryQueue } from './retry-queue.ts'
@@ -108,7 +108,7 @@ class SqliteStore implements Store {
 
   openSession(key: SessionKey, id: Id, now: number): Awaitable<SessionRecord> {
     return this.#write(() => {
-      const record = sessionRecord(this.#sql.openSession.get(id, ...columnsOf(key), now, now)!)
+      const record = sessionRecord(this.#sql.openSession.get(id, ...keyColumns(key), now, now)!)
       const again = record.id === id && record.epoch === undefined && this.#wasDeleted(key)
       return again ? { ...record, epoch: this.#beginEpoch(id, now)! } : record
     })
@@ -124,7 +124,7 @@ class SqliteStore implements Store {
 
   findSession(key: SessionKey): Awaitable<SessionRecord | undefined> {
     return this.#do(() => {
-      const row = this.#sql.findSession.get(...columnsOf(key))
+      const row = this.#sql.findSession.get(...keyColumns(key))
       return row && sessionRecord(row)
     })
   }
@@ -409,8 +409,4 @@ function busyMsOf(shortLived: boolean): number {
 
 function isLocked(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'locked'
-}
-
-function columnsOf({ tenant, agent, session, conversation }: SessionKey): [string, string, string, string] {
-  return [tenant, agent, toColumn(session), toColumn(conversation)]
 }

@@ -19,6 +19,7 @@ import type {
   TurnRecord,
 } from '../../src/contract/index.ts'
 import { addUsage, type Id, type Message, type Usage } from '../../src/model/index.ts'
+import { keyValues } from '../../src/store/key-text.ts'
 
 type Session = Omit<SessionRecord, 'last'>
 type Ended = Omit<TurnAdditions, 'spent'> & {
@@ -35,8 +36,7 @@ const UNTAKEN = ['agent-unavailable', 'overloaded', 'session-busy', 'session-not
 const DAY_MS = 86_400_000
 const RECLAIM_TTL_MS = DAY_MS
 
-const keyText = ({ tenant, agent, session, conversation }: SessionKey): string =>
-  JSON.stringify([tenant, agent, session, conversation])
+const keyText = (key: SessionKey): string => JSON.stringify(keyValues(key))
 
 const last = <T>(values: readonly T[], orders: (one: T, other: T) => number): T | undefined =>
   [...values].sort(orders).at(-1)
