@@ -112,7 +112,7 @@ const { metafile } = await build({
   bundle: true,
   minify: true,
   format: 'esm',
-  target: ['chrome120', 'firefox121', 'safari17'],
+  target: ['chrome123', 'firefox121', 'safari17.5'],
   metafile: true,
   logLevel: 'warning',
 })
