@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { POSTGRES_BIN } from './test/kit/postgres.ts'
 
@@ -15,16 +16,24 @@ const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'idempotency', 
   (name) => `test/routes/${name}.test.ts`,
 )
 
+/** The program that many tests start. */
+const BUILD = 'test/kit/build.ts'
+
 const everything: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: 'all', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES] },
+  test: {
+    name: 'all',
+    include: ['test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES],
+    globalSetup: BUILD,
+  },
 }
 const onPostgres: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'postgres',
     include: [...ALSO_ON_POSTGRES, ...ONLY_ON_POSTGRES],
-    globalSetup: 'test/kit/on-postgres/server.ts',
+    globalSetup: [BUILD, 'test/kit/on-postgres/server.ts'],
     setupFiles: 'test/kit/on-postgres/worker.ts',
   },
 }
@@ -33,7 +42,7 @@ const forwarded: TestProjectInlineConfiguration = {
   test: {
     name: 'forwarded',
     include: ALSO_FORWARDED,
-    globalSetup: 'test/kit/on-postgres/server.ts',
+    globalSetup: [BUILD, 'test/kit/on-postgres/server.ts'],
     setupFiles: ['test/kit/on-postgres/worker.ts', 'test/kit/on-postgres/forwarded.ts'],
   },
 }
@@ -45,6 +54,8 @@ export default defineConfig({
     pool: 'forks',
     // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.
     maxWorkers: availableParallelism(),
+    // Node.js programs that tests start compile their files once.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/turnpike-compiled') },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     coverage: {

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Prepares a machine that only has Node.js and npm, then runs a command:
+#   bootstrap.sh build            the build, when a source file is newer than it; the tests call it
 #   bootstrap.sh prepare          Node.js of the right version, dependencies, build
 #   bootstrap.sh package          the same, then the library; `npm pack` calls it
 #   bootstrap.sh start [ARG...]   the same, then `turnpike serve`
@@ -8,6 +9,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
+
+build() {
+  [ -f dist/turnpike.cjs ] && [ -z "$(find src codecs routes observability console deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ] && return
+  say 'building'
+  node deploy/build.mjs >&2
+}
+if [ "${1-}" = build ]; then
+  build
+  exit
+fi
 
 # Node.js 22.19 or newer; when the installed one is older, a Node.js 24 is installed from npm into .node.
 use_own_node() {
@@ -30,11 +41,7 @@ if ! cmp -s package-lock.json node_modules/.turnpike-lock; then
   cp package-lock.json node_modules/.turnpike-lock
 fi
 
-# The build, when a source file is newer than it.
-if [ ! -f dist/turnpike.cjs ] || [ -n "$(find src codecs routes observability console deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ]; then
-  say 'building'
-  node deploy/build.mjs >&2
-fi
+build
 
 case ${1:-start} in
   prepare) ;;
@@ -59,7 +66,7 @@ case ${1:-start} in
     exec node docs/site/build.mjs "$@"
     ;;
   *)
-    say "unknown command: $1 (prepare, package, start, test or docs)"
+    say "unknown command: $1 (build, prepare, package, start, test or docs)"
     exit 2
     ;;
 esac

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENTS, runTurnpike } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
 const AGENT = join(import.meta.dirname, '../kit/agents/careful.mjs')
 const careful = `{ protocol: agentproc@0.4, command: ${process.execPath}, args: [${AGENT}], permission: true }`
@@ -46,8 +46,7 @@ store: { kind: sqlite, path: ./turnpike.db }
   })
 
   test.each(['allow', 'deny'])('gets the client’s own %s when it can be asked', async (behavior) => {
-    const main = join(ROOT, 'src/cli/main.ts')
-    const child = spawn(process.execPath, [main, 'as', 'agentproc', '--config', config], {
+    const child = spawn(process.execPath, [TURNPIKE, 'as', 'agentproc', '--config', config], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     const turn = {

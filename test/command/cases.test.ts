@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
 /**
  * Command lines with what they read and write, as Markdown: `cases/*.md`. A case is a heading and the fenced blocks below
@@ -63,7 +63,7 @@ function run({ command, stdin, files }: Case): Promise<Result> {
   const [program, ...args] = wordsOf(command)
   if (program !== 'turnpike') throw new Error(`a case runs turnpike, not ${program}`)
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], { cwd: folder, env })
+    const child = spawn(process.execPath, [TURNPIKE, ...args], { cwd: folder, env })
     const made: Result = { stdout: '', stderr: '', exit: '' }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       made.stdout += text

@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
-const MAIN = join(ROOT, 'src/cli/main.ts')
 /** A namespace of processes, as a container has one, with a /proc of its own. */
 const NAMESPACES = [
   ['unshare', '--pid', '--fork', '--mount', '--kill-child'],
@@ -35,7 +34,7 @@ writeFileSync(config, YAML)
 
 /** This program as process 1. */
 function first(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const [program, ...options] = [...UNSHARE!, ...inside('exec "$@"'), process.execPath, MAIN, ...args]
+  const [program, ...options] = [...UNSHARE!, ...inside('exec "$@"'), process.execPath, TURNPIKE, ...args]
   return spawn(program!, options, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
@@ -90,13 +89,13 @@ describe.skipIf(!UNSHARE)('as process 1 of a container (needs unshare)', () => {
 
   test('a gateway is process 1 itself where there is no shell', async () => {
     const hidden = inside('mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"')
-    const [program, ...options] = [...UNSHARE!, ...hidden, process.execPath, MAIN, 'serve', '--config', config]
+    const [program, ...options] = [...UNSHARE!, ...hidden, process.execPath, TURNPIKE, 'serve', '--config', config]
     const child = spawn(program!, options, { stdio: ['ignore', 'pipe', 'inherit'] })
     running.push(child)
     const [url] = await until(child, /http:\/\/[\d.]+:\d+/)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     const args = spawnSync('ps', ['-o', 'args=', '-p', `${processOne(child)}`], { encoding: 'utf8' }).stdout
-    expect(args).toContain(MAIN)
+    expect(args).toContain(TURNPIKE)
     process.kill(processOne(child), 'SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
@@ -142,7 +141,7 @@ describe.skipIf(!UNSHARE)('as process 1 of a container (needs unshare)', () => {
       process.kill(pid(), signal)
       return (await once(child, 'exit'))[0]
     }
-    const elsewhere = spawn(process.execPath, [MAIN, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const elsewhere = spawn(process.execPath, [TURNPIKE, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
     const expected = await ends(elsewhere, () => elsewhere.pid!)
     expect(expected).toBeTypeOf('number')
     const child = first(args)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runTurnpike } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
 /** It tells whose environment it has. */
 const ECHO = `{ protocol: agentproc, command: /bin/sh, args: [-c, 'echo "runs in $WHO"'], inherit: [WHO] }`
@@ -26,7 +26,7 @@ describe('a gateway that listens on all addresses, and on a socket of its own', 
     folder = mkdtempSync(join(tmpdir(), 'turnpike-listening-'))
     file = join(folder, 'turnpike.yaml')
     writeFileSync(file, `server: { host: 0.0.0.0, port: 0, socket: ./own.sock, ${KEYS} }\n${REST}`)
-    gateway = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', file], {
+    gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', file], {
       env: { ...process.env, A_KEY: 'sesame', WHO: 'the gateway', XDG_RUNTIME_DIR: join(folder, 'runtime') },
     })
     gateway.stderr!.setEncoding('utf8').on('data', (text: string) => {

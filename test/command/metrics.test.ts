@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { askHttp } from '../kit/clients.ts'
-import { AGENTS, ROOT } from '../kit/gateway.ts'
+import { AGENTS, TURNPIKE } from '../kit/gateway.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -27,7 +27,7 @@ log: { level: error }
 ${telemetry}`,
   )
   const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: '' }
-  const gateway = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', config], {
+  const gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', config], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env,
   })

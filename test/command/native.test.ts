@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
-
-const MAIN = join(ROOT, 'src/cli/main.ts')
+import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 
 type Line = Record<string, unknown>
 
@@ -17,7 +15,7 @@ class Client {
   #heard = (): void => {}
 
   constructor(config: string, agent: string) {
-    const args = ['--disable-warning=ExperimentalWarning', MAIN, 'as', 'native', '--config', config, '--agent', agent]
+    const args = [TURNPIKE, 'as', 'native', '--config', config, '--agent', agent]
     this.child = spawn(process.execPath, args)
     let rest = ''
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -66,7 +64,7 @@ describe.each(['own', 'nested'])('a native client with a native agent (%s)', (ag
     // The agent of the nested one is this program again, as a native agent in front of the other.
     const far = join(folder, 'far.yaml')
     writeFileSync(far, `default: own\nagents: { ${own} }\nstore: { kind: sqlite, path: ./far.db }\n`)
-    const again = `["--disable-warning=ExperimentalWarning", ${MAIN}, as, native, --config, ${far}]`
+    const again = `[${TURNPIKE}, as, native, --config, ${far}]`
     const nested = `nested: { protocol: native, command: ${process.execPath}, args: ${again} }`
     writeFileSync(config, `default: own\nagents:\n  ${own}\n  ${nested}\nstore: { kind: sqlite, path: ./near.db }\n`)
   })

@@ -12,9 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
-
-const MAIN = join(ROOT, 'src/cli/main.ts')
+import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 
 describe('turnpike init', () => {
   let folder: string
@@ -33,7 +31,7 @@ describe('turnpike init', () => {
   }
   function run(command: string, ...args: string[]) {
     const env = { PATH: join(folder, 'bin'), HOME: folder }
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, command, ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [TURNPIKE, command, ...args], {
       cwd: folder,
       env,
       encoding: 'utf8',
@@ -97,7 +95,7 @@ warning: agent goose: no login of goose was found; type: goose configure
     ['n\n', 1, false],
     ['\n', 0, true],
   ])('asks on a terminal; the answer %j (needs script)', (answer, status, written) => {
-    const command = `'${process.execPath}' '${MAIN}' init`
+    const command = `'${process.execPath}' '${TURNPIKE}' init`
     const asked = spawnSync('script', ['-qec', command, '/dev/null'], {
       cwd: folder,
       env: { ...process.env, HOME: folder },

@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runTurnpike } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
 let folder: string
 const running: ChildProcess[] = []
@@ -35,7 +35,7 @@ interface Served {
 
 /** Starts a gateway. */
 async function serve(name: string): Promise<Served> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', fileOf(name)])
+  const child = spawn(process.execPath, [TURNPIKE, 'serve', '--config', fileOf(name)])
   running.push(child)
   let log = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
 import { matrixJson, namedDialects, pairsOf } from '../../src/matrix/index.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
 /** The command with the longest output; it is more than any pipe holds. */
-const MATRIX = `"${process.execPath}" "${join(ROOT, 'src/cli/main.ts')}" matrix --format json`
+const MATRIX = `"${process.execPath}" "${TURNPIKE}" matrix --format json`
 
 const run = promisify(execFile)
 

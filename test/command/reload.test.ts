@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp } from '../kit/clients.ts'
-import { AGENTS, ROOT } from '../kit/gateway.ts'
+import { AGENTS, TURNPIKE } from '../kit/gateway.ts'
 
 const KIT = join(import.meta.dirname, '../kit/agents')
 const HELPER = `{ protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] }`
@@ -30,8 +30,7 @@ describe('SIGHUP to a serving gateway', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'turnpike-reload-'))
     configure(`{ one: ${HELPER}, patient: ${PATIENT} }`)
-    const main = join(ROOT, 'src/cli/main.ts')
-    gateway = spawn(process.execPath, [main, 'serve', '--config', join(folder, 'turnpike.yaml')], {
+    gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', join(folder, 'turnpike.yaml')], {
       env: { ...process.env, NEW_KEY: 'sesame' },
     })
     gateway.stderr!.setEncoding('utf8').on('data', (text: string) => {
@@ -115,7 +114,7 @@ test.skipIf(process.platform !== 'linux')('SIGHUP to a gateway that is still sta
   // It waits for the lock, and nothing else happens in it meanwhile.
   const lock = new DatabaseSync(store)
   lock.exec('BEGIN EXCLUSIVE')
-  const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
+  const args = [TURNPIKE, 'serve', '--config', join(folder, 'turnpike.yaml')]
   const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = new Promise((resolve) => gateway.once('exit', (code, signal) => resolve([code, signal])))
   try {

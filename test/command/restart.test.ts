@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AGENTS, ROOT } from '../kit/gateway.ts'
+import { AGENTS, TURNPIKE } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const KIT = join(import.meta.dirname, '../kit/agents')
@@ -18,7 +18,7 @@ describe('a gateway that is killed and started again on the same store', () => {
 
   const start = async (): Promise<void> => {
     gateway = spawn(process.execPath, [
-      join(ROOT, 'src/cli/main.ts'),
+      TURNPIKE,
       'serve',
       '--config',
       join(folder, 'turnpike.yaml'),

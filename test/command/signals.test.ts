@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, failureOf, type Ran, type StdioClientName, speak, stdioClientNames } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const AGENTS = join(import.meta.dirname, '../kit/agents')
 /** The argument by which this file's agents are told from those of others. */
 const MARK = '1001'
-const MAIN = join(ROOT, 'src/cli/main.ts')
 
 /** A stand-in under way: its input is open, its end is told once. */
 interface Running {
@@ -43,7 +42,7 @@ store: { kind: sqlite, path: ./turnpike.db }
     const [protocol, ...own] = client.argv!
     const asked = { text: 'hi', session: client.answer ? '' : 's', id: 'r1' }
     const env = { ...process.env, ...client.env?.(asked) }
-    const child = spawn(process.execPath, [MAIN, 'as', protocol!, '--config', config, ...own], { env })
+    const child = spawn(process.execPath, [TURNPIKE, 'as', protocol!, '--config', config, ...own], { env })
     const ran: Ran = { stdout: '', stderr: '', code: null }
     child.stdout.on('data', (bytes: Buffer) => {
       ran.stdout += String(bytes)
@@ -75,7 +74,9 @@ store: { kind: sqlite, path: ./turnpike.db }
 
   describe('with a running gateway', () => {
     beforeAll(async () => {
-      gateway = spawn(process.execPath, [MAIN, 'serve', '--config', config], { stdio: ['ignore', 'pipe', 'inherit'] })
+      gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', config], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       await new Promise((resolve) => gateway.stdout!.once('data', resolve))
     })
     afterAll(async () => {

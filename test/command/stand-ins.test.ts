@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askStdio, runTurnpike, stdioClientNames } from '../kit/clients.ts'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 
 const ANSWERS: Record<string, (text: string, turn: number, session: string) => string> = {
   helper: (text, turn) => `Turn ${turn} of this session. You said:\n> ${text}`,
@@ -50,8 +50,9 @@ describe('stand-ins on stdio', () => {
     let gateway: ReturnType<typeof spawn>
 
     beforeAll(async () => {
-      const main = join(ROOT, 'src/cli/main.ts')
-      gateway = spawn(process.execPath, [main, 'serve', '--config', config], { stdio: ['ignore', 'pipe', 'inherit'] })
+      gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', config], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       await new Promise((resolve) => gateway.stdout!.once('data', resolve))
     })
     afterAll(async () => {

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TailScreen } from '../../src/cli/tail-screen.ts'
 import type { TurnInfoReply } from '../../src/model/index.ts'
 import { askHttp } from '../kit/clients.ts'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 
 const ENTER = '\u001b[?1049h\u001b[?25l'
@@ -99,7 +98,7 @@ describe.skipIf(!isThere)('turnpike tail on a terminal', () => {
     mark: string,
     ...args: string[]
   ): { child: ChildProcess; text: () => string; ended: Promise<unknown> } {
-    const command = [process.execPath, join(ROOT, 'src/cli/main.ts'), 'tail', '--session', mark, ...args].join(' ')
+    const command = [process.execPath, TURNPIKE, 'tail', '--session', mark, ...args].join(' ')
     const child = spawn(
       'script',
       ['-qfec', `stty rows 12 cols 160; ${command}; echo "code $?"; stty -a`, '/dev/null'],

@@ -9,7 +9,7 @@ import { row } from '../../src/cli/tail-rows.ts'
 import type { TurnInfoReply } from '../../src/model/index.ts'
 import { startSocket } from '../../src/server.ts'
 import { askHttp, runTurnpike } from '../kit/clients.ts'
-import { AGENTS, EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { AGENTS, EXAMPLE_AGENTS, startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
 const KIT = join(import.meta.dirname, '../kit/agents')
@@ -161,7 +161,7 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
     })
     /** Starts the command; gives what it has written so far. */
     const tail = (args: readonly string[], env: Record<string, string>): (() => string) => {
-      const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'tail', ...args], {
+      const child = spawn(process.execPath, [TURNPIKE, 'tail', ...args], {
         env: { ...process.env, ...env },
         stdio: ['ignore', 'pipe', 'inherit'],
       })

@@ -3,9 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 
-const MAIN = join(ROOT, 'src/cli/main.ts')
 const DIARY = join(import.meta.dirname, '../kit/agents/diary.sh')
 
 /** A client that goes away before it has read its answer, and asks again under the same key. */
@@ -34,7 +33,7 @@ store: { kind: sqlite, path: ./turnpike.db }
     id: string,
     reads: boolean,
   ): Promise<{ stdout: string; stderr: string; code: number | null }> => {
-    const child = spawn(process.execPath, [MAIN, 'as', 'zene', '--config', config])
+    const child = spawn(process.execPath, [TURNPIKE, 'as', 'zene', '--config', config])
     let stdout = ''
     let stderr = ''
     child.stderr.on('data', (bytes: Buffer) => {
@@ -68,7 +67,9 @@ store: { kind: sqlite, path: ./turnpike.db }
 
   describe('of a running gateway', () => {
     beforeAll(async () => {
-      gateway = spawn(process.execPath, [MAIN, 'serve', '--config', config], { stdio: ['ignore', 'pipe', 'inherit'] })
+      gateway = spawn(process.execPath, [TURNPIKE, 'serve', '--config', config], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       await new Promise((resolve) => gateway.stdout!.once('data', resolve))
     })
     afterAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, CLIENTS, type ClientName, clientNames, httpRequest } from '../kit/clients.ts'
-import { ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 import { recordedEvents } from '../kit/journal.ts'
 import { until } from '../kit/processes.ts'
 import { ANSWER, agentLine, agentName, inLanes, ownProcesses, type Program, programs, turnsOf } from './kit.ts'
@@ -216,7 +216,7 @@ ${lines.join('')}routes:
     const asked = { text: session, session }
     const [protocol, ...own] = client.argv
     const named = front === 'zot' ? ['--session', session] : []
-    const args = [join(ROOT, 'src/cli/main.ts'), 'as', protocol!, '--config', config, ...own, ...named]
+    const args = [TURNPIKE, 'as', protocol!, '--config', config, ...own, ...named]
     const env = { ...process.env, ...('env' in client ? client.env(asked) : {}) }
     const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'ignore'] })
     const exited = new Promise((resolve) => child.once('exit', resolve))

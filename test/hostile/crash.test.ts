@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, type ClientName, clientNames } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 import { ANSWER, agentLine, agentName, allTurns, ownProcesses, type Program, programs, turnsOf } from './kit.ts'
 
@@ -32,7 +32,7 @@ describe('a gateway that is killed', { timeout: 600_000 }, () => {
   let url: string | undefined
 
   async function serve(): Promise<void> {
-    const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--config', join(folder, 'turnpike.yaml')]
+    const args = [TURNPIKE, 'serve', '--config', join(folder, 'turnpike.yaml')]
     // The next one on the same address takes over at once.
     if (url !== undefined) args.push('--port', new URL(url).port)
     gateway = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
 /** What a gateway holds: resident bytes, open files, processes of its agents. */
@@ -53,7 +53,7 @@ export async function serve(yaml: string, { under = [], env = {}, folder, port }
     ...under,
     process.execPath,
     `--max-old-space-size=${HEAP_MIB}`,
-    join(ROOT, 'src/cli/main.ts'),
+    TURNPIKE,
     'serve',
     ...(port === undefined ? [] : ['--port', String(port)]),
   ]

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { hostileAgentRules } from '../../src/conformance/index.ts'
 import { suiteOf } from '../kit/conformance.ts'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 import { hostileAgentOutcome } from '../kit/hostile.ts'
 
 /** The hostile kit that users have, on our own stand-ins. Each behaviour is tried on one of them, turn about; `EVERY=1` tries all. */
@@ -45,7 +44,7 @@ describe('our stand-ins, as the agent of a client that misbehaves', { concurrent
   afterAll(() => gateway.close())
 
   test.for(cells)('%s: %s', async ([protocol, name], { expect }) => {
-    const program = [process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, 'src/cli/main.ts')]
+    const program = [process.execPath, TURNPIKE]
     const args = [`TURNPIKE_URL=${gateway.url}`, ...program, 'as', ...STAND_INS[protocol]!]
     const target = { command: '/usr/bin/env', args, cwd: ROOT }
     const found = await hostileAgentOutcome(protocol, name, target)

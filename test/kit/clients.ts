@@ -1,9 +1,8 @@
 /** A client of each protocol, over HTTP and on stdio: one plain turn in, what the client would show out. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { loadCodec } from '../../codecs/index.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
-import { ROOT } from './gateway.ts'
+import { TURNPIKE } from './gateway.ts'
 
 /** A client's reading of an answer. `raw` is its whole input. */
 export interface Shown {
@@ -489,13 +488,9 @@ export function runTurnpike(
   speaker?: (child: ChildProcessWithoutNullStreams) => void,
 ): Promise<Ran> {
   return new Promise((resolve) => {
-    const child = spawn(
-      process.execPath,
-      ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/cli/main.ts'), ...args],
-      {
-        env: { ...process.env, ...env },
-      },
-    )
+    const child = spawn(process.execPath, [TURNPIKE, ...args], {
+      env: { ...process.env, ...env },
+    })
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

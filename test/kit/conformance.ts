@@ -10,7 +10,7 @@ import {
 } from '../../src/conformance/index.ts'
 import type { Scenario, Suite } from '../../src/conformance/kit/index.ts'
 import { loadSuites } from '../../src/conformance/suites.ts'
-import { ROOT } from './gateway.ts'
+import { ROOT, TURNPIKE } from './gateway.ts'
 
 /** A suite by its protocol, or `protocol@suite`. */
 export async function suiteOf(name: string): Promise<Suite> {
@@ -47,14 +47,13 @@ export async function clientOutcome(
   timeoutMs = 20_000,
 ): Promise<Outcome> {
   const checks = (await loadSuites(name.split('@')[0]!))!
-  const main = join(ROOT, 'src/cli/main.ts')
   return outcome(
     await testClient({
       suite: await suiteOf(name),
       ...(checks.program !== undefined && { program: checks.program }),
       command,
       cwd: ROOT,
-      standIn: [process.execPath, '--disable-warning=ExperimentalWarning', main, 'conformance', name, '--play'],
+      standIn: [process.execPath, TURNPIKE, 'conformance', name, '--play'],
       timeoutMs,
       hostEnv: process.env,
     }),

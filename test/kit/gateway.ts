@@ -15,8 +15,11 @@ import { type ConsoleParts, startServer } from '../../src/server.ts'
 export const ROOT = join(import.meta.dirname, '../..')
 export const AGENTS = join(ROOT, 'examples/agents')
 
+/** The built program, which starts in a tenth of the time of its sources. `build.ts` builds it before the tests. */
+export const TURNPIKE = join(ROOT, 'dist/turnpike.cjs')
+
 /** The program that starts agents. */
-export const STARTER = join(ROOT, 'src/backends/starter-main.ts')
+export const STARTER = join(ROOT, 'dist/starter.cjs')
 
 export interface TestGateway {
   url: string

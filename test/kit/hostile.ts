@@ -1,6 +1,4 @@
 /** Runs of the hostile kit, without the command line around them. */
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { BAD_ANSWERS } from '../../src/conformance/bad-answers.ts'
 import { demandOn, misbehaving } from '../../src/conformance/bad-player.ts'
 import { hostileScenario, judgeHostileAgent } from '../../src/conformance/hostile-agent.ts'
@@ -9,10 +7,7 @@ import { type ClientSeen, hostileAgentRules, runClient, runScenario, type Target
 import type { Behaviour, Verdict } from '../../src/conformance/kit/index.ts'
 import { loadSuites } from '../../src/conformance/suites.ts'
 import { suiteOf } from './conformance.ts'
-import { ROOT } from './gateway.ts'
-
-/** The sources are stripped and compiled once, not for every stand-in. */
-const hostEnv = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'turnpike-compile-cache') }
+import { ROOT, TURNPIKE } from './gateway.ts'
 
 /** A client that is run once for a behaviour. */
 export interface HostileClient {
@@ -28,16 +23,15 @@ export async function hostileClient(
   const suite = await suiteOf(protocol)
   const { program } = (await loadSuites(protocol.split('@')[0]!))!
   const run = async (name: Behaviour, naive: string, timeoutMs: number): Promise<ClientSeen> => {
-    const main = join(ROOT, 'src/cli/main.ts')
     const own = ['conformance', protocol, '--behaviour', name, '--play']
     const seen = await runClient(
       {
         ...(program !== undefined && { program }),
         command: command(naive),
         cwd: ROOT,
-        standIn: [process.execPath, '--disable-warning=ExperimentalWarning', main, ...own],
+        standIn: [process.execPath, TURNPIKE, ...own],
         timeoutMs,
-        hostEnv,
+        hostEnv: process.env,
       },
       misbehaving(suite, name),
     )
@@ -61,7 +55,7 @@ export async function hostileAgentOutcome(
   timeoutMs = 20_000,
 ): Promise<string> {
   const suite = await suiteOf(protocol)
-  const options = { suite, timeoutMs, hostEnv }
+  const options = { suite, timeoutMs, hostEnv: process.env }
   const { run, fault } = await runScenario(hostileScenario(name, suite), target, options, [])
   if (fault) throw new Error(fault.message)
   const { demand } = hostileAgentRules(suite).find((rule) => rule.name === name)!

@@ -13,10 +13,9 @@ import {
   summary,
 } from '../../src/matrix/index.ts'
 import { ITEMS } from '../../src/model/index.ts'
-import { startGateway, type TestGateway } from '../kit/gateway.ts'
+import { startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const MAIN = join(ROOT, 'src/cli/main.ts')
 const PAGE = join(ROOT, 'docs/matrix.md')
 const BETWEEN = /(?<=<!-- matrix -->\n)[\s\S]*?(?=<!-- \/matrix -->)/
 
@@ -125,7 +124,7 @@ function counts({ counts: { kept, served, weakened, lost } }: Pair): string {
 
 describe('turnpike matrix', () => {
   const ran = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, 'matrix', ...args], { encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [TURNPIKE, 'matrix', ...args], { encoding: 'utf8' })
     return { status, stdout, stderr }
   }
 

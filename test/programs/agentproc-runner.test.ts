@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 import { describeWith, installed, makePlace, type Place } from './kit.ts'
 
@@ -75,7 +75,7 @@ describeWith('the AgentProc runner 0.14', [PACKAGE], () => {
 
     beforeAll(async () => {
       if (how === 'alone') return
-      const args = [join(ROOT, 'src/cli/main.ts'), 'serve', '--port', '0', '--config', place.config]
+      const args = [TURNPIKE, 'serve', '--port', '0', '--config', place.config]
       gateway = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
       await once(gateway.stdout!, 'data')
     })

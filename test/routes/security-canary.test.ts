@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENTS, clientNames, httpRequest } from '../kit/clients.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 import { until } from '../kit/processes.ts'
 
 const AGENT = join(ROOT, 'test/kit/agents/tells-all.mjs')
@@ -119,8 +119,7 @@ store: { path: ./data/turnpike.db }
 `,
     )
     // Without a mask, so that only what the gateway itself does keeps others out of its files.
-    const main = join(ROOT, 'src/cli/main.ts')
-    gateway = spawn('/bin/sh', ['-c', 'umask 000; exec "$0" "$@"', process.execPath, main, 'serve'], {
+    gateway = spawn('/bin/sh', ['-c', 'umask 000; exec "$0" "$@"', process.execPath, TURNPIKE, 'serve'], {
       cwd: folder,
       env: {
         PATH: process.env['PATH'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp, clientNames, runTurnpike } from '../../kit/clients.ts'
-import { EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../../kit/gateway.ts'
+import { EXAMPLE_AGENTS, startGateway, type TestGateway, TURNPIKE } from '../../kit/gateway.ts'
 import { CHUNK_ARGS, chat, JSON_ARGS, type Line } from './kit.ts'
 
 const AGENT = join(import.meta.dirname, 'agent.mjs')
@@ -158,7 +158,7 @@ describe('the RFC through real processes', () => {
   })
 
   test('a client on stdio answers the question and cancels a turn while it runs', async () => {
-    const args = [join(ROOT, 'src/cli/main.ts'), 'as', 'qwen', '--config', config, '--agent', 'qwen', ...JSON_ARGS]
+    const args = [TURNPIKE, 'as', 'qwen', '--config', config, '--agent', 'qwen', ...JSON_ARGS]
     const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
     const say = (line: string): void => void child.stdin.write(`${line}\n`)
     const where = { session_id: 's', prompt_id: 'p2' }
