@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { POSTGRES_BIN } from './test/kit/postgres.ts'
+import { LongestFirst, SHARED } from './test/kit/sequencer.ts'
 
 /** Tests that also run with the gateway's record in PostgreSQL, which answers later than SQLite does. */
 const ALSO_ON_POSTGRES = ['controls', 'following', 'parking', 'session-memory'].map(
@@ -16,6 +17,11 @@ const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'idempotency', 
   (name) => `test/routes/${name}.test.ts`,
 )
 
+/** Tests of pure parts, which leave nothing behind in their process. */
+const PURE = ['codec-kit', 'codecs', 'config', 'conformance', 'framing', 'model', 'translate'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
 /** The program that many tests start. */
 const BUILD = 'test/kit/build.ts'
 
@@ -24,9 +30,13 @@ const everything: TestProjectInlineConfiguration = {
   test: {
     name: 'all',
     include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES],
+    exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES, ...PURE],
     globalSetup: BUILD,
   },
+}
+const shared: TestProjectInlineConfiguration = {
+  extends: true,
+  test: { name: SHARED, include: PURE, isolate: false, globalSetup: BUILD },
 }
 const onPostgres: TestProjectInlineConfiguration = {
   extends: true,
@@ -49,11 +59,12 @@ const forwarded: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
-    projects: POSTGRES_BIN === undefined ? [everything] : [everything, onPostgres, forwarded],
+    projects: POSTGRES_BIN === undefined ? [everything, shared] : [everything, shared, onPostgres, forwarded],
     exclude: ['**/node_modules/**'],
     pool: 'forks',
     // As many as there are processors: most of the time tests wait for processes, and one fewer would leave one idle.
     maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongestFirst },
     // Node.js programs that tests start compile their files once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/turnpike-compiled') },
     testTimeout: 60_000,
