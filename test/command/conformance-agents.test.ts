@@ -5,7 +5,7 @@ import { flawOutcome, flawTable, GOOD, outcomeOf, suiteOf } from '../kit/conform
 const OVER_HTTP = ['openharness.13.http-status', 'openharness.5.2.content-type', 'openharness.5.1.method']
 /** How long a flawed agent has for an answer or its end, in milliseconds; those that hang use all of it. */
 const PATIENCE_MS = 4_000
-vi.setConfig({ maxConcurrency: 4 })
+vi.setConfig({ maxConcurrency: 8 })
 const table = await flawTable()
 const flaws = Object.entries(table).flatMap(([name, rules]) => Object.keys(rules).map((rule) => [name, rule] as const))
 

@@ -16,7 +16,7 @@ const PATIENCE: Readonly<Record<string, number>> = {
   'anthropic.client.1.ends': 2_000,
 }
 
-vi.setConfig({ maxConcurrency: 4 })
+vi.setConfig({ maxConcurrency: 6 })
 const rules = (
   await Promise.all(
     PROTOCOLS.map(async (name) =>

@@ -5,13 +5,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { MODEL } from '../../src/conformance/index.ts'
 import { runTurnpike } from '../kit/clients.ts'
 import { GOOD, outcomeOf } from '../kit/conformance.ts'
-import { AGENTS, EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway } from '../kit/gateway.ts'
+import { AGENTS, EXAMPLE_AGENTS, ROOT, startGateway, type TestGateway, TURNPIKE } from '../kit/gateway.ts'
 
 const CODER = [process.execPath, ...GOOD['zot']!]
+vi.setConfig({ maxConcurrency: 4 })
 const FORMATS = ['--input-format', 'stream-json', '--output-format']
 
 describe('turnpike conformance', () => {
@@ -30,6 +31,7 @@ describe('turnpike conformance', () => {
         if (line.includes('x1')) return say({ type: 'response', command: '', success: false, error: 'no JSON' })
         const { id, type: command } = JSON.parse(line)
         say({ type: 'response', id, command, success: true, data: { pong: '\\u001b[31m' + 'x'.repeat(500) } })
+        if (command === 'prompt') say({ type: 'done', id })
       })`
     const args = [
       'conformance',
@@ -165,7 +167,7 @@ describe('turnpike conformance', () => {
   })
 })
 
-describe('our own', () => {
+describe('our own', { concurrent: true }, () => {
   let gateway: TestGateway
   let folder: string
   let config: string
@@ -181,12 +183,12 @@ describe('our own', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('shell script of an agent breaks no rule', async () => {
+  test('shell script of an agent breaks no rule', async ({ expect }) => {
     const { told } = await outcomeOf('agentproc', { command: join(AGENTS, 'helper.sh'), args: [], cwd: ROOT })
     expect(told.filter(({ status }) => status === 'broken')).toEqual([])
   })
 
-  test.each([
+  test.for<[name: string, agent: string, argv: string[]]>([
     ['zene', 'planner', ['zene', 'host', '--protocol', 'v1', '--bridge-compat', '--single-request']],
     ['zene', 'coder', ['zene', 'host', '--protocol', 'v1']],
     ['zene@stream', 'writer', ['zene', 'host', '--protocol', 'v1', '--single-request', 'false']],
@@ -198,21 +200,21 @@ describe('our own', () => {
     ['qwen', 'coder', ['qwen', ...FORMATS, 'stream-chunk-json']],
     ['qwen-code', 'writer', ['qwen-code', ...FORMATS, 'stream-json', '--include-partial-messages']],
     ['acp', 'planner', ['acp']],
-  ])('stand-in of %s in front of %s breaks no rule', async (name, agent, [protocol, ...own]) => {
+  ])('stand-in of %s in front of %s breaks no rule', async ([name, agent, [protocol, ...own]], { expect }) => {
     // Those on a running gateway are quick; what they say is the same as alone.
     const where = name === 'zot' ? ['--config', config] : []
     const variables = name === 'zot' ? [] : [`TURNPIKE_URL=${gateway.url}`]
-    const program = [process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, 'src/cli/main.ts')]
+    const program = [process.execPath, TURNPIKE]
     const args = [...variables, ...program, 'as', protocol!, ...where, '--agent', agent, ...own]
     expect((await outcomeOf(name, { command: '/usr/bin/env', args, cwd: ROOT })).told).toEqual([])
   })
 
-  test('HTTP endpoint breaks no rule', async () => {
+  test('HTTP endpoint breaks no rule', async ({ expect }) => {
     expect((await outcomeOf('openharness', { url: `${gateway.url}/v1/openharness` })).told).toEqual([])
   })
 })
 
-describe('our own endpoints for clients of models', () => {
+describe('our own endpoints for clients of models', { concurrent: true }, () => {
   const model = spawn(process.execPath, [join(ROOT, 'examples/agents/model.mjs'), '0'])
   let gateway: TestGateway
   beforeAll(async () => {
@@ -224,14 +226,14 @@ describe('our own endpoints for clients of models', () => {
     model.kill()
   })
 
-  test.each([
+  test.for<[name: string, base: string, agent: string, warned: string[]]>([
     ['openai', '/v1', 'coder', ['openai-chat.2.length', 'openai-chat.2.schema']],
     ['openai', '/openai/v1', 'model', ['openai-chat.2.length', 'openai-chat.2.schema']],
     ['openai@responses', '/v1', 'coder', ['openai-responses.2.incomplete']],
     ['openai@responses', '/v1', 'model', ['openai-responses.2.incomplete']],
     ['anthropic', '', 'coder', ['anthropic.2.max-tokens']],
     ['anthropic', '/anthropic', 'model', ['anthropic.2.max-tokens']],
-  ])('%s at %s in front of %s breaks no rule', async (name, base, agent, warned) => {
+  ])('%s at %s in front of %s breaks no rule', async ([name, base, agent, warned], { expect }) => {
     const outcome = await outcomeOf(name, { url: `${gateway.url}${base}` }, 10_000, { [MODEL]: agent })
     // Agents have no limit of tokens and keep to no schema.
     expect({ broken: outcome.broken, warned: outcome.warned }).toEqual({ broken: [], warned })

@@ -7,7 +7,7 @@ import type { Sessions } from '../../src/engine/session/sessions.ts'
 import { type Command, fault, type TurnEvent, type TurnStart } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, plainClient, settingsOf } from '../kit/engine-parts.ts'
-import { ANSWER, DONE, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
+import { ANSWER, DONE, LIMITS, type PlainBack, PlainHost, plainAgent, ROUTE, start } from '../kit/plain.ts'
 
 const DOWN = fault('agent-unavailable', 'down')
 
@@ -111,7 +111,9 @@ describe('a request for a turn', () => {
   })
 
   test('that begins a session instead of another one runs in the mode that was set for that', async () => {
-    const { ask, recorder } = admitting([named('a', QUICK, { pool: { warm: 0, max: 9, idle: 1000 } })])
+    // An agent that never says that it took the mode.
+    const limits = { ...LIMITS, start: 50 }
+    const { ask, recorder } = admitting([named('a', QUICK, { pool: { warm: 0, max: 9, idle: 1000 }, limits })])
     await ask().ended
     await recorder.flush()
     const key = { tenant: 'local', agent: 'a', session: 's', conversation: '' }

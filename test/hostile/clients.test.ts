@@ -82,43 +82,65 @@ const head = (path: string, ...lines: string[]): string =>
 const JSON_LINE = 'Content-Type: application/json'
 
 describe('clients that are slow', () => {
-  test('with their headers are cut off', async () => {
-    const wires = Array.from({ length: 20 }, () => new Wire(gateway.port).write(head('/v1/turns')))
-    await Promise.all(wires.map(({ closed }) => closed))
-    expect(wires.map(({ statuses }) => statuses)).toEqual(Array(20).fill([408]))
-  })
-
-  test.each(clientNames)('with their body are told so by %s, and cut off', async (front) => {
-    const { path } = CLIENTS[front]
-    const wire = new Wire(gateway.port).write(`${head(path, JSON_LINE, 'Content-Length: 1000')}\r\n{"a`)
-    const drip = setInterval(() => wire.write(' '), 100)
-    await wire.closed
-    clearInterval(drip)
-    expect(wire.statuses).toEqual([408])
-    expect(wire.text).toContain('The request body timed out')
-  })
-
-  test.each([
+  const UNWANTED: readonly [method: string, path: string, status: number][] = [
     ['POST', '/v1/nothing', 404],
     ['PUT', '/v1/turns', 405],
     ['GET', '/healthz', 200],
     ['GET', '/v1/agents', 401],
     ['POST', '/v1/stdio/nothing', 401],
     ['POST', '/v1/turns', 417],
-  ])('with a body that nobody wants are cut off behind their answer: %s %s', async (method, path, status) => {
-    const wire = new Wire(gateway.port)
-    const expectation = status === 417 ? 'Expect: nothing\r\n' : ''
-    wire.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${expectation}Content-Length: 100000\r\n\r\n`)
+  ]
+  /** All of them run into a limit, so they do it at the same time. */
+  const wires = new Map<string, Promise<Wire>>()
+
+  /** Sends a request whose body comes a space at a time, until the gateway closes. */
+  async function dripping(start: string): Promise<Wire> {
+    const wire = new Wire(gateway.port).write(start)
     const drip = setInterval(() => wire.write(' '), 100)
     await wire.closed
     clearInterval(drip)
-    expect(wire.statuses).toEqual([status])
+    return wire
+  }
+  /** Sends the beginning of a request and no more, until the gateway closes. */
+  async function stuck(start: string): Promise<Wire> {
+    const wire = new Wire(gateway.port).write(start)
+    await wire.closed
+    return wire
+  }
+
+  beforeAll(() => {
+    for (let at = 0; at < 20; at += 1) wires.set(`headers ${at}`, stuck(head('/v1/turns')))
+    for (const front of clientNames) {
+      wires.set(front, dripping(`${head(CLIENTS[front].path, JSON_LINE, 'Content-Length: 1000')}\r\n{"a`))
+    }
+    for (const [method, path, status] of UNWANTED) {
+      const expectation = status === 417 ? 'Expect: nothing\r\n' : ''
+      const start = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${expectation}Content-Length: 100000\r\n\r\n`
+      wires.set(`${method} ${path}`, dripping(start))
+    }
+    wires.set('stand-in', stuck(`${head('/v1/stdio/zot', 'Transfer-Encoding: chunked')}\r\n1\r\n{\r\n`))
   })
 
+  test('with their headers are cut off', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, (_, at) => wires.get(`headers ${at}`)!))
+    expect(all.map(({ statuses }) => statuses)).toEqual(Array(20).fill([408]))
+  })
+
+  test.each(clientNames)('with their body are told so by %s, and cut off', async (front) => {
+    const wire = await wires.get(front)!
+    expect(wire.statuses).toEqual([408])
+    expect(wire.text).toContain('The request body timed out')
+  })
+
+  test.each(UNWANTED)(
+    'with a body that is not wanted are cut off after their answer: %s %s',
+    async (method, path, status) => {
+      expect((await wires.get(`${method} ${path}`)!).statuses).toEqual([status])
+    },
+  )
+
   test('with the first line of a stand-in are cut off', async () => {
-    const wire = new Wire(gateway.port).write(`${head('/v1/stdio/zot', 'Transfer-Encoding: chunked')}\r\n1\r\n{\r\n`)
-    await wire.closed
-    expect(wire.text).toContain('HTTP/1.1 200')
+    expect((await wires.get('stand-in')!).text).toContain('HTTP/1.1 200')
   })
 
   test('and never read their answer are dropped, while others are served and memory stays flat', async () => {
@@ -289,15 +311,24 @@ describe('clients that send what they should not', () => {
     expect(statuses).toEqual(clientNames.map(() => 415))
   })
 
-  test.each(clientNames)('a body without an end is cut by %s soon after it is refused', async (front) => {
-    const wire = new Wire(gateway.port).write(
-      `${head(CLIENTS[front].path, JSON_LINE, 'Transfer-Encoding: chunked')}\r\n`,
-    )
-    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
-    const more = setInterval(() => wire.write(chunk), 20)
-    await wire.closed
-    clearInterval(more)
-    expect(wire.statuses).toEqual([413])
+  describe('whose body has no end', () => {
+    let wires: ReadonlyMap<string, Promise<Wire>>
+    beforeAll(() => {
+      wires = new Map(clientNames.map((front) => [front, endless(CLIENTS[front].path)]))
+    })
+
+    async function endless(path: string): Promise<Wire> {
+      const wire = new Wire(gateway.port).write(`${head(path, JSON_LINE, 'Transfer-Encoding: chunked')}\r\n`)
+      const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+      const more = setInterval(() => wire.write(chunk), 20)
+      await wire.closed
+      clearInterval(more)
+      return wire
+    }
+
+    test.each(clientNames)('are cut off by %s soon after they are refused', async (front) => {
+      expect((await wires.get(front)!).statuses).toEqual([413])
+    })
   })
 
   test.each(clientNames)('a client of HTTP/1.0 is answered by %s, without chunks', async (front) => {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StoreLocation } from '../../src/contract/index.ts'
-import { ROOT } from '../kit/gateway.ts'
+import { TURNPIKE } from '../kit/gateway.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { pidsOf, until } from '../kit/processes.ts'
 import { allTurns, type KeptTurn, turnsIn } from './kit.ts'
@@ -43,7 +43,7 @@ async function ask(gateway: Served, agent: string, key: string): Promise<Told> {
 
 /** A stand-in that runs its turn itself, with the configuration in a folder. */
 function standIn(folder: string): { child: ChildProcess; said: Promise<string> } {
-  const args = [join(ROOT, 'src/cli/main.ts'), 'as', 'zene', '--config', join(folder, 'turnpike.yaml')]
+  const args = [TURNPIKE, 'as', 'zene', '--config', join(folder, 'turnpike.yaml')]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, XDG_RUNTIME_DIR: folder },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -82,7 +82,12 @@ const KINDS: readonly Kind[] = [
 ]
 const USABLE = KINDS.filter(({ kind }) => kind !== 'postgres' || POSTGRES_BIN !== undefined)
 
-describe.each(USABLE)('processes that share a store: $kind', { timeout: 60_000 }, ({ open }) => {
+// At the same time, because most of it is waiting.
+describe.each(USABLE)('processes that share a store: $kind', { timeout: 60_000, concurrent: true }, ({ open }) => {
+  describe('', { sequential: true }, () => scene(open))
+})
+
+function scene(open: Kind['open']): void {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-leases-'))
   const GO = join(folder, 'go')
   const BEGUN = join(folder, 'begun')
@@ -177,4 +182,4 @@ store: ${JSON.stringify(store.at)}
     expect(await ask(stopped, 'held', 'later')).toMatchObject({ outcome: 'completed', text: 'done' })
     expect(await ask(stopped, 'held', 'stopped')).toMatchObject({ outcome: 'completed', text: 'done' })
   })
-})
+}

@@ -7,7 +7,7 @@ import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgre
 import { turnsIn } from './kit.ts'
 import { type Served, serve } from './served.ts'
 
-const SESSIONS = 12
+const SESSIONS = 6
 /** How often a client asks for the same request again, one replica after the other. */
 const TRIES = 200
 

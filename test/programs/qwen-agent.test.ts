@@ -53,7 +53,9 @@ describeWith('Qwen Code 0.24.4 as the agent', [CLI], () => {
     const args = [CLI, ...streams, '--approval-mode', 'default']
     const agent = { protocol: 'qwen-code', command: process.execPath, args, cwd: join(folder, 'work'), env }
     gateway = await startGateway(
-      `agents: { qwen: ${JSON.stringify({ ...agent, pool: { max: 2 } })} }
+      // A CLI that gives its place to the next session takes its time to exit, which is not waited for.
+      `limits: { grace: 200ms }
+agents: { qwen: ${JSON.stringify({ ...agent, pool: { max: 2 } })} }
 routes: [{ agent: qwen, approvals: allow }]
 `,
     )
