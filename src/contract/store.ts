@@ -266,6 +266,11 @@ export interface Store extends KeyStore {
    * renewed. So a process is not given up because the machine slept or its clock was set, if it renews soon after that.
    */
   lapseLease(lease: LeaseRef, now: number, lastCallMs: number): Awaitable<boolean>
+  /**
+   * A number that differs from an earlier one when another process has changed the store meanwhile. Absent where only
+   * reading can tell.
+   */
+  version?(): number
   /** True when another owner has a lease at `now`. */
   hasOtherLease(owner: string, now: number): Awaitable<boolean>
   /** Gives up a lease. */

@@ -292,6 +292,10 @@ class SqliteStore implements Store {
     })
   }
 
+  version(): number {
+    return this.#now(() => this.#sql.version.get()!['data_version'] as number)
+  }
+
   hasOtherLease(owner: string, now: number): Awaitable<boolean> {
     return this.#do(() => this.#sql.otherLease.get(owner, now) !== undefined)
   }

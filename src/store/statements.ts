@@ -39,6 +39,7 @@ const SQL = {
   commit: 'COMMIT',
   savepoint: 'SAVEPOINT work',
   release: 'RELEASE work',
+  version: 'PRAGMA data_version',
 
   openSession: `
     INSERT INTO sessions (id, tenant, agent, session, conversation, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -288,7 +288,7 @@ test.each(['is known', 'is found out'] as const)('that the store cannot be writt
   const claim = (): never => {
     throw failing
   }
-  const broken = new Proxy(store, { get: (of, name: keyof Store) => (name === 'claim' ? claim : of[name].bind(of)) })
+  const broken = new Proxy(store, { get: (of, name: keyof Store) => (name === 'claim' ? claim : of[name]?.bind(of)) })
   conversations = new Conversations({
     store: broken,
     turns,

@@ -56,10 +56,13 @@ describe('the sessions in memory', () => {
   test('are found by their whole key', () => {
     sessions.open(recordOf('a', { conversation: 'c' }), lasting(), false)
     const key = { tenant: 'local', agent: 'plain', session: 'a', conversation: 'c' }
-    expect(sessions.live.find(key)?.id).toBe('a')
+    expect(sessions.live.find(key)?.record.id).toBe('a')
     for (const other of [{ tenant: 'x' }, { agent: 'x' }, { session: 'x' }, { conversation: '' }]) {
       expect(sessions.live.find({ ...key, ...other })).toBeUndefined()
     }
+    expect(sessions.live.find({ ...key, session: 'ac', conversation: '' })).toBeUndefined()
+    sessions.live.get('a')!.close()
+    expect(sessions.live.find(key)).toBeUndefined()
   })
 
   test('forget one that is closed, and not one that took its place', () => {

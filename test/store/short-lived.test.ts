@@ -43,6 +43,7 @@ type Reads =
   | 'spentOf'
   | 'unfinishedTurns'
   | 'usageOf'
+  | 'version'
 
 /** Everything that writes, in an order that has something to write each time. */
 const WRITES = {

@@ -34,6 +34,29 @@ it('tells the version of a file without changing it', async () => {
   await expect(storeVersion(at)).rejects.toMatchObject({ code: 'damaged' })
 })
 
+it('has another version once another process has changed the file, and only then', async () => {
+  const path = newPath()
+  const [store, other] = [open(path), open(path)]
+  const versions = [store.version!()]
+  const note = (): unknown => versions.push(store.version!())
+  await store.openSession(KEY, 'S1', 1)
+  note()
+  await store.commit()
+  note()
+  await other.readSession('S1')
+  note()
+  await other.setSession('S1', { model: 'opus' })
+  note()
+  await other.commit()
+  note()
+  await store.setSession('S1', { mode: 'plan' })
+  note()
+  const names = versions.map((version) => versions.indexOf(version))
+  expect(names).toEqual([0, 0, 0, 0, 0, 5, 5])
+  await store.close()
+  await other.close()
+})
+
 it('reads losses that were recorded without a side: those of the client are the last ones', async () => {
   const store = open(':memory:')
   const { id: session } = await store.openSession(KEY, 'S1', 1)

@@ -30,6 +30,7 @@ type Read =
   | 'unfinishedTurns'
   | 'lostTurns'
   | 'hasOtherLease'
+  | 'version'
   | 'readEvents'
   | 'spentOf'
   | 'close'

@@ -33,13 +33,34 @@ export class SessionOpener {
     if (!this.#watch.writable) return this.#unwritten(key, at)
     if (this.forwarding) return this.forwarding.take(key).catch((error: unknown) => this.#failed(error, key, at))
     try {
-      const known = this.#store.findSession(key)
-      const record =
-        known instanceof Promise ? known.then((found) => this.#use(found, key, at)) : this.#use(known, key, at)
+      const record = this.#remembered(key, at) ?? this.#read(key, at)
       return record instanceof Promise ? record.catch((error: unknown) => this.#failed(error, key, at)) : record
     } catch (error) {
       return this.#failed(error, key, at)
     }
+  }
+
+  /**
+   * The record of a session in memory, in a store that can tell whether another process has changed it: then it is read
+   * again first.
+   */
+  #remembered(key: SessionKey, at: number): SessionRecord | undefined {
+    const live = this.#sessions.live.find(key)
+    const version = live && this.#store.version?.()
+    if (version === undefined) return undefined
+    if (live!.asOf !== version) {
+      const known = this.#store.findSession(key)
+      if (!known || known instanceof Promise || known.id !== live!.record.id) return undefined
+      live!.adopt(known)
+      live!.asOf = version
+    }
+    this.#recorder.touch(live!.record.id, at)
+    return live!.record
+  }
+
+  #read(key: SessionKey, at: number): Awaitable<SessionRecord> {
+    const known = this.#store.findSession(key)
+    return known instanceof Promise ? known.then((found) => this.#use(found, key, at)) : this.#use(known, key, at)
   }
 
   /** A known session is used again; another one is created. */
@@ -55,7 +76,7 @@ export class SessionOpener {
   }
 
   async #unwritten(key: SessionKey, at: number): Promise<SessionRecord> {
-    const known = this.#sessions.live.find(key) ?? (await this.#store.findSession(key))
+    const known = this.#sessions.live.find(key)?.record ?? (await this.#store.findSession(key))
     return known ?? { ...key, id: newId(), createdAt: at, usedAt: at }
   }
 

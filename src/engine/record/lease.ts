@@ -70,6 +70,8 @@ export class Lease {
   #serves = false
   #taking: Promise<LeaseRef> | undefined
   #renewing = false
+  /** The version of the store at which no other process had a lease. */
+  #aloneAt: number | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: LeaseParts, turns: LeasedTurns) {
@@ -94,8 +96,13 @@ export class Lease {
    */
   alone(): Awaitable<boolean> {
     if (!this.#serves || !this.#held) return false
-    const shared = this.#parts.store.hasOtherLease(this.#owner, this.#parts.now())
-    return shared instanceof Promise ? shared.then((so) => !so) : !shared
+    const { store, now } = this.#parts
+    const version = store.version?.()
+    if (version !== undefined && version === this.#aloneAt) return true
+    const shared = store.hasOtherLease(this.#owner, now())
+    if (shared instanceof Promise) return shared.then((so) => !so)
+    this.#aloneAt = shared ? undefined : version
+    return !shared
   }
 
   /** True when this process has the lease of a turn. */

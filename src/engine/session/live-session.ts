@@ -34,6 +34,8 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   #idle: NodeJS.Timeout | undefined
   /** Set while another process has run a turn of it more recently. */
   #absence: Absence | undefined
+  /** The version of the store up to which its record is that of the store. */
+  asOf: number | undefined
   /** When its last turn was done, on a clock that is never set. */
   idleSince = elapsed()
   /** The output of its agent while no turn ran. */

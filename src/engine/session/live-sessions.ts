@@ -1,4 +1,4 @@
-import type { SessionKey, SessionRecord } from '../../contract/index.ts'
+import type { SessionKey } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import type { AgentPool } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
@@ -7,9 +7,11 @@ import type { LiveSession } from './live-session.ts'
 /** The sessions in memory. */
 export class LiveSessions {
   readonly #byId = new Map<Id, LiveSession>()
+  readonly #byKey = new Map<string, LiveSession>()
 
   add(session: LiveSession): void {
     this.#byId.set(session.record.id, session)
+    this.#byKey.set(keyText(session.record), session)
   }
 
   get(id: Id): LiveSession | undefined {
@@ -20,6 +22,8 @@ export class LiveSessions {
   delete(session: LiveSession): void {
     const { id } = session.record
     if (this.#byId.get(id) === session) this.#byId.delete(id)
+    const key = keyText(session.record)
+    if (this.#byKey.get(key) === session) this.#byKey.delete(key)
   }
 
   /** All of them. */
@@ -27,13 +31,9 @@ export class LiveSessions {
     return this.#byId.values()
   }
 
-  /** The record of the session with this key. */
-  find({ tenant, agent, session, conversation }: SessionKey): SessionRecord | undefined {
-    for (const { record } of this.#byId.values()) {
-      const same = record.tenant === tenant && record.agent === agent && record.session === session
-      if (same && record.conversation === conversation) return record
-    }
-    return undefined
+  /** The session with this key. */
+  find(key: SessionKey): LiveSession | undefined {
+    return this.#byKey.get(keyText(key))
   }
 
   /** A session of the agent whose process is ready and has no turn. */
@@ -64,4 +64,9 @@ export class LiveSessions {
     oldest?.release()
     return oldest !== undefined
   }
+}
+
+/** A key as one text. The lengths tell where each of its texts ends, whatever clients have written in them. */
+function keyText({ tenant, agent, session, conversation }: SessionKey): string {
+  return `${tenant.length} ${agent.length} ${session.length} ${tenant}${agent}${session}${conversation}`
 }

@@ -33,7 +33,7 @@ export class Sessions {
     const known = this.live.get(record.id)
     if (known) {
       known.nextPool = this.#pool(agent)
-      known.adopt(record)
+      if (record !== known.record) known.adopt(record)
       return known
     }
     const session = new LiveSession(record, this.#pool(agent), used, this.#peers)
