@@ -25,7 +25,7 @@ export {
 } from './json-rpc.ts'
 export { isJsonSchema } from './json-schema.ts'
 export { type Entry, messageLine } from './lines.ts'
-export { dropped, invented, nonTextLosses, unparsed, weakened } from './losses.ts'
+export { dropped, invented, nonTextLosses, unparsed, weakened, wellFormed } from './losses.ts'
 export { isJsonType, isLinesType, isLineType } from './media-types.ts'
 export { answeredHistory, flatToolName, strayReply } from './model-history.ts'
 export { type CallResult, type ModelAnswer, type ModelApi, type ModelCall, ModelTurn } from './model-turn.ts'

@@ -23,6 +23,13 @@ export function unparsed(item: Item, field?: string): Loss {
   return loss('unparsed', item, field, 'unknown')
 }
 
+/** A text as UTF-8 holds it: half a character becomes U+FFFD, a loss. */
+export function wellFormed(text: string, report: (loss: Loss) => void, field?: string): string {
+  const whole = text.toWellFormed()
+  if (whole !== text) report(loss('weakened', 'part.text', field, 'too-narrow'))
+  return whole
+}
+
 function loss(kind: Loss['kind'], item: Item, field: string | undefined, why: Why): Loss {
   return field === undefined ? { kind, item, why, count: 1 } : { kind, item, field, why, count: 1 }
 }

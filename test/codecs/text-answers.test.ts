@@ -58,4 +58,13 @@ describe.each(FRONTS)('%s', (_name, codec, argv, stdin, completed, failed) => {
     const isWhole = printed.join('').includes('Looking.')
     expect(count('text-delta') > 0).toBe(!isWhole)
   })
+  test('half a character is a loss', () => {
+    const drive = driveFront(codec, { argv })
+    drive.link.open?.()
+    drive.feed(...stdin)
+    drive.link.decodeEnd?.('eof')
+    drive.play([...message('m1', 'a\ud800b'), COMPLETED])
+    expect(drive.sent).toEqual(['a\ufffdb'])
+    expect(drive.losses).toContainEqual({ kind: 'weakened', item: 'part.text', why: 'too-narrow', count: 1 })
+  })
 })

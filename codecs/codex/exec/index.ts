@@ -7,6 +7,7 @@ import {
   TurnEmitter,
   unparsed,
   weakened,
+  wellFormed,
   withInstruction,
 } from '../../../src/codec-kit/index.ts'
 import {
@@ -85,7 +86,8 @@ export class ExecBack implements BackLink {
     if (start.ext && start.ext.protocol !== PROTOCOL) out.report(dropped('ext', start.ext.protocol))
     const args = argumentsOf(this.#context.process?.args ?? [], start.options, resumed)
     this.#ports.open({ kind: 'process', args, stdin: 'end' })
-    this.#ports.send(promptOf(start, (loss) => out.report(loss)))
+    const report = (loss: Loss): void => out.report(loss)
+    this.#ports.send(wellFormed(promptOf(start, report), report))
   }
 
   #read(run: Run, line: v.InferOutput<typeof Line>, raw: string): void {

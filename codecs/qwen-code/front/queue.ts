@@ -1,4 +1,4 @@
-import { dropped, nonTextLosses, PromptQueue, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, nonTextLosses, PromptQueue, weakened, wellFormed } from '../../../src/codec-kit/index.ts'
 import type { Answer } from '../../../src/contract/index.ts'
 import type { CommandOf, Ext, Fault, Id, Part, TurnEvent, TurnView } from '../../../src/model/index.ts'
 import { CONTINUE, PROTOCOL } from '../wire.ts'
@@ -96,7 +96,10 @@ export class QwenCodeQueue extends PromptQueue<Waiting, Active> {
         if (event.outcome !== 'completed' && view.text !== '')
           this.#client.ports.report(dropped('text-delta', 'message'), exchange)
         if (this.#asks.decides) this.#asides(view, exchange)
-        this.#print(event, view.text)
+        this.#print(
+          event,
+          wellFormed(view.text, (loss) => this.#client.ports.report(loss, exchange)),
+        )
       }
       this.#over(active, event)
     }

@@ -1,4 +1,4 @@
-import { nonTextLosses } from '../../../src/codec-kit/index.ts'
+import { nonTextLosses, wellFormed } from '../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../src/contract/index.ts'
 import type { Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
 
@@ -6,7 +6,7 @@ import type { Id, TurnEvent, TurnView } from '../../../src/model/index.ts'
 export function writeText(ports: FrontPorts, exchange: Id, event: TurnEvent, view: TurnView): void {
   if (event.type !== 'turn-end') return
   for (const loss of nonTextLosses(view)) ports.report(loss, exchange)
-  if (view.text !== '') ports.send(view.text)
+  if (view.text !== '') ports.send(wellFormed(view.text, (loss) => ports.report(loss, exchange)))
   if (event.outcome !== 'completed') warn(ports, event.fault?.message ?? `The turn was ${event.outcome}.`)
 }
 

@@ -1,4 +1,4 @@
-import { dropped, invented, weakened, withInstruction } from '../../../src/codec-kit/index.ts'
+import { dropped, invented, weakened, wellFormed, withInstruction } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Command,
@@ -78,11 +78,11 @@ function milliseconds(total: number): number {
 }
 
 function promptOf(start: TurnStart, report: Report): string {
-  const prompt = textOf(start.input).toWellFormed()
+  const prompt = wellFormed(textOf(start.input), report, 'prompt')
   const { systemPrompt } = start.options
   if (systemPrompt === undefined) return prompt
   report(weakened('option.systemPrompt', 'prompt'))
-  return withInstruction(systemPrompt.toWellFormed(), prompt)
+  return withInstruction(wellFormed(systemPrompt, report, 'prompt'), prompt)
 }
 
 /** The `cancel` line of a running turn. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dropped, isLineType, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, isLineType, wellFormed } from '../../../src/codec-kit/index.ts'
 import {
   type Frame,
   type FrontContext,
@@ -98,11 +98,7 @@ class ClawrunFront implements FrontLink {
   }
 
   #text(view: TurnView, exchange: Id): string {
-    const text = view.text.toWellFormed()
-    if (text !== view.text) {
-      this.#ports.report(weakened('part.text', 'text', 'too-narrow'), exchange)
-    }
-    return text
+    return wellFormed(view.text, (loss) => this.#ports.report(loss, exchange), 'text')
   }
 
   #refuse(message: string, http: number): void {

@@ -1,4 +1,4 @@
-import { dropped, invented, weakened } from '../../../src/codec-kit/index.ts'
+import { dropped, invented, wellFormed } from '../../../src/codec-kit/index.ts'
 import {
   append,
   type Fault,
@@ -47,11 +47,8 @@ export function faultOf(view: TurnView, shape: Shape): Fault | undefined {
 
 /** The ending of a run from its view; what it cannot carry goes to `report`. */
 export function endingOf(run: Ended, view: TurnView, failed: Fault | undefined, report: (loss: Loss) => void): Ending {
-  const text = view.text.toWellFormed()
-  if (failed && text !== '') report(dropped('text-delta', 'text', 'policy'))
-  if (!failed && text !== view.text) {
-    report(weakened('part.text', 'text', 'too-narrow'))
-  }
+  const text = failed ? '' : wellFormed(view.text, report, 'text')
+  if (failed && view.text !== '') report(dropped('text-delta', 'text', 'policy'))
   if (failed?.ext && (run.shape === 'flat' || failed.ext.protocol !== PROTOCOL)) report(lostExt)
   if (view.end?.ext && view.end.ext.protocol !== PROTOCOL) report(lostExt)
   const ext = ownExt(view.end?.ext)

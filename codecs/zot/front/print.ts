@@ -1,4 +1,4 @@
-import { dropped, nonTextLosses } from '../../../src/codec-kit/index.ts'
+import { dropped, nonTextLosses, wellFormed } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -62,7 +62,7 @@ export class PrintSession implements FrontLink {
     if (event.outcome === 'cancelled') this.#close(TERMINATED)
     else if (event.outcome === 'failed') this.#fail(event.fault?.message ?? 'the turn failed')
     else {
-      if (!this.#writer) this.#print(view)
+      if (!this.#writer) this.#print(view, exchange)
       this.#close(0)
     }
   }
@@ -94,9 +94,9 @@ export class PrintSession implements FrontLink {
   }
 
   /** The last message of the agent that has a text; an empty answer prints nothing. */
-  #print(view: TurnView): void {
-    const last = spokenIn(view).at(-1)
-    if (last) this.#ports.send(last.text.replace(/\n$/, ''))
+  #print(view: TurnView, exchange: Id): void {
+    const text = spokenIn(view).at(-1)?.text.replace(/\n$/, '')
+    if (text !== undefined) this.#ports.send(wellFormed(text, (loss) => this.#ports.report(loss, exchange)))
   }
 
   /** Reports what is not printed: all but a text, the messages before the last, and that too where the turn failed. */

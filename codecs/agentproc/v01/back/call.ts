@@ -1,4 +1,4 @@
-import { dropped } from '../../../../src/codec-kit/index.ts'
+import { dropped, wellFormed } from '../../../../src/codec-kit/index.ts'
 import type { BackContext } from '../../../../src/contract/index.ts'
 import {
   type CommandOf,
@@ -31,7 +31,7 @@ export function prepare(context: Context, start: CommandOf<'turn-start'>, report
   const attached = attachmentVariables(start.input, report)
   const refused = unstartable(context, start, attached['AGENT_ATTACHMENTS'] !== undefined)
   if (refused) return refused
-  const message = messageOf(start, report)
+  const message = wellFormed(messageOf(start, report), report)
   const values = placeholders(context, start, message)
   const onStdin = context.options.stdin === 'message'
   const stdinOnly = onStdin && tooLong(`AGENT_MESSAGE=${message}`)

@@ -1,4 +1,4 @@
-import { dropped, type EventTable, weakened, writeEvent } from '../../../../src/codec-kit/index.ts'
+import { dropped, type EventTable, weakened, wellFormed, writeEvent } from '../../../../src/codec-kit/index.ts'
 import type { FrontPorts } from '../../../../src/contract/index.ts'
 import type { Id, TurnEnd, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { AnswerWriter, isAnswer, UNSHOWN } from '../../answer-writer.ts'
@@ -46,7 +46,8 @@ export class SentinelWriter extends AnswerWriter {
   }
 
   #completed(view: TurnView): void {
-    const body = this.#form === 'whole' ? this.#wholeText(view) : this.#bodyText(view)
+    const text = this.#form === 'whole' ? this.#wholeText(view) : this.#bodyText(view)
+    const body = wellFormed(text, (loss) => this.report(loss))
     if (hasCarriageReturn(body)) this.report(weakened('part.text', undefined, 'too-narrow'))
     this.#sendSession()
     if (body !== '') this.#send(bodyLines(body))
