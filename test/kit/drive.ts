@@ -131,10 +131,10 @@ export interface FrontDrive {
   play(events: readonly TurnEvent[], exchange?: Id): void
 }
 
-/** Opens a front link; the context defaults to stdio without arguments. */
+/** Opens a front link; the context defaults to stdio without arguments. `now` is the time on its clock, if it has one. */
 export function driveFront(
   codec: AnyCodec,
-  { dialect, ...context }: { dialect?: string } & Partial<FrontContext> = {},
+  { dialect, now, ...context }: { dialect?: string; now?: number } & Partial<FrontContext> = {},
 ): FrontDrive {
   const half = dialectOf(codec, dialect).front
   if (!half) throw new Error('no front half')
@@ -198,6 +198,7 @@ export function driveFront(
       },
       losses: (exchange) => ledger(exchange).list,
       newId: () => `f${++ids}`,
+      ...(now !== undefined && { now: () => now }),
       close(exitCode) {
         result.exitCode ??= exitCode
       },

@@ -22,6 +22,8 @@ export interface Echo {
    * that goes on with a parked turn, results without their `output`.
    */
   input: readonly JsonText[]
+  /** The time of a request that goes on with a parked turn, in milliseconds since the epoch, where it is known. */
+  at?: number | undefined
 }
 
 /** Nothing is known of the request: its content is not kept. */
@@ -82,11 +84,12 @@ export function declaredIn({ request, tools }: Echo): ClientTool[] {
 }
 
 /** An echo as it is kept with the turn. */
-export function echoExt({ request, tools, input }: Echo): Ext | undefined {
+export function echoExt({ request, tools, input, at }: Echo): Ext | undefined {
   return entriesExt([
     ['request', request === '{}' ? undefined : request],
     ['tools', tools.length === 0 ? undefined : list(tools)],
     ['input', input.length === 0 ? undefined : list(input)],
+    ['at', at === undefined ? undefined : String(at)],
   ])
 }
 
@@ -94,10 +97,12 @@ export function echoExt({ request, tools, input }: Echo): Ext | undefined {
 export function readEcho(ext: Ext | undefined): Echo {
   const json = ownExt(ext)
   if (json === undefined) return NO_ECHO
+  const at = member(json, 'at')
   return {
     request: member(json, 'request') ?? '{}',
     tools: elements(member(json, 'tools') ?? '[]'),
     input: elements(member(json, 'input') ?? '[]'),
+    at: at === undefined ? undefined : Number(at),
   }
 }
 

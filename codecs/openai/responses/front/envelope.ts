@@ -44,7 +44,7 @@ export function responseJson({ ref, echo }: Envelope, of: Of, state: ResponseSta
   return object([
     ['id', quote(responseId(ref))],
     ['object', '"response"'],
-    ['created_at', String(Math.floor(of.startedAt / 1000))],
+    ['created_at', String(Math.floor((echo.at ?? of.startedAt) / 1000))],
     ['status', quote(status)],
     ['background', background],
     ['error', fault ? errorOf(fault) : 'null'],

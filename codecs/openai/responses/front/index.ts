@@ -78,7 +78,7 @@ class ResponsesFront implements FrontLink {
     )
     if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
     for (const cancel of before) this.#ports.command(cancel)
-    this.#echo = echoTo(request, command)
+    this.#echo = echoTo(request, command, this.#ports.now?.())
     this.#answer = this.#answerTo(request)
     this.#ports.command(command, this.#answer)
   }
@@ -152,7 +152,8 @@ class ResponsesFront implements FrontLink {
 const OUTPUT: ReadonlySet<string> = new Set(['output'])
 
 /** What later answers say of a request. The record of its turn has the results of calls. */
-function echoTo({ repeated, raw }: ResponsesRequest, { type }: Command): Echo {
-  const input = type === 'ask-reply' ? raw.latest.map((item) => rest(item, OUTPUT)!) : raw.system
-  return { request: repeated, tools: raw.tools, input }
+function echoTo({ repeated, raw }: ResponsesRequest, { type }: Command, at: number | undefined): Echo {
+  const common = { request: repeated, tools: raw.tools }
+  if (type !== 'ask-reply') return { ...common, input: raw.system }
+  return { ...common, input: raw.latest.map((item) => rest(item, OUTPUT)!), at }
 }

@@ -111,14 +111,15 @@ describe('a response', () => {
   test('that goes on with results repeats the request that brought them', () => {
     const result = { type: 'function_call_output', call_id: CALL_ID, output: '7' }
     const said = { type: 'message', role: 'user', content: 'And now?' }
-    const live = ask({ input: [result, said], previous_response_id: 'resp_t1', instructions: 'Be brief.' })
+    const body = { input: [result, said], previous_response_id: 'resp_t1', instructions: 'Be brief.' }
+    const live = ask(body, {}, 5_300)
     const { output: _, ...place } = result
     const request = { previous_response_id: 'resp_t1', instructions: 'Be brief.' }
-    expect(echoOf(live)).toEqual({ protocol: 'openai', json: json({ request, input: [place, said] }) })
+    expect(echoOf(live)).toEqual({ protocol: 'openai', json: json({ request, input: [place, said], at: 5_300 }) })
     const settled = event('ask-settled', { ask: 'a', how: 'answered', ext: echoOf(live) })
     const rest = [settled, OPEN, text('7!'), CLOSE, END]
     live.play(rest)
-    expect(responseOf(live)).toMatchObject(request)
+    expect(responseOf(live)).toMatchObject({ ...request, created_at: 5 })
     const later = stored('resp_t1_dsecret', 'stream=true')
     later.play([accepted(), STARTED, call('a', '{}'), parked(toolAsk('a')), ...rest])
     expect(eventsOf(later).at(-1)!.response).toEqual(responseOf(live))

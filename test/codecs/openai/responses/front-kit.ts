@@ -8,9 +8,9 @@ export const CONTINUATION = 't1.secret'
 export const CALL_ID = callIdOf('call_', { continuation: CONTINUATION, at: 0 })
 
 /** A client that has sent this body. */
-export function ask(body: object | string, headers: Record<string, string> = {}): FrontDrive {
+export function ask(body: object | string, headers: Record<string, string> = {}, now?: number): FrontDrive {
   const context = { transport: 'http', method: 'POST', path: '/v1/responses', headers } as const
-  const drive = driveFront(codec, { dialect: 'responses', ...context })
+  const drive = driveFront(codec, { dialect: 'responses', ...(now !== undefined && { now }), ...context })
   drive.feed(typeof body === 'string' ? body : json(body))
   return drive
 }
