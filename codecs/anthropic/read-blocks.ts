@@ -1,4 +1,4 @@
-import { isBase64 } from '../../src/codec-kit/index.ts'
+import { isBase64, type WrongMember } from '../../src/codec-kit/index.ts'
 import {
   type Blob,
   elements,
@@ -16,17 +16,11 @@ import {
 } from '../../src/model/index.ts'
 import { entriesExt, PROTOCOL, toExt } from './wire.ts'
 
-/** The place of something wrong in a request, and why. */
-export interface Wrong {
-  wrong: string
-  param: string
-}
-
 type Block = Readonly<Record<string, unknown>>
-type Reader = (block: Block, raw: JsonText, param: string) => Part | Wrong | string
+type Reader = (block: Block, raw: JsonText, param: string) => Part | WrongMember | string
 
 /** Reads a `content`: a text, or a list of blocks; absent is empty. `param` is its place in the request. */
-export function readContent(json: JsonText | undefined, param: string): Part[] | Wrong {
+export function readContent(json: JsonText | undefined, param: string): Part[] | WrongMember {
   const value = json === undefined ? undefined : parse(json)
   if (value === undefined) return []
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }]
@@ -44,7 +38,7 @@ export function readContent(json: JsonText | undefined, param: string): Part[] |
 }
 
 /** Reads one block: its part, or why it cannot be read. Blocks of later versions are kept as they are. */
-export function readBlock(block: Block, raw: JsonText, param: string): Part | Wrong | string {
+export function readBlock(block: Block, raw: JsonText, param: string): Part | WrongMember | string {
   const { type } = block
   if (typeof type !== 'string') return 'has no type'
   if (Object.hasOwn(READERS, type)) return READERS[type as keyof typeof READERS](block, raw, param)

@@ -1,4 +1,10 @@
-import { codeOfProviderStatus, codeOfProviderText, errorTable, MAYBE_BEGUN } from '../../src/codec-kit/index.ts'
+import {
+  codeOfProviderStatus,
+  codeOfProviderText,
+  errorTable,
+  MAYBE_BEGUN,
+  type WrongMember,
+} from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
   beginningOf,
@@ -73,6 +79,11 @@ export function errorBody(found: Fault): JsonText {
 export function invalidRequest(message: string, param?: string): Fault {
   const ext = param === undefined ? undefined : toExt(object([['param', quote(param)]]))
   return fault('invalid-request', message, ext && { ext })
+}
+
+/** A refusal of a request for a member that is not as it must be. */
+export function wrongRequest({ param, wrong }: WrongMember): Fault {
+  return invalidRequest(`${param} ${wrong}.`, param)
 }
 
 /**

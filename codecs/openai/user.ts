@@ -1,6 +1,5 @@
-import { dropped, type Entry } from '../../src/codec-kit/index.ts'
+import { dropped, type Entry, maybe, text } from '../../src/codec-kit/index.ts'
 import { type JsonText, member, quote } from '../../src/model/index.ts'
-import { maybe, text } from './front/members.ts'
 import type { Report } from './part-loss.ts'
 
 /** The members of a request that name the user whom it is for; the first one is the newer. */

@@ -16,7 +16,7 @@ export interface Part {
 export const PARTS: readonly Part[] = [
   { path: 'src/model', may: [] },
   { path: 'src/contract', may: ['src/model'] },
-  { path: 'src/codec-kit', may: ['src/model', 'src/contract'] },
+  { path: 'src/codec-kit', may: ['src/model', 'src/contract', 'valibot'] },
   { path: 'src/framing', may: ['src/model', 'src/contract'] },
   { path: 'src/describe', may: ['src/contract', '@valibot/to-json-schema'], types: ['valibot'] },
   { path: 'codecs/index.ts', may: [], types: ['src/contract'], lazy: ['codecs/*'] },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callIdOf, commandsOf, type ParkedAnswer } from '../../src/codec-kit/index.ts'
+import { callIdOf, type ParkedAnswer } from '../../src/codec-kit/index.ts'
+import { commandsOf } from '../../src/codec-kit/request-commands.ts'
 import type { Command, Message, Part } from '../../src/model/index.ts'
 
 const START: Command = { exchange: 'x1', type: 'query', what: 'agents' }

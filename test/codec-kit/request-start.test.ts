@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type StartRequest, startCommand } from '../../src/codec-kit/index.ts'
+import { type StartRequest, startCommand } from '../../src/codec-kit/request-start.ts'
 import type { Message } from '../../src/model/index.ts'
 
 const REQUEST: StartRequest = {

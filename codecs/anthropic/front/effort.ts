@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { maybe } from './members.ts'
+import { maybe } from '../../../src/codec-kit/index.ts'
 
 /** The thinking effort that a request asks for. */
 export const thinking = v.looseObject(

@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType, startCommand, UNRETRIED } from '../../../src/codec-kit/index.ts'
+import { isJsonType, sendRequest, toolAnswer, UNRETRIED } from '../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -8,21 +8,13 @@ import {
   type FrontPorts,
   frameText,
 } from '../../../src/contract/index.ts'
-import {
-  type Command,
-  type Fault,
-  fault,
-  type Id,
-  type Loss,
-  type TurnEvent,
-  type TurnView,
-} from '../../../src/model/index.ts'
+import { type Fault, fault, type Id, type Loss, type TurnEvent, type TurnView } from '../../../src/model/index.ts'
 import { frontCapabilities } from '../capabilities.ts'
 import { errorJson, faultOfTurn, invalidRequest } from '../errors.ts'
 import { VERSIONS } from '../wire.ts'
 import { type Asked, wholeAnswer } from './answer.ts'
 import { reportLosses, reportUsage, reportView } from './losses.ts'
-import { ModelsFront } from './models.ts'
+import { modelList } from './models.ts'
 import { type MessagesRequest, readCounted, readRequest } from './request.ts'
 import { EventWriter } from './stream.ts'
 
@@ -33,8 +25,7 @@ export const front: FrontHalf = {
   namesAgents: true,
   demands: ['option.maxTokens'],
   accepts: (_first, { transport }) => transport === 'http',
-  open: (context, ports) =>
-    context.method === 'GET' ? new ModelsFront(context, ports) : new MessagesFront(context, ports),
+  open: (context, ports) => (context.method === 'GET' ? modelList(context, ports) : new MessagesFront(context, ports)),
 }
 
 const COUNT = '/count_tokens'
@@ -121,8 +112,7 @@ class MessagesFront implements FrontLink {
   }
 
   #begin(body: string): void {
-    const { headers } = this.#context
-    const request = readRequest(body, headers)
+    const request = readRequest(body, this.#context.headers)
     if ('code' in request) {
       this.#refuse(request)
       return
@@ -130,12 +120,10 @@ class MessagesFront implements FrontLink {
     const exchange = this.#ports.newId()
     this.#request = request
     if (request.streams) this.#stream(request, exchange)
-    const { before, command } = commandsOf(request, exchange, () =>
-      startCommand(request, headers, exchange, this.#ports.newId()),
-    )
-    for (const cancel of before) this.#ports.command(cancel)
-    this.#answer = this.#answerTo(request, command)
-    this.#ports.command(command, this.#answer)
+    sendRequest(request, this.#context, this.#ports, exchange, (command) => {
+      this.#answer = toolAnswer(request.streams, command)
+      return this.#answer
+    })
   }
 
   #stream(request: MessagesRequest, exchange: Id): void {
@@ -148,13 +136,5 @@ class MessagesFront implements FrontLink {
 
   #asked({ model, tokens, options: { stop: stops = [] } }: MessagesRequest): Asked {
     return { model, tokens, stops, request: this.#requestId, message: `msg_${this.#id}` }
-  }
-
-  /** Calls of the client's tools end the answer; the turn is parked until the next request brings their results. */
-  #answerTo({ streams }: MessagesRequest, command: Command): Answer {
-    const asks =
-      command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
-    const common = { onDisconnect: 'cancel', asks } as const
-    return streams ? { form: 'stream', framing: 'sse', ...common } : { form: 'whole', framing: 'body', ...common }
   }
 }

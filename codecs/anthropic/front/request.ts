@@ -1,5 +1,17 @@
 import * as v from 'valibot'
-import { type StartRequest, strayReply } from '../../../src/codec-kit/index.ts'
+import {
+  agentOf,
+  count,
+  flag,
+  jsonSchema,
+  maybe,
+  number,
+  type StartRequest,
+  strayReply,
+  text,
+  type WrongMember,
+  wrongMember,
+} from '../../../src/codec-kit/index.ts'
 import type { FrontContext } from '../../../src/contract/index.ts'
 import {
   type Ext,
@@ -18,10 +30,9 @@ import {
 } from '../../../src/model/index.ts'
 import { invalidRequest } from '../errors.ts'
 import { estimateTokens } from '../estimate.ts'
-import { readContent, type Wrong } from '../read-blocks.ts'
+import { readContent } from '../read-blocks.ts'
 import { toExt } from '../wire.ts'
 import { effortOf, thinking } from './effort.ts'
-import { jsonSchema, maybe, text } from './members.ts'
 import { sessionOfUser } from './session.ts'
 import { choice, readTools, tool, toolOptions } from './tools.ts'
 
@@ -34,12 +45,6 @@ export interface MessagesRequest extends StartRequest {
   tokens: number
 }
 
-const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
-const count = v.pipe(
-  v.number('must be a number'),
-  v.integer('must be a whole number'),
-  v.minValue(1, 'must be positive'),
-)
 const format = v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object with a type')
 
 /** A body as it is sent. */
@@ -48,7 +53,7 @@ export const Request = v.looseObject({
   max_tokens: count,
   messages: v.pipe(v.array(v.unknown(), 'must be an array'), v.minLength(1, 'must not be empty')),
   system: maybe(v.union([text, v.array(v.unknown())], 'must be a string or an array of blocks')),
-  stream: maybe(v.boolean('must be true or false')),
+  stream: maybe(flag),
   tools: maybe(v.array(tool, 'must be an array')),
   tool_choice: maybe(choice),
   temperature: maybe(number),
@@ -112,13 +117,10 @@ function check<S extends v.GenericSchema>(schema: S, body: string): { read: v.In
   const value = parseObject(body)
   if (!value) return invalidRequest('The body is not a JSON object; send {"model":"…","max_tokens":…,"messages":[…]}.')
   const checked = v.safeParse(schema, value)
-  if (checked.success) return { read: checked.output }
-  const [issue] = checked.issues
-  const param = v.getDotPath(issue)!.replace(/\.(\d+)/g, '[$1]')
-  return refusal({ param, wrong: issue.received === 'undefined' ? 'is missing' : issue.message })
+  return checked.success ? { read: checked.output } : refusal(wrongMember(checked.issues[0]))
 }
 
-function refusal({ wrong, param }: Wrong): Fault {
+function refusal({ wrong, param }: WrongMember): Fault {
   return invalidRequest(`${param} ${wrong}.`)
 }
 
@@ -137,12 +139,6 @@ function readMessages(body: string): Message[] | Fault {
   const stray = strayReply(messages)
   if (stray === undefined) return messages
   return refusal({ param: `messages[${stray}].content`, wrong: 'has a result whose tool_use_id no message before has' })
-}
-
-/** `coder:opus` is the agent `coder` with the model `opus`. */
-function agentOf(model: string): [agent: string, model: string | undefined] {
-  const colon = model.indexOf(':')
-  return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
 }
 
 /** The user's messages after the last answer are the input; instructions of the system after it belong to the history. */

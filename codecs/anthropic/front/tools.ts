@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { jsonSchema, maybe, text } from '../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -10,7 +11,6 @@ import {
 } from '../../../src/model/index.ts'
 import { invalidRequest } from '../errors.ts'
 import { toExt } from '../wire.ts'
-import { jsonSchema, maybe, text } from './members.ts'
 
 /** A tool: one of the client, or by its type one that the API knows. */
 export const tool = v.looseObject(

@@ -547,7 +547,7 @@ describe('the models', () => {
       last_id: 'helper',
     })
     const none = asked()
-    none.link.encodeLink!(reply({}))
+    none.link.encodeLink!(reply({ data: '{"agents":[]}' }))
     expect(JSON.parse(String(none.sent[0]))).toMatchObject({ data: [], first_id: null, last_id: null })
     const one = asked('helper')
     one.link.encodeLink!(reply({ data: json({ agents }) }))

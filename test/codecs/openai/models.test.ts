@@ -27,7 +27,7 @@ test('every agent is a model', () => {
 
 test('there may be none', () => {
   const drive = driveFront(codec, { dialect: 'chat', transport: 'http', method: 'GET' })
-  drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1' })
+  drive.link.encodeLink!({ turn: null, type: 'command-reply', exchange: 'f1', data: '{"agents":[]}' })
   expect(drive.sent).toEqual(['{"object":"list","data":[]}'])
 })
 

@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType, startCommand, UNRETRIED } from '../../../../src/codec-kit/index.ts'
+import { isJsonType, sendRequest, toolAnswer, UNRETRIED } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -9,10 +9,10 @@ import {
   frameText,
   type InputFate,
 } from '../../../../src/contract/index.ts'
-import type { Command, Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
+import type { Fault, Id, Loss, TurnEvent, TurnView } from '../../../../src/model/index.ts'
 import { frontCapabilities } from '../../capabilities.ts'
 import { errorBody, faultOfTurn, invalidRequest } from '../../errors.ts'
-import { ModelsFront } from '../../models.ts'
+import { modelList } from '../../models.ts'
 import { wholeAnswer } from './answer.ts'
 import { reportLosses, reportTools } from './losses.ts'
 import { type ChatRequest, readRequest } from './request.ts'
@@ -24,8 +24,7 @@ export const front: FrontHalf = {
   env: [],
   namesAgents: true,
   accepts: (_first, { transport }) => transport === 'http',
-  open: (context, ports) =>
-    context.method === 'GET' ? new ModelsFront(context, ports) : new ChatFront(context, ports),
+  open: (context, ports) => (context.method === 'GET' ? modelList(context, ports) : new ChatFront(context, ports)),
 }
 
 class ChatFront implements FrontLink {
@@ -64,12 +63,10 @@ class ChatFront implements FrontLink {
     const exchange = this.#ports.newId()
     this.#model = request.model
     if (request.streams) this.#stream(request, exchange)
-    const { before, command } = commandsOf(request, exchange, () =>
-      startCommand(request, headers, exchange, this.#ports.newId()),
-    )
-    for (const cancel of before) this.#ports.command(cancel)
-    this.#answer = this.#answerTo(request, command)
-    this.#ports.command(command, this.#answer)
+    sendRequest(request, this.#context, this.#ports, exchange, (command) => {
+      this.#answer = { ...toolAnswer(request.streams, command), headers: this.#headers }
+      return this.#answer
+    })
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
@@ -107,13 +104,5 @@ class ChatFront implements FrontLink {
       data: (data) => this.#ports.send({ data }),
       losses: () => this.#ports.losses(exchange),
     })
-  }
-
-  /** Calls of its tools end the answer, and the turn is parked until the next request brings their results. */
-  #answerTo({ streams }: ChatRequest, command: Command): Answer {
-    const asks =
-      command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
-    const common = { headers: this.#headers, onDisconnect: 'cancel', asks } as const
-    return streams ? { form: 'stream', framing: 'sse', ...common } : { form: 'whole', framing: 'body', ...common }
   }
 }

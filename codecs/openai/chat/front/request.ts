@@ -1,5 +1,15 @@
 import * as v from 'valibot'
-import type { StartRequest } from '../../../../src/codec-kit/index.ts'
+import {
+  agentOf,
+  count,
+  flag,
+  jsonSchema,
+  maybe,
+  number,
+  type StartRequest,
+  text,
+  wrongMember,
+} from '../../../../src/codec-kit/index.ts'
 import {
   elements,
   type Fault,
@@ -11,9 +21,8 @@ import {
   rest,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { conversation, strayResult, systemPromptOf } from '../../front/conversation.ts'
-import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
 import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
 import { type ReadMessage, readMessage } from '../messages.ts'
@@ -63,11 +72,11 @@ export function readRequest(body: string): ChatRequest | Fault {
   const value = parseObject(body)
   if (!value) return invalidRequest('The body is not a JSON object; send {"model":"…","messages":[…]}.')
   const checked = v.safeParse(Request, value)
-  if (!checked.success) return wrongMember(checked.issues[0])
+  if (!checked.success) return wrongRequest(wrongMember(checked.issues[0]))
   const read = checked.output
   const messages = elements(member(body, 'messages')!).map(readMessage)
   const wrong = messages.find((message) => 'wrong' in message)
-  if (wrong && 'wrong' in wrong) return invalidRequest(`${wrong.param} ${wrong.wrong}.`, wrong.param)
+  if (wrong && 'wrong' in wrong) return wrongRequest(wrong)
   const said = messages as Exclude<ReadMessage, { wrong: string }>[]
   const stray = strayResult(said)
   if (stray) return stray

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { flag, jsonSchema, maybe, text } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -9,7 +10,6 @@ import {
   type TurnOptions,
 } from '../../../../src/model/index.ts'
 import { invalidRequest } from '../../errors.ts'
-import { flag, jsonSchema, maybe, text } from '../../front/members.ts'
 import { toExt } from '../../wire.ts'
 
 const CHOICES = ['auto', 'none', 'required'] as const

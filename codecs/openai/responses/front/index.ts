@@ -1,4 +1,4 @@
-import { commandsOf, isJsonType, startCommand, UNRETRIED } from '../../../../src/codec-kit/index.ts'
+import { isJsonType, sendRequest, UNRETRIED } from '../../../../src/codec-kit/index.ts'
 import {
   type Answer,
   type Frame,
@@ -73,14 +73,12 @@ class ResponsesFront implements FrontLink {
     }
     this.#request = request
     const exchange = this.#ports.newId()
-    const { before, command } = commandsOf(request, exchange, () =>
-      startCommand(request, headers, exchange, this.#ports.newId()),
-    )
-    if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
-    for (const cancel of before) this.#ports.command(cancel)
-    this.#echo = echoTo(request, command, this.#ports.now?.())
-    this.#answer = this.#answerTo(request)
-    this.#ports.command(command, this.#answer)
+    sendRequest(request, this.#context, this.#ports, exchange, (command) => {
+      if (command.type === 'ask-reply') this.#continuation = (command.target as { continuation: string }).continuation
+      this.#echo = echoTo(request, command, this.#ports.now?.())
+      this.#answer = this.#answerTo(request)
+      return this.#answer
+    })
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {

@@ -8,7 +8,7 @@ import {
   type Part,
   type Role,
 } from '../../../../src/model/index.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { turnOfItem } from '../ids.ts'
 import { itemsOf, type ReadItem, readItem } from './items.ts'
 import { readTools } from './tools.ts'
@@ -84,8 +84,7 @@ function rawOf(placed: readonly Placed[]): Pick<Input['raw'], 'system' | 'latest
 /** The reason why an item is refused: it is invalid, or the result of an unknown call. */
 function wrongItem(item: ReadItem, at: number, calls: Set<string>): Fault | undefined {
   if (item.kind === 'wrong') {
-    const param = `input[${at}]${item.member}`
-    return invalidRequest(`${param} ${item.why}.`, param)
+    return wrongRequest({ param: `input[${at}]${item.member}`, wrong: item.why })
   }
   if (item.kind !== 'said') return undefined
   for (const part of item.parts) {

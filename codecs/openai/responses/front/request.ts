@@ -1,5 +1,16 @@
 import * as v from 'valibot'
-import type { ParkedAnswer, StartRequest } from '../../../../src/codec-kit/index.ts'
+import {
+  agentOf,
+  count,
+  flag,
+  jsonSchema,
+  maybe,
+  number,
+  type ParkedAnswer,
+  type StartRequest,
+  text,
+  wrongMember,
+} from '../../../../src/codec-kit/index.ts'
 import {
   type Fault,
   type Id,
@@ -12,9 +23,8 @@ import {
   rest,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, wrongRequest } from '../../errors.ts'
 import { conversation, systemPromptOf } from '../../front/conversation.ts'
-import { agentOf, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../front/members.ts'
 import { splitExt } from '../../request-ext.ts'
 import { otherUser, USER, userOf } from '../../user.ts'
 import { toExt } from '../../wire.ts'
@@ -84,7 +94,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
   const value = parseObject(body)
   if (!value) return invalidRequest('The body is not a JSON object; send {"model":"…","input":"…"}.')
   const checked = v.safeParse(Request, value)
-  if (!checked.success) return wrongMember(checked.issues[0])
+  if (!checked.success) return wrongRequest(wrongMember(checked.issues[0]))
   const read = checked.output
   const input = readInput(member(body, 'input')!)
   if ('code' in input) return input

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { flag, jsonSchema, maybe, text, wrongMember } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -9,7 +10,7 @@ import {
   parse,
   type TurnOptions,
 } from '../../../../src/model/index.ts'
-import { flag, jsonSchema, maybe, text, wrongMember } from '../../front/members.ts'
+import { wrongRequest } from '../../errors.ts'
 import { entriesExt, toExt } from '../../wire.ts'
 
 const named = v.pipe(text, v.minLength(1, 'must not be empty'))
@@ -59,7 +60,7 @@ export function toolsOf(json: JsonText | undefined): ClientTool[] {
 /** Reads the tools of an item. `path` is its place in the request. */
 export function readTools(json: JsonText, path: string): ClientTool[] | Fault {
   const checked = v.safeParse(v.object({ [path]: v.array(tool, 'must be an array') }), { [path]: parse(json) })
-  return checked.success ? toolsOf(json) : wrongMember(checked.issues[0])
+  return checked.success ? toolsOf(json) : wrongRequest(wrongMember(checked.issues[0]))
 }
 
 /** The tools of one entry: a group has several. */

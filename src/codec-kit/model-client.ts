@@ -1,0 +1,38 @@
+import type { Answer, FrontContext, FrontPorts } from '../contract/index.ts'
+import type { Command, Id } from '../model/index.ts'
+import { commandsOf, type RequestEnd } from './request-commands.ts'
+import { type StartRequest, startCommand } from './request-start.ts'
+
+/** `coder:gpt-5` is the agent `coder`, which is to use the model `gpt-5`. */
+export function agentOf(model: string): [agent: string, model: string | undefined] {
+  const colon = model.indexOf(':')
+  return colon < 0 ? [model, model === '' ? undefined : model] : [model.slice(0, colon), model.slice(colon + 1)]
+}
+
+/**
+ * The answer to a request of a client of models, which leaves with its client. Calls of its tools end it: the turn is
+ * parked until the next request brings their results.
+ */
+export function toolAnswer(streams: boolean, command: Command): Answer {
+  const asks =
+    command.type === 'ask-reply' || (command.type === 'turn-start' && command.clientTools) ? 'next-request' : 'never'
+  const common = { onDisconnect: 'cancel', asks } as const
+  return streams ? { form: 'stream', framing: 'sse', ...common } : { form: 'whole', framing: 'body', ...common }
+}
+
+/**
+ * Sends what a request of a client of models asks: the turn that it abandons is cancelled, then its own command gets
+ * the answer that `answerTo` gives for it.
+ */
+export function sendRequest(
+  request: StartRequest & RequestEnd,
+  { headers }: FrontContext,
+  ports: FrontPorts,
+  exchange: Id,
+  answerTo: (command: Command) => Answer,
+): void {
+  const start = (): Command => startCommand(request, headers, exchange, ports.newId())
+  const { before, command } = commandsOf(request, exchange, start)
+  for (const cancel of before) ports.command(cancel)
+  ports.command(command, answerTo(command))
+}
