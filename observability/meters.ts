@@ -74,7 +74,7 @@ export class Metric {
 
   /** The series with these label values, in the order of the labels; the overflow series when there are too many. */
   of(...values: readonly (string | undefined)[]): Series {
-    const key = values.join('\u0000')
+    const key = values.length === 1 ? (values[0] ?? '') : values.join('\u0000')
     const known = this.#series.get(key)
     if (known) return known
     if (this.#series.size >= MAX_SERIES) {

@@ -151,3 +151,14 @@ type Named =
 type Missing = Exclude<Named, Item>
 const complete: Missing extends never ? true : Missing = true
 void complete
+
+/**
+ * The items of a group by their names within it, such as `model` of `option`. A name that is put together for each look
+ * would be a new string each time, which is a slow key.
+ */
+export function itemsOf(group: string): Readonly<Record<string, Item | undefined>> {
+  const prefix = `${group}.`
+  const items: Record<string, Item> = Object.create(null)
+  for (const item of ITEMS) if (item.startsWith(prefix)) items[item.slice(prefix.length)] = item
+  return items
+}

@@ -51,13 +51,20 @@ export function mergedLosses(...lists: readonly (readonly Loss[])[]): readonly L
   return merged
 }
 
-function addTo(losses: Loss[], { side: _, ...loss }: Loss & Partial<SidedLoss>): void {
+function addTo(losses: Loss[], loss: Loss & Partial<SidedLoss>): void {
   const { kind, item, field, why, count } = loss
   const same = losses.find(
     (known) => known.kind === kind && known.item === item && known.field === field && known.why === why,
   )
   if (same) same.count += count
-  else losses.push(loss)
+  else losses.push(withoutSide(loss))
+}
+
+/** A loss of its own, whose count may be changed. */
+function withoutSide(loss: Loss & Partial<SidedLoss>): Loss {
+  if (loss.side === undefined) return { ...loss }
+  const { side: _, ...rest } = loss
+  return rest
 }
 
 /** The header form of a loss report, such as `dropped=1;weakened=2`; undefined when nothing was lost. */

@@ -1,8 +1,11 @@
 import type { Capabilities } from '../../contract/index.ts'
-import type { EventOf, Fault, Item, Part, TurnEvent } from '../../model/index.ts'
+import { type EventOf, type Fault, type Item, itemsOf, type Part, type TurnEvent } from '../../model/index.ts'
 import type { LiveView } from '../events/index.ts'
-import { carriesEvent, dropped, type ReportLoss, withoutExt as withoutPartExt } from './carry.ts'
+import { carriesEvent, dropped, type ReportLoss, without, withoutExt as withoutPartExt } from './carry.ts'
 import { carryMembers, reportMembers } from './carry-members.ts'
+
+const COUNTS = itemsOf('usage')
+const PARTS = itemsOf('part')
 
 /** Events that reach every front in the view, even where its wire has no event for them. */
 const IN_VIEW: ReadonlySet<TurnEvent['type']> = new Set(['text-delta'])
@@ -95,8 +98,9 @@ function carryComposed(
   if (event.parts === undefined) return event
   const repeated = event.type === 'message-end' ? (part: Part) => isRepeated(part, event.message, view) : () => false
   const parts = carryParts(event.parts, (part) => {
-    if (capabilities[`part.${part.type}`] === 'none') {
-      if (!repeated(part)) report(dropped(`part.${part.type}`))
+    const item = PARTS[part.type]!
+    if (capabilities[item] === 'none') {
+      if (!repeated(part)) report(dropped(item))
       return undefined
     }
     if (part.ext === undefined || capabilities['part.ext'] !== 'none') return part
@@ -138,17 +142,15 @@ function carryUsage(
     report(dropped('usage.session'))
     return undefined
   }
-  const fields = Object.keys(event.usage) as (keyof typeof event.usage)[]
-  const lost = fields.filter((field) => event.usage[field] !== undefined && capabilities[`usage.${field}`] === 'none')
   const guessed = event.estimated === true && capabilities['usage.estimated'] === 'none'
   if (guessed) report(dropped('usage.estimated'))
-  if (lost.length === 0 && !guessed) return event
+  const usage = without(event.usage, (field) => {
+    const isLost = capabilities[COUNTS[field]!] === 'none'
+    if (isLost) report(dropped(COUNTS[field]!))
+    return isLost
+  })
+  if (usage === event.usage && !guessed) return event
   const { estimated, ...rest } = event
-  const usage = { ...event.usage }
-  for (const field of lost) {
-    delete usage[field]
-    report(dropped(`usage.${field}`))
-  }
   if (Object.keys(usage).length === 0) return undefined
   return { ...rest, usage, ...(estimated && !guessed && { estimated }) }
 }

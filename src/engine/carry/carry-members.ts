@@ -1,6 +1,6 @@
 import type { Capabilities } from '../../contract/index.ts'
 import { type EventOf, type Item, isRetryable, type Loss, type TurnEvent } from '../../model/index.ts'
-import { dropped, type ReportLoss } from './carry.ts'
+import { dropped, type ReportLoss, without } from './carry.ts'
 
 /** Members that only some events have, by the event and the item that each is. */
 const OPTIONAL: Partial<Record<TurnEvent['type'], readonly (readonly [member: string, item: Item])[]>> = {
@@ -61,21 +61,12 @@ export function carryMembers(capabilities: Capabilities, event: TurnEvent, repor
   const losing = OPTIONAL[event.type]?.filter((entry) => isLost(capabilities, event, entry))
   if (losing === undefined || losing.length === 0) return event
   for (const [, item] of losing) report(memberLoss(item))
-  return omit(
-    event,
-    losing.map(([member]) => member),
-  )
-}
-
-function omit<E extends object>(event: E, members: readonly string[]): E {
-  const rest = { ...event }
-  for (const member of members) delete rest[member as keyof E]
-  return rest
+  return without(event, (key) => losing.some(([member]) => member === key))
 }
 
 function isLost(capabilities: Capabilities, event: TurnEvent, [member, item]: readonly [string, Item]): boolean {
   if (capabilities[item] !== 'none') return false
-  const value: unknown = Object.entries(event).find(([key]) => key === member)?.[1]
+  const value: unknown = event[member as keyof TurnEvent]
   // A message is part of the answer unless its phase says otherwise.
   return value !== undefined && value !== 'final'
 }

@@ -1,5 +1,13 @@
 import type { Capabilities } from '../../contract/index.ts'
-import type { Command, Item, Loss, Part, TurnEvent, TurnStart } from '../../model/index.ts'
+import {
+  type Command,
+  type Item,
+  itemsOf,
+  type Loss,
+  type Part,
+  type TurnEvent,
+  type TurnStart,
+} from '../../model/index.ts'
 
 /** Receives what is dropped. */
 export type ReportLoss = (loss: Loss) => void
@@ -26,20 +34,26 @@ export function dropped(item: Item, count = 1): Loss {
   return { kind: 'dropped', item, why: 'no-place', count }
 }
 
-const START_ITEMS = [
-  'request',
-  'agent',
-  'user',
-  'once',
-  'invocation',
-  'history',
-  'clientTools',
-  'askedCapabilities',
-  'environment',
-  'cwd',
-  'folders',
-  'mcpServers',
-] as const satisfies readonly (keyof TurnStart)[]
+const START_ITEMS = (
+  [
+    'request',
+    'agent',
+    'user',
+    'once',
+    'invocation',
+    'history',
+    'clientTools',
+    'askedCapabilities',
+    'environment',
+    'cwd',
+    'folders',
+    'mcpServers',
+  ] as const satisfies readonly (keyof TurnStart)[]
+).map((key) => [key, `start.${key}`] as const)
+
+const OPTIONS = itemsOf('option')
+const SESSION = itemsOf('session')
+const PARTS = itemsOf('part')
 
 /** Items that the gateway itself serves for every agent: losing one towards the agent loses nothing for the client. */
 const SERVED_HERE: ReadonlySet<Item> = new Set([
@@ -123,21 +137,21 @@ export function steeringLosses(command: Command & TurnStart): Loss[] {
 
 /** The command without the items for which `drop` gives true; it is called once for each item. */
 function visitStart(command: Command & TurnStart, drop: (item: Item) => boolean): Command & TurnStart {
-  const carried = { ...command }
-  if (command.task === 'compact' && drop('start.compact')) carried.task = 'prompt'
-  for (const key of START_ITEMS) if (carried[key] !== undefined && drop(`start.${key}`)) delete carried[key]
-  if (command.ext && drop('ext')) delete carried.ext
-  carried.input = carryParts(command.input, drop)
-  carried.options = without(command.options, (key) => drop(`option.${key}`))
+  const isPlain = command.task === 'compact' && drop('start.compact')
+  const lost: string[] = []
+  for (const [key, item] of START_ITEMS) if (command[key] !== undefined && drop(item)) lost.push(key)
+  if (command.ext && drop('ext')) lost.push('ext')
+  const carried = { ...without(command, (key) => lost.includes(key)), input: carryParts(command.input, drop) }
+  carried.options = without(command.options, (key) => drop(OPTIONS[key]!))
   if (command.session) {
-    carried.session = without(command.session, (key) => key !== 'bound' && drop(`session.${key}`))
+    carried.session = without(command.session, (key) => key !== 'bound' && drop(SESSION[key]!))
   }
-  return carried
+  return isPlain ? { ...carried, task: 'prompt' } : carried
 }
 
 function carryParts(parts: readonly Part[], drop: (item: Item) => boolean): readonly Part[] {
   return parts
-    .filter((part) => !drop(`part.${part.type}`))
+    .filter((part) => !drop(PARTS[part.type]!))
     .map((part) => (part.ext && drop('part.ext') ? withoutExt(part) : part))
 }
 
@@ -146,10 +160,15 @@ export function withoutExt({ ext: _, ...part }: Part): Part {
   return part
 }
 
-function without<T extends object>(fields: T, drops: (key: keyof T & string) => boolean): T {
-  const kept = { ...fields }
-  for (const key of Object.keys(kept) as (keyof T & string)[]) {
-    if (kept[key] === undefined || drops(key)) delete kept[key]
-  }
+/**
+ * The object without the members that `drops` says yes to and without undefined ones; the object itself where there are
+ * none. It is copied member by member, because an object of which members were deleted is slow.
+ */
+export function without<T extends object>(fields: T, drops: (key: keyof T & string) => boolean): T {
+  const gone: string[] = []
+  for (const key in fields) if (fields[key] === undefined || drops(key)) gone.push(key)
+  if (gone.length === 0) return fields
+  const kept = {} as T
+  for (const key in fields) if (!gone.includes(key)) kept[key] = fields[key]
   return kept
 }
