@@ -42,7 +42,7 @@ const post = (at: 0 | 1, path: string, body: string, key: string, more = {}): Pr
 
 test.each(clientNames)('a key that has used its tokens is told so by %s, and when to come again', async (front) => {
   const ask = async (at: 0 | 1): Promise<Response> => {
-    const { path, headers, body } = httpRequest(front, { text: 'hi', session: 'day', id: `r${at}` })
+    const { path, headers, body } = httpRequest(front, { text: 'hi', session: `day-${at}`, id: `r${at}` })
     return post(at, path, body, keyOf(front), headers)
   }
   const first = await ask(0)
