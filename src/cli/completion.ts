@@ -8,11 +8,15 @@ interface Option {
   values?: readonly string[] | 'file' | 'any'
 }
 
-/** Words and options that may follow a command. */
+/** A command, and what may follow it. */
 interface Command {
   name: string
+  /** What it does, in a few words. */
+  about: string
   options: readonly Option[]
   words: readonly string[]
+  /** Names of files may follow. */
+  files: boolean
 }
 
 /** The words that stand for a placeholder of a usage text. */
@@ -21,6 +25,8 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   'conformance PROTOCOL': codecNames,
   'from X': codecNames,
   'to Y|model': [...codecNames, 'model'],
+  'from CLIENT': codecNames,
+  'to AGENT': codecNames,
 }
 
 const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => string>> = { bash, zsh, fish }
@@ -38,10 +44,13 @@ export function completionCommand([shell, ...rest]: string[]): number {
 export function commandTable(): Command[] {
   const commands = Object.entries(USAGES).filter(([name]) => !name.includes('-'))
   const read = commands.map(([name, usage]) => {
-    const synopsis = usage.split(/\n {6}(?! )/, 1)[0]!
-    return { name, options: optionsOf(synopsis), words: wordsOf(name, synopsis) }
+    const [synopsis = '', text = ''] = usage.split(/\n {6}(?! )/)
+    const [about = ''] = /^[^.;:]+/.exec(text) ?? []
+    const files = /\[FILE\]|-- COMMAND/.test(synopsis)
+    return { name, about, options: optionsOf(synopsis), words: wordsOf(name, synopsis), files }
   })
-  return [...read, { name: 'help', options: [], words: commands.map(([name]) => name) }]
+  const words = commands.map(([name]) => name)
+  return [...read, { name: 'help', about: 'Describes a command', options: [], words, files: false }]
 }
 
 function optionsOf(synopsis: string): Option[] {
@@ -61,75 +70,101 @@ function wordsOf(name: string, synopsis: string): readonly string[] {
 
 const flagOf = ({ name }: Option): string => `--${name}`
 
+/** A text as one word of any of these shells. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** How a shell offers words, and names of files. */
+interface Offers {
+  words(words: readonly string[]): string
+  files: string
+  /** Offers them too, after words were offered. */
+  filesToo: string
+}
+
 /** The part of a script for one command: first what follows an option with a value, then everything else. */
-function casesOf({ options, words }: Command, give: (words: readonly string[]) => string, files: string): string {
+function casesOf({ options, words, files }: Command, offers: Offers): string {
   const valued = options.filter(({ values }) => values !== undefined)
   const cases = valued.map((option) => {
     const { values } = option
-    const what = values === 'file' ? `${files}; ` : values === 'any' ? '' : `${give(values ?? [])}; `
+    const what = values === 'file' ? `${offers.files}; ` : values === 'any' ? '' : `${offers.words(values ?? [])}; `
     return `      ${flagOf(option)}) ${what}return ;;\n`
   })
   const inner = cases.length > 0 ? `    case $prev in\n${cases.join('')}    esac\n` : ''
-  return `${inner}    ${give([...words, ...options.map(flagOf)])}\n`
+  return `${inner}    ${offers.words([...words, ...options.map(flagOf)])}\n${files ? `    ${offers.filesToo}\n` : ''}`
+}
+
+function branchesOf(commands: readonly Command[], offers: Offers): string {
+  return commands.map((command) => `  ${command.name})\n${casesOf(command, offers)}    ;;\n`).join('')
 }
 
 function bash(commands: readonly Command[]): string {
-  const give = (words: readonly string[]): string => `COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$cur"))`
-  const files = 'COMPREPLY=($(compgen -f -- "$cur"))'
+  const offers: Offers = {
+    words: (words) => `COMPREPLY=($(compgen -W "${words.join(' ')}" -- "$cur"))`,
+    files: 'COMPREPLY=($(compgen -f -- "$cur"))',
+    filesToo: 'COMPREPLY+=($(compgen -f -- "$cur"))',
+  }
   return `# Completion of turnpike for bash. To use it: eval "$(turnpike completion bash)"
 _turnpike() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
   if [ "$COMP_CWORD" = 1 ]; then
-    ${give(commands.map(({ name }) => name))}
+    ${offers.words(commands.map(({ name }) => name))}
     return
   fi
   case \${COMP_WORDS[1]} in
-${commands.map((command) => `  ${command.name})\n${casesOf(command, give, files)}    ;;\n`).join('')}  esac
+${branchesOf(commands, offers)}  esac
 }
 complete -F _turnpike turnpike
 `
 }
 
 function zsh(commands: readonly Command[]): string {
-  const give = (words: readonly string[]): string => `compadd -- ${words.join(' ')}`
+  const offers: Offers = { words: (words) => `compadd -- ${words.join(' ')}`, files: '_files', filesToo: '_files' }
+  const described = commands.map(({ name, about }) => `    ${quoted(`${name}:${about}`)}\n`)
   return `#compdef turnpike
-# Completion of turnpike for zsh. To use it: eval "$(turnpike completion zsh)"
+# Completion of turnpike for zsh. To use it, after compinit: eval "$(turnpike completion zsh)"
 _turnpike() {
   local prev=$words[CURRENT-1]
+  local -a commands=(
+${described.join('')}  )
   if (( CURRENT == 2 )); then
-    ${give(commands.map(({ name }) => name))}
+    _describe command commands
     return
   fi
   case $words[2] in
-${commands.map((command) => `  ${command.name})\n${casesOf(command, give, '_files')}    ;;\n`).join('')}  esac
+${branchesOf(commands, offers)}  esac
 }
 compdef _turnpike turnpike
 `
 }
 
 function fish(commands: readonly Command[]): string {
-  const lines = commands.flatMap(({ name, options, words }) => {
-    const seen = `-n '__fish_seen_subcommand_from ${name}'`
-    const ofOption = (option: Option): string => {
-      const { values } = option
-      const takes =
-        values === undefined
-          ? ''
-          : values === 'file'
-            ? ' -r -F'
-            : values === 'any'
-              ? ' -x'
-              : ` -x -a '${values.join(' ')}'`
-      return `complete -c turnpike ${seen} -l ${option.name}${takes}`
-    }
+  const lines = commands.flatMap(({ name, about, options, words, files }) => {
+    const within = `complete -c turnpike -n '__turnpike_in ${name}'`
     return [
-      `complete -c turnpike -n __fish_use_subcommand -a ${name}`,
-      ...(words.length > 0 ? [`complete -c turnpike ${seen} -a '${words.join(' ')}'`] : []),
-      ...options.map(ofOption),
+      `complete -c turnpike -n __fish_use_subcommand -a ${name} -d ${quoted(about)}`,
+      ...(words.length > 0 ? [`complete -c turnpike -n '__turnpike_after ${name}' -a '${words.join(' ')}'`] : []),
+      ...options.map((option) => `${within} -l ${option.name}${valuesOf(option)}`),
+      ...(files ? [`${within} -F`] : []),
     ]
   })
   return `# Completion of turnpike for fish. To use it: turnpike completion fish | source
+function __turnpike_in
+  set -l words (commandline -opc)
+  test "$words[2]" = $argv[1]
+end
+function __turnpike_after
+  test (count (commandline -opc)) = 2; and __turnpike_in $argv[1]
+end
 complete -c turnpike -f
 ${lines.join('\n')}
 `
+}
+
+/** The values of an option, as fish has them. */
+function valuesOf({ values }: Option): string {
+  if (values === undefined) return ''
+  if (values === 'file') return ' -r -F'
+  return values === 'any' ? ' -x' : ` -x -a '${values.join(' ')}'`
 }

@@ -44,6 +44,7 @@ export const USAGES: Readonly<Record<string, string>> = {
       Prints a script that completes commands and options in that shell: eval "$(turnpike completion bash)"
 `,
   version: `  turnpike version
+      Prints the version.
 `,
 }
 

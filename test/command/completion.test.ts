@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { standInNames } from '../../codecs/index.ts'
 import { commandTable } from '../../src/cli/completion.ts'
 import { runTurnpike } from '../kit/clients.ts'
+import { ROOT } from '../kit/gateway.ts'
 
 const installed = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0
 const COMMANDS = [
@@ -18,6 +22,13 @@ const COMMANDS = [
   'completion',
   'version',
   'help',
+]
+
+/** Lines that end where files may follow: the file that completes them. */
+const FILES: readonly (readonly [typed: readonly string[], file: string])[] = [
+  [['serve', '--config', 'packa'], 'package.json'],
+  [['translate', '--from', 'zot', '--to', 'zene', 'packa'], 'package.json'],
+  [['conformance', 'zot', '--', 'packa'], 'package.json'],
 ]
 
 /** Lines typed so far, and the words that may follow. */
@@ -45,6 +56,11 @@ const CASES: readonly (readonly [typed: readonly string[], words: readonly strin
   [['matrix', '--format', 'j'], ['json']],
   [['translate', '--from', 'ze'], ['zene']],
   [['translate', '--to', 'mo'], ['model']],
+  [['matrix', '--to', 'ac'], ['acp']],
+  [
+    ['store', 'check', '--'],
+    ['--older', '--config'],
+  ],
   [
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
@@ -73,60 +89,97 @@ test.each([['elvish'], [], ['bash', 'more']])('%j is a mistake', async (...args)
   expect([code, stdout, stderr.startsWith('turnpike completion: ')]).toEqual([2, '', true])
 })
 
-/** Runs a script in a shell, after the completion was loaded. */
-async function completed(shell: string, ask: (typed: readonly string[]) => string, before = ''): Promise<string[][]> {
-  const { stdout: script } = await runTurnpike(['completion', shell], '')
-  return CASES.map(([typed]) => {
-    const { stdout, stderr, status } = spawnSync(shell, ['-c', `${before}\n${script}\n${ask(typed)}`], {
-      encoding: 'utf8',
-    })
-    expect([status, stderr]).toEqual([0, ''])
-    return stdout.split('\n').filter((word) => word !== '')
-  })
-}
-
 const expected = CASES.map(([, words]) => [...words].sort())
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ')
 
+/** Writes the script of a shell to a file. */
+async function scriptFor(shell: string): Promise<string> {
+  const { stdout } = await runTurnpike(['completion', shell], '')
+  const file = join(folder, shell)
+  writeFileSync(file, stdout)
+  return file
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'turnpike-completion-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Runs a program, and gives the lines that it prints. */
+function printed(program: string, args: readonly string[]): string[] {
+  const { stdout, stderr, status } = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout.split('\n').filter((word) => word !== '')
+}
+
 describe.skipIf(!installed('bash'))('bash', () => {
+  const completed = (script: string, typed: readonly string[]): string[] => {
+    const words = `COMP_WORDS=(turnpike ${quoted(typed)}); COMP_CWORD=${typed.length}`
+    return printed('bash', ['-c', `. ${script}; ${words}; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`])
+  }
+
   test('completes commands, options and their values', async () => {
-    const found = await completed(
-      'bash',
-      (typed) =>
-        `COMP_WORDS=(turnpike ${quoted(typed)}); COMP_CWORD=${typed.length}; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    )
-    expect(found.map((words) => words.sort())).toEqual(expected)
+    const script = await scriptFor('bash')
+    expect(CASES.map(([typed]) => completed(script, typed).sort())).toEqual(expected)
   })
 
   test('completes files where one is named', async () => {
-    const { stdout: script } = await runTurnpike(['completion', 'bash'], '')
-    const ask = `COMP_WORDS=(turnpike serve --config packa); COMP_CWORD=3; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`
-    expect(spawnSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' }).stdout).toContain('package.json\n')
+    const script = await scriptFor('bash')
+    for (const [typed, file] of FILES) expect(completed(script, typed)).toContain(file)
   })
 })
 
 describe.skipIf(!installed('zsh'))('zsh', () => {
+  /** What zsh offers for each line, and the descriptions that it shows. */
+  async function completed(lines: readonly (readonly string[])[]): Promise<string[][]> {
+    const capture = join(import.meta.dirname, 'completion.zsh')
+    const typed = lines.map((words) => `turnpike ${words.join(' ')}`)
+    const found = printed('zsh', ['-f', capture, await scriptFor('zsh'), ...typed])
+    return found
+      .join('\n')
+      .split(/^== .*$/m)
+      .slice(1)
+      .map((part) => part.split('\n').filter((word) => word !== ''))
+  }
+
   test('completes commands, options and their values', async () => {
-    const found = await completed(
-      'zsh',
-      (typed) => `words=(turnpike ${quoted(typed)}); CURRENT=${typed.length + 1}; _turnpike`,
-      `compdef() {}; compadd() { shift; print -rl -- \${(M)@:#$words[CURRENT]*} }; _files() {}`,
-    )
+    const found = await completed(CASES.map(([typed]) => typed))
     expect(found.map((words) => words.sort())).toEqual(expected)
+  })
+
+  test('completes files where one is named', async () => {
+    const found = await completed(FILES.map(([typed]) => typed))
+    for (const [at, [, file]] of FILES.entries()) expect(found[at]).toContain(file)
   })
 })
 
 describe.skipIf(!installed('fish'))('fish', () => {
+  const completed = (script: string, typed: readonly string[]): string[] =>
+    printed('fish', ['--no-config', '-c', `source ${script}; complete -C "turnpike ${typed.join(' ')}"`])
+
   test('completes commands, options and their values', async () => {
-    const found = await completed(
-      'fish',
-      (typed) => `complete -C "turnpike ${typed.join(' ')}" | string replace -r '\\t.*' ''`,
-    )
-    expect(found.map((words) => words.sort())).toEqual(
+    const script = await scriptFor('fish')
+    expect(
+      CASES.map(([typed]) =>
+        completed(script, typed)
+          .map((line) => line.split('\t')[0]!)
+          .sort(),
+      ),
+    ).toEqual(
       // It offers options only once a dash is typed.
       CASES.map(([typed, words]) =>
         words.filter((word) => typed.at(-1)!.startsWith('-') || !word.startsWith('-')).sort(),
       ),
     )
+  })
+
+  test('says what a command does', async () => {
+    expect(completed(await scriptFor('fish'), ['a'])).toEqual(["as\tActs as that protocol's agent on stdio"])
+  })
+
+  test('completes files where one is named', async () => {
+    const script = await scriptFor('fish')
+    for (const [typed, file] of FILES) expect(completed(script, typed)).toContain(file)
   })
 })
