@@ -50,6 +50,10 @@ export const operations: Operations = {
         header('Idempotency-Key', 'A repeated key is answered with the first request’s turn.'),
         header('X-Request-ID', 'The id of the request, if the body has none.'),
         header('Turnpike-Agent', 'The agent, if neither path nor body names one.'),
+        header(
+          'Turnpike-Asks',
+          '`follower`: the questions of the agent wait for who follows the turn with `asks=now`.',
+        ),
       ],
       request: json({ anyOf: [refTo('TurnStart'), refTo('ContinueTurn')] }, { input: 'Hello' }),
       answers: {

@@ -99,6 +99,8 @@ export function requestOf(path: string, asked: Asked): DoorRequest {
       'turnpike-agent': asked.agent,
       'turnpike-session': asked.session,
       'x-request-id': asked.request,
+      // The page answers, also where the client of the protocol could not be asked.
+      'turnpike-asks': 'follower',
       ...client.headers,
     },
     body: `${JSON.stringify(client.body(asked))}\n`,

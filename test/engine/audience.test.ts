@@ -131,6 +131,17 @@ describe('a question', () => {
     expect([audience.canBeAsked(ask), audience.canAnswerLater(ask)]).toEqual([now, later])
   })
 
+  test('waits for a follower where the request of the turn says so, also when its client is gone', () => {
+    const audience = new Audience()
+    const host = new PlainHost(able('ask'))
+    host.client.leavesAsks = true
+    const first = exchange(host, { asks: 'next-request' })
+    audience.add(first, view())
+    expect([audience.canBeAsked(ask), audience.canAnswerLater(ask)]).toEqual([true, false])
+    first.drop()
+    expect(audience.canBeAsked(ask)).toBe(true)
+  })
+
   test('of a turn that was accepted can be answered later than its exchange', () => {
     const audience = new Audience()
     const gone = exchange(new PlainHost(), { asks: 'next-request', form: 'accepted' })

@@ -116,6 +116,17 @@ test.each<[Answer['asks'], boolean, boolean]>([
   expect(exchange.asksInline).toBe(asked)
 })
 
+test('a client that leaves questions to others is shown none, and everything else', () => {
+  const { exchange, host } = exchanged()
+  host.client.leavesAsks = true
+  const question = { kind: 'tool', tool: 't1' } as const
+  exchange.deliver({ type: 'ask', turn: 't', ask: 'a', question }, view)
+  exchange.deliver({ type: 'ask-settled', turn: 't', ask: 'a', how: 'answered' }, view)
+  exchange.deliver({ type: 'turn-started', turn: 't' }, view)
+  expect(host.events).toEqual([{ type: 'turn-started', turn: 't' }])
+  expect(exchange.losses).toEqual([])
+})
+
 test('its losses are those of its turn and its own, equal ones counted together', () => {
   const { exchange } = exchanged()
   const loss = { kind: 'dropped', item: 'plan', why: 'no-place', count: 1 } as const

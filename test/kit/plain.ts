@@ -122,7 +122,7 @@ export class PlainHost implements ExchangeHost {
   readonly faults: Fault[] = []
   readonly replies: LinkEvent[] = []
   readonly over: Exchange[] = []
-  readonly client = { clogged: false, inputClosed: false, refused: false }
+  readonly client = { clogged: false, inputClosed: false, refused: false, leavesAsks: false }
 
   constructor(able: Capabilities = ALL) {
     this.capabilities = able

@@ -25,6 +25,8 @@ export interface ClientState {
   inputClosed: boolean
   /** The record refuses what is about to be sent to it: it gets nothing of it, and its wire is cut. */
   refused: boolean
+  /** Its request leaves the questions of its turn to a follower, who may come later; it is shown none of them. */
+  leavesAsks: boolean
 }
 
 /** The host of the front link that encodes an exchange. */
@@ -110,6 +112,7 @@ export class Exchange {
   /** One event of its turn. What the front has no place for is a loss; what its form leaves out is in the view. */
   deliver(event: TurnEvent, view: LiveView): void {
     if (this.ended) return
+    if (this.host.client.leavesAsks && (event.type === 'ask' || event.type === 'ask-settled')) return
     const last = this.#isLast(event)
     if (last) this.ended = true
     const carried = carryEvent(this.host.capabilities, event, this.answer.form === 'whole', view, this.#report)

@@ -9,7 +9,7 @@ import type { FrontOpening, FrontWire } from './front-wire.ts'
  * exchanges with their losses, and runs its encoders. A live client and a recorded one have the same host.
  */
 export class FrontHost implements ExchangeHost {
-  readonly client: ClientState = { clogged: false, inputClosed: false, refused: false }
+  readonly client: ClientState
   readonly #opening: FrontOpening
   readonly #wire: FrontWire
   readonly #link: FrontLink
@@ -30,6 +30,8 @@ export class FrontHost implements ExchangeHost {
   constructor(opening: FrontOpening, wire: FrontWire) {
     this.#opening = opening
     this.#wire = wire
+    const leavesAsks = opening.context.headers['turnpike-asks'] === 'follower'
+    this.client = { clogged: false, inputClosed: false, refused: false, leavesAsks }
     this.#link = opening.dialect.front.open(opening.context, {
       command: (command, answer) => this.#command(command, answer),
       send: (frame) => wire.send(frame),

@@ -71,8 +71,9 @@ export class Audience {
     return this.#members.some(({ exchange }) => !exchange.ended && exchange.host.client.clogged)
   }
 
-  /** A client can be shown this question and answer it while the turn runs. */
+  /** A client can be shown this question and answer it while the turn runs, or one is to come for that. */
   canBeAsked(event: EventOf<'ask'>): boolean {
+    if (this.first.host.client.leavesAsks) return true
     return this.#members.some(({ exchange }) => !exchange.ended && exchange.asksInline && carriesAsk(exchange, event))
   }
 
