@@ -188,6 +188,7 @@ export const question: v.GenericSchema<unknown, Question> = v.variant(
       args: raw,
       description: maybe(text),
       options: list(askOption),
+      editable: maybe(v.literal(true, 'must be true')),
     }),
     v.object({ kind: v.literal('input'), tool: maybe(text), message: text, schema: maybe(raw) }),
     v.object({ kind: v.literal('client'), method: text, params: raw }),

@@ -12,7 +12,7 @@ export interface AskOption {
   label?: string
 }
 
-/** A question of an agent to its client. */
+/** A question of an agent to its client. `editable`: the agent takes changed arguments with consent. */
 export type Question =
   | {
       kind: 'approval'
@@ -21,6 +21,7 @@ export type Question =
       args: JsonText
       description?: string
       options: readonly AskOption[]
+      editable?: true
     }
   | { kind: 'input'; tool?: Id; message: string; schema?: JsonText }
   | { kind: 'client'; method: string; params: JsonText }

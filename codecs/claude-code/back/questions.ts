@@ -76,6 +76,7 @@ function consentTo(request: v.InferOutput<typeof CanUseTool>, raw: JsonText): As
       ...suggestions.map(suggestedOption),
       { id: 'deny', kind: 'deny', scope: 'once' },
     ],
+    editable: true,
   }
   return { ...about, question, answer: (reply) => consent(reply, args, suggestions) }
 }

@@ -39,7 +39,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const args = member(json, 'permissions') ?? '{}'
     const question = about(lane, params, 'request_permissions', args)
     return {
-      question: { ...question, options: PERMISSION_OPTIONS },
+      question: { ...question, options: PERMISSION_OPTIONS, editable: true },
       answer: (reply) =>
         reply.kind === 'approval'
           ? {

@@ -40,7 +40,7 @@ type Approval = Extract<Ask['question'], { kind: 'approval' }>
 /** A directive of an answer: text to show, an approval that can be answered, or anything else as it came. */
 export type EngineDirective =
   | { kind: 'message'; parts: Part[] }
-  | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Approval; showsArgs: boolean }
+  | { kind: 'approval'; approvalId: string; continuation: JsonText; question: Approval }
   | { kind: 'other'; action: string; json: JsonText }
 
 /** An engine's envelope as it was understood, and what is looked into again of it as it came. */
@@ -121,13 +121,13 @@ function directiveOf(
         kind: 'approval',
         approvalId: approval_id,
         continuation: at(json, 'payload', 'continuation')!,
-        showsArgs: args !== undefined,
         question: {
           kind: 'approval',
           name: tool ?? action,
           args: args ?? '{}',
           ...(message !== undefined && { description: message }),
           options: options.map(optionOf),
+          ...(args !== undefined && { editable: true }),
         },
       }
     }

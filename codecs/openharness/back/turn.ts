@@ -19,7 +19,7 @@ import { type StreamIds, StreamReader } from './stream.ts'
 
 /** An approval that waits for its answer. */
 interface OpenAsk extends Omit<Resume, 'reply'> {
-  showsArgs: boolean
+  editable: boolean
   options: readonly AskOption[]
 }
 
@@ -97,8 +97,8 @@ export class EngineTurn implements CallTurn {
   }
 
   /** An engine that did not show its arguments will not take others: consent to those is therefore a refusal. */
-  #heeded({ showsArgs, options }: OpenAsk, reply: Resume['reply']): Resume['reply'] {
-    if (reply.edited === undefined || showsArgs) return reply
+  #heeded({ editable, options }: OpenAsk, reply: Resume['reply']): Resume['reply'] {
+    if (reply.edited === undefined || editable) return reply
     this.#ports.report(weakened('ask-reply', 'edited'), this.turn)
     const { edited: _edited, ...plain } = reply
     const refusal = options.find(({ kind }) => kind === 'deny')
@@ -171,9 +171,10 @@ export class EngineTurn implements CallTurn {
       if (stream.directives) return
       this.#ports.emit({ type: 'directive', turn, action: directive.action, json: directive.json })
     } else {
-      const { approvalId, continuation, question, showsArgs } = directive
+      const { approvalId, continuation, question } = directive
       const ask = this.#asks.has(approvalId) ? this.#ports.newId() : approvalId
-      this.#asks.set(ask, { approvalId, continuation, showsArgs, options: question.options })
+      const { options, editable = false } = question
+      this.#asks.set(ask, { approvalId, continuation, editable, options })
       this.#ports.emit({ type: 'ask', turn, ask, question })
     }
   }

@@ -87,6 +87,7 @@ function approvalOf(line: JsonText, turn: TurnDecoder): Asked {
     args: member(tool, 'arguments') ?? member(tool, 'input') ?? '{}',
     ...(typeof description === 'string' && { description }),
     options: named ? options : OPTIONS,
+    editable: true,
   }
   return { question, subtype: 'can_use_tool', named }
 }

@@ -59,6 +59,7 @@ describe('consent to a tool', () => {
             { id: 'allow-4', kind: 'allow', scope: 'always' },
             { id: 'deny', kind: 'deny', scope: 'once' },
           ],
+          editable: true,
         },
       },
     ])

@@ -153,6 +153,7 @@ describe('a request for permissions', () => {
   ])('answered by %s with %j', (option, more, result) => {
     const agent = asking({ permissions, itemId: 'none' }, METHOD)
     expect(agent.of('ask')[0]!.question).toMatchObject({
+      editable: true,
       name: 'request_permissions',
       args: JSON.stringify(permissions),
     })

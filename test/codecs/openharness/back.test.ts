@@ -565,6 +565,7 @@ describe('approvals', () => {
             { id: 'later', kind: 'deny', scope: 'once', label: 'Later' },
             { id: 'x', kind: 'allow', scope: 'session' },
           ],
+          editable: true,
         },
       },
     ])

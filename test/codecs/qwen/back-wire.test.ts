@@ -533,7 +533,14 @@ describe('questions', () => {
     expect(ask).toEqual({
       type: 'ask',
       ask: 'r1',
-      question: { kind: 'approval', name: 'edit_file', args: '{"path":"main.py"}', description: 'apply_diff', options },
+      question: {
+        kind: 'approval',
+        name: 'edit_file',
+        args: '{"path":"main.py"}',
+        description: 'apply_diff',
+        options,
+        editable: true,
+      },
       ext: { protocol: 'qwen', json: '{"metadata":{"reason":"apply_diff"}}' },
     })
   })
@@ -547,7 +554,7 @@ describe('questions', () => {
     expect(asked(flat, [call]).ask).toEqual({
       type: 'ask',
       ask: 'r1',
-      question: { kind: 'approval', tool: 'c', name: 'n', args: '{"a":1}', description: 'r', options },
+      question: { kind: 'approval', tool: 'c', name: 'n', args: '{"a":1}', description: 'r', options, editable: true },
     })
     const nested = {
       subtype: 'can_use_tool',

@@ -98,7 +98,7 @@ native() {
       *'"type":"turn-start"'*)
         turn=$(value turn "$line")
         name=$(value text "$line")
-        say '{"type":"ask","turn":"'"$turn"'","ask":"p1","question":{"kind":"approval","name":"rm","args":{"path":"/x","n":1.0},"description":"'"$description"'","options":'"$options"'}}'
+        say '{"type":"ask","turn":"'"$turn"'","ask":"p1","question":{"kind":"approval","name":"rm","args":{"path":"/x","n":1.0},"description":"'"$description"'","options":'"$options"',"editable":true}}'
         ;;
     esac
   done

@@ -62,6 +62,7 @@ export class Permissions {
           { id: 'allow', kind: 'allow', scope: 'once' },
           { id: 'deny', kind: 'deny', scope: 'once' },
         ],
+        editable: true,
       },
       ...(ext && { ext }),
     })

@@ -31,6 +31,7 @@ describe('permissions', () => {
           { id: 'allow', kind: 'allow', scope: 'once' },
           { id: 'deny', kind: 'deny', scope: 'once' },
         ],
+        editable: true,
       },
       ext: { protocol: 'agentproc@0.4', json: '{"risk":2}' },
     })
