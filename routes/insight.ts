@@ -13,7 +13,7 @@ export function mountInsight(app: Hono<HttpEnv>, parts: HttpParts): void {
   )
   app.get(
     '/v1/overview',
-    admitted(parts, (c, caller) => c.json(insight.overview(observerOf(caller)))),
+    admitted(parts, async (c, caller) => c.json(await insight.overview(observerOf(caller)))),
   )
   app.get(
     '/v1/doors',

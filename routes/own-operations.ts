@@ -25,7 +25,12 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       firstEvent: refTo('Percentiles'),
       total: refTo('Percentiles'),
       errors: listOf(
-        objectOf({ at: time, turn: text, code: text, message: text, stderr: text }, ['at', 'turn', 'code']),
+        objectOf({ at: time, turn: text, times: count, code: text, message: text, stderr: text }, [
+          'at',
+          'turn',
+          'times',
+          'code',
+        ]),
       ),
     },
     ['name', 'protocol', 'default', 'breaker', 'pool', 'queued', 'turns', 'failures', 'errors'],
@@ -114,7 +119,15 @@ export const operations: Operations = {
     'GET /v1/overview': read(
       'getOverview',
       'Tells how the gateway is doing, by minute.',
-      objectOf({ running: count, queued: count, minutes: listOf(refTo('Minute')) }, ['running', 'queued', 'minutes']),
+      objectOf(
+        {
+          running: count,
+          queued: count,
+          store: objectOf({ writable: { type: 'boolean' }, writeMs: count }, ['writable', 'writeMs']),
+          minutes: listOf(refTo('Minute')),
+        },
+        ['running', 'queued', 'store', 'minutes'],
+      ),
     ),
     'GET /v1/doors': read(
       'listDoors',

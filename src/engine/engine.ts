@@ -11,6 +11,7 @@ import {
   leaseTimes,
   Recorder,
   type SharedCounts,
+  StorePulse,
   StoreWatch,
   Upkeep,
 } from './record/index.ts'
@@ -68,7 +69,7 @@ export class Engine {
     const takers = commandTakers(base, record, memory, forwarding)
     this.#memory = memory
     this.replication = replication
-    this.insight = new Insight(memory, settings, now)
+    this.insight = new Insight(memory, settings, new StorePulse(store), now)
     this.#settings = settings
     this.#store = store
     this.#lease = lease

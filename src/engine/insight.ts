@@ -1,6 +1,7 @@
 import type { BreakerState } from './agent/index.ts'
 import type { AgentSettings, CurrentSettings } from './common/index.ts'
 import { type Memory, mayUse, type Viewer } from './dispatch/index.ts'
+import type { StoreHealth, StorePulse } from './record/index.ts'
 import type { AgentError, Figure, Scope } from './session/index.ts'
 
 /** The observer: whose turns it may see, and the agents that its key may use. */
@@ -24,22 +25,25 @@ export interface AgentStatus extends Omit<Figure, 'failed' | 'input' | 'output' 
   errors: readonly AgentError[]
 }
 
-/** The gateway at work: turns that run and wait now, and those that ended in each of the last 60 minutes. */
+/** The gateway at work: turns that run and wait now, its store, and the turns that ended in each of the last 60 minutes. */
 export interface Overview {
   running: number
   queued: number
+  store: StoreHealth
   minutes: readonly (Figure & { at: number })[]
 }
 
-/** Figures of the gateway and its agents, from what is in memory. */
+/** Figures of the gateway and its agents, from what is in memory, and the state of the store. */
 export class Insight {
   readonly #memory: Memory
   readonly #settings: CurrentSettings
+  readonly #store: StorePulse
   readonly #now: () => number
 
   /** `now` is milliseconds since the epoch. */
-  constructor(memory: Memory, settings: CurrentSettings, now: () => number) {
+  constructor(memory: Memory, settings: CurrentSettings, store: StorePulse, now: () => number) {
     this.#memory = memory
+    this.#store = store
     this.#settings = settings
     this.#now = now
   }
@@ -52,14 +56,15 @@ export class Insight {
       .map((one) => this.#agent(one, observer))
   }
 
-  /** The turns that the observer may see. */
-  overview(observer: Observer): Overview {
+  /** The turns that the observer may see, and the store. */
+  async overview(observer: Observer): Promise<Overview> {
+    const store = await this.#store.look()
     const scope = scopeOf(observer)
     const turns = this.#memory.turns
       .values()
       .filter(({ session }) => scope.tenant === undefined || session.record.tenant === scope.tenant)
     const queued = turns.filter(({ scope: { phase } }) => phase === 'queued').length
-    return { running: turns.length - queued, queued, minutes: this.#memory.figures.minutes(scope, this.#now()) }
+    return { running: turns.length - queued, queued, store, minutes: this.#memory.figures.minutes(scope, this.#now()) }
   }
 
   #agent(agent: AgentSettings, observer: Observer): AgentStatus {

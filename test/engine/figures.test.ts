@@ -72,11 +72,31 @@ test('there are 60 minutes, the oldest first; what is older is forgotten', () =>
 
 test('of the errors of an agent the last ten are given, the newest first, each to its tenant and to all', () => {
   const figures = new Figures()
-  for (let at = 0; at < 60; at++) figures.ended(ended({ to: at, tenant: at === 15 ? 'other' : 'local', fault: FAULT }))
+  const word = (at: number): string => String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26))
+  for (let at = 0; at < 60; at++) {
+    const fault = { ...FAULT, message: word(at) }
+    figures.ended(ended({ to: at, tenant: at === 15 ? 'other' : 'local', fault }))
+  }
   const errorsOf = (scope: Parameters<Figures['agent']>[1]) =>
     figures.agent('plain', scope, 0).errors.map(({ at }) => at)
   expect(errorsOf({})).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50])
   expect(errorsOf({ tenant: 'other' })).toEqual([15])
+})
+
+test('failures that say the same but for numbers are one, the newest, with their count; not those of another tenant', () => {
+  const figures = new Figures()
+  const failed = (to: number, message: string, tenant = 'local'): void =>
+    figures.ended(ended({ to, tenant, fault: { ...FAULT, message } }))
+  failed(1, 'The cause.')
+  for (let at = 2; at < 100; at++) failed(at, `It failed ${at} times; it is tried again in ${at} s.`)
+  failed(100, 'It failed 1 times; it is tried again in 1 s.', 'other')
+  failed(101, 'The cause.')
+  const errors = figures.agent('plain', {}, 0).errors.map(({ at, times, message }) => [at, times, message])
+  expect(errors).toEqual([
+    [101, 2, 'The cause.'],
+    [100, 1, 'It failed 1 times; it is tried again in 1 s.'],
+    [99, 98, 'It failed 99 times; it is tried again in 99 s.'],
+  ])
 })
 
 test('an error has its message and the end of stderr as far as content is kept', () => {
@@ -88,11 +108,12 @@ test('an error has its message and the end of stderr as far as content is kept',
   expect(first).toEqual({
     at: 1,
     turn: 't1',
+    times: 1,
     code: 'agent-crashed',
     message: 'm'.repeat(1000),
     stderr: `${'x'.repeat(4093)}end`,
   })
-  expect(second).toEqual({ at: 2, turn: 't2', code: 'agent-crashed' })
+  expect(second).toEqual({ at: 2, turn: 't2', times: 1, code: 'agent-crashed' })
 })
 
 test('many tenants cost no more memory: what is beyond the bound is counted together, for those who see all', () => {

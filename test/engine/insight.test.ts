@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
 import { Insight } from '../../src/engine/insight.ts'
+import { StorePulse } from '../../src/engine/record/store-pulse.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
 import { plainAgent, plainTurn, start } from '../kit/plain.ts'
@@ -29,19 +30,19 @@ function watched() {
     if (runs) turn.scope.queued(0)
     memory.turns.add(turn)
   }
-  return new Insight(memory, { current: settings }, () => 9)
+  return new Insight(memory, { current: settings }, new StorePulse(store), () => 9)
 }
 
-test('counts turns that run and wait, for who may see them', () => {
+test('counts turns that run and wait, for who may see them, and looks at the store', async () => {
   const insight = watched()
-  const countsOf = (tenant: string, admin = false) => {
-    const { running, queued, minutes } = insight.overview({ tenant, admin })
-    return [running, queued, minutes.length]
+  const countsOf = async (tenant: string, admin = false) => {
+    const { running, queued, store, minutes } = await insight.overview({ tenant, admin })
+    return [running, queued, store.writable, minutes.length]
   }
-  expect([countsOf('ann'), countsOf('bob'), countsOf('root', true)]).toEqual([
-    [1, 0, 60],
-    [0, 1, 60],
-    [1, 1, 60],
+  expect([await countsOf('ann'), await countsOf('bob'), await countsOf('root', true)]).toEqual([
+    [1, 0, true, 60],
+    [0, 1, true, 60],
+    [1, 1, true, 60],
   ])
 })
 

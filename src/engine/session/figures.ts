@@ -35,16 +35,21 @@ interface Sum {
   total: Histogram
 }
 
-/** A turn that failed. */
-interface FailedTurn {
+/** A failure of a tenant's turns; failures with the same `kind` are one. */
+interface Failure {
   tenant: string
+  kind: string
   error: AgentError
 }
 
-/** The error of an agent's turn; its message as far as content is kept. `stderr` is the end of what its process wrote there, for operators. */
+/**
+ * A failure of an agent's turns: the newest of those that say the same, and how many they are; its message as far as
+ * content is kept. `stderr` is the end of what its process wrote there, for operators.
+ */
 export interface AgentError {
   at: number
   turn: string
+  times: number
   code: string
   message?: string
   stderr?: string
@@ -69,7 +74,7 @@ export class Figures {
   /** By the number of the minute. */
   readonly #minutes = new Map<number, Map<string, Cell>>()
   /** The newest last. */
-  readonly #errors = new Map<string, FailedTurn[]>()
+  readonly #errors = new Map<string, Failure[]>()
 
   /** Counts an ended turn. */
   ended(turn: Turn): void {
@@ -125,7 +130,11 @@ export class Figures {
     const { code, message } = view.end?.fault ?? { code: 'internal', message: '' }
     const stderr = scope.stderr?.slice(-STDERR_LENGTH)
     const said = keepsContent(turn) && { message: message.slice(0, MESSAGE_LENGTH), ...(stderr && { stderr }) }
-    errors.push({ tenant, error: { at: view.at, turn: id, code, ...said } })
+    // Numbers in a message do not make another failure of it, so that a frequent one does not push out the others.
+    const kind = `${code} ${message.slice(0, MESSAGE_LENGTH).replaceAll(/\d+/g, '0')}`
+    const same = errors.findIndex((failure) => failure.tenant === tenant && failure.kind === kind)
+    const times = same < 0 ? 1 : errors.splice(same, 1)[0]!.error.times + 1
+    errors.push({ tenant, kind, error: { at: view.at, turn: id, times, code, ...said } })
     if (errors.length > KEPT_ERRORS) errors.shift()
   }
 }
