@@ -75,12 +75,13 @@ export interface AgentRow {
   errors?: readonly AgentError[]
 }
 
-/** A failure of an agent's turn. */
+/** A failure of an agent's turns: the newest of those that say the same. */
 export interface AgentError {
   at: number
   turn: string
+  times?: number
   code: string
-  message: string
+  message?: string
   stderr?: string
 }
 
@@ -100,6 +101,7 @@ export interface Minute {
 export interface OverviewAnswer {
   running: number
   queued: number
+  store?: { writable: boolean; writeMs: number }
   minutes: readonly Minute[]
 }
 

@@ -67,11 +67,12 @@ function Card({ agent }: { agent: AgentRow }) {
   )
 }
 
-function Failure({ error: { at, turn, code, message, stderr } }: { error: AgentError }) {
+function Failure({ error: { at, turn, times = 1, code, message, stderr } }: { error: AgentError }) {
   return (
     <li>
       <a href={writeRoute('turns', turn)}>{clock(at)}</a> <b class="failed">{code}</b>{' '}
-      <Text value={message} limit={500} />
+      {message !== undefined && <Text value={message} limit={500} />}
+      {times > 1 && <span class="muted"> {count(times)} times</span>}
       {stderr !== undefined && (
         <pre>
           <Text value={stderr} limit={2_000} />

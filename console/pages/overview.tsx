@@ -1,7 +1,8 @@
 import { cost, count, duration } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
-import type { Minute, OverviewAnswer } from '../logic/types.ts'
+import type { AgentRow, Minute, OverviewAnswer, TurnPage } from '../logic/types.ts'
 import { get } from '../state/api.ts'
+import { Attention } from '../view/attention.tsx'
 import { Chart } from '../view/chart.tsx'
 import { Pending, useLoaded } from '../view/loaded.tsx'
 
@@ -9,7 +10,7 @@ const EVERY_MS = 5_000
 
 /** The last hour at a glance, from what the gateway has recorded. */
 export function OverviewPage() {
-  const loaded = useLoaded(() => get<OverviewAnswer>('/v1/overview'), [], EVERY_MS)
+  const loaded = useLoaded(look, [], EVERY_MS)
   return (
     <section>
       <div class="head">
@@ -17,9 +18,24 @@ export function OverviewPage() {
         <span class="muted">the last 60 minutes</span>
       </div>
       <Pending loaded={loaded} />
-      {loaded.value && <Charts {...loaded.value} />}
+      {loaded.value && (
+        <>
+          <Attention {...loaded.value} />
+          <Charts {...loaded.value.overview} />
+        </>
+      )}
     </section>
   )
+}
+
+/** The figures, the agents with their failures, and the turns that run. */
+async function look() {
+  const [overview, { agents }, { turns: running }] = await Promise.all([
+    get<OverviewAnswer>('/v1/overview'),
+    get<{ agents: readonly AgentRow[] }>('/v1/agents'),
+    get<TurnPage>('/v1/turns?state=running'),
+  ])
+  return { overview, agents, running }
 }
 
 function Charts({ running, queued, minutes }: OverviewAnswer) {

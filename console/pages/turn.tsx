@@ -1,10 +1,12 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { align } from '../logic/align.ts'
+import { answerOf } from '../logic/answer.ts'
 import { hopsOf, timesOf } from '../logic/hops.ts'
 import { lossText } from '../logic/losses.ts'
 import { post } from '../state/api.ts'
 import { me } from '../state/me.ts'
 import { OpenTurn } from '../state/turn.ts'
+import { AskForm } from '../view/ask-form.tsx'
 import { Problem } from '../view/loaded.tsx'
 import { SideBySide } from '../view/side-by-side.tsx'
 import { State } from '../view/state.tsx'
@@ -20,6 +22,9 @@ export function TurnPage({ id }: { id: string }) {
   const [detail, events, wire] = [turn.detail.value, turn.events.value, turn.wire.value]
   const rows = useMemo(() => align(events, wire, detail?.losses), [events, wire, detail])
   const hops = detail ? hopsOf(detail, events, timesOf(wire, turn.seen), Date.now()) : []
+  const { asks } = answerOf(events)
+  // Whoever may look at all turns still answers and cancels only its own.
+  const isOwn = detail?.key === me.value?.key
   return (
     <section>
       <div class="head">
@@ -27,7 +32,7 @@ export function TurnPage({ id }: { id: string }) {
           Turn <code>{id}</code>
         </h1>
         {detail && <State turn={detail} />}
-        {detail?.state === 'running' && detail.key === me.value?.key && (
+        {detail?.state === 'running' && isOwn && (
           <button type="button" onClick={() => void post(`/v1/turns/${encodeURIComponent(id)}/cancel`)}>
             Cancel
           </button>
@@ -41,6 +46,7 @@ export function TurnPage({ id }: { id: string }) {
               <b>{detail.fault.code}</b> <Text value={detail.fault.message} />
             </p>
           )}
+          {isOwn && asks.map((ask) => <AskForm key={ask.ask} turn={id} ask={ask} />)}
           <TurnFacts turn={detail} />
           <Waterfall hops={hops} />
           {detail.losses && (

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { readJson } from '../logic/json.ts'
 import type { NumberedEvent, TurnDetail, Wire } from '../logic/types.ts'
 import { ApiError, get, messageOf, readEvents } from './api.ts'
 
@@ -62,7 +63,7 @@ export class OpenTurn {
   async #follow(asks: boolean): Promise<void> {
     try {
       await readEvents(`${this.#path}/events${asks ? '?asks=now' : ''}`, this.#stop.signal, (type, data) => {
-        if (type !== 'ping') this.#take(JSON.parse(data) as NumberedEvent)
+        if (type !== 'ping') this.#take(readJson(data) as NumberedEvent)
       })
       this.#show()
       clearTimeout(this.#asking)

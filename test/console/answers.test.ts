@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { answerOf } from '../../console/logic/answer.ts'
 import { barsOf, pathOf, topOf } from '../../console/logic/chart.ts'
+import { isObject, parsed, readJson } from '../../console/logic/json.ts'
 import { groupsOf, shadeOf } from '../../console/logic/matrix.ts'
 import { fieldsOf, valuesOf } from '../../console/logic/schema-form.ts'
 import type { NumberedEvent } from '../../console/logic/types.ts'
@@ -57,50 +58,110 @@ describe('an answer', () => {
 describe('a form', () => {
   const fields = fieldsOf({
     type: 'object',
-    required: ['tag', 'count'],
+    required: ['tag', 'count', 'kind'],
     properties: {
-      tag: { type: 'string', title: 'Tag', description: 'as in git' },
-      count: { type: 'integer', default: 2 },
-      channel: { enum: ['stable', 'beta'] },
-      dry: { type: 'boolean' },
-      more: { type: 'array' },
+      tag: { type: 'string', title: 'Tag', description: 'as in git', minLength: 2, pattern: '^v' },
+      count: { type: 'integer', default: 2, minimum: 1 },
+      channel: { enum: ['stable', 'beta'], enumNames: ['Stable', 'Beta'], default: 'beta' },
+      kind: { oneOf: [{ const: 1, title: 'One' }, { const: '1' }] },
+      scopes: { type: 'array', items: { anyOf: [{ const: 'a' }, { const: 'b', title: 'B' }] }, default: ['b'] },
+      store: { type: 'string', examples: ['SQLite', 'PostgreSQL'] },
+      mail: { type: 'string', format: 'email', title: '' },
+      dry: { type: 'boolean', default: true },
+      more: { type: 'array', default: [1] },
+      any: { anyOf: [{ type: 'string' }, { const: 1 }] },
       odd: true,
     },
   })!
+  const given = { tag: ['v1'], count: ['3'], kind: ['1'] }
+  const fieldOf = (name: string) => fields.find((field) => field.name === name)!
 
   test('has a field for each property', () => {
     expect(fields.map(({ label, kind, required, initial }) => [label, kind, required, initial])).toEqual([
-      ['Tag', 'text', true, ''],
-      ['count', 'number', true, '2'],
-      ['channel', 'choice', false, ''],
-      ['dry', 'flag', false, ''],
-      ['more', 'json', false, ''],
-      ['odd', 'json', false, ''],
+      ['Tag', 'text', true, []],
+      ['count', 'number', true, ['2']],
+      ['channel', 'choice', false, ['"beta"']],
+      ['kind', 'choice', true, []],
+      ['scopes', 'many', false, ['"b"']],
+      ['store', 'choice', false, []],
+      ['mail', 'text', false, []],
+      ['dry', 'flag', false, ['true']],
+      ['more', 'json', false, ['[1]']],
+      ['any', 'json', false, []],
+      ['odd', 'json', false, []],
     ])
-    expect(fields[2]!.choices).toEqual(['stable', 'beta'])
-    expect(fields[0]!.description).toBe('as in git')
+    expect(fieldOf('tag').description).toBe('as in git')
+  })
+
+  test('has the choices of its schema by their titles, and suggestions where any text will do', () => {
+    expect(fieldOf('channel').choices.map(({ label }) => label)).toEqual(['Stable', 'Beta'])
+    expect(fieldOf('kind').choices).toEqual([
+      { json: '1', label: 'One' },
+      { json: '"1"', label: '1' },
+    ])
+    expect(fields.filter(({ open }) => open).map(({ name }) => name)).toEqual(['store'])
+  })
+
+  test('has the browser check what the schema demands of a text or a number', () => {
+    expect(fieldOf('tag').checks).toEqual({ minlength: 2, pattern: '.*(?:^v).*' })
+    expect(fieldOf('count').checks).toEqual({ min: 1, step: 1, type: 'number' })
+    expect(fieldOf('mail').checks).toEqual({ type: 'email' })
+    expect(fieldOf('channel').checks).toEqual({})
   })
 
   test('gives values of the types of its schema', () => {
-    expect(valuesOf(fields, { tag: 'v1', count: '3', channel: 'beta', dry: 'true', more: '[1]', odd: '' })).toEqual({
+    const all = {
+      channel: ['"beta"'],
+      scopes: ['"a"', '"b"'],
+      store: ['"Redis"'],
+      dry: ['true'],
+      more: ['[1]'],
+      odd: [''],
+    }
+    expect(valuesOf(fields, { ...given, ...all })).toEqual({
       tag: 'v1',
       count: 3,
       channel: 'beta',
+      kind: 1,
+      scopes: ['a', 'b'],
+      store: 'Redis',
       dry: true,
       more: [1],
     })
-    expect(valuesOf(fields, { tag: '', count: '3' })).toEqual({ tag: '', count: 3, dry: false })
-    expect(valuesOf(fields, { tag: 'v1', count: 'many' })).toBe('count is not a number')
-    expect(valuesOf(fields, { tag: 'v1', count: '1', more: '[' })).toBe('more is not JSON')
+    expect(valuesOf(fields, { ...given, tag: [''], kind: ['"1"'] })).toEqual({
+      tag: '',
+      count: 3,
+      kind: '1',
+      dry: false,
+    })
+  })
+
+  test.each([
+    [{ count: ['many'] }, 'count: write a number'],
+    [{ kind: [] }, 'kind: choose one'],
+    [{ kind: ['2'] }, 'kind: choose one'],
+    [{ scopes: ['"c"'] }, 'scopes: choose at least one'],
+    [{ more: ['['] }, 'more: write JSON'],
+  ])('says what is wrong with %j', (entries, problem) => {
+    expect(valuesOf(fields, { ...given, ...entries })).toBe(problem)
+  })
+
+  test('takes a property of any name', () => {
+    const [field] = fieldsOf('{"properties":{"__proto__":{"type":"string"}}}')!
+    const entries = Object.fromEntries([['__proto__', ['x']]])
+    expect(JSON.stringify(valuesOf([field!], entries))).toBe('{"__proto__":"x"}')
   })
 
   test.each([undefined, '{', '[]', null, { type: 'string' }, { properties: [] }])('%o is no form', (schema) => {
     expect(fieldsOf(schema)).toBeUndefined()
   })
+})
 
-  test('may come as text', () => {
-    expect(fieldsOf('{"properties":{"a":{"type":"string"}}}')).toHaveLength(1)
-  })
+test('JSON is written again with the digits that it had', () => {
+  const text = '{"a":2.50,"b":1e400,"c":9007199254740993,"d":[1,-0.0,"2.50"]}'
+  expect(JSON.stringify(readJson(text))).toBe(text)
+  expect(readJson('{"seq":7,"at":1767225600000,"cost":1e-7}')).toEqual({ seq: 7, at: 1767225600000, cost: 1e-7 })
+  expect([parsed('{'), parsed('null'), isObject(parsed('{}')), isObject([])]).toEqual([undefined, null, true, false])
 })
 
 describe('a chart', () => {

@@ -15,6 +15,12 @@ agents:${EXAMPLE_AGENTS}
 routes: [{ when: { agent: talker }, agent: talker, journal: wire }]
 `
 
+interface Door {
+  protocol: string
+  method?: string
+  path?: string
+}
+
 /** A gateway and a page of its console, for the tests of one file. */
 export class ConsoleTest {
   gateway!: TestGateway
@@ -34,6 +40,25 @@ export class ConsoleTest {
     })
   }
 
+  /** The newest turn of "Try it". */
+  get trial(): Locator {
+    return this.page.locator('.trial').last()
+  }
+
+  /** Opens "Try it" for an agent, through the endpoint of this path. */
+  async tries(agent: string, path: string): Promise<void> {
+    const { doors } = (await (await fetch(`${this.gateway.url}/v1/doors`)).json()) as { doors: Door[] }
+    const { protocol } = doors.find((door) => door.method === 'POST' && door.path === path)!
+    await this.opened.go(`try?agent=${agent}&door=${encodeURIComponent(`${protocol} · POST ${path}`)}`)
+    await this.page.reload()
+  }
+
+  /** Sends a prompt from "Try it". */
+  async sends(text: string): Promise<void> {
+    await this.page.getByLabel('Prompt').fill(text)
+    await this.page.getByRole('button', { name: 'Send' }).click()
+  }
+
   /** Waits until a place of the page has this text. */
   async reads(place: Locator, text: string | RegExp): Promise<void> {
     await expect.poll(async () => (await place.allTextContents()).join('\n'), { timeout: 10_000 }).toMatch(text)
@@ -41,11 +66,12 @@ export class ConsoleTest {
 }
 
 /** Opens both before the tests of a file. Every test ends without errors, violations and requests elsewhere. */
-export function useConsole(yaml: string = AGENTS): ConsoleTest {
+export function useConsole(yaml: string | (() => Promise<string>) = AGENTS): ConsoleTest {
   const test = new ConsoleTest()
   beforeAll(async () => {
     const options = { console: { folder: CONSOLE, traces: 'https://traces.example/trace/{trace}' } }
-    ;[test.gateway, test.browser] = await Promise.all([startGateway(yaml, options), openBrowser()])
+    const config = typeof yaml === 'string' ? yaml : await yaml()
+    ;[test.gateway, test.browser] = await Promise.all([startGateway(config, options), openBrowser()])
     test.opened = await openConsole(test.browser, test.gateway.url)
   })
   afterAll(async () => {

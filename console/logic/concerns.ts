@@ -1,0 +1,64 @@
+import { duration } from './format.ts'
+import type { AgentError, AgentRow, OverviewAnswer, TurnRow } from './types.ts'
+
+/** What the first page says needs somebody: failures by their agent with the cause in words, the store, open questions. */
+
+/** An agent whose turns have failed in the last hour, or that gets none. */
+export interface AgentConcern {
+  agent: AgentRow
+  errors: readonly AgentError[]
+}
+
+/** What is wrong with the store, and what that means. */
+export interface StoreConcern {
+  title: string
+  text: string
+}
+
+const HOUR_MS = 3_600_000
+/** The failures of one agent that are shown. */
+const MOST_ERRORS = 3
+/** A small write that takes longer than this many milliseconds is felt in every turn. */
+const SLOW_MS = 100
+
+/** The agents that somebody has to look at, those with the newest failure first. */
+export function agentConcerns(agents: readonly AgentRow[], now: number): AgentConcern[] {
+  return agents
+    .map((agent) => ({
+      agent,
+      errors: (agent.errors ?? []).filter(({ at }) => at > now - HOUR_MS).slice(0, MOST_ERRORS),
+    }))
+    .filter(({ agent, errors }) => errors.length > 0 || (agent.breaker ?? 'closed') !== 'closed')
+    .sort((a, b) => (b.errors[0]?.at ?? 0) - (a.errors[0]?.at ?? 0))
+}
+
+/** What is wrong with the store; undefined while it is well. */
+export function storeConcern(store: OverviewAnswer['store']): StoreConcern | undefined {
+  if (!store) return undefined
+  if (!store.writable) {
+    return {
+      title: 'The store cannot be written',
+      text: 'Turns go on without a record, and requests that need one are refused. The log of the gateway has the reason: look at the disk or the database.',
+    }
+  }
+  if (store.writeMs <= SLOW_MS) return undefined
+  return {
+    title: 'The store is slow',
+    text: `A small write takes ${duration(store.writeMs)}, and every turn waits for several. Look at the disk or the database of the gateway, and at the network between them.`,
+  }
+}
+
+/** The turns that wait for somebody’s answer. */
+export function askingTurns(turns: readonly TurnRow[]): TurnRow[] {
+  return turns.filter(({ phase }) => phase === 'asking' || phase === 'parked')
+}
+
+/** The last lines of a program’s error output that say something. */
+export function tailOf(stderr: string, lines: number): string {
+  return stderr
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-lines)
+    .join('\n')
+}

@@ -1,0 +1,85 @@
+import { type AgentConcern, agentConcerns, askingTurns, storeConcern, tailOf } from '../logic/concerns.ts'
+import { ago, count } from '../logic/format.ts'
+import { writeRoute } from '../logic/route.ts'
+import type { AgentError, AgentRow, OverviewAnswer, TurnRow } from '../logic/types.ts'
+import { Text } from './text.tsx'
+
+interface AttentionProps {
+  overview: OverviewAnswer
+  agents: readonly AgentRow[]
+  running: readonly TurnRow[]
+}
+
+/** What needs somebody, with the cause in words: the store, agents that fail, turns that wait for an answer. */
+export function Attention({ overview, agents, running }: AttentionProps) {
+  const now = Date.now()
+  const [store, failing, asking] = [storeConcern(overview.store), agentConcerns(agents, now), askingTurns(running)]
+  if (!store && failing.length === 0 && asking.length === 0) {
+    return <p class="attention well">Nothing needs attention: no turn has failed in the last hour.</p>
+  }
+  return (
+    <section class="attention" aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      <ul>
+        {store && (
+          <li class="bad">
+            <b>{store.title}</b>
+            <p>{store.text}</p>
+          </li>
+        )}
+        {asking.map(({ turn, agent, session }) => (
+          <li key={turn} class="asks">
+            <a href={writeRoute('turns', turn)}>
+              <b>{agent}</b> waits for an answer
+            </a>{' '}
+            <span class="muted">
+              in <Text value={session} limit={80} />
+            </span>
+          </li>
+        ))}
+        {failing.map((concern) => (
+          <Failing key={concern.agent.name} concern={concern} now={now} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Failing({ concern: { agent, errors }, now }: { concern: AgentConcern; now: number }) {
+  const { name, turns, failures, breaker = 'closed' } = agent
+  const failed = { agent: name, state: 'failed' }
+  return (
+    <li class="bad">
+      <a href={writeRoute('turns', undefined, failed)}>
+        <b>{name}</b> {count(failures)} of {count(turns)} turns failed
+      </a>
+      {breaker !== 'closed' && (
+        <span class="breaker">
+          {breaker === 'open' ? 'gets no turns for a while (breaker open)' : 'is tried again with the next turn'}
+        </span>
+      )}
+      {errors.map((error) => (
+        <Cause key={error.turn} error={error} now={now} />
+      ))}
+    </li>
+  )
+}
+
+function Cause({ error: { at, turn, times = 1, code, message, stderr }, now }: { error: AgentError; now: number }) {
+  return (
+    <div class="cause">
+      <a href={writeRoute('turns', turn)} title="The newest of these turns">
+        {ago(at, now)}
+      </a>
+      <p>
+        <b class="failed">{code}</b> {message !== undefined && <Text value={message} limit={400} />}
+        {times > 1 && <span class="muted"> {count(times)} times</span>}
+      </p>
+      {stderr !== undefined && (
+        <pre>
+          <Text value={tailOf(stderr, 3)} limit={600} />
+        </pre>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { agentConcerns, askingTurns, storeConcern, tailOf } from '../../console/logic/concerns.ts'
+import type { AgentError, AgentRow, TurnRow } from '../../console/logic/types.ts'
+
+const HOUR = 3_600_000
+const error = (at: number): AgentError => ({ at, turn: `t${at}`, code: 'agent-crashed', message: 'It fell.' })
+const agent = (name: string, errors: number[] = [], more: Partial<AgentRow> = {}): AgentRow => ({
+  name,
+  protocol: 'zot',
+  errors: errors.map(error),
+  ...more,
+})
+const shown = (...agents: AgentRow[]): unknown[] =>
+  agentConcerns(agents, 2 * HOUR).map((concern) => [concern.agent.name, concern.errors.map(({ at }) => at)])
+
+describe('the agents that need somebody', () => {
+  test('are those with a failure in the last hour, the newest first, each with its last three', () => {
+    expect(
+      shown(
+        agent('well'),
+        agent('once', [HOUR + 1]),
+        agent('often', [HOUR + 9, HOUR + 8, HOUR + 7, HOUR + 6]),
+        agent('long ago', [HOUR]),
+      ),
+    ).toEqual([
+      ['often', [HOUR + 9, HOUR + 8, HOUR + 7]],
+      ['once', [HOUR + 1]],
+    ])
+  })
+
+  test('are also those that get no turns, whatever failed before', () => {
+    expect(shown(agent('open', [], { breaker: 'open' }), agent('half', [1], { breaker: 'half-open' }))).toEqual([
+      ['open', []],
+      ['half', []],
+    ])
+  })
+})
+
+test.each([
+  [undefined, undefined],
+  [{ writable: true, writeMs: 100 }, undefined],
+  [{ writable: true, writeMs: 1234 }, /^The store is slow: A small write takes 1\.2 s, /],
+  [{ writable: false, writeMs: 0 }, /^The store cannot be written: Turns go on without a record, /],
+])('of the store %j it says %j', (store, expected) => {
+  const concern = storeConcern(store)
+  const said = concern && `${concern.title}: ${concern.text}`
+  expect(said).toEqual(expected && expect.stringMatching(expected))
+})
+
+test('turns that wait for an answer are those that ask or are parked', () => {
+  const turns = ['working', 'asking', 'parked', undefined].map((phase) => ({ turn: `${phase}`, phase }) as TurnRow)
+  expect(askingTurns(turns).map(({ turn }) => turn)).toEqual(['asking', 'parked'])
+})
+
+test('the tail of an error output has its last lines that are not empty', () => {
+  expect(tailOf('one\ntwo\n\nthree\n \n', 2)).toBe('two\nthree')
+  expect(tailOf('', 2)).toBe('')
+})
