@@ -16,10 +16,10 @@ function timer(totalMs?: number, limits = LIMITS) {
 }
 
 describe.each([
-  ['place', 10_000, 'overloaded', 'No process of the agent "a" was free within 10000 ms (limit "start")'],
-  ['start', 10_000, 'agent-unavailable', 'The agent "a" was not ready within 10000 ms (limit "start").'],
-  ['firstEvent', 20_000, 'timeout', 'The agent "a" sent nothing for 20000 ms (limit "firstEvent").'],
-  ['idle', 30_000, 'timeout', 'The agent "a" sent nothing for 30000 ms (limit "idle").'],
+  ['place', 10_000, 'overloaded', 'No process of the agent "a" was free within 10 s (limit "start")'],
+  ['start', 10_000, 'agent-unavailable', 'The agent "a" was not ready within 10 s (limit "start").'],
+  ['firstEvent', 20_000, 'timeout', 'The agent "a" sent nothing for 20 s (limit "firstEvent").'],
+  ['idle', 30_000, 'timeout', 'The agent "a" sent nothing for 30 s (limit "idle").'],
 ] as const)('the phase %s', (phase, ms, code, text) => {
   test(`ends after ${ms} ms with ${code}`, () => {
     const { timer: it, said } = timer()
@@ -55,18 +55,20 @@ test('a turn that waits for its session has the limit of the whole turn alone', 
   expect([said, it.leftMs]).toEqual([[], 2])
   vi.advanceTimersByTime(2)
   expect(said.map(({ code, message }) => [code, message])).toEqual([
-    ['timeout', 'The turn did not end within its limit of 60000 ms.'],
+    ['timeout', 'The turn did not end within its limit of 60 s.'],
   ])
   expect(it.leftMs).toBe(0)
 })
 
 test.each([
-  [100, 100],
-  [90_000, 60_000],
-])('a client that asks for %i ms gets %i', (asked, ms) => {
+  [100, 100, '100 ms'],
+  [1_500, 1_500, '1.5 s'],
+  [1_001, 1_001, '1001 ms'],
+  [90_000, 60_000, '60 s'],
+])('a client that asks for %i ms gets %i', (asked, ms, time) => {
   const { said } = timer(asked)
   vi.advanceTimersByTime(ms)
-  expect(said.map(({ message }) => message)).toEqual([`The turn did not end within its limit of ${ms} ms.`])
+  expect(said.map(({ message }) => message)).toEqual([`The turn did not end within its limit of ${time}.`])
 })
 
 test('another agent has its own whole limit; the time that the client asked for goes on', () => {
@@ -76,7 +78,7 @@ test('another agent has its own whole limit; the time that the client asked for 
   expect(it.leftMs).toBe(50_000)
   it.enter('start')
   vi.advanceTimersByTime(10_001)
-  expect(said.map(({ message }) => message)).toEqual(['The agent "b" was not ready within 10000 ms (limit "start").'])
+  expect(said.map(({ message }) => message)).toEqual(['The agent "b" was not ready within 10 s (limit "start").'])
 })
 
 test('the first event ends the wait for it, and each further one begins the silence again', () => {

@@ -103,8 +103,8 @@ export class TurnTimer {
     const now = elapsed()
     // Timers may fire a fraction of a millisecond early.
     if (now + 1 >= this.#totalAt) {
-      const ms = Math.min(this.#askedMs, this.#limits.total)
-      this.#expired(fault('timeout', `The turn did not end within its limit of ${ms} ms.`))
+      const time = timeText(Math.min(this.#askedMs, this.#limits.total))
+      this.#expired(fault('timeout', `The turn did not end within its limit of ${time}.`))
     } else if (!this.#held && now + 1 >= this.#phaseAt + this.#phaseMs) {
       this.#expired(this.#phaseFault())
     } else {
@@ -114,14 +114,19 @@ export class TurnTimer {
   }
 
   #phaseFault(): Fault {
-    const ms = this.#phaseMs
+    const time = timeText(this.#phaseMs)
     if (this.#phase === 'place') {
-      const none = `No process of the agent "${this.#agent}" was free within ${ms} ms (limit "start")`
+      const none = `No process of the agent "${this.#agent}" was free within ${time} (limit "start")`
       return fault('overloaded', `${none}; try again later, or allow it more processes (pool.max).`)
     }
     if (this.#phase === 'start') {
-      return fault('agent-unavailable', `The agent "${this.#agent}" was not ready within ${ms} ms (limit "start").`)
+      return fault('agent-unavailable', `The agent "${this.#agent}" was not ready within ${time} (limit "start").`)
     }
-    return fault('timeout', `The agent "${this.#agent}" sent nothing for ${ms} ms (limit "${this.#phase}").`)
+    return fault('timeout', `The agent "${this.#agent}" sent nothing for ${time} (limit "${this.#phase}").`)
   }
+}
+
+/** A time as people write it: `10 s`, `1.5 s`, `200 ms`. */
+function timeText(ms: number): string {
+  return ms >= 1000 && ms % 100 === 0 ? `${ms / 1000} s` : `${ms} ms`
 }
