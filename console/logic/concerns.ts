@@ -1,5 +1,5 @@
 import { duration } from './format.ts'
-import type { AgentError, AgentRow, OverviewAnswer, TurnRow } from './types.ts'
+import type { AgentError, AgentRow, OverviewAnswer, TurnDetail, TurnRow } from './types.ts'
 
 /** What the first page says needs somebody: failures by their agent with the cause in words, the store, open questions. */
 
@@ -32,6 +32,12 @@ export function agentConcerns(agents: readonly AgentRow[], now: number): AgentCo
     .sort((a, b) => (b.errors[0]?.at ?? 0) - (a.errors[0]?.at ?? 0))
 }
 
+/** What a breaker that is not closed means; undefined for one that is. */
+export function breakerText({ breaker = 'closed' }: AgentRow): string | undefined {
+  if (breaker === 'closed') return undefined
+  return breaker === 'open' ? 'gets no turns for a while (breaker open)' : 'the next turn tries it (breaker half-open)'
+}
+
 /** What is wrong with the store; undefined while it is well. */
 export function storeConcern(store: OverviewAnswer['store']): StoreConcern | undefined {
   if (!store) return undefined
@@ -51,6 +57,13 @@ export function storeConcern(store: OverviewAnswer['store']): StoreConcern | und
 /** The turns that wait for somebody’s answer. */
 export function askingTurns(turns: readonly TurnRow[]): TurnRow[] {
   return turns.filter(({ phase }) => phase === 'asking' || phase === 'parked')
+}
+
+/** What the agent of a failed turn wrote to stderr: in this turn, or in the newest one that failed in the same words. */
+export function stderrOf(agents: readonly AgentRow[], { turn, agent, fault }: TurnDetail): string | undefined {
+  const errors = agents.find(({ name }) => name === agent)?.errors ?? []
+  const same = errors.find((error) => error.turn === turn) ?? errors.find(({ message }) => message === fault?.message)
+  return same?.stderr?.trimEnd()
 }
 
 /** The last lines of a program’s error output that say something. */

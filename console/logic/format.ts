@@ -23,7 +23,13 @@ export function count(value: number | undefined): string {
 export function cost(usd: number | undefined): string {
   if (usd === undefined) return '–'
   if (usd === 0) return '$0'
-  return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`
+  if (usd < 0.01) return `$${usd.toPrecision(2)}`
+  return `$${usd.toFixed(usd < 1 ? 3 : 2)}`
+}
+
+/** A count with all its digits, in groups of three: `12,345`. Absent: `no`. */
+export function exact(value: number | undefined): string {
+  return value === undefined ? 'no' : value.toLocaleString('en-US')
 }
 
 /** A number of characters or bytes: `812`, `12.4 k`, `9.5 M`. */
@@ -38,10 +44,24 @@ export function clock(at: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
 }
 
+/** The local time of a time since the epoch: of today to the second, of other days with the date, to the minute. */
+export function moment(at: number, now: number): string {
+  const [day, time] = dateTime(at).split(' ') as [string, string]
+  return dateTime(now).startsWith(day) ? time : `${day.slice(5)} ${time.slice(0, 5)}`
+}
+
 /** The local date and time of a time since the epoch. */
 export function dateTime(at: number): string {
   const date = new Date(at)
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(at)}`
+}
+
+/** The time zone of a local time since the epoch: `UTC`, `UTC+1`, `UTC-3:30`. */
+export function zone(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const rest = Math.abs(minutes) % 60
+  return `UTC${minutes < 0 ? '-' : '+'}${Math.floor(Math.abs(minutes) / 60)}${rest === 0 ? '' : `:${two(rest)}`}`
 }
 
 /** How long ago a time was, in one unit. */

@@ -28,3 +28,13 @@ export function parsed(text: string): unknown {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** JSON of an agent as people read it: it comes as a value, or as a text that is shown as it is. */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
+}
+
+/** The value of a JSON text, or the text where it is none. */
+export function jsonOf(text: string): unknown {
+  return parsed(text) ?? text
+}

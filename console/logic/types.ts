@@ -63,6 +63,7 @@ export interface Latency {
 export interface AgentRow {
   name: string
   protocol: string
+  default?: boolean
   version?: string
   model?: string
   breaker?: 'closed' | 'open' | 'half-open'

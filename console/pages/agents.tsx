@@ -1,4 +1,5 @@
-import { clock, count, duration } from '../logic/format.ts'
+import { breakerText } from '../logic/concerns.ts'
+import { count, duration, moment } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
 import type { AgentError, AgentRow, Latency } from '../logic/types.ts'
 import { get } from '../state/api.ts'
@@ -27,13 +28,14 @@ export function AgentsPage() {
 }
 
 function Card({ agent }: { agent: AgentRow }) {
-  const { name, protocol, version, model, breaker = 'closed', pool, queued, turns, failures, errors = [] } = agent
+  const { name, protocol, version, model, pool, queued, turns, failures, errors = [] } = agent
+  const breaker = breakerText(agent)
   return (
     <article class="card">
       <h2>
         {name} <span class="muted">{protocol}</span>
-        {breaker !== 'closed' && <span class="state failed">breaker {breaker}</span>}
       </h2>
+      {breaker !== undefined && <p class="breaker">{breaker[0]!.toUpperCase() + breaker.slice(1)}</p>}
       <dl class="facts">
         <Fact name="Turns" value={count(turns)} />
         <Fact name="Failed" value={count(failures)} />
@@ -41,11 +43,12 @@ function Card({ agent }: { agent: AgentRow }) {
         {pool && (
           <Fact
             name="Processes"
-            value={`${pool.running} busy, ${pool.idle} idle${pool.max === undefined ? '' : ` of ${pool.max}`}`}
+            value={`${pool.running} busy`}
+            more={`${pool.idle} idle${pool.max === undefined ? '' : `, at most ${pool.max}`}`}
           />
         )}
-        <Fact name="First event" value={latency(agent.firstEvent)} />
-        <Fact name="Whole turn" value={latency(agent.total)} />
+        <Fact name="First event" value={duration(agent.firstEvent?.p50)} more={slowest(agent.firstEvent)} />
+        <Fact name="Whole turn" value={duration(agent.total?.p50)} more={slowest(agent.total)} />
         {version !== undefined && <Fact name="Version" value={version} />}
         {model !== undefined && <Fact name="Model" value={model} />}
       </dl>
@@ -54,14 +57,21 @@ function Card({ agent }: { agent: AgentRow }) {
         <a href={writeRoute('try', undefined, { agent: name })}>Try it</a>
       </p>
       {errors.length > 0 && (
-        <details>
-          <summary>Last errors ({errors.length})</summary>
+        <div class="failures">
           <ul class="errors">
-            {errors.map((error) => (
-              <Failure key={`${error.at} ${error.turn}`} error={error} />
-            ))}
+            <Failure error={errors[0]!} />
           </ul>
-        </details>
+          {errors.length > 1 && (
+            <details>
+              <summary>Earlier failures ({errors.length - 1})</summary>
+              <ul class="errors">
+                {errors.slice(1).map((error) => (
+                  <Failure key={`${error.at} ${error.turn}`} error={error} />
+                ))}
+              </ul>
+            </details>
+          )}
+        </div>
       )}
     </article>
   )
@@ -70,7 +80,7 @@ function Card({ agent }: { agent: AgentRow }) {
 function Failure({ error: { at, turn, times = 1, code, message, stderr } }: { error: AgentError }) {
   return (
     <li>
-      <a href={writeRoute('turns', turn)}>{clock(at)}</a> <b class="failed">{code}</b>{' '}
+      <a href={writeRoute('turns', turn)}>{moment(at, Date.now())}</a> <b class="failed">{code}</b>{' '}
       {message !== undefined && <Text value={message} limit={500} />}
       {times > 1 && <span class="muted"> {count(times)} times</span>}
       {stderr !== undefined && (
@@ -82,17 +92,19 @@ function Failure({ error: { at, turn, times = 1, code, message, stderr } }: { er
   )
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Fact({ name, value, more }: { name: string; value: string; more?: string | undefined }) {
   return (
     <div>
       <dt>{name}</dt>
       <dd>
         <Text value={value} limit={200} />
+        {more !== undefined && <small>{more}</small>}
       </dd>
     </div>
   )
 }
 
-function latency(latency: Latency | undefined): string {
-  return latency?.p50 === undefined ? '–' : `${duration(latency.p50)} · 95 %: ${duration(latency.p95)}`
+/** What one turn in twenty takes longer than. */
+function slowest(latency: Latency | undefined): string | undefined {
+  return latency?.p95 === undefined ? undefined : `95 %: ${duration(latency.p95)}`
 }

@@ -15,8 +15,10 @@ export function MatrixPage({ route: { query } }: { route: Route }) {
         <span class="muted">items of the model that a pair drops or weakens; choose a pair</span>
       </div>
       <Pending loaded={loaded} />
-      {loaded.value && <Grid matrix={loaded.value} chosen={pair} />}
-      {pair && <Explained pair={pair} />}
+      <div class="pairs">
+        {loaded.value && <Grid matrix={loaded.value} chosen={pair} />}
+        {pair && <Explained pair={pair} />}
+      </div>
     </section>
   )
 }

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { textOfParts } from '../logic/event-text.ts'
-import { ago, clock, count, dateTime } from '../logic/format.ts'
+import { ago, count, dateTime, exact, moment, zone } from '../logic/format.ts'
 import { type Route, writeRoute } from '../logic/route.ts'
 import type { SessionDetail, SessionRow, SessionPage as Sessions } from '../logic/types.ts'
+import { plain } from '../logic/visible.ts'
 import { ask, get, messageOf } from '../state/api.ts'
 import { me } from '../state/me.ts'
 import { change, go } from '../state/route.ts'
@@ -10,7 +11,7 @@ import { Pending, Problem, useLoaded } from '../view/loaded.tsx'
 import { Text } from '../view/text.tsx'
 
 const EVERY_MS = 5_000
-const COLUMNS = ['Used', 'Agent', 'Session', 'Title', 'Key', 'Model', 'Process', 'Tokens']
+const COLUMNS = ['Used', 'Agent', 'Session', 'Key', 'Model', 'Process', 'Tokens']
 
 /** The sessions, or one of them. */
 export function SessionsPage({ route: { id, query } }: { route: Route }) {
@@ -57,7 +58,7 @@ function SessionList({ query: { q = '', agent = '', before = '' } }: { query: Ro
           <thead>
             <tr>
               {COLUMNS.filter((name) => name !== 'Key' || seesKeys()).map((name) => (
-                <th key={name} scope="col">
+                <th key={name} scope="col" class={name === 'Tokens' ? 'figure' : undefined}>
                   {name}
                 </th>
               ))}
@@ -89,25 +90,27 @@ function Line({ session }: { session: SessionRow }) {
   const { id, agent, usedAt, title, model, usage, busy, key } = session
   return (
     <tr>
-      <td class="number" title={dateTime(usedAt)}>
+      <td class="number" title={`${dateTime(usedAt)} ${zone(usedAt)}`}>
         {ago(usedAt, Date.now())}
       </td>
       <td>{agent}</td>
-      <td>
+      <td class="name">
         <a href={writeRoute('sessions', id)}>
-          <Text value={session.session || id} limit={60} />
-        </a>
-      </td>
-      <td class="title">
-        <Text value={title ?? ''} limit={120} />
+          <Text value={session.session || id} limit={300} />
+        </a>{' '}
+        <span class="muted" title={title === undefined ? undefined : plain(title)}>
+          <Text value={title ?? ''} limit={120} />
+        </span>
       </td>
       {seesKeys() && <td>{key ?? '–'}</td>}
-      <td>{model ?? '–'}</td>
+      <td class="short" title={model}>
+        {model ?? '–'}
+      </td>
       <td>
         <span class={busy ? 'state running' : 'state'}>{busy ? 'works' : (session.process ?? '–')}</span>
       </td>
-      <td class="number">
-        {count(usage?.input)} / {count(usage?.output)}
+      <td class="number figure" title={usage && `${exact(usage.input)} tokens in, ${exact(usage.output)} tokens out`}>
+        {usage ? `${count(usage.input)} / ${count(usage.output)}` : '–'}
       </td>
     </tr>
   )
@@ -172,7 +175,7 @@ function Transcript({ messages }: { messages: SessionDetail['messages'] }) {
       {messages.map(({ role, parts, at }, index) => (
         <li key={`${index} ${role}`} class={role}>
           <span class="muted">
-            {role} {at !== undefined && clock(at)}
+            {role} {at !== undefined && moment(at, Date.now())}
           </span>
           <p class="said">
             <Text value={textOfParts(parts)} />

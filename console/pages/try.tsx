@@ -22,7 +22,7 @@ export function TryPage({ route }: { route: Route }) {
   useEffect(() => () => closeAll(open.current), [])
   const agents = loaded.value?.agents ?? []
   const doors = loaded.value?.doors ?? []
-  const agent = route.query['agent'] ?? agents[0]?.name ?? ''
+  const agent = route.query['agent'] ?? (agents.find((one) => one.default) ?? agents[0])?.name ?? ''
   const door = doors.find((one) => nameOf(one) === route.query['door']) ?? doors[0]
   const send = (text: string): void => {
     const before = trials.flatMap((trial) => [
@@ -53,6 +53,12 @@ export function TryPage({ route }: { route: Route }) {
         <Select label="Agent" value={agent} values={agents.map(({ name }) => name)} name="agent" />
         <Select label="Through" value={door ? nameOf(door) : ''} values={doors.map(nameOf)} name="door" />
       </div>
+      {trials.length === 0 && (
+        <p class="muted">
+          Sends a prompt as a client of the chosen protocol does, and shows the answer, the questions of the agent, and
+          what that client sent and got.
+        </p>
+      )}
       {trials.map((trial) => (
         <TrialView key={trial.sent} trial={trial} />
       ))}

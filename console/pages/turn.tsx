@@ -3,6 +3,7 @@ import { align } from '../logic/align.ts'
 import { answerOf } from '../logic/answer.ts'
 import { hopsOf, timesOf } from '../logic/hops.ts'
 import { lossText } from '../logic/losses.ts'
+import { writeRoute } from '../logic/route.ts'
 import { post } from '../state/api.ts'
 import { me } from '../state/me.ts'
 import { OpenTurn } from '../state/turn.ts'
@@ -10,9 +11,9 @@ import { AskForm } from '../view/ask-form.tsx'
 import { Problem } from '../view/loaded.tsx'
 import { SideBySide } from '../view/side-by-side.tsx'
 import { State } from '../view/state.tsx'
-import { Text } from '../view/text.tsx'
 import { TurnCopies } from '../view/turn-copies.tsx'
 import { TurnFacts } from '../view/turn-facts.tsx'
+import { TurnFailure } from '../view/turn-failure.tsx'
 import { Waterfall } from '../view/waterfall.tsx'
 
 /** One turn: its facts, where its time went, and both wires beside its events. */
@@ -38,14 +39,15 @@ export function TurnPage({ id }: { id: string }) {
           </button>
         )}
       </div>
-      {turn.problem.value !== undefined && <Problem text={turn.problem.value} />}
+      {turn.problem.value !== undefined && (
+        <>
+          <Problem text={turn.problem.value} />
+          <a href={writeRoute('turns')}>All turns</a>
+        </>
+      )}
       {detail && (
         <>
-          {detail.fault && (
-            <p class="problem">
-              <b>{detail.fault.code}</b> <Text value={detail.fault.message} />
-            </p>
-          )}
+          {detail.fault && <TurnFailure turn={detail} fault={detail.fault} />}
           {isOwn && asks.map((ask) => <AskForm key={ask.ask} turn={id} ask={ask} />)}
           <TurnFacts turn={detail} />
           <Waterfall hops={hops} />

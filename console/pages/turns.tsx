@@ -35,20 +35,41 @@ export function TurnsPage({ route }: { route: Route }) {
       </div>
       <TurnFilters filters={filters} turns={list.rows.value} />
       {list.problem.value !== undefined && <Problem text={list.problem.value} />}
-      <div class="turns" role="table" aria-label="Turns" aria-rowcount={shown.length + 1}>
-        <div class="turn-row heading" role="row" aria-rowindex={1}>
-          {TURN_COLUMNS.map((name) => (
-            <span key={name} role="columnheader">
-              {name}
-            </span>
-          ))}
+      {shown.length === 0 ? (
+        <Empty list={list} isNarrowed={Object.keys(filters).length > 0} />
+      ) : (
+        <div class="turns" role="table" aria-label="Turns" aria-rowcount={shown.length + 1}>
+          <div class="turn-row heading" role="row" aria-rowindex={1}>
+            {TURN_COLUMNS.map(([column, name]) => (
+              <span key={column} class={column} role="columnheader">
+                {name}
+              </span>
+            ))}
+          </div>
+          <Virtual rows={shown} onEnd={() => void list.more()} onAway={hold}>
+            {(turn, index) => <TurnLine key={turn.turn} turn={turn} index={index} fullBar={fullBar} now={now} />}
+          </Virtual>
         </div>
-        <Virtual rows={shown} onEnd={() => void list.more()} onAway={hold}>
-          {(turn, index) => <TurnLine key={turn.turn} turn={turn} index={index} fullBar={fullBar} now={now} />}
-        </Virtual>
-      </div>
-      {shown.length === 0 && <p class="empty">No turns. Send one from “Try it”, or from any client of the gateway.</p>}
+      )}
     </section>
+  )
+}
+
+function Empty({ list, isNarrowed }: { list: TurnList; isNarrowed: boolean }) {
+  if (list.problem.value !== undefined) return null
+  if (!list.loaded.value) {
+    return (
+      <p class="muted" role="status">
+        Loading…
+      </p>
+    )
+  }
+  return (
+    <p class="empty">
+      {isNarrowed
+        ? 'No turn passes these filters.'
+        : 'No turns yet. Send one from “Try it”, or from any client of the gateway.'}
+    </p>
   )
 }
 

@@ -15,6 +15,8 @@ export class TurnList {
   /** The stream of changes stands. */
   readonly live = signal(false)
   readonly problem = signal<string | undefined>(undefined)
+  /** The first page has come. */
+  readonly loaded = signal(false)
   /** There are older turns on the gateway. */
   readonly hasMore = signal(false)
   readonly #filters: Filters
@@ -51,6 +53,8 @@ export class TurnList {
   async #first(): Promise<void> {
     this.live.value = true
     await this.#load(filterQuery(this.#filters, { limit: PAGE }), this.#next === undefined)
+    this.#show()
+    this.loaded.value = true
   }
 
   async #load(query: string, isOldest: boolean): Promise<void> {
@@ -69,9 +73,12 @@ export class TurnList {
 
   #take(turns: readonly TurnRow[]): void {
     this.#rows.add(turns)
-    this.#showing ??= setTimeout(() => {
-      this.#showing = undefined
-      this.rows.value = this.#rows.list()
-    }, SHOW_MS)
+    this.#showing ??= setTimeout(() => this.#show(), SHOW_MS)
+  }
+
+  #show(): void {
+    clearTimeout(this.#showing)
+    this.#showing = undefined
+    this.rows.value = this.#rows.list()
   }
 }

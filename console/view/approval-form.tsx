@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { AskOption, Question } from '../../src/model/index.ts'
-import { isObject, parsed } from '../logic/json.ts'
-import { type Answer, jsonText } from './ask-form.tsx'
+import { isObject, jsonText, parsed } from '../logic/json.ts'
 import { Problem } from './loaded.tsx'
+import type { Answer } from './one-field.tsx'
 import { Text } from './text.tsx'
 
 type Approval = Extract<Question, { kind: 'approval' }>

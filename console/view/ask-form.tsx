@@ -1,16 +1,13 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Ask } from '../../src/model/index.ts'
-import { parsed } from '../logic/json.ts'
+import { jsonOf, jsonText } from '../logic/json.ts'
 import { messageOf, post } from '../state/api.ts'
 import { ApprovalForm } from './approval-form.tsx'
 import { InputForm } from './input-form.tsx'
 import { Problem } from './loaded.tsx'
+import { type Answer, OneField } from './one-field.tsx'
 import { Text } from './text.tsx'
 import { TimeLeft } from './time-left.tsx'
-
-/** Sends the answer to a question; `body` is that of `POST /v1/turns/ID/approvals/ASK`. */
-export type Answer = (body: unknown) => void
 
 /** A question of an agent, with what can be answered. */
 export function AskForm({ turn, ask }: { turn: string; ask: Ask }) {
@@ -26,7 +23,7 @@ export function AskForm({ turn, ask }: { turn: string; ask: Ask }) {
     })
   }
   return (
-    <section class="ask" aria-label="A question of the agent">
+    <section class="question" aria-label="A question of the agent">
       <fieldset disabled={isSent}>
         <Question ask={ask} answer={answer} />
       </fieldset>
@@ -52,7 +49,7 @@ function Question({ ask: { question }, answer }: { ask: Ask; answer: Answer }) {
       return (
         <OneField
           label="Result, as JSON"
-          answer={(value) => answer({ reply: { kind: 'client', result: json(value) } })}
+          answer={(value) => answer({ reply: { kind: 'client', result: jsonOf(value) } })}
         >
           The agent asks its client for <code>{question.method}</code>: <Text value={jsonText(question.params)} />
         </OneField>
@@ -62,43 +59,4 @@ function Question({ ask: { question }, answer }: { ask: Ask; answer: Answer }) {
 
 function toolReply(value: string): unknown {
   return { kind: 'tool', status: 'ok', parts: [{ type: 'text', text: value }] }
-}
-
-/** A question that one text answers. */
-export function OneField({
-  label,
-  answer,
-  children,
-}: {
-  label: string
-  answer(value: string): void
-  children: ComponentChildren
-}) {
-  const [value, setValue] = useState('')
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    answer(value)
-  }
-  return (
-    <form onSubmit={submit}>
-      <p>{children}</p>
-      <label>
-        <span>{label}</span>
-        <textarea rows={3} value={value} onInput={(event) => setValue(event.currentTarget.value)} />
-      </label>
-      <button type="submit" class="primary">
-        Answer
-      </button>
-    </form>
-  )
-}
-
-/** Foreign JSON comes as a value; it is shown on several lines. */
-export function jsonText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
-}
-
-/** JSON where it is some, else the text. */
-export function json(value: string): unknown {
-  return parsed(value) ?? value
 }

@@ -1,8 +1,11 @@
-import { type AgentConcern, agentConcerns, askingTurns, storeConcern, tailOf } from '../logic/concerns.ts'
+import { type AgentConcern, agentConcerns, askingTurns, breakerText, storeConcern, tailOf } from '../logic/concerns.ts'
 import { ago, count } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
 import type { AgentError, AgentRow, OverviewAnswer, TurnRow } from '../logic/types.ts'
 import { Text } from './text.tsx'
+
+/** The failing agents that are shown; the others have their own page. */
+const MOST_AGENTS = 5
 
 interface AttentionProps {
   overview: OverviewAnswer
@@ -37,27 +40,27 @@ export function Attention({ overview, agents, running }: AttentionProps) {
             </span>
           </li>
         ))}
-        {failing.map((concern) => (
+        {failing.slice(0, MOST_AGENTS).map((concern) => (
           <Failing key={concern.agent.name} concern={concern} now={now} />
         ))}
       </ul>
+      {failing.length > MOST_AGENTS && (
+        <a href={writeRoute('agents')}>{failing.length - MOST_AGENTS} more agents with failures</a>
+      )}
     </section>
   )
 }
 
 function Failing({ concern: { agent, errors }, now }: { concern: AgentConcern; now: number }) {
-  const { name, turns, failures, breaker = 'closed' } = agent
+  const { name, turns, failures } = agent
+  const breaker = breakerText(agent)
   const failed = { agent: name, state: 'failed' }
   return (
     <li class="bad">
       <a href={writeRoute('turns', undefined, failed)}>
         <b>{name}</b> {count(failures)} of {count(turns)} turns failed
       </a>
-      {breaker !== 'closed' && (
-        <span class="breaker">
-          {breaker === 'open' ? 'gets no turns for a while (breaker open)' : 'is tried again with the next turn'}
-        </span>
-      )}
+      {breaker !== undefined && <span class="breaker">{breaker}</span>}
       {errors.map((error) => (
         <Cause key={error.turn} error={error} now={now} />
       ))}

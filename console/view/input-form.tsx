@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Question } from '../../src/model/index.ts'
+import { jsonOf } from '../logic/json.ts'
 import { type Field, fieldsOf, valuesOf } from '../logic/schema-form.ts'
-import { type Answer, json, OneField } from './ask-form.tsx'
 import { Problem } from './loaded.tsx'
+import { type Answer, OneField } from './one-field.tsx'
 import { Text } from './text.tsx'
 
 /** Asks for values by a form of their schema; without one, as JSON. */
@@ -13,7 +14,7 @@ export function InputForm({ question, answer }: { question: Extract<Question, { 
   const reply = (values: unknown): void => answer({ reply: { kind: 'input', values } })
   if (!fields) {
     return (
-      <OneField label="Values, as JSON" answer={(value) => reply(json(value))}>
+      <OneField label="Values, as JSON" answer={(value) => reply(jsonOf(value))}>
         <Text value={message} />
       </OneField>
     )

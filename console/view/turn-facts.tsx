@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { cost, count, dateTime, duration } from '../logic/format.ts'
+import { cost, count, dateTime, duration, exact, zone } from '../logic/format.ts'
 import { totalOf } from '../logic/phases.ts'
 import { writeRoute } from '../logic/route.ts'
 import type { TurnDetail } from '../logic/types.ts'
@@ -17,11 +17,17 @@ export function TurnFacts({ turn }: { turn: TurnDetail }) {
       <Fact name="Client → agent">
         {front} → {back ?? '?'}
       </Fact>
-      <Fact name="Started">{dateTime(startedAt)}</Fact>
-      <Fact name="Took">{duration(totalOf(turn, Date.now()))}</Fact>
-      <Fact name="Tokens in / out">
-        {count(usage?.input)} / {count(usage?.output)}
+      <Fact name="Started">
+        {dateTime(startedAt)} <small class="muted">{zone(startedAt)}</small>
       </Fact>
+      <Fact name="Took">{duration(totalOf(turn, Date.now()))}</Fact>
+      {usage && (
+        <Fact name="Tokens in / out">
+          <span title={`${exact(usage.input)} in, ${exact(usage.output)} out`}>
+            {count(usage.input)} / {count(usage.output)}
+          </span>
+        </Fact>
+      )}
       {usage?.costUsd !== undefined && <Fact name="Cost">{cost(usage.costUsd)}</Fact>}
       <Fact name="Session">
         <a href={writeRoute('turns', undefined, { session })}>

@@ -1,4 +1,4 @@
-import { clock, cost, count } from '../logic/format.ts'
+import { cost, count, dateTime, exact, moment, zone } from '../logic/format.ts'
 import { lossCount, lossText } from '../logic/losses.ts'
 import { writeRoute } from '../logic/route.ts'
 import type { TurnRow } from '../logic/types.ts'
@@ -7,47 +7,47 @@ import { DurationBar } from './duration-bar.tsx'
 import { State } from './state.tsx'
 import { Text } from './text.tsx'
 
-/** The headings of the list of turns. */
+/** The columns of the list of turns: the class of each, and its heading. */
 export const TURN_COLUMNS = [
-  'Started',
-  'State',
-  'Agent',
-  'Client → agent',
-  'Duration',
-  'Tokens',
-  'Cost',
-  'Lost',
-  'Session, or why it failed',
-]
+  ['started', 'Started'],
+  ['condition', 'State'],
+  ['agent', 'Agent'],
+  ['pair', 'Client → agent'],
+  ['time', 'Duration'],
+  ['tokens', 'Tokens'],
+  ['cost', 'Cost'],
+  ['lost', 'Lost'],
+  ['about', 'Session, or why it failed'],
+] as const
 
-/** One turn of the list; all of it leads to its page. */
-export function TurnLine({
-  turn,
-  index,
-  fullBar,
-  now,
-}: {
+interface TurnLineProps {
   turn: TurnRow
   index: number
   fullBar: number
   now: number
-}) {
-  const { usage, losses, code, error } = turn
+}
+
+/** One turn of the list; all of it leads to its page. */
+export function TurnLine({ turn, index, fullBar, now }: TurnLineProps) {
+  const { usage, losses, code, error, startedAt } = turn
+  // Why it failed gets the room of what such a turn does not have.
+  const isBare = code !== undefined && usage === undefined && losses === undefined
   return (
     <div class="turn-row" role="row" aria-rowindex={index + 2}>
-      <span role="cell" class="number">
+      <span role="cell" class="started number">
         <a
           class="cover"
           href={writeRoute('turns', turn.turn)}
-          aria-label={`${clock(turn.startedAt)}, turn ${plain(turn.turn)}`}
+          title={`${dateTime(startedAt)} ${zone(startedAt)}`}
+          aria-label={`${moment(startedAt, now)}, turn ${plain(turn.turn)}`}
         >
-          {clock(turn.startedAt)}
+          {moment(startedAt, now)}
         </a>
       </span>
-      <span role="cell">
+      <span role="cell" class="condition">
         <State turn={turn} />
       </span>
-      <span role="cell" class="agent">
+      <span role="cell" class="agent" title={turn.agent}>
         {turn.agent}
       </span>
       <span role="cell" class="pair">
@@ -56,8 +56,29 @@ export function TurnLine({
       <span role="cell" class="time">
         <DurationBar turn={turn} fullBar={fullBar} now={now} />
       </span>
-      <span role="cell" class="number tokens" title="input / output">
-        {usage ? `${count(usage.input)} / ${count(usage.output ?? usage.total)}` : '–'}
+      {!isBare && <Figures turn={turn} />}
+      <span
+        role="cell"
+        class={isBare ? 'about wide' : 'about'}
+        aria-colspan={isBare ? 4 : undefined}
+        title={error === undefined ? undefined : plain(error)}
+      >
+        {code === undefined ? <Ids turn={turn} /> : <Failure code={code} error={error} />}
+      </span>
+    </div>
+  )
+}
+
+function Figures({ turn: { usage, losses } }: { turn: TurnRow }) {
+  const output = usage?.output ?? usage?.total
+  return (
+    <>
+      <span
+        role="cell"
+        class="number tokens"
+        title={usage && `${exact(usage.input)} tokens in, ${exact(output)} tokens out`}
+      >
+        {usage ? `${count(usage.input)} / ${count(output)}` : '–'}
       </span>
       <span role="cell" class="number cost">
         {cost(usage?.costUsd)}
@@ -65,10 +86,7 @@ export function TurnLine({
       <span role="cell" class="number lost" title={losses?.map(lossText).join('\n')}>
         {losses ? <b class="loss">{count(lossCount(losses))}</b> : '–'}
       </span>
-      <span role="cell" class="about">
-        {code === undefined ? <Ids turn={turn} /> : <Failure code={code} error={error} />}
-      </span>
-    </div>
+    </>
   )
 }
 

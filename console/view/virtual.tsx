@@ -31,10 +31,22 @@ export function Virtual<T>({ rows, children, onEnd, onAway }: VirtualProps<T>) {
   }, [])
   const { from, to } = windowOf(rows.length, view.height, view.top, view.frame)
   return (
-    <div class="virtual" ref={frame} onScroll={measure} role="rowgroup" tabIndex={0}>
+    <div class="virtual" ref={frame} onScroll={measure} onKeyDown={moveFocus} role="rowgroup" tabIndex={0}>
       <div style={{ height: `${from * view.height}px` }} />
       {rows.slice(from, to).map((row, at) => children(row, from + at))}
       <div style={{ height: `${(rows.length - to) * view.height}px` }} />
     </div>
   )
+}
+
+/** The arrow keys move between the links of the rows; from the list itself they go to the first one in sight. */
+function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a.cover')]
+  const top = event.currentTarget.getBoundingClientRect().top
+  const at = links.indexOf(document.activeElement as HTMLElement)
+  const next = at < 0 ? links.findIndex((link) => link.getBoundingClientRect().top >= top) : at + step
+  links[next]?.focus()
+  event.preventDefault()
 }

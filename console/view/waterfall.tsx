@@ -2,7 +2,7 @@ import { duration } from '../logic/format.ts'
 import type { Hop } from '../logic/hops.ts'
 import { plain } from '../logic/visible.ts'
 
-const [LABEL, WIDTH, ROW] = [150, 850, 20]
+const [LABEL, WIDTH, ROW] = [128, 872, 20]
 
 /** Where a turn's time went, as a picture: one line for each hop, all on the same scale. */
 export function Waterfall({ hops }: { hops: readonly Hop[] }) {
@@ -40,7 +40,8 @@ function Line({ hop: { name, kind, from, to, guessed }, y, scale }: { hop: Hop; 
   const [x, width] = [LABEL + from * scale, Math.max(2, (to - from) * scale)]
   return (
     <g>
-      <text class="name" x={LABEL - 8} y={y + 12} text-anchor="end">
+      <title>{plain(name)}</title>
+      <text class="name" y={y + 12}>
         {shortened(plain(name))}
       </text>
       <rect
@@ -59,5 +60,5 @@ function Line({ hop: { name, kind, from, to, guessed }, y, scale }: { hop: Hop; 
 }
 
 function shortened(name: string): string {
-  return name.length > 22 ? `${name.slice(0, 21)}…` : name
+  return name.length > 20 ? `${name.slice(0, 19)}…` : name
 }

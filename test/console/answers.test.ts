@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { answerOf } from '../../console/logic/answer.ts'
 import { barsOf, pathOf, topOf } from '../../console/logic/chart.ts'
-import { isObject, parsed, readJson } from '../../console/logic/json.ts'
+import { isObject, jsonOf, jsonText, parsed, readJson } from '../../console/logic/json.ts'
 import { groupsOf, shadeOf } from '../../console/logic/matrix.ts'
 import { fieldsOf, valuesOf } from '../../console/logic/schema-form.ts'
 import type { NumberedEvent } from '../../console/logic/types.ts'
@@ -161,6 +161,12 @@ test('JSON is written again with the digits that it had', () => {
   const text = '{"a":2.50,"b":1e400,"c":9007199254740993,"d":[1,-0.0,"2.50"]}'
   expect(JSON.stringify(readJson(text))).toBe(text)
   expect(readJson('{"seq":7,"at":1767225600000,"cost":1e-7}')).toEqual({ seq: 7, at: 1767225600000, cost: 1e-7 })
+  expect([jsonText(readJson('{"a":2.50}')), jsonText('as it is'), jsonOf('[1'), jsonOf('[1]')]).toEqual([
+    '{\n  "a": 2.50\n}',
+    'as it is',
+    '[1',
+    [1],
+  ])
   expect([parsed('{'), parsed('null'), isObject(parsed('{}')), isObject([])]).toEqual([undefined, null, true, false])
 })
 

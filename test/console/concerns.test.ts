@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { agentConcerns, askingTurns, storeConcern, tailOf } from '../../console/logic/concerns.ts'
-import type { AgentError, AgentRow, TurnRow } from '../../console/logic/types.ts'
+import {
+  agentConcerns,
+  askingTurns,
+  breakerText,
+  stderrOf,
+  storeConcern,
+  tailOf,
+} from '../../console/logic/concerns.ts'
+import type { AgentError, AgentRow, TurnDetail, TurnRow } from '../../console/logic/types.ts'
 
 const HOUR = 3_600_000
 const error = (at: number): AgentError => ({ at, turn: `t${at}`, code: 'agent-crashed', message: 'It fell.' })
@@ -55,4 +62,25 @@ test('turns that wait for an answer are those that ask or are parked', () => {
 test('the tail of an error output has its last lines that are not empty', () => {
   expect(tailOf('one\ntwo\n\nthree\n \n', 2)).toBe('two\nthree')
   expect(tailOf('', 2)).toBe('')
+})
+
+test('a breaker is told of unless it is closed', () => {
+  expect([agent('a'), agent('a', [], { breaker: 'closed' })].map(breakerText)).toEqual([undefined, undefined])
+  expect(breakerText(agent('a', [], { breaker: 'open' }))).toBe('gets no turns for a while (breaker open)')
+  expect(breakerText(agent('a', [], { breaker: 'half-open' }))).toBe('the next turn tries it (breaker half-open)')
+})
+
+test('the error output of a turn is its own, or that of the newest one that failed in the same words', () => {
+  const errors = [
+    { ...error(9), stderr: 'nine\n' },
+    { ...error(8), message: 'Other.', stderr: 'eight\n' },
+  ]
+  const of = (turn: string, message: string, name = 'a') =>
+    stderrOf([agent('a', [], { errors })], { turn, agent: name, fault: { message } } as TurnDetail)
+  expect([of('t8', 'It fell.'), of('t1', 'It fell.'), of('t1', 'Else.'), of('t8', 'It fell.', 'b')]).toEqual([
+    'eight',
+    'nine',
+    undefined,
+    undefined,
+  ])
 })

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { ago, clock, cost, count, dateTime, duration, size } from '../../console/logic/format.ts'
+import { expect, test, vi } from 'vitest'
+import { ago, clock, cost, count, dateTime, duration, exact, moment, size, zone } from '../../console/logic/format.ts'
 
 test.each([
   [undefined, '–'],
@@ -33,7 +33,8 @@ test.each([
   [undefined, '–'],
   [0, '$0'],
   [0.00123, '$0.0012'],
-  [0.01, '$0.01'],
+  [0.01, '$0.010'],
+  [0.0237, '$0.024'],
   [12.345, '$12.35'],
 ])('%s US dollars are %s', (usd, text) => {
   expect(cost(usd)).toBe(text)
@@ -60,4 +61,25 @@ test.each([
   [172_800_000, '2 d ago'],
 ])('what was %s ms before is %s', (ms, text) => {
   expect(ago(1_000_000_000 - ms, 1_000_000_000)).toBe(text)
+})
+
+test('a moment of today has its second, one of another day its date', () => {
+  const at = new Date(2026, 10, 29, 9, 5, 7).getTime()
+  expect(moment(at, at + 3_600_000)).toBe('09:05:07')
+  expect(moment(at, at + 86_400_000)).toBe('11-29 09:05')
+})
+
+test.each([
+  [0, 'UTC'],
+  [-60, 'UTC+1'],
+  [210, 'UTC-3:30'],
+  [-345, 'UTC+5:45'],
+])('where the clock is %i minutes away from UTC, the zone is %s', (minutes, text) => {
+  const offset = vi.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(minutes)
+  expect(zone(0)).toBe(text)
+  offset.mockRestore()
+})
+
+test('an exact count has all its digits', () => {
+  expect([exact(1_234_567), exact(0), exact(undefined)]).toEqual(['1,234,567', '0', 'no'])
 })

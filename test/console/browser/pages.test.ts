@@ -24,8 +24,7 @@ describe.skipIf(NO_BROWSER)('the other pages in Chromium', () => {
   test('the agents have their figures and last errors', async () => {
     await at.opened.go('agents')
     const hollow = at.page.locator('.card').filter({ hasText: 'hollow' })
-    await hollow.getByText('Last errors (1)').click()
-    await at.reads(hollow, 'agent-unavailable')
+    await at.reads(hollow, /agent-unavailable.*could not be started: there is no such file/)
     const talker = at.page.locator('.card').filter({ hasText: 'talker' })
     await at.reads(talker, /Version1\.4\.0/)
     await at.reads(talker, /Modelsmall-1/)
