@@ -26,6 +26,8 @@ export function countedBackend(metrics: BackendMetrics, agent: string, backend: 
   return {
     open: (call, sink, trace) => new CountedCall(series, sink, (counted) => backend.open(call, counted, trace)),
     close: (graceMs) => backend.close(graceMs),
+    ...(backend.file && { file: (request) => backend.file!(request) }),
+    ...(backend.isWithin && { isWithin: (path, roots) => backend.isWithin!(path, roots) }),
   }
 }
 

@@ -65,6 +65,7 @@ export function processBackend(config: ProcessConfig): Backend {
       return handle
     },
     file: serveFile,
+    isWithin: isReallyWithin,
     async close(graceMs) {
       closed = true
       if (running.length === 0) return
@@ -125,13 +126,17 @@ function refusal({ command, cwd }: Launch, { cwd: configured, roots }: ProcessCo
   if (command === '')
     return fault('agent-unavailable', 'The agent has no command; configure a `command` for it.', { retryable: false })
   if (!roots || cwd === resolve(configured)) return undefined
-  const real = realPath(cwd)
   // The start itself refuses a missing folder, with a clearer message.
-  if (real === undefined || roots.some((root) => isWithin(real, realPath(root)))) return undefined
+  if (isReallyWithin(cwd, roots)) return undefined
   return fault(
     'forbidden',
     'The requested working directory is outside the folders that the agent may run in; choose another or add it to `workspaces`.',
   )
+}
+
+function isReallyWithin(path: string, roots: readonly string[]): boolean {
+  const real = realPath(path)
+  return real === undefined || roots.some((root) => isWithin(real, realPath(root)))
 }
 
 /** The path without symbolic links, undefined when nothing is there. */

@@ -43,6 +43,11 @@ export interface Backend {
   open(call: Call, sink: CallSink, trace: Carrier): CallHandle
   /** Reads or writes a file for an agent on this machine; absent for agents elsewhere. Never rejects. */
   file?(request: FileRequest): Promise<FileResult>
+  /**
+   * True for a path that is one of these folders or below one, once symbolic links are resolved, and for one that does
+   * not exist; absent for agents elsewhere.
+   */
+  isWithin?(path: string, roots: readonly string[]): boolean
   /** Stops all running calls. Resolves when all have ended. */
   close(graceMs: number): Promise<void>
 }

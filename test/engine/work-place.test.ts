@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import { withAllowedPlace } from '../../src/engine/turn/work-place.ts'
@@ -38,6 +41,28 @@ describe('the place where a client works', () => {
     const { got, lost } = placed({ folders: ['/home/work/a', '/etc', '/srv', '/usr'] }, { workspaces: ['/srv'] })
     expect([got.folders, lost]).toEqual([['/home/work/a', '/srv'], ['start.folders 2 policy']])
     expect(placed({ folders: ['/etc'] })).toMatchObject({ got: {}, lost: ['start.folders 1 policy'] })
+  })
+
+  test('is none behind a link that leads out of them', () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-place-')))
+    for (const folder of ['work/in', 'out']) mkdirSync(join(root, folder), { recursive: true })
+    symlinkSync(join(root, 'out'), join(root, 'work/link'))
+    symlinkSync(join(root, 'work/in'), join(root, 'work/inner'))
+    const work = { ...context, process: { ...context.process, cwd: join(root, 'work') } }
+    const paths = ['work', 'work/in', 'work/inner', 'work/missing', 'work/link', 'work/link/more'].map((path) =>
+      join(root, path),
+    )
+    const allowed = paths.map((path) => {
+      const { got, lost } = placed({ cwd: path, folders: [path] }, { context: work })
+      return [got.cwd === path, got.folders?.length === 1, lost.length]
+    })
+    expect(allowed).toEqual([
+      ...Array.from({ length: 4 }, () => [true, true, 0]),
+      [false, false, 2],
+      // What is behind the link does not exist: whoever goes there is refused.
+      [true, true, 0],
+    ])
+    rmSync(root, { recursive: true })
   })
 
   test('has servers only where they may be started', () => {

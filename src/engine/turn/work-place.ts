@@ -8,19 +8,20 @@ import type { AgentSettings } from '../common/index.ts'
  */
 export function withAllowedPlace(
   command: Command & TurnStart,
-  { context: { process }, workspaces = [], clientMcpServers }: AgentSettings,
+  { context: { process }, workspaces, clientMcpServers, backend }: AgentSettings,
   report: (loss: Loss) => void,
 ): Command & TurnStart {
   const { cwd, folders, mcpServers } = command
   if (!process || (cwd === undefined && !folders && !mcpServers)) return command
-  const roots = [process.cwd, ...workspaces]
-  const isAllowed = (path: string): boolean => roots.some((root) => isBelow(path, root))
+  const roots = [process.cwd, ...(workspaces ?? [])]
+  const isNamed = (path: string): boolean => roots.some((root) => isBelow(path, root))
+  const isAllowed = (path: string): boolean => isNamed(path) && backend.isWithin?.(path, roots) !== false
   const refused = (item: Item, count: number): void => {
     if (count > 0) report({ kind: 'dropped', item, why: 'policy', count })
   }
   const { cwd: _cwd, folders: _folders, mcpServers: _servers, ...rest } = command
   const kept = folders?.filter(isAllowed) ?? []
-  const isThere = cwd !== undefined && isAllowed(cwd)
+  const isThere = cwd !== undefined && (workspaces ? isNamed(cwd) : isAllowed(cwd))
   refused('start.cwd', cwd === undefined || isThere ? 0 : 1)
   refused('start.folders', (folders?.length ?? 0) - kept.length)
   refused('start.mcpServers', clientMcpServers ? 0 : (mcpServers?.length ?? 0))
