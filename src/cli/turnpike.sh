@@ -1,7 +1,10 @@
 #!/bin/sh
 # Starts Turnpike on the project's own Node.js if there is one, else on the system's.
 # Called through a link named like a protocol's program (zene, zot, …) it stands in for that program.
-self=$0
+case $0 in
+  */*) self=$0 ;;
+  *) self=./$0 ;;
+esac
 while [ -L "$self" ]; do
   target=$(readlink "$self")
   case $target in

@@ -56,6 +56,11 @@ describe('the built program', () => {
     expect(answer.usage.total_tokens).toBeGreaterThan(0)
   })
 
+  test('is found in the folder that a shell runs it from', async () => {
+    const ran = await run('sh', ['-c', 'cd "$0" && sh turnpike.sh --version', join(ROOT, 'src/cli')], '')
+    expect(ran).toMatchObject({ stdout: expect.stringMatching(/^turnpike \d/), stderr: '', code: 0 })
+  })
+
   test('through a link named zene it is a zene host, through one named zot a zot', async () => {
     const [zene, zot] = ['zene', 'zot'].map((name) => join(folder, name))
     symlinkSync(LAUNCHER, zene!)
