@@ -38,7 +38,12 @@ export class SourceDocument implements Source {
   /** Parses `text`; syntax errors are in `problems`. Messages quote nothing of it. */
   constructor(text: string, file: string) {
     this.file = file
-    this.#document = parseDocument(text, { merge: true, lineCounter: this.#lines, prettyErrors: false })
+    this.#document = parseDocument(text, {
+      merge: true,
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      logLevel: 'error',
+    })
     for (const { code, message, pos } of [...this.#document.errors, ...this.#document.warnings]) {
       // Text after a colon and a quote is a piece of the file, which may be a secret.
       this.#reportSyntax(pos[0], PLAIN_MESSAGES[code] ?? message.replace(/:? "[\s\S]*$/, ''))
@@ -50,11 +55,12 @@ export class SourceDocument implements Source {
         this.#reportSyntax(alias.range?.[0] ?? 0, target ? 'an alias of what it is in' : 'an alias without its anchor')
       },
       Pair: (_, { key, value }) => {
+        const at = (key as Node | null)?.range?.[0] ?? 0
+        if (isCollection(key)) this.#reportSyntax(at, 'a key that is a table or a list')
+        // Readers of tables pass over it.
+        else if (nameOf(key) === '__proto__') this.#reportSyntax(at, '"__proto__" is no key')
         if (!isMergeKey(key) || this.#mergedBy(value)) return
-        this.#reportSyntax(
-          (key as Scalar).range?.[0] ?? 0,
-          '"<<" merges tables: give it an alias of one, or a list of aliases',
-        )
+        this.#reportSyntax(at, '"<<" merges tables: give it an alias of one, or a list of aliases')
       },
     })
   }

@@ -39,9 +39,12 @@ const BAD: readonly (readonly [name: string, text: string, ...lines: string[]])[
   ],
   [
     'a key that every object has',
-    '__proto__: { a: 1 }\n',
-    'turnpike.yaml:1:1 __proto__: unknown key; known: server, default, agents, limits, routes, store, cluster, telemetry, log',
+    '__proto__: { a: 1 }\nagents:\n  __proto__: { protocol: zot, command: zot }\n  a: { env: { "__proto__": x } }\n',
+    'turnpike.yaml:1:1: "__proto__" is no key',
+    'turnpike.yaml:3:3: "__proto__" is no key',
+    'turnpike.yaml:4:15: "__proto__" is no key',
   ],
+  ['a key that is no text', '? [sk-secret]\n: 1\n', 'turnpike.yaml:1:3: a key that is a table or a list'],
   ['no table', '- a\n- b\n', 'turnpike.yaml:1:1: must be a table of keys and values'],
   ['an empty section', 'agents:\n', 'turnpike.yaml:1:8 agents: is empty: it must be a table of keys and values'],
   [
