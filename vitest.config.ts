@@ -13,9 +13,21 @@ const ALSO_ON_POSTGRES = ['controls', 'following', 'parking', 'session-memory'].
 const ONLY_ON_POSTGRES = ['test/routes/key-limits.test.ts']
 
 /** Tests that also run through a replica that has none of the agents, and sends every request on. */
-const ALSO_FORWARDED = ['controls', 'early-cancel', 'following', 'idempotency', 'pairs', 'parking'].map(
-  (name) => `test/routes/${name}.test.ts`,
-)
+const ALSO_FORWARDED = [
+  'controls',
+  'early-cancel',
+  'following',
+  'idempotency',
+  'pairs',
+  'parking',
+  'sessions',
+  'streaming',
+].map((name) => `test/routes/${name}.test.ts`)
+
+/** Longer ones that do so with `npm run test:forwarded`. */
+const FORWARDED_WHEN_ASKED = ['test/hostile/cancel-moments.test.ts', 'test/routes/approvals.test.ts']
+const FORWARDED =
+  process.env['TURNPIKE_TEST_FORWARDED'] === 'all' ? [...ALSO_FORWARDED, ...FORWARDED_WHEN_ASKED] : ALSO_FORWARDED
 
 /** Tests of pure parts, which leave nothing behind in their process. */
 const PURE = ['codec-kit', 'codecs', 'config', 'conformance', 'framing', 'model', 'translate'].map(
@@ -51,7 +63,7 @@ const forwarded: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: 'forwarded',
-    include: ALSO_FORWARDED,
+    include: FORWARDED,
     globalSetup: [BUILD, 'test/kit/on-postgres/server.ts'],
     setupFiles: ['test/kit/on-postgres/worker.ts', 'test/kit/on-postgres/forwarded.ts'],
   },

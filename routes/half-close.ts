@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The delay of the second write, in milliseconds: a reset only shows at the next write. */
-const AGAIN_MS = [50, 500, 2000]
+/**
+ * The delays of further writes, in milliseconds: a reset only shows at the next write, and where another replica is between,
+ * its own one at the next but one.
+ */
+const AGAIN_MS = [50, 150, 300, 500, 2000]
 
 /**
  * Detects clients that have disconnected. A client may close its sending side after a whole request and wait for the

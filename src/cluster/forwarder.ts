@@ -110,12 +110,22 @@ export class Forwarder {
     })
     const resume = (): void => void incoming.resume()
     sent.on('drain', resume)
+    // A client that sends no more may be gone: the other replica knows what it can write to find out.
+    const sendNoMore = (): void => {
+      if (sent.writableFinished) sent.socket?.end()
+      else sent.once('finish', () => sent.socket?.end())
+    }
+    if (incoming.socket.readableEnded) sendNoMore()
+    else incoming.socket.once('end', sendNoMore)
     const left = (): void => {
       sent.off('drain', resume)
       if (!outgoing.writableFinished) sent.destroy()
     }
     outgoing.once('close', left)
-    sent.once('close', () => outgoing.off('close', left))
+    sent.once('close', () => {
+      outgoing.off('close', left)
+      incoming.socket.off('end', sendNoMore)
+    })
     return {
       push(text) {
         if (!sent.destroyed && !sent.write(text)) incoming.pause()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askHttp } from '../kit/clients.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { pidsOf, until } from '../kit/processes.ts'
-import { inLanes, turnsOf } from './kit.ts'
+import { inLanes, turnsAt } from './kit.ts'
 import { STAND_INS, StandInClient, standIns } from './stand-in.ts'
 
 const AGENT = join(import.meta.dirname, '../kit/agents/stopped.sh')
@@ -68,7 +68,6 @@ const nameOf = ({ front, moment, kind, how }: Cell): string => `${front.replace(
 
 describe('a turn that is cancelled', { timeout: 120_000 }, () => {
   let gateway: TestGateway
-  let store: string
   const played = new Map<Cell, Promise<Outcome>>()
 
   /** What a cell has come to. */
@@ -92,7 +91,6 @@ limits: { start: 60s, firstEvent: 60s, idle: 60s, total: 120s, grace: 100ms, ask
 agents:
 ${agents.join('\n')}
 `)
-    store = join(gateway.folder, 'turnpike.db')
     const all = inLanes(
       8,
       CELLS.map((cell) => () => play(cell)),
@@ -104,7 +102,8 @@ ${agents.join('\n')}
   /** How many turns of the session run or wait: looked up in memory, because it is asked often. */
   const open = (session: string): number =>
     gateway.engine.turns.filter(({ command }) => command.session?.id === session).length
-  const recorded = (session: string): boolean => turnsOf(store, session).every(({ outcome }) => outcome !== null)
+  const recorded = async (session: string): Promise<boolean> =>
+    (await turnsAt(gateway, session)).every(({ outcome }) => outcome !== null)
   const stop = (client: StandInClient, how: Cell['how']): void => {
     if (how === 'word') client.cancel()
     else if (how === 'signal') client.signal()
@@ -142,7 +141,11 @@ ${agents.join('\n')}
     if (how !== 'leaving') await client.ended
     const ending = client.ending ?? (closed && /^answered$/m.test(client.read) ? 'completed' : undefined)
     const told = { ending, ends: client.read.match(ENDS[front]!)?.length ?? 0 }
-    const turns = turnsOf(store, name).map((turn): Outcome['turns'][number] => [turn.outcome, turn.ends, turn.endsLast])
+    const turns = (await turnsAt(gateway, name)).map((turn): Outcome['turns'][number] => [
+      turn.outcome,
+      turn.ends,
+      turn.endsLast,
+    ])
     // A process of a session that lives on is not what was stopped.
     const { back } = MOMENTS[moment]
     const kept = back === 'zot' ? 1 : 0

@@ -6,6 +6,7 @@ import { numbered } from '../../src/engine/events/recorded.ts'
 import type { ErrorCode } from '../../src/model/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { type ClientName, clientOf } from '../kit/clients.ts'
+import type { TestGateway } from '../kit/gateway.ts'
 import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
 
@@ -90,10 +91,16 @@ export function allTurns(file: string): KeptTurn[] {
   return kept(file, '')
 }
 
-/** All turns of a store of any kind, in no order. */
-export async function turnsIn(at: StoreLocation): Promise<KeptTurn[]> {
+/** The turns of a client's session in the store of a gateway, of any kind, the oldest first. */
+export async function turnsAt({ config, folder }: TestGateway, session: string): Promise<KeptTurn[]> {
+  if (config.store.kind === 'sqlite') return turnsOf(join(folder, 'turnpike.db'), session)
+  return (await turnsIn(config.store, { session })).reverse()
+}
+
+/** All turns of a store of any kind, or those of a session, the newest first. */
+export async function turnsIn(at: StoreLocation, of: { session?: string } = {}): Promise<KeptTurn[]> {
   const store = await openStore(at)
-  const records = (await store.listTurns({ tenant: LOCAL_TENANT, limit: 9999 }))!.rows
+  const records = (await store.listTurns({ tenant: LOCAL_TENANT, limit: 9999, ...of }))!.rows
   const turns = records.map(async ({ turn, outcome = null, code = null }) => {
     const types = numbered(await store.readEvents(turn, 0), 0).map(({ event: { type } }) => type)
     const ends = types.filter((type) => type === 'turn-end').length

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Loss } from '../../src/model/index.ts'
-import { inLanes, turnsOf } from '../hostile/kit.ts'
+import { inLanes, turnsAt } from '../hostile/kit.ts'
 import { ASKING, type AskingClient, type Shown } from '../kit/asking-clients.ts'
 import { type AskingEngine, startAskingEngine } from '../kit/asking-engine.ts'
 import {
@@ -52,7 +52,6 @@ describe('an approval', { timeout: 60_000 }, () => {
   let gateway: TestGateway
   let engine: AskingEngine
   let folder: string
-  let store: string
   const played = new Map<Cell, Promise<Outcome>>()
 
   beforeAll(async () => {
@@ -75,7 +74,6 @@ ${agents.join('\n')}
 routes:
   - { when: { session: "yes-*" }, agent: qwen, approvals: allow }
 `)
-    store = join(gateway.folder, 'turnpike.db')
     const all = inLanes(
       8,
       CELLS.map((cell) => () => play(cell)),
@@ -138,7 +136,7 @@ routes:
     const shown = await client.asked()
     const choices = choicesOf(BACKS[back]!)
     await ACTS[what](client, choices, FRONTS[front]!)
-    const over = (): boolean => turnsOf(store, name).every(({ outcome }) => outcome !== null)
+    const over = async (): Promise<boolean> => (await turnsAt(gateway, name)).every(({ outcome }) => outcome !== null)
     await until(over)
     if (what === 'timeout' && GO_ON.includes(front)) await client.answer(choices.deny)
     if (what === 'cancel' && !GO_ON.includes(front) && FRONTS[front]!.second !== undefined) {
@@ -147,7 +145,7 @@ routes:
     const { ending, text } = await client.ended()
     await client.close()
     await until(() => what === 'cancel' || linesOf(name).length > 0)
-    const [turn, ...more] = turnsOf(store, name)
+    const [turn, ...more] = await turnsAt(gateway, name)
     expect(more).toEqual([])
     expect(turn).toMatchObject({ ends: 1, endsLast: true, outcome: what === 'cancel' ? 'cancelled' : 'completed' })
     return {
@@ -263,12 +261,12 @@ routes:
     const ask = (id: string): Promise<unknown> =>
       askHttp(gateway.url, 'zene', { text: name, session: name, agent: 'native', id })
     const behind = [ask('second')]
-    const waiting = (count: number) => until(() => turnsOf(store, name).length === count)
+    const waiting = (count: number) => until(async () => (await turnsAt(gateway, name)).length === count)
     await waiting(2)
-    const looking = watch(turnsOf(store, name)[1]!.turn, '', undefined, follows)
+    const looking = watch((await turnsAt(gateway, name))[1]!.turn, '', undefined, follows)
     behind.push(ask('third'))
     await waiting(3)
-    const answering = watch(turnsOf(store, name)[2]!.turn, '?asks=now', 'ever', follows)
+    const answering = watch((await turnsAt(gateway, name))[2]!.turn, '?asks=now', 'ever', follows)
     await until(() => following === 2)
     await post(`/v1/turns/${first}/approvals/p1`, { option: 'no' })
     const looked = (await looking).seen
@@ -290,8 +288,8 @@ routes:
         expect(shown).toMatchObject({ ok: true, text: 'told' })
         if (front === 'zot') expect(shown.raw).toContain("the route's policy answered")
         expect(toldOf(back, session)).toEqual([BACKS[back]!.says[policy === 'yes' ? 'allow' : 'deny']])
-        await until(() => turnsOf(store, session)[0]?.outcome === 'completed')
-        const [turn] = turnsOf(store, session)
+        await until(async () => (await turnsAt(gateway, session))[0]?.outcome === 'completed')
+        const [turn] = await turnsAt(gateway, session)
         expect(await lossesOf(turn!.turn)).toMatchObject([{ kind: 'dropped', item: 'ask', why: 'policy', count: 1 }])
         expect(auditOf(turn!.turn)).toMatchObject({ about: 'approval of rm', how: 'answered', by: 'policy' })
       }
