@@ -1,4 +1,4 @@
-import type { Store, TurnRecord } from '../../contract/index.ts'
+import { isShared, type Store, type TurnRecord } from '../../contract/index.ts'
 import { type Command, type ErrorCode, type Id, isRetryable, type Once, type TurnStart } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
 import { numbered } from '../events/index.ts'
@@ -20,7 +20,12 @@ const CLAIMED_MS = 7 * 86_400_000
 /** The time that a duplicate without a limit of its own waits for the end of a turn that another process runs. */
 const WAIT_MS = 120_000
 const POLL_MS = 50
+/**
+ * The time within which a claim is followed by the record of its turn, in a store of this machine and in one that is shared,
+ * in milliseconds. Who waits longer takes the key over; should the turn begin after all it is refused.
+ */
 const RECORDED_MS = 500
+const RECORDED_ELSEWHERE_MS = 5000
 
 /** A request under a key. `scope` is whose key it is, `agent` which agent it is given to. */
 export interface Keyed {
@@ -147,7 +152,7 @@ export class Idempotency {
   ): Promise<TurnRecord | undefined> {
     let heard = false
     // A claim is made a moment before its turn is recorded.
-    const recordedBy = elapsed() + RECORDED_MS
+    const recordedBy = elapsed() + (isShared(this.#store) ? RECORDED_ELSEWHERE_MS : RECORDED_MS)
     for (;;) {
       const record = await readTurn(this.#store, turn, this.#now())
       const waits = record ? record.outcome === undefined && elapsed() < until : elapsed() < recordedBy
