@@ -180,11 +180,12 @@ for (const program of PROGRAMS) {
         ...program.options,
       }
       gateway = await startGateway(
-        `agents: ${JSON.stringify({ it: agent, careful: agent, mortal: agent })}
+        `agents: ${JSON.stringify({ it: agent, careful: agent, mortal: agent, shared: { ...agent, pool: { max: 1, sessions: 2 } } })}
 default: it
 routes:
   - { when: { agent: careful }, agent: careful, approvals: deny }
   - { when: { agent: mortal }, agent: mortal }
+  - { when: { agent: shared }, agent: shared, approvals: allow }
   - { agent: it, approvals: allow }
 `,
       )
@@ -243,6 +244,21 @@ routes:
         ok: true,
         text: 'thought about it',
       })
+    })
+
+    test('two sessions work in one process, and the cancel of one leaves the other alone', async () => {
+      const sleep = `time.sleep(${54500 + PROGRAMS.indexOf(program)})`
+      await ask('zene', 'shared', 'Here is one. [[think]]', 'one')
+      const running = ask('zene', 'shared', program.run(`python3 -c "import time; ${sleep}"`), 'one')
+      await until(() => pidsOf(sleep).length > 0)
+      const other = await ask('zene', 'shared', 'Here is two. [[think]]', 'two')
+      expect(other, gateway.logged.join('\n')).toMatchObject({ ok: true, text: 'thought about it' })
+      for (const turn of gateway.engine.turns) turn.cancel()
+      expect(await running).toMatchObject({ ok: false })
+      await ask('zene', 'shared', 'Two again. [[think]]', 'two')
+      await ask('zene', 'shared', 'One again. [[think]]', 'one')
+      expect([wasAsked('Here is two.', 'Two again.'), wasAsked('Here is one.', 'One again.')]).toEqual([true, true])
+      expect([wasAsked('Here is one.', 'Two again.'), wasAsked('Here is two.', 'One again.')]).toEqual([false, false])
     })
 
     test('a session goes on after its process was killed', async () => {
