@@ -138,6 +138,11 @@ export function append(json: JsonText, extra: JsonText | undefined): JsonText {
 /** Characters that `quote` must not copy as they are. JSON.stringify decides about surrogates. */
 const NOT_PLAIN = /[\u0000-\u001f"\\\u0085\u2028\u2029\ud800-\udfff]/
 
+/** The members of the object `json`, with those of the object `changes` in place of equal ones. */
+export function overlaid(json: JsonText, changes: JsonText): JsonText {
+  return append(rest(json, new Set(members(changes).map(([key]) => key))) ?? '{}', changes)
+}
+
 /** A text if it is JSON, else as a JSON string. A model may write arguments of a call that are none, such as a patch. */
 export function asJson(text: string): JsonText {
   return parse(text) === undefined ? quote(text) : text

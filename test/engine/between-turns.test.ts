@@ -9,10 +9,11 @@ function notice(text: string): Notice {
 }
 
 /** What a turn is told of it. */
-function told(between: BetweenTurns): { notices: string[]; losses: unknown[] } {
+function told(between: BetweenTurns, offers: unknown[] = []): { notices: string[]; losses: unknown[] } {
   const notices: string[] = []
   const losses: unknown[] = []
-  const turn: Pick<Turn, 'notice' | 'loss'> = {
+  const turn: Pick<Turn, 'notice' | 'loss' | 'audience'> = {
+    audience: { tell: (event) => void offers.push(event) } as Pick<Turn['audience'], 'tell'> as Turn['audience'],
     notice: (severity, code, text) => notices.push(`${severity} ${code} ${text}`),
     loss: (loss) => losses.push(loss),
   }
@@ -27,6 +28,15 @@ test('what was kept is told once, in order', () => {
   expect([between.add(notice('a')), between.add(notice('b'))]).toEqual([true, true])
   expect(told(between)).toEqual({ notices: ['info unasked-output a', 'info unasked-output b'], losses: [] })
   expect(told(between)).toEqual({ notices: [], losses: [] })
+})
+
+test('what the agent has come to offer is told once, as it is then', () => {
+  const between = new BetweenTurns()
+  const offers: unknown[] = []
+  for (const json of ['{"mode":"a","title":"t"}', '{"mode":"b"}']) between.offer(json)
+  told(between, offers)
+  told(between, offers)
+  expect(offers).toEqual([{ turn: null, type: 'session-changed', json: '{"title":"t","mode":"b"}' }])
 })
 
 test('20 notices are kept between two turns, and 65,536 characters', () => {

@@ -280,6 +280,17 @@ describe('a question to the agent itself', () => {
     expect(await asked(query('state'), replying({ session: 'its own' }))).toEqual({ session: 's' })
   })
 
+  test('about what it offers has the time that it may take to start, as nobody else knows', async () => {
+    const ask = vi.spyOn(sessions, 'ask').mockResolvedValue(undefined)
+    const agent = replying({})
+    await asked(query('offers'), agent)
+    await asked(query('models'), agent)
+    expect(ask.mock.calls.map(([, asked, timeMs]) => [asked.type === 'query' && asked.what, timeMs])).toEqual([
+      ['offers', agent.limits.start],
+      ['models', 3000],
+    ])
+  })
+
   test('that it refuses is answered by the gateway', async () => {
     const fault = { code: 'internal', message: 'no', retryable: false }
     const agent = plainAgent(

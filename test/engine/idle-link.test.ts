@@ -36,3 +36,34 @@ test('a link that a session takes leaves its questions without an answer', async
 test('an agent that does not answer in time has none', async () => {
   expect(await idle(true).one.ask(question('a'), 1)).toBeUndefined()
 })
+
+const offers = { type: 'query', what: 'offers', exchange: 'o' } as const
+const changed = (json: string) => ({ turn: null, type: 'session-changed', json }) as const
+
+test('offers that an agent names right after its answer are part of it', async () => {
+  const { one } = idle(true)
+  const answer = one.ask(offers, 60_000)
+  one.idleEvent({ ...reply('o'), data: '{"mode":"a","title":"t"}' })
+  one.idleEvent(changed('{"mode":"b"}'))
+  one.idleEvent(changed('{"commands":[]}'))
+  expect(await answer).toEqual({ ...reply('o'), data: '{"title":"t","mode":"b","commands":[]}' })
+})
+
+test('an answer without data is one at once', async () => {
+  const { one } = idle(true)
+  const answer = one.ask(offers, 60_000)
+  const { data: _, ...refused } = reply('o')
+  one.idleEvent(refused)
+  expect(await answer).toEqual(refused)
+})
+
+test('the session that takes a link learns what its agent has come to offer', () => {
+  const { one } = idle(true)
+  const heard: unknown[] = []
+  const owner = { idleEvent: (event: unknown) => void heard.push(event), callFailed() {} }
+  expect(one.giveTo(owner)).toBe(one.link)
+  expect([one.link.owner, heard]).toEqual([owner, []])
+  one.idleEvent(changed('{"mode":"a"}'))
+  one.giveTo(owner)
+  expect(heard).toEqual([changed('{"mode":"a"}')])
+})

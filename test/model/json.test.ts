@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { elements, members, oneLine, quote, quoteAscii } from '../../src/model/index.ts'
+import { elements, members, oneLine, overlaid, quote, quoteAscii } from '../../src/model/index.ts'
 
 /** Texts that are full of what ends or escapes a string. */
 const odd = fc.string({
@@ -68,3 +68,10 @@ test('JSON on one line says the same', () => {
     }),
   )
 })
+
+test.each([
+  ['{}', '{}', '{}'],
+  ['{"a":1.0,"b":2}', '{"b":[ 3],"c":4}', '{"a":1.0,"b":[ 3],"c":4}'],
+  ['{"a":1}', '{}', '{"a":1}'],
+  ['{}', '{"a":1}', '{"a":1}'],
+])('%s with the changes %s is %s', (json, changes, both) => expect(overlaid(json, changes)).toBe(both))

@@ -68,9 +68,8 @@ export class AgentPool {
     const resumed = session.bound !== undefined && this.memory === 'resumed'
     const warm = resumed || session.cwd !== undefined ? undefined : this.#takeWarm()
     if (warm) {
-      warm.owner = owner
-      scope.linked('warm', warm.process)
-      return warm
+      scope.linked('warm', warm.link.process)
+      return warm.giveTo(owner)
     }
     return this.#places.take() ? this.open(scope, owner, session) : undefined
   }
@@ -179,7 +178,7 @@ export class AgentPool {
   /** Ends an idle process: a warm one that the session which waits has no use for, else that of another session. */
   #giveUpIdle(): boolean {
     const warm = this.#takeWarm()
-    if (warm) this.release(warm)
+    if (warm) this.release(warm.link)
     return warm !== undefined || this.#evict(this)
   }
 
@@ -200,10 +199,10 @@ export class AgentPool {
     this.vacate()
   }
 
-  #takeWarm(): AgentLink | undefined {
+  #takeWarm(): IdleLink | undefined {
     const idle = this.#warm.find(({ link }) => !link.dead)
     if (idle) this.#forget(idle)
-    return idle?.link
+    return idle
   }
 
   /** Starts a process on a place that was taken for it; gives the place back where no process starts. */

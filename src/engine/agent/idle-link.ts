@@ -1,4 +1,4 @@
-import type { CommandOf, Id, LinkEvent } from '../../model/index.ts'
+import { type CommandOf, type Id, type JsonText, type LinkEvent, overlaid } from '../../model/index.ts'
 import type { AgentLink, LinkOwner } from './agent-link.ts'
 import type { CommandReply } from './replies.ts'
 
@@ -10,10 +10,15 @@ interface Asked {
   answered(reply: CommandReply | undefined): void
 }
 
+/** The time that an agent has to name further offers after its answer, as many do with their commands, in milliseconds. */
+const OFFERS_MS = 50
+
 /** A link that no session has yet. Questions about the agent itself may be asked on it. */
 export class IdleLink implements LinkOwner {
   readonly link: AgentLink
   readonly #asked = new Map<Id, Asked>()
+  /** What the agent offers besides what it has answered: for the session that takes the link. */
+  #offers: JsonText | undefined
   /** Private, so that the library's types need none of Node.js. */
   #unused: NodeJS.Timeout | undefined
 
@@ -41,6 +46,13 @@ export class IdleLink implements LinkOwner {
     this.#unused.unref()
   }
 
+  /** Gives the link to a session. */
+  giveTo(owner: LinkOwner): AgentLink {
+    this.link.owner = owner
+    if (this.#offers !== undefined) owner.idleEvent({ turn: null, type: 'session-changed', json: this.#offers })
+    return this.link
+  }
+
   /** A session takes the link, or the link has ended: open questions get no answer. */
   leave(): void {
     clearTimeout(this.#unused)
@@ -49,8 +61,20 @@ export class IdleLink implements LinkOwner {
 
   idleEvent(event: LinkEvent): void {
     if (event.type === 'agent-ready') for (const { question } of this.#asked.values()) this.link.send(question)
-    else if (event.type === 'command-reply') this.#asked.get(event.exchange)?.answered(event)
+    else if (event.type === 'session-changed') this.#offers = overlaid(this.#offers ?? '{}', event.json)
+    else if (event.type === 'command-reply') this.#replied(event)
   }
 
   callFailed(): void {}
+
+  #replied(reply: CommandReply): void {
+    const asked = this.#asked.get(reply.exchange)
+    const isOffers = asked?.question.type === 'query' && asked.question.what === 'offers'
+    if (isOffers && reply.data !== undefined) setTimeout(() => asked.answered(this.#withOffers(reply)), OFFERS_MS)
+    else asked?.answered(reply)
+  }
+
+  #withOffers(reply: CommandReply): CommandReply {
+    return { ...reply, data: overlaid(reply.data ?? '{}', this.#offers ?? '{}') }
+  }
 }

@@ -140,7 +140,9 @@ export class Controls {
     const { session: _, ...question } = command
     const other = command.what === 'models' ? this.#sessions.live.idleOf(context.agent) : undefined
     if (other && canTake(other, question)) return this.#handOver(question, context, other)
-    const reply = await this.#sessions.ask(context.agent, question, ANSWER_MS)
+    // Nobody else knows what it offers: it has the time that it may take to start.
+    const timeMs = command.what === 'offers' ? context.agent.limits.start : ANSWER_MS
+    const reply = await this.#sessions.ask(context.agent, question, timeMs)
     return reply && !reply.fault ? inClientsWords(reply, command) : undefined
   }
 }

@@ -1,5 +1,5 @@
 import type { SessionRecord } from '../../contract/index.ts'
-import { type LinkEvent, type Loss, UNASKED_OUTPUT } from '../../model/index.ts'
+import { type JsonText, type LinkEvent, type Loss, overlaid, UNASKED_OUTPUT } from '../../model/index.ts'
 import type { AgentSettings, EngineLog } from '../common/index.ts'
 import type { Turn } from '../turn/index.ts'
 import type { SessionRecorder } from './agent-memory.ts'
@@ -26,8 +26,9 @@ interface Listeners {
   now(): number
 }
 
-/** Notices of an agent while no turn of its session ran: kept, up to a limit, for the session's next turn. */
+/** What an agent said while no turn of its session ran: notices, up to a limit, and what it offers, for the next turn. */
 export class BetweenTurns {
+  #offers: JsonText | undefined
   #notices: Notice[] = []
   #units = 0
   #dropped = 0
@@ -57,8 +58,15 @@ export class BetweenTurns {
     return fits
   }
 
-  /** Gives a turn all kept notices. */
+  /** Keeps what the agent offers from now on. */
+  offer(changed: JsonText): void {
+    this.#offers = overlaid(this.#offers ?? '{}', changed)
+  }
+
+  /** Gives a turn all that is kept. */
   tell(turn: Turn): void {
+    if (this.#offers !== undefined) turn.audience.tell({ turn: null, type: 'session-changed', json: this.#offers })
+    this.#offers = undefined
     for (const { severity, code, text } of this.#notices.splice(0)) turn.notice(severity, code, text)
     if (this.#dropped > 0) turn.loss(lost(this.#dropped))
     this.#units = this.#dropped = 0

@@ -146,6 +146,9 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
       this.#between ??= new BetweenTurns()
       this.#between.mayBeKept = this.#keepsContent
       this.#between.keep(event, { session: this.record, running, agent: this.pool.agent }, this.#peers)
+    } else if (event.type === 'session-changed' && running?.ended !== false) {
+      this.#between ??= new BetweenTurns()
+      this.#between.offer(event.json)
     } else running?.audience.tell(event)
   }
 
