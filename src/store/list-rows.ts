@@ -20,7 +20,7 @@ export function listTurns(sql: Statements, page: TurnPage): Listed<ListedTurn> |
   if (!from) return undefined
   const tenants = page.tenant === undefined ? sql.tenantsOfTurns.all().map(tenantOf) : [page.tenant]
   return pageOf(
-    [...tenants.map((one) => ended(sql, one, page, from)), running(sql, page, from)],
+    [running(sql, page, from), ...tenants.map((one) => ended(sql, one, page, from))],
     page.limit,
     placeOfTurn,
   )

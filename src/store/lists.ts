@@ -33,10 +33,14 @@ export function placeOfSession({ usedAt, id }: SessionRecord): Place {
   return { at: usedAt, id }
 }
 
-/** Puts what was found of all tenants together as one page; `limit` more than were asked for need not be found. */
+/**
+ * Puts what was found of all tenants together as one page; `limit` more than were asked for need not be found. A turn that
+ * ends while the list is read is found twice, as one that runs before: the later one counts.
+ */
 export function pageOf<T>(found: readonly Found<T>[], limit: number, placeOf: (row: T) => Place): Listed<T> {
   const cut = found.flatMap((one) => one.cut ?? []).sort(byPlace)[0]
-  const rows = found.flatMap((one) => one.rows).sort((one, other) => byPlace(placeOf(one), placeOf(other)))
+  const all = found.flatMap((one) => one.rows).sort((one, other) => byPlace(placeOf(one), placeOf(other)))
+  const rows = all.filter((row, at) => all.length === at + 1 || byPlace(placeOf(row), placeOf(all[at + 1]!)) !== 0)
   // What is after the first cut comes on later pages, with what else is there.
   const certain = cut ? rows.filter((row) => byPlace(placeOf(row), cut) <= 0) : rows
   const shown = certain.slice(0, limit)

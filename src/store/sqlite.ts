@@ -236,7 +236,9 @@ class SqliteStore implements Store {
 
   readTurn(turn: Id): Awaitable<TurnRecord | undefined> {
     return this.#do(() => {
-      const row = this.#sql.readEnded.get(turn) ?? this.#sql.readRunning.get(turn)
+      // In this order: another process may end it in between.
+      const running = this.#sql.readRunning.get(turn)
+      const row = this.#sql.readEnded.get(turn) ?? running
       return row && turnRecord(row)
     })
   }

@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../src/store/postgres/index.ts'
 import { Lane } from '../../src/store/postgres/lane.ts'
 import { SCHEMA_VERSION } from '../../src/store/postgres/schema.ts'
 import { sql } from '../../src/store/postgres/sql.ts'
+import { endTurn } from '../../src/store/postgres/turn-statements.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { KEY, storeContract, TURN } from './contract.ts'
 import { storeFollowsModel } from './steps.ts'
@@ -50,6 +51,23 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
   })
 
   storeContract('PostgreSQL', open)
+
+  it('finds a turn and lists it once, also when it ends while it is read', async () => {
+    const schema = newSchema()
+    const store = await open(schema)
+    await store.openSession(KEY, 'S1', 1)
+    await store.beginTurn(TURN)
+    const ended = { ...TURN, endedAt: 200, outcome: 'completed' } as const
+    // Who reads what runs waits until the end is committed.
+    await asked(`BEGIN; SET LOCAL search_path TO ${schema}; LOCK TABLE running IN ACCESS EXCLUSIVE MODE`)
+    for (const statement of endTurn(ended, {})) await asked(statement)
+    const found = Promise.all([store.readTurn('t1'), store.listTurns({ tenant: 'acme', limit: 9 })])
+    await untilIt(async () => (await asked('SELECT 1 FROM pg_locks WHERE NOT granted')).length === 1)
+    await asked('COMMIT')
+    const [turn, list] = await found
+    expect([turn?.outcome, list?.rows.map((row) => row.turn)]).toEqual(['completed', ['t1']])
+    await store.close()
+  })
   storeFollowsModel(
     async () => {
       const store = await open('model')

@@ -154,7 +154,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async readTurn(turn: Id): Promise<TurnRecord | undefined> {
-    const [row] = (await this.#run(turns.readTurn(turn))).flat()
+    const row = (await this.#run(turns.readTurn(turn))).flat().at(-1)
     return row && turnRecord(row)
   }
 

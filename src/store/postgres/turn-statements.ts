@@ -81,10 +81,10 @@ export const findKnown = (known: string, limit: number): string => sql`
 /** Notes that a client has the whole answer of an ended turn. */
 export const markDelivered = (turn: Id): string => sql`UPDATE turns SET delivered = 1 WHERE turn = ${turn}`
 
-/** Reads a turn that has ended, and one that runs. */
+/** Reads a turn that runs, then one that has ended: each statement sees what was committed before it. The last row counts. */
 export const readTurn = (turn: Id): string[] => [
-  sql`SELECT * FROM turns WHERE turn = ${turn} AND ${KEPT}`,
   sql`SELECT * FROM running WHERE turn = ${turn}`,
+  sql`SELECT * FROM turns WHERE turn = ${turn} AND ${KEPT}`,
 ]
 
 /** Reads the messages that an ended turn has brought. */
