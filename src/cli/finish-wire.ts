@@ -30,14 +30,14 @@ export async function finishClientWire(
   heard: Wiretap,
   { stdout, stderr }: Streams,
 ): Promise<number> {
-  const { out, exitCode } = await finish(options, heard, {
+  const { out, warned, exitCode } = await finish(options, heard, {
     code: 'agent-unavailable',
     message: GONE,
     written: true,
     now: Date.now(),
   })
   stdout.write(out)
-  if (exitCode === undefined) stderr.write(`turnpike: ${GONE}\n`)
+  for (const line of exitCode === undefined ? [`turnpike: ${GONE}`] : warned) stderr.write(`${line}\n`)
   return exitCode ?? 1
 }
 
@@ -118,6 +118,6 @@ async function finish(
 ): Promise<FinishedWire> {
   const codec = await loadCodec(protocol)
   const checked = await codec?.options.schema['~standard'].validate({})
-  if (!codec || !steps || !checked || checked.issues) return { out: '', ended: false }
+  if (!codec || !steps || !checked || checked.issues) return { out: '', warned: [], ended: false }
   return finishWire({ codec, options: checked.value, argv, env, steps, link, ...how }, code, message)
 }

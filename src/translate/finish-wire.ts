@@ -25,6 +25,8 @@ export interface OrphanedStandIn extends Started {
 /** The rest of a wire. `exitCode` is absent when the protocol leaves the wire open. */
 export interface FinishedWire {
   out: string
+  /** Lines for the program's stderr. */
+  warned: readonly string[]
   /** Something that the client asked had no end yet, and has it now. */
   ended: boolean
   exitCode?: number
@@ -42,7 +44,7 @@ export function finishWire(
 ): FinishedWire {
   const why = fault(code, message)
   const party = partyOf(codec, options, steps, { argv, env })
-  if (!party) return { out: '', ended: false }
+  if (!party) return { out: '', warned: [], ended: false }
   const known = stdioContext(frontOf(party), { argv, env }).env
   const wire: Wire = { http: undefined, argv, env: known, steps, end: { why: 'failed', fault: why } }
   const how: Translation = { from: party, to: party, of: 'agent' }
@@ -52,7 +54,8 @@ export function finishWire(
   const broken = { fault: why, written, now, idPrefix: `${link}-` }
   const run = new WirePlayer(wire, how, output, before.sessions, broken)
   const ended = run.play()
-  return { out: output.out, ended, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }
+  const { out, warned } = output
+  return { out, warned, ended, ...(run.exitCode !== undefined && { exitCode: run.exitCode }) }
 }
 
 /** The dialect of the client; undefined when its output cannot be read. */

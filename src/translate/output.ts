@@ -29,6 +29,8 @@ export class Output implements Translated, Written {
   readonly #ledger = new LossLedger()
   readonly faults: Fault[] = []
   out = ''
+  /** Lines for the stderr of a program. */
+  warned: string[] = []
 
   get losses(): readonly Loss[] {
     return this.#ledger.list

@@ -112,7 +112,10 @@ export class WirePlayer implements WireReader {
   /** Ends everything that is open when the agent is gone; only the client's output of that counts. */
   #breakOff(broken: BrokenWire): boolean {
     const { fault, written } = broken.off
-    if (written) this.#output.out = ''
+    if (written) {
+      this.#output.out = ''
+      this.#output.warned = []
+    }
     broken.end()
     for (let ended = false; ; ended = true) {
       const control = [...this.#controls.values()].find(({ ended }) => !ended)
@@ -132,6 +135,7 @@ export class WirePlayer implements WireReader {
       send: (frame, framing) => {
         if (reads) this.#output.frame(frame, framing)
       },
+      warn: (text) => this.#output.warned.push(text),
       loss: (loss, direction) => {
         if (direction === 'request' ? of === 'client' : reads) this.#output.loss(loss)
       },

@@ -91,7 +91,7 @@ describe('zene', () => {
       exitCode: 0,
     })
     const told = '>{"ok":true,"request_id":"r1","session_id":"s1","text":"x","error_code":null,"error_message":null}'
-    expect(saidAfter('zene', ['host'], RUN, told)).toEqual({ out: '', ended: false, exitCode: 0 })
+    expect(saidAfter('zene', ['host'], RUN, told)).toEqual({ out: '', warned: [], ended: false, exitCode: 0 })
   })
 })
 
@@ -174,4 +174,18 @@ test('what a wire that said too much still has to say is not known', () => {
   expect(heard.steps).toHaveLength(1)
   heard.client('y'.repeat(20 * 1024 * 1024))
   expect(heard.steps).toBeUndefined()
+})
+
+describe('an answer that is a text', () => {
+  test.each([
+    ['zot', ['-p', 'hi'], `zot: ${WHY}`],
+    ['qwen-code', ['-p', 'hi'], WHY],
+  ])('%s: the failure is a line on stderr', (protocol, argv, line) => {
+    const { out, warned, exitCode } = saidAfter(protocol, argv, '<')
+    expect([out, warned, exitCode]).toEqual(['', [expect.stringContaining(line)], 1])
+  })
+
+  test('what was on stderr before is not repeated', () => {
+    expect(saidAfter('zot', ['rpc', '--no-yolo'], PROMPT, STARTED).warned).toEqual([])
+  })
 })

@@ -9,6 +9,8 @@ export interface ClientListener {
   command?(command: Command, exchange: Exchange | undefined): void
   /** A frame that the client reads, and how it is framed. */
   send?(frame: Frame, framing: Framing): void
+  /** A line on the stderr of the program that stood in for an agent. */
+  warn?(text: string): void
   loss?(loss: Loss, direction: LossDirection): void
   /** Something that the client wrote cannot be read (`request`), or it cannot be answered (`response`). */
   fault?(fault: Fault, direction: LossDirection): void
@@ -41,22 +43,25 @@ export class RecordedClient {
     this.#agent = agent
     this.#at = at
     const lost = (loss: Loss, direction: LossDirection): void => listener.loss?.(loss, direction)
-    const opening = { dialect, context, idPrefix, now: () => at, warn() {}, statusOf: () => 500 }
-    this.#host = new FrontHost(opening, {
-      command: (command, exchange) => {
-        if (exchange) exchange.onLoss = lost
-        listener.command?.(command, exchange)
+    const warn = (text: string): void => listener.warn?.(text)
+    this.#host = new FrontHost(
+      { dialect, context, idPrefix, now: () => at, warn, statusOf: () => 500 },
+      {
+        command: (command, exchange) => {
+          if (exchange) exchange.onLoss = lost
+          listener.command?.(command, exchange)
+        },
+        send: (frame) => listener.send?.(frame, this.#host.framingOf(frame)),
+        fault: (fault, direction) => listener.fault?.(fault, direction),
+        ended: (exchange) => this.#views.delete(exchange.id),
+        inputEnded: (exitCode) => {
+          if (exitCode === undefined) return
+          this.exitCode = exitCode
+          listener.close?.(exitCode)
+        },
+        lost: (loss) => lost(loss, 'request'),
       },
-      send: (frame) => listener.send?.(frame, this.#host.framingOf(frame)),
-      fault: (fault, direction) => listener.fault?.(fault, direction),
-      ended: (exchange) => this.#views.delete(exchange.id),
-      inputEnded: (exitCode) => {
-        if (exitCode === undefined) return
-        this.exitCode = exitCode
-        listener.close?.(exitCode)
-      },
-      lost: (loss) => lost(loss, 'request'),
-    })
+    )
   }
 
   /** Its front has closed the wire. */
