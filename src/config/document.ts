@@ -22,6 +22,7 @@ const REFERENCE_HINT = `write \${NAME} or \${NAME:-default}, or "$\${" for the t
 const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_ALIAS: 'a wrong name of an alias or anchor',
   BAD_DIRECTIVE: 'an unknown directive',
+  BAD_DQ_ESCAPE: 'an unknown escape sequence in double quotes',
   TAG_RESOLVE_FAILED: 'an unknown tag',
 }
 
@@ -45,8 +46,8 @@ export class SourceDocument implements Source {
       logLevel: 'error',
     })
     for (const { code, message, pos } of [...this.#document.errors, ...this.#document.warnings]) {
-      // Text after a colon and a quote is a piece of the file, which may be a secret.
-      this.#reportSyntax(pos[0], PLAIN_MESSAGES[code] ?? message.replace(/:? "[\s\S]*$/, ''))
+      // Text after a word with a colon, or after a quote, is a piece of the file, which may be a secret.
+      this.#reportSyntax(pos[0], PLAIN_MESSAGES[code] ?? message.replace(/(?<=\w): [\s\S]*$| "[\s\S]*$/, ''))
     }
     visit(this.#document, {
       Alias: (_, alias, ancestors) => {
