@@ -9,8 +9,7 @@ import { type ClientName, clientOf } from '../kit/clients.ts'
 import type { TestGateway } from '../kit/gateway.ts'
 import { recordedEvents, TURNS } from '../kit/journal.ts'
 import { pidsOf } from '../kit/processes.ts'
-
-const AGENT = join(import.meta.dirname, 'agent.mjs')
+import { HOSTILE_AGENT } from './agent-file.ts'
 
 /** What every hostile agent answers that answers at all. */
 export const ANSWER = 'One two three.'
@@ -55,7 +54,7 @@ export function agentName(protocol: string, behaviour: string): string {
 
 /** Its line in the configuration; `more` ends with a comma. */
 export function agentLine(program: Back, behaviour: string, more = ''): string {
-  const command = `command: ${process.execPath}, args: [${AGENT}, "${program}", ${behaviour}, "${MARK}"]`
+  const command = `command: ${process.execPath}, args: [${HOSTILE_AGENT}, "${program}", ${behaviour}, "${MARK}"]`
   const pool = 'pool: { max: 1000, idle: 1s }, breaker: { failures: 1000 }'
   return `  ${agentName(program, behaviour)}: { ${BACKS[program]}, ${command}, ${more} ${pool} }\n`
 }
