@@ -91,3 +91,13 @@ export const ASKED: Readonly<Record<string, string>> = {
   'openai@responses': '"type":"mcp_approval_request"',
   openharness: '"action_type":"request_approval"',
 }
+
+/** Agents whose process ends badly, by how. `mark` tells the silent one's processes from those of other tests. */
+export function badAgents(mark: string): Readonly<Record<string, string>> {
+  return {
+    'is killed in its answer': `protocol: zot, command: ${process.execPath}, args: [${KIT}/dies.mjs, zot]`,
+    'leaves without an answer': `protocol: agentproc, command: ${KIT}/exits.sh, args: []`,
+    'is silent for too long': `protocol: agentproc, command: ${KIT}/silent.sh, args: ["${mark}"], limits: { firstEvent: 300ms, total: 300ms, grace: 50ms }`,
+    'writes what nobody can read': `protocol: zot, command: ${KIT}/rubbish.sh, args: [], limits: { start: 1s, grace: 50ms }`,
+  }
+}

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { type RawAnswer, type RawServer, startRawServer } from '../kit/raw-server.ts'
-import { describeWith } from './kit.ts'
+import { badAgents, describeWith } from './kit.ts'
 import { CLIENTS, FILES } from './openai-clients.ts'
 
 /**
  * What official clients report for each way in which the stream of a server, or the work of an agent, can end. Straight
  * from the server some take half an answer for a whole one; behind the gateway none reports a success that was none.
  */
-const KIT = `${process.cwd()}/test/kit/agents`
 const data = (json: unknown): string => `data: ${JSON.stringify(json)}\n\n`
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   data({
@@ -58,13 +57,7 @@ const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
     'an error',
   ],
 }
-/** Agents whose process ends badly. */
-const AGENTS: Readonly<Record<string, string>> = {
-  'is killed in its answer': `protocol: zot, command: ${process.execPath}, args: [${KIT}/dies.mjs, zot]`,
-  'leaves without an answer': `protocol: agentproc, command: ${KIT}/exits.sh, args: []`,
-  'is silent for too long': `protocol: agentproc, command: ${KIT}/silent.sh, args: ["1017"], limits: { firstEvent: 300ms, total: 300ms, grace: 50ms }`,
-  'writes what nobody can read': `protocol: zot, command: ${KIT}/rubbish.sh, args: [], limits: { start: 1s, grace: 50ms }`,
-}
+const AGENTS = badAgents('1017')
 const FORMS = [
   ['whole', false],
   ['streamed', true],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { type RawAnswer, type RawServer, startRawServer } from '../kit/raw-server.ts'
-import { describeWith } from './kit.ts'
+import { badAgents, describeWith } from './kit.ts'
 import { CLIENTS, FILES } from './responses-clients.ts'
 
 /**
@@ -83,6 +83,7 @@ const ENDINGS: Readonly<Record<string, [RawAnswer, Report]>> = {
     'an error',
   ],
 }
+const AGENTS = badAgents('1019')
 const FORMS = [
   ['whole', false],
   ['streamed', true],
@@ -91,19 +92,23 @@ const FORMS = [
 describeWith('endings as clients of OpenAI’s Responses API see them', FILES, () => {
   let server: RawServer
   let gateway: TestGateway
+  const names = Object.fromEntries(Object.keys(AGENTS).map((way, at) => [way, `agent-${at}`]))
 
   beforeAll(async () => {
     server = await startRawServer()
-    gateway = await startGateway(`agents:\n  server: { protocol: openai@responses, url: "${server.url}/v1" }\n`)
+    const agents = Object.entries(AGENTS).map(([way, line]) => `  ${names[way]}: { ${line} }\n`)
+    gateway = await startGateway(
+      `agents:\n  server: { protocol: openai@responses, url: "${server.url}/v1" }\n${agents.join('')}`,
+    )
   })
   afterAll(async () => {
     await gateway?.close()
     await server?.close()
   })
 
-  async function report(name: string, url: string, stream: boolean): Promise<Report> {
+  async function report(name: string, url: string, model: string, stream: boolean): Promise<Report> {
     const client = await CLIENTS[name]!({ url })
-    const asked = { model: 'server', prompt: 'hi', stream, tools: { add: { type: 'object', properties: {} } } }
+    const asked = { model, prompt: 'hi', stream, tools: { add: { type: 'object', properties: {} } } }
     return client.ask(asked).then(
       ({ text, finish, calls }): Report => {
         return [text, finish === 'incomplete' || finish === 'length' ? 'incomplete' : 'completed', calls.length]
@@ -116,7 +121,11 @@ describeWith('endings as clients of OpenAI’s Responses API see them', FILES, (
     describe.each(FORMS)('%s', (_form, stream) => {
       test.each(Object.entries(ENDINGS))('a server ends %s', async (_way, [answer, expected]) => {
         server.answers(answer)
-        expect(await report(name, gateway.url, stream)).toEqual(expected)
+        expect(await report(name, gateway.url, 'server', stream)).toEqual(expected)
+      })
+
+      test.each(Object.keys(AGENTS))('an agent %s', async (way) => {
+        expect(await report(name, gateway.url, names[way]!, stream)).toEqual('an error')
       })
     })
   })
