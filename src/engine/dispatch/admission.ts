@@ -100,7 +100,12 @@ export class Admission {
     if (entry.cwd !== undefined)
       await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)
-    if (parked) return duplicates.askAgain(parked, entry)
+    if (parked && !waitsForTools(parked)) {
+      await conversations.giveUp(entry)
+      return duplicates.askAgain(parked, entry)
+    }
+    // Whoever brings no results has given up the calls.
+    parked?.cancel()
     const taken = use.take(client.options.access.tenant, command.turn)
     const barred = taken instanceof Promise ? await taken : taken
     const found = placement.find(entry, record, at)
@@ -195,4 +200,9 @@ export class Admission {
   async #settle(written: Promise<void>): Promise<void> {
     await written.catch((error: unknown) => this.#record.watch.failed(error))
   }
+}
+
+/** True for a parked turn that only waits for results of its client's tools. */
+function waitsForTools({ questions }: Turn): boolean {
+  return questions!.parked!.asks.every(({ question }) => question.kind === 'tool')
 }

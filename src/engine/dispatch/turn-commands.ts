@@ -137,15 +137,23 @@ export class TurnCommands {
     const parked = await this.#parkedAt(continuation)
     if (!parked) return refused(exchange, UNKNOWN)
     if (!command.also && contradicts(command, parked)) return refused(exchange, GONE)
-    const turn = this.#turns.find(client.options.access.tenant, { continuation }, command.session?.id)
+    const turn = this.#waiting(client.options.access.tenant, command, parked)
     if (turn) client.scope.shares?.('answered', turn.scope.carrier)
-    if (exchange && turn) await join(turn, exchange, parked.seq)
+    if (exchange && turn) await join(turn, exchange, turn.questions!.parked!.seq)
     if (exchange?.ended) return undefined
     if (turn && answerAll(turn, command, parked.asks, { by: principalOf(client), echo: exchange?.answer.echo }))
       return undefined
     // Nobody waits for it any longer: the state of the turn is the answer.
     if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
     return turn ? undefined : parked
+  }
+
+  /** The parked turn, if one of the answers is to a question that is still open: it may have been asked again since. */
+  #waiting(tenant: string, command: CommandOf<'ask-reply'>, { turn: id, asks }: ParkedAt): Turn | undefined {
+    const turn = this.#turns.find(tenant, { turn: id })
+    const open = turn?.questions?.parked?.asks.map(({ ask }) => ask) ?? []
+    const meant = [command, ...(command.also ?? [])].map((one) => meantBy(one, asks) ?? open[0])
+    return meant.some((ask) => ask !== undefined && open.includes(ask)) ? turn : undefined
   }
 
   /** Finds in the turn's record the event at which it was parked under this token. */

@@ -88,6 +88,13 @@ async function send(messages: readonly Message[], { model = 'model', key = 'mine
   }
 }
 
+/** An answer of the Responses API. */
+interface Created {
+  id: string
+  conversation: { id: string }
+  output: { call_id?: string; content?: { text: string }[] }[]
+}
+
 /** A conversation that has two open calls, and their ids. */
 async function called(model = 'model'): Promise<{ before: Message[]; ids: string[] }> {
   const user = { role: 'user', content: 'add' }
@@ -136,6 +143,19 @@ describe('results', () => {
     expect([ids.includes(open[0]!.id), asked.length]).toEqual([false, requests])
     const { message } = await send([...part, again.message!, result(open[0]!.id, 'one')])
     expect([message?.content, asked.length]).toEqual([BOTH, requests + 1])
+  })
+
+  test('of the others also count under the ids that they had at first, and none is asked for twice', async () => {
+    const { before, ids } = await called()
+    const requests = asked.length
+    const part = [...before, result(ids[1]!, 'two')]
+    const again = await send(part)
+    expect(await send(part)).toEqual(again)
+    const { message } = await send([...before, result(ids[0]!, 'one'), result(ids[1]!, 'other')])
+    expect([message?.content, asked.length]).toEqual([BOTH, requests + 1])
+    const alone = await called()
+    await send([...alone.before, result(alone.ids[0]!, 'one')])
+    expect((await send([...alone.before, result(alone.ids[1]!, 'two')])).message?.content).toBe(BOTH)
   })
 
   test('with more of the user are given to the model behind them', async () => {
@@ -221,6 +241,26 @@ describe('a message of the user instead of results', () => {
     // The results are of no use any more: the client is told what became of the turn.
     const late = await send([...before, result(ids[0]!, 'one'), result(ids[1]!, 'two')])
     expect(late).toMatchObject({ error: { code: 'cancelled' } })
+  })
+
+  test.each([
+    ['names the answer', ({ id }: Created) => ({ previous_response_id: id })],
+    ['names its conversation', ({ conversation }: Created) => ({ conversation })],
+  ])('ends the turn of a client of Responses that %s, too', async (how, naming) => {
+    const create = async (input: string, more: object): Promise<Created> => {
+      const response = await fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer mine' },
+        body: JSON.stringify({ model: 'model', input, tools: [{ type: 'function', ...TOOLS[0]!.function }], ...more }),
+      })
+      return (await response.json()) as Created
+    }
+    const first = await create('add', { conversation: `c-${how}` })
+    const ids = first.output.map(({ call_id }) => call_id!)
+    const second = await create('never mind', naming(first))
+    expect(second.id).not.toBe(first.id)
+    expect(second.output[0]!.content![0]!.text).toContain('user: never mind')
+    expect([ids.length, isRunning(ids[0]!), newest().at(-1)]).toEqual([2, false, ['user', 'never mind']])
   })
 
   test('by another client ends nothing', async () => {
