@@ -5,8 +5,10 @@ import { front } from './front/index.ts'
 import { type Options, options } from './options.ts'
 import { PROTOCOL } from './wire.ts'
 
-/** The header that a client of this API sends; `GET /v1/models` is that of other APIs without it. */
-const VERSION = 'anthropic-version'
+/** The header of this API's clients, which distinguishes their `/v1/models` from that of other APIs. */
+function only(base: string): Pick<Endpoint, 'header'> {
+  return base === '' ? { header: 'anthropic-version' } : {}
+}
 
 /** The Messages API, which coding agents and other clients of Anthropic's models speak, and the servers of them. */
 export const codec: Codec<Options> = {
@@ -18,8 +20,8 @@ export const codec: Codec<Options> = {
   endpoints: ['', '/anthropic'].flatMap((base): Endpoint[] => [
     { method: 'POST', path: `${base}/v1/messages/count_tokens`, input: 'body' },
     { method: 'POST', path: `${base}/v1/messages`, input: 'body' },
-    { method: 'GET', path: `${base}/v1/models`, header: VERSION, input: 'body' },
-    { method: 'GET', path: `${base}/v1/models/:model`, header: VERSION, input: 'body' },
+    { method: 'GET', path: `${base}/v1/models`, ...only(base), input: 'body' },
+    { method: 'GET', path: `${base}/v1/models/:model`, ...only(base), input: 'body' },
   ]),
   options,
 }

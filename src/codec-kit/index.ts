@@ -35,7 +35,17 @@ export { ownOptions } from './own-options.ts'
 export { PromptQueue } from './prompt-queue.ts'
 export { codeOfProviderStatus, codeOfProviderText } from './provider-errors.ts'
 export type { ParkedAnswer } from './request-commands.ts'
-export { count, flag, jsonSchema, maybe, number, text, type WrongMember, wrongMember } from './request-members.ts'
+export {
+  answerFormat,
+  count,
+  flag,
+  jsonSchema,
+  maybe,
+  number,
+  text,
+  type WrongMember,
+  wrongMember,
+} from './request-members.ts'
 export type { StartRequest } from './request-start.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { scalarText } from './scalar-text.ts'

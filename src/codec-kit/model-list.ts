@@ -1,5 +1,6 @@
 import type { FrontContext, FrontLink, FrontPorts } from '../contract/index.ts'
 import { type AgentsReply, type Fault, type JsonText, type LinkEvent, parse } from '../model/index.ts'
+import { agentOf } from './model-client.ts'
 
 /** An agent that a client may use as a model. */
 export type ListedAgent = AgentsReply['agents'][number]
@@ -44,10 +45,15 @@ export class ModelList implements FrontLink {
       return
     }
     const { agents } = parse(data!) as AgentsReply
-    const found = agents.find(({ name }) => name === this.#named)
-    if (this.#named === undefined) this.#ports.send(this.#words.list(agents))
-    else if (found) this.#ports.send(this.#words.one(found))
-    else this.#ports.fault(this.#words.unknown(unknownModel(this.#named, agents)), 'continues', exchange, 404)
+    const name = this.#named
+    if (name === undefined) {
+      this.#ports.send(this.#words.list(agents))
+      return
+    }
+    // A name may say which model of its own the agent is to use.
+    const found = agents.find((agent) => agent.name === agentOf(name)[0])
+    if (found) this.#ports.send(this.#words.one({ ...found, name }))
+    else this.#ports.fault(this.#words.unknown(unknownModel(name, agents)), 'continues', exchange, 404)
   }
 
   encodeFault(found: Fault): void {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isRecord } from '../model/index.ts'
 import { isJsonSchema } from './json-schema.ts'
 
 /** The kinds of a request's members, each with what is wrong when it is another one. */
@@ -18,6 +19,13 @@ export function maybe<const S extends v.GenericSchema>(schema: S) {
 
 /** The JSON Schema of a tool's arguments or of an answer. */
 export const jsonSchema = v.custom<Record<string, unknown>>(isJsonSchema, 'must be a JSON Schema')
+
+/** The form of an answer. One of the type `json_schema` has its schema in the member `key`, as `schema` reads it. */
+export function answerFormat<const S extends v.GenericSchema>(key: string, schema: S) {
+  const plain = v.looseObject({ type: text }, 'must be an object')
+  const withSchema = v.looseObject({ type: text, [key]: schema })
+  return v.lazy((given) => (isRecord(given) && given['type'] === 'json_schema' ? withSchema : plain))
+}
 
 /** A member of a request that is not as it must be. `param` is its path, such as `messages[0].role`. */
 export interface WrongMember {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../src/codec-kit/index.ts'
+import { answerFormat, count, flag, jsonSchema, maybe, number, text, wrongMember } from '../../src/codec-kit/index.ts'
 
 const Request = v.looseObject({
   name: text,
@@ -30,4 +30,17 @@ test.each<[object, string, string]>([
 ])('%j is wrong at %s, which %s', (body, param, wrong) => {
   const checked = v.safeParse(Request, body)
   expect(checked.issues && wrongMember(checked.issues[0])).toEqual({ param, wrong })
+})
+
+test.each<[object, string | undefined]>([
+  [{ type: 'text' }, undefined],
+  [{ type: 'grammar', schema: 7 }, undefined],
+  [{ type: 'json_schema', schema: { type: 'object' } }, undefined],
+  [{ type: 'json_schema' }, 'schema is missing'],
+  [{ type: 'json_schema', schema: ['object'] }, 'schema must be a JSON Schema'],
+  [{}, 'type is missing'],
+])('the form %j of an answer: %s', (format, why) => {
+  const { issues } = v.safeParse(answerFormat('schema', jsonSchema), format)
+  const found = issues && wrongMember(issues[0])
+  expect(found && `${found.param} ${found.wrong}`).toBe(why)
 })

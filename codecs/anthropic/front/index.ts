@@ -38,6 +38,8 @@ class MessagesFront implements FrontLink {
   readonly #id: Id
   #request: MessagesRequest | undefined
   #answer: Answer | undefined
+  /** The request goes on with a turn whose agent has started. */
+  #goesOn = false
   /** Writes the events of a stream; absent for a whole answer. */
   #events: EventWriter | undefined
 
@@ -62,7 +64,7 @@ class MessagesFront implements FrontLink {
   }
 
   encode(event: TurnEvent, exchange: Id, view: TurnView): void {
-    if (event.type === 'turn-started') this.#started()
+    if (event.type === 'turn-started' || this.#goesOn) this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed'
@@ -121,6 +123,7 @@ class MessagesFront implements FrontLink {
     this.#request = request
     if (request.streams) this.#stream(request, exchange)
     sendRequest(request, this.#context, this.#ports, exchange, (command) => {
+      this.#goesOn = command.type === 'ask-reply'
       this.#answer = toolAnswer(request.streams, command)
       return this.#answer
     })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import {
   agentOf,
+  answerFormat,
   count,
   flag,
   jsonSchema,
@@ -45,7 +46,7 @@ export interface MessagesRequest extends StartRequest {
   tokens: number
 }
 
-const format = v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object with a type')
+const format = answerFormat('schema', jsonSchema)
 
 /** A body as it is sent. */
 export const Request = v.looseObject({

@@ -152,8 +152,13 @@ describe('a request', () => {
     expect([start.user, start.ext]).toEqual([user, ext === undefined ? undefined : { protocol: 'openai', json: ext }])
   })
 
-  test('may have a system prompt alone, and a schema that is missing', () => {
-    const drive = ask({ messages: [{ role: 'system', content: 'Go.' }], response_format: { type: 'json_schema' } })
+  test('may have a system prompt alone, and a form of its answer without a schema, which goes on as it came', () => {
+    const own = { type: 'json_schema', json_schema: { name: 'a' } }
+    for (const response_format of [own, { type: 'grammar', x: 1 }, { type: 'text' }]) {
+      const ext = response_format.type === 'text' ? undefined : { protocol: 'openai', json: json({ response_format }) }
+      expect(hi({ response_format }).commands[0]!.ext).toEqual(ext)
+    }
+    const drive = ask({ messages: [{ role: 'system', content: 'Go.' }], response_format: own })
     expect(startOf(drive)).toMatchObject({ input: [], options: { systemPrompt: 'Go.' } })
     expect(startOf(drive).options).not.toHaveProperty('outputSchema')
   })

@@ -275,6 +275,10 @@ export const chat: ModelProtocol = {
       body: withTool({ name: 'add', parameters: { type: 'banana' } }),
       param: 'tools[0].function.parameters',
     },
+    'a schema of the answer that is missing': {
+      body: { ...sound, response_format: { type: 'json_schema' } },
+      param: 'response_format.json_schema',
+    },
     'a schema of the answer that is none': {
       body: { ...sound, response_format: { type: 'json_schema', json_schema: { name: 'a', schema: ['object'] } } },
       param: 'response_format.json_schema.schema',

@@ -319,6 +319,7 @@ export const messages: ModelProtocol = {
     'tools that are no list': { body: { ...sound, tools: {} } },
     'a tool without a name': { body: withTool({ description: 'adds' }) },
     'a schema of a tool that is none': { body: withTool({ name: 'add', input_schema: { type: 'banana' } }) },
+    'a schema of the answer that is missing': { body: { ...sound, output_format: { type: 'json_schema' } } },
     'a schema of the answer that is none': {
       body: { ...sound, output_config: { format: { type: 'json_schema', schema: ['object'] } } },
     },

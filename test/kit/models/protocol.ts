@@ -101,6 +101,7 @@ export const WRONGS = [
   'a tool without a name',
   'a schema of a tool that is none',
   'a schema of the answer that is none',
+  'a schema of the answer that is missing',
   'a choice of tools that there is not',
   'more than one answer',
   'a limit of tokens below one',

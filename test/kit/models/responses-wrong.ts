@@ -12,6 +12,10 @@ export const wrongs: ModelProtocol['wrong'] = {
   'JSON that is no object': { body: [sound] },
   'no messages': { body: { model: 'helper' }, param: 'input' },
   'an empty list of messages': { body: withItems(), param: 'input' },
+  'a schema of the answer that is missing': {
+    body: { ...sound, text: { format: { type: 'json_schema', name: 'a' } } },
+    param: 'text.format.schema',
+  },
   'a schema of the answer that is none': {
     body: { ...sound, text: { format: { type: 'json_schema', name: 'a', schema: ['object'] } } },
     param: 'text.format.schema',

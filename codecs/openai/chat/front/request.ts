@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import {
   agentOf,
+  answerFormat,
   count,
   flag,
   jsonSchema,
@@ -48,10 +49,7 @@ export const Request = v.looseObject({
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(flag),
   response_format: maybe(
-    v.looseObject(
-      { type: text, json_schema: maybe(v.looseObject({ schema: maybe(jsonSchema) }, 'must be an object')) },
-      'must be an object',
-    ),
+    answerFormat('json_schema', v.looseObject({ schema: maybe(jsonSchema) }, 'must be an object')),
   ),
   max_tokens: maybe(count),
   max_completion_tokens: maybe(count),
@@ -123,12 +121,12 @@ function outputSchemaOf({ response_format: format }: Read, body: string): JsonTe
   return member(member(member(body, 'response_format')!, 'json_schema') ?? '', 'schema')
 }
 
-/** The members of a `response_format` that `outputSchema` has no place for: its name, and whether it is strict. */
+/** The members without a place in the model. Of a `response_format` the schema has one, its name and kind have not. */
 function extOf(body: string, read: Read): JsonText | undefined {
   const { response_format: format, tool_choice: given } = read
   const allowed = typeof given === 'object' && given?.type === 'allowed_tools'
   const json = object([
-    ...(format?.type === 'json_schema' ? [['response_format', member(body, 'response_format')] as const] : []),
+    ...(format && format.type !== 'text' ? [['response_format', member(body, 'response_format')] as const] : []),
     ...(allowed ? [['tool_choice', member(body, 'tool_choice')] as const] : []),
     otherUser(body, read),
     ...members(rest(body, KNOWN) ?? '{}'),

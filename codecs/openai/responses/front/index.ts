@@ -90,7 +90,7 @@ class ResponsesFront implements FrontLink {
       this.#ports.send(responseJson(envelope, view, { status: 'queued', output: '[]' }))
       return
     }
-    if (event.type === 'turn-started') this.#started()
+    if (event.type === 'turn-started' || this.#continuation !== undefined) this.#started()
     this.#writer ??= this.#newWriter(request, envelope, exchange)
     const writer = this.#writer
     reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import {
   agentOf,
+  answerFormat,
   count,
   flag,
   jsonSchema,
@@ -53,7 +54,7 @@ export interface ResponsesRequest extends StartRequest {
 export const Request = v.looseObject({
   model: v.optional(text, ''),
   input: v.union(
-    [text, v.pipe(v.array(v.unknown()), v.minLength(1))],
+    [text, v.pipe(v.array(v.unknown()), v.minLength(1, 'must not be empty'))],
     'must be a string, or an array of items that is not empty',
   ),
   instructions: maybe(text),
@@ -66,12 +67,7 @@ export const Request = v.looseObject({
   tools: maybe(v.array(tool, 'must be an array')),
   tool_choice: maybe(choice),
   parallel_tool_calls: maybe(flag),
-  text: maybe(
-    v.looseObject(
-      { format: maybe(v.looseObject({ type: text, schema: maybe(jsonSchema) }, 'must be an object')) },
-      'must be an object',
-    ),
-  ),
+  text: maybe(v.looseObject({ format: maybe(answerFormat('schema', jsonSchema)) }, 'must be an object')),
   reasoning: maybe(v.looseObject({ effort: maybe(text) }, 'must be an object')),
   max_output_tokens: maybe(count),
   temperature: maybe(number),
