@@ -63,12 +63,20 @@ export class Asks {
       ...(toolCall.title != null && { description: toolCall.title }),
       options: options.map(readOption),
     }
-    this.#ask(turn, question, entriesExt([['content', member(json, 'content')]]), {
-      request: request.id,
+    this.#ask(
       turn,
-      cancelled: CANCELLED,
-      result: (reply) => this.#chosen(reply, question.options, () => turn.tools.deny(toolCall.toolCallId)),
-    })
+      question,
+      entriesExt([
+        ['content', member(json, 'content')],
+        ['locations', member(json, 'locations')],
+      ]),
+      {
+        request: request.id,
+        turn,
+        cancelled: CANCELLED,
+        result: (reply) => this.#chosen(reply, question.options, () => turn.tools.deny(toolCall.toolCallId)),
+      },
+    )
   }
 
   /** Takes a request for input (Elicitation). Only forms are announced. */

@@ -4,6 +4,7 @@ import {
   type AskOption,
   type AskReply,
   type EventOf,
+  type Ext,
   type Id,
   isRecord,
   type JsonText,
@@ -15,9 +16,10 @@ import {
   quote,
   type TurnView,
 } from '../../../src/model/index.ts'
+import { ownMember } from '../wire.ts'
 import type { Client } from './client.ts'
 import { Elicited, Permission } from './schema.ts'
-import { inputEntry } from './tool-entries.ts'
+import { inputEntry, kindEntry, proposedEntry, unreported } from './tool-entries.ts'
 import type { Work } from './work.ts'
 
 type Approval = Extract<Question, { kind: 'approval' }>
@@ -42,8 +44,8 @@ export class Asks {
   }
 
   /** Asks the client. A question that it cannot be asked is denied. */
-  ask({ ask, question }: EventOf<'ask'>, work: Work, view: TurnView): void {
-    if (question.kind === 'approval') this.#approval(ask, question, work, view)
+  ask({ ask, question, ext }: EventOf<'ask'>, work: Work, view: TurnView): void {
+    if (question.kind === 'approval') this.#approval({ ask, question, ext }, work, view)
     else if (question.kind === 'input' && this.#client.shows?.forms && isForm(question.schema))
       this.#form(ask, question, work)
     else {
@@ -61,16 +63,24 @@ export class Asks {
     if (open && !work.cancelled) ports.send(writer.notification('$/cancel_request', `{"requestId":${open.id}}`))
   }
 
-  /** `session/request_permission`, with the agent's own options. */
-  #approval(ask: Id, question: Approval, work: Work, view: TurnView): void {
+  /** `session/request_permission`, with the agent's own options, and the change that an agent of this protocol shows. */
+  #approval(
+    { ask, question, ext }: { ask: Id; question: Approval; ext: Ext | undefined },
+    work: Work,
+    view: TurnView,
+  ): void {
     const { tool, name, args, options } = question
-    const { description = tool === undefined ? undefined : view.tool(tool)?.title } = question
+    const known = tool === undefined ? undefined : view.tool(tool)
+    const { description = known?.title } = question
     const call = object([
       ['toolCallId', quote(work.writer.tools.idOf(tool ?? `ask-${ask}`))],
       ['title', quote(description ?? name)],
       ['name', quote(name)],
+      kindEntry(known?.kind, unreported),
       ['status', '"pending"'],
       inputEntry(args),
+      proposedEntry(ownMember(ext, 'content')),
+      ['locations', listIn(ownMember(ext, 'locations'))],
     ])
     const params = object([
       ['sessionId', quote(work.session.id)],
@@ -128,6 +138,10 @@ function approved({ options }: Approval, result: JsonText | undefined): AskReply
 function filledIn(result: JsonText | undefined): AskReply {
   const { success, output } = v.safeParse(Elicited, parseObject(result ?? ''))
   return { kind: 'input', values: success && output.content ? member(result!, 'content')! : '{}' }
+}
+
+function listIn(json: JsonText | undefined): JsonText | undefined {
+  return json?.startsWith('[') ? json : undefined
 }
 
 function optionJson({ id, kind, scope, label }: AskOption): JsonText {

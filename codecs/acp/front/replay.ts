@@ -1,7 +1,7 @@
 import type { Message, Part } from '../../../src/model/index.ts'
 import { quote } from '../../../src/model/index.ts'
 import { ALL_KINDS, writeBlock } from '../content.ts'
-import { endEntry, inputEntry, resultEntries } from './tool-entries.ts'
+import { endEntry, inputEntry, resultEntries, unreported } from './tool-entries.ts'
 import type { ChunkKind, Updates } from './updates.ts'
 
 /** Writes a transcript as the updates that show it (Loading Sessions). What has no place in them is left out. */
@@ -43,6 +43,3 @@ function write(part: Part, kind: ChunkKind, message: string, updates: Updates): 
     }
   }
 }
-
-/** The exchange of a replay is over when it is written. */
-function unreported(): void {}

@@ -1,6 +1,7 @@
 import { dropped, type Entry, weakened } from '../../../src/codec-kit/index.ts'
 import { asJson, type JsonText, type Loss, type Part, quote, type ToolStatus } from '../../../src/model/index.ts'
 import { ALL_KINDS, partLoss, writeBlock } from '../content.ts'
+import { readToolContent } from '../tools.ts'
 
 /** The kinds of tools that the protocol knows. */
 const KINDS: ReadonlySet<string> = new Set([
@@ -47,6 +48,14 @@ export function resultEntries(parts: readonly Part[], report: Report): Entry[] {
     ['rawOutput', data?.type === 'data' ? data.json : undefined],
   ]
 }
+
+/** The content that a call is to have, as its agent showed it with a question: without output of terminals. */
+export function proposedEntry(content: JsonText | undefined): Entry {
+  return resultEntries(readToolContent(content).parts, unreported)[0]!
+}
+
+/** Receives losses that are reported elsewhere, or that nobody can be told of. */
+export function unreported(): void {}
 
 function contentJson(part: Part, report: Report): JsonText | undefined {
   if (part.type === 'diff') {

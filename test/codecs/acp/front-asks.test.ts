@@ -51,6 +51,32 @@ describe('an approval', () => {
     ])
   })
 
+  test('shows the change that an agent of this protocol proposes, and the kind of its call', () => {
+    const start = { type: 'tool-start', tool: 't', name: 'edit', kind: 'edit', executor: 'agent' }
+    const diff = { type: 'diff', path: '/a', oldText: null, newText: 'b' }
+    const json = JSON.stringify({ content: [diff, { type: 'terminal', terminalId: 'x' }], locations: [{ path: '/a' }] })
+    const { editor } = asking([start, { ...ask, ext: { protocol: 'acp', json } }])
+    expect(editor.last!.params?.['toolCall']).toEqual({
+      toolCallId: '1.t',
+      title: 'List',
+      name: 'bash',
+      kind: 'edit',
+      status: 'pending',
+      rawInput: { cmd: 'ls' },
+      content: [diff],
+      locations: [{ path: '/a' }],
+    })
+  })
+
+  test.each([
+    ['acp', '{"content":7,"locations":null}'],
+    ['zot', '{"content":[],"locations":[]}'],
+  ])('shows nothing of what %s says as %s', (protocol, json) => {
+    const { editor } = asking([{ ...ask, ext: { protocol, json } }])
+    const call = editor.last!.params?.['toolCall']
+    expect(Object.keys(call as object)).toEqual(['toolCallId', 'title', 'name', 'status', 'rawInput'])
+  })
+
   test('has the title of its call', () => {
     const start = { type: 'tool-start', tool: 't', name: 'bash', title: 'Listing', executor: 'agent' }
     const { editor } = asking([start, { ...ask, question: { ...question, description: undefined } }])
