@@ -64,7 +64,7 @@ export class Engine {
     const base = { store, log, settings, now, clean }
     const record = { recorder, watch, use }
     const memory = { turns, watches: new Watches(turns), sessions, replies, breakers, figures: new Figures() }
-    const replication = cluster && replicationOf(cluster, { ...base, lease, turns, sessions })
+    const replication = cluster && replicationOf(cluster, { ...base, ...memory, lease })
     const forwarding = replication?.forwarding
     const takers = commandTakers(base, record, memory, forwarding)
     this.#memory = memory

@@ -1,8 +1,8 @@
 import { isShared, type Replica, type Store } from '../contract/index.ts'
 import type { Cluster, CurrentSettings, EngineLog } from './common/index.ts'
 import { Forwarding } from './dispatch/index.ts'
-import { type Lease, Replicas } from './record/index.ts'
-import type { LiveTurns, Sessions } from './session/index.ts'
+import { type Lease, Replicas, TurnsElsewhere } from './record/index.ts'
+import type { LiveTurns, Sessions, Watches } from './session/index.ts'
 
 /** Dependencies of `Replication`. */
 export interface ReplicationParts {
@@ -10,6 +10,7 @@ export interface ReplicationParts {
   lease: Lease
   turns: LiveTurns
   sessions: Sessions
+  watches: Watches
   settings: CurrentSettings
   log: EngineLog
   /** Milliseconds since the epoch. */
@@ -19,15 +20,19 @@ export interface ReplicationParts {
 /** The replicas on a store; undefined where the store cannot have several. */
 export function replicationOf(
   cluster: Cluster,
-  { store, lease, turns, sessions, settings, log, now }: ReplicationParts,
+  { store, lease, turns, sessions, watches, settings, log, now }: ReplicationParts,
 ): Replication | undefined {
   if (!isShared(store)) return undefined
   const gone = (replica: Replica): void => {
     log.warn('a replica is gone', { address: replica.address })
     cluster.gone(replica)
   }
-  const heard = (others: readonly Replica[]): void =>
+  const elsewhere = new TurnsElsewhere({ store, lease, watches })
+  const heard = (others: readonly Replica[]): void => {
     sessions.share((agent) => 1 + others.filter(({ agents, expired }) => !expired && agent in agents).length)
+    // A store that cannot be read is soon asked again.
+    void elsewhere.look().catch(() => {})
+  }
   const replicas = new Replicas({ store, lease, gone, heard, now })
   const forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings })
   return new Replication(replicas, forwarding)

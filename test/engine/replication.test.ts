@@ -17,8 +17,17 @@ const CLUSTER = {
 }
 
 function replication(store: Store, lease: Awaited<ReturnType<typeof leaseOf>>): Replication | undefined {
-  const { turns, sessions } = engineParts(store, SETTINGS)
-  const parts = { store, lease, turns, sessions, settings: { current: SETTINGS }, log: SILENT_LOG, now: Date.now }
+  const { turns, sessions, watches } = engineParts(store, SETTINGS)
+  const parts = {
+    store,
+    lease,
+    turns,
+    sessions,
+    watches,
+    settings: { current: SETTINGS },
+    log: SILENT_LOG,
+    now: Date.now,
+  }
   return replicationOf(CLUSTER, parts)
 }
 

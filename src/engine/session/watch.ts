@@ -1,4 +1,4 @@
-import { type Fault, fault, type TurnInfoReply, type TurnsArgs, type TurnsReply } from '../../model/index.ts'
+import { type Fault, fault, type Id, type TurnInfoReply, type TurnsArgs, type TurnsReply } from '../../model/index.ts'
 import type { Exchange } from '../client/index.ts'
 import { liveInfo, type Turn } from '../turn/index.ts'
 import type { LiveTurns } from './live-turns.ts'
@@ -31,6 +31,8 @@ interface Watch {
 export class Watches {
   readonly #turns: LiveTurns
   readonly #watches = new Set<Watch>()
+  /** The number of clients that have begun to follow. */
+  added = 0
 
   constructor(turns: LiveTurns) {
     this.#turns = turns
@@ -47,11 +49,25 @@ export class Watches {
     }
     const watch: Watch = { exchange, scope, conditions, behind: new Map() }
     this.#watches.add(watch)
+    this.added += 1
     tell(
       watch,
       this.#turns.values().flatMap((turn) => shownTo(watch, turn, liveInfo(turn)) ?? []),
     )
     return undefined
+  }
+
+  /** True while a client follows. */
+  get any(): boolean {
+    this.#sweep()
+    return this.#watches.size > 0
+  }
+
+  /** Tells of a turn of another process. `of` has its tenant, and the gateway's id of its session. */
+  tell(info: TurnInfoReply, { tenant, session }: { tenant: string; session: Id }): void {
+    for (const watch of this.#watches) {
+      if (maySee(watch.scope, tenant) && matchesTurn(info, session, watch.conditions)) push(watch, info)
+    }
   }
 
   /** The state of a turn has changed. */
@@ -86,7 +102,11 @@ export class Watches {
 }
 
 function isOf(scope: Scope, { session: { record } }: Turn): boolean {
-  return scope !== 'none' && (scope.tenant === undefined || scope.tenant === record.tenant)
+  return maySee(scope, record.tenant)
+}
+
+function maySee(scope: Scope, tenant: string): boolean {
+  return scope !== 'none' && (scope.tenant === undefined || scope.tenant === tenant)
 }
 
 /** The turn as it is listed, if the client may see it and wants to. */
