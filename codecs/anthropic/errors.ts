@@ -1,4 +1,4 @@
-import { codeOfProviderStatus, codeOfProviderText, errorTable, MAYBE_BEGUN } from '../../src/codec-kit/index.ts'
+import { codeOfProviderStatus, codeOfProviderText, errorTable, NOT_REPEATED } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
 import {
   beginningOf,
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
 }
 
 /** The `error.type` of every error, and the HTTP status of an answer that fails before it has begun. */
-export const errors: Codec['errors'] = errorTable((code) => TYPES[code], MAYBE_BEGUN)
+export const errors: Codec['errors'] = errorTable((code) => TYPES[code], NOT_REPEATED)
 
 /** The error of a type that a provider answers with in a stream, where there is no status. */
 const OF_TYPES: Readonly<Record<string, ErrorCode>> = {

@@ -2,7 +2,7 @@ import {
   codeOfProviderStatus,
   codeOfProviderText,
   errorTable,
-  MAYBE_BEGUN,
+  NOT_REPEATED,
   type WrongMember,
 } from '../../src/codec-kit/index.ts'
 import type { Codec } from '../../src/contract/index.ts'
@@ -30,7 +30,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The `error.code` of every error, and the HTTP status of an answer that fails before it has begun. */
-export const errors: Codec['errors'] = errorTable((code) => CODES[code] ?? code.replaceAll('-', '_'), MAYBE_BEGUN)
+export const errors: Codec['errors'] = errorTable((code) => CODES[code] ?? code.replaceAll('-', '_'), NOT_REPEATED)
 
 /** Errors that only a gateway reports: the server may be another one. */
 const OF_GATEWAYS = new Map(
@@ -47,6 +47,7 @@ const TYPES: Partial<Record<ErrorCode, string>> = {
   'provider-rate-limit': 'rate_limit_error',
   'agent-crashed': 'server_error',
   'protocol-violation': 'server_error',
+  'provider-auth': 'server_error',
 }
 
 /** The longest text of a provider's error that is passed on, in UTF-16 units. */

@@ -41,8 +41,13 @@ export function errorTable(
 /** The status of a failure that no client of models sends its request again for; many do so for any from 408 on. */
 export const UNRETRIED = 400
 
-/** The errors after an agent was given a turn and may have begun it: clients of models must not repeat it. */
-export const MAYBE_BEGUN: Partial<Record<ErrorCode, number>> = {
+/**
+ * The errors for which clients of models must not repeat a request: its agent may have begun, or its provider would
+ * refuse it again.
+ */
+export const NOT_REPEATED: Partial<Record<ErrorCode, number>> = {
   'agent-crashed': UNRETRIED,
   'protocol-violation': UNRETRIED,
+  'provider-auth': UNRETRIED,
+  'provider-error': UNRETRIED,
 }

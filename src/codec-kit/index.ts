@@ -6,7 +6,7 @@ export { callIdOf, escapeToken, type ParkedCall, parkedCallOf, turnOf, unescapeT
 export { readChatUsage } from './chat-usage.ts'
 export { type ControlReply, ControlRequests, controlErrorText, controlResponse } from './control-requests.ts'
 export { isUncounted, readCounts } from './counts.ts'
-export { errorTable, MAYBE_BEGUN, UNRETRIED } from './error-table.ts'
+export { errorTable, NOT_REPEATED, UNRETRIED } from './error-table.ts'
 export { type EventTable, writeEvent } from './event-table.ts'
 export { extensions, keysOf, unknownMembers } from './extensions.ts'
 export { Handshake } from './handshake.ts'

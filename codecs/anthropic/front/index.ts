@@ -67,11 +67,12 @@ class MessagesFront implements FrontLink {
     if (event.type === 'turn-started' || this.#goesOn) this.#started()
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
-    const failed = event.type === 'turn-end' && event.outcome !== 'completed'
+    const failed = event.type === 'turn-end' && event.outcome !== 'completed' ? faultOfTurn(event) : undefined
+    if (failed) this.#mayRetry(failed)
     const ends = event.type === 'turn-parked' || event.type === 'turn-end'
     if (ends && !failed) reportUsage(view, report)
     if (this.#events) this.#events.write(event, view)
-    else if (failed) this.#fail(faultOfTurn(event))
+    else if (failed) this.#fail(failed)
     else if (ends) {
       reportView(view, report)
       this.#ports.send(wholeAnswer(event, view, this.#asked(this.#request!)))
@@ -79,6 +80,7 @@ class MessagesFront implements FrontLink {
   }
 
   encodeFault(found: Fault): void {
+    this.#mayRetry(found)
     if (this.#events?.begun) this.#events.fail(found)
     else this.#fail(found)
   }
@@ -101,8 +103,12 @@ class MessagesFront implements FrontLink {
     this.#ports.fault(found, 'continues', undefined, http)
   }
 
+  /** Tells the client that its request would fail again, where it would. */
+  #mayRetry({ retryable }: Fault): void {
+    if (!retryable) this.headers['x-should-retry'] = 'false'
+  }
+
   #fail(found: Fault): void {
-    if (!found.retryable) this.headers['x-should-retry'] = 'false'
     this.#ports.send(errorJson(found, this.#requestId))
   }
 

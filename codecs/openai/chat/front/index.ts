@@ -78,15 +78,17 @@ class ChatFront implements FrontLink {
     const report = (loss: Loss): void => this.#ports.report(loss, exchange)
     reportLosses(event, view, report)
     if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)
+    const failed = event.type === 'turn-end' && event.outcome !== 'completed' ? faultOfTurn(event) : undefined
+    if (failed) this.#mayRetry(failed)
     if (this.#chunks) this.#chunks.write(event, view)
-    else if (event.type === 'turn-end' && event.outcome !== 'completed') this.#ports.send(errorBody(faultOfTurn(event)))
+    else if (failed) this.#ports.send(errorBody(failed))
     else if (event.type === 'turn-end' || event.type === 'turn-parked') {
       this.#ports.send(wholeAnswer(event, view, this.#model, this.#ports.losses(exchange)))
     }
   }
 
   encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
-    if (found.code === 'lossy-refused') this.#headers['x-should-retry'] = 'false'
+    this.#mayRetry(found)
     if (this.#chunks?.begun) this.#chunks.fail(found)
     else this.#ports.send(errorBody(found))
   }
@@ -99,6 +101,11 @@ class ChatFront implements FrontLink {
   #started(): void {
     this.#headers['x-should-retry'] = 'false'
     this.#answer!.failureStatus = UNRETRIED
+  }
+
+  /** Tells the client that its request would fail again, where it would. */
+  #mayRetry({ retryable }: Fault): void {
+    if (!retryable) this.#headers['x-should-retry'] = 'false'
   }
 
   #stream({ model, countsUsage }: ChatRequest, exchange: Id): void {

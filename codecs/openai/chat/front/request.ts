@@ -118,7 +118,7 @@ function optionsOf(read: Read, body: string, model: string | undefined, systemPr
 function outputSchemaOf({ response_format: format }: Read, body: string): JsonText | undefined {
   if (format?.type === 'json_object') return '{"type":"object"}'
   if (format?.type !== 'json_schema') return undefined
-  return member(member(member(body, 'response_format')!, 'json_schema') ?? '', 'schema')
+  return member(member(member(body, 'response_format')!, 'json_schema')!, 'schema')
 }
 
 /** The members without a place in the model. Of a `response_format` the schema has one, its name and kind have not. */

@@ -96,7 +96,7 @@ class ResponsesFront implements FrontLink {
     reportLosses(event, view, (loss) => this.#ports.report(loss, exchange))
     const failed = event.type === 'turn-end' && event.outcome !== 'completed'
     if (failed && !(request.streams && writer.begun)) {
-      this.#ports.send(errorBody(faultOfTurn(event)))
+      this.#fail(faultOfTurn(event))
       return
     }
     writer.write(event, view)
@@ -104,13 +104,17 @@ class ResponsesFront implements FrontLink {
   }
 
   encodeFault(found: Fault, _exchange: Id | undefined, _input: InputFate): void {
-    if (found.code === 'lossy-refused') this.#headers['x-should-retry'] = 'false'
     if (this.#request?.streams && this.#writer?.begun) this.#writer.fail(found, this.#view!)
-    else this.#ports.send(errorBody(found))
+    else this.#fail(found)
   }
 
   keepAlive(): void {
     if (this.#request?.streams && this.#writer?.begun) this.#ports.send(KEEP_ALIVE)
+  }
+
+  #fail(found: Fault): void {
+    if (!found.retryable) this.#headers['x-should-retry'] = 'false'
+    this.#ports.send(errorBody(found))
   }
 
   /** A client that sends the request again would have the agent do its work again. */
