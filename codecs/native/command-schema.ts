@@ -1,6 +1,22 @@
 import * as v from 'valibot'
 import type { Command } from '../../src/model/index.ts'
-import { ext, flag, list, maybe, number, oneOf, part, parts, raw, record, role, status, text, texts } from './schema.ts'
+import {
+  amount,
+  ext,
+  flag,
+  list,
+  maybe,
+  number,
+  oneOf,
+  part,
+  parts,
+  raw,
+  record,
+  role,
+  status,
+  text,
+  texts,
+} from './schema.ts'
 
 type Without<C> = C extends Command ? Omit<C, 'type' | 'turn' | 'exchange'> : never
 type Of<C, K> = C extends { type: infer T } ? (K extends T ? C : never) : never
@@ -62,7 +78,7 @@ const options = record({
   maxTokens: maybe(number),
   stop: maybe(texts),
   effort: maybe(text),
-  totalMs: maybe(number),
+  totalMs: maybe(amount),
   systemPrompt: maybe(text),
   tools: maybe(texts),
   toolChoice: maybe(toolChoice),
@@ -91,7 +107,7 @@ const once = record({
   scope: maybe(v.literal('tenant', 'must be tenant')),
   duplicate: oneOf(['join', 'tell']),
   replay: oneOf(['undelivered', 'success', 'never']),
-  ttlMs: maybe(number),
+  ttlMs: maybe(amount),
 })
 
 /** The answer to a question. */

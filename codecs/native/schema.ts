@@ -31,6 +31,13 @@ export const raw = v.string('must be there')
 export const flag = v.boolean('must be true or false')
 /** A number that JSON can say again. */
 export const number = v.pipe(v.number('must be a number'), v.finite('must be a finite number'))
+/** An amount of time or of money; whatever waits for it, sums it up or says it in a header can take it. */
+export const amount = v.pipe(
+  number,
+  v.check((n) => n >= 0 && n <= Number.MAX_SAFE_INTEGER, `must be from 0 to ${Number.MAX_SAFE_INTEGER}`),
+)
+/** A count of things, such as tokens or bytes. */
+export const count = v.pipe(amount, v.integer('must be a whole number'))
 /** Strings. */
 export const texts = v.array(text, 'must be an array')
 
@@ -91,7 +98,7 @@ const blob = {
   url: maybe(text),
   ref: maybe(text),
   base64: maybe(text),
-  bytes: maybe(number),
+  bytes: maybe(count),
 }
 
 /** Opaque data of a provider about its reasoning. */
@@ -129,13 +136,13 @@ export const parts = list(part)
 
 /** Tokens, by kind. */
 export const usage: v.GenericSchema<unknown, Usage> = record({
-  input: maybe(number),
-  output: maybe(number),
-  reasoning: maybe(number),
-  cacheRead: maybe(number),
-  cacheWrite: maybe(number),
-  total: maybe(number),
-  costUsd: maybe(number),
+  input: maybe(count),
+  output: maybe(count),
+  reasoning: maybe(count),
+  cacheRead: maybe(count),
+  cacheWrite: maybe(count),
+  total: maybe(count),
+  costUsd: maybe(amount),
 })
 
 const CODES: ReadonlySet<string> = new Set(ERROR_CODES)
@@ -149,7 +156,7 @@ const FAULT = {
   message: text,
   retryable: maybe(flag),
   retry: maybe(v.literal('fresh-session', 'must be "fresh-session"')),
-  retryAfterMs: maybe(number),
+  retryAfterMs: maybe(amount),
   ext: maybe(ext),
 }
 const readFault = v.object(FAULT)
@@ -208,5 +215,5 @@ export const loss: v.GenericSchema<unknown, Loss> = record({
   item: oneOf(ITEMS),
   field: maybe(text),
   why: oneOf(['no-place', 'too-narrow', 'required', 'policy', 'unknown', 'precision']),
-  count: number,
+  count,
 })

@@ -70,7 +70,7 @@ const stop = fc.constantFrom(
   'aborted',
   'error',
 )
-const blob = { mime: text, name: text, url: text, ref: text, base64: text, bytes: number }
+const blob = { mime: text, name: text, url: text, ref: text, base64: text, bytes: fc.nat() }
 
 const seal = record({ provider: text, data: text }, { kind: fc.constantFrom('encrypted', 'redacted') })
 
@@ -215,7 +215,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
           maxTokens: number,
           stop: words,
           effort: text,
-          totalMs: number,
+          totalMs: fc.nat(),
           systemPrompt: text,
           tools: words,
           toolChoice: fc.oneof(fc.constantFrom('auto', 'none', 'required'), record({ tool: text })),
@@ -234,7 +234,7 @@ const COMMANDS: Record<string, [Members, Members?]> = {
           duplicate: fc.constantFrom('join', 'tell'),
           replay: fc.constantFrom('undelivered', 'success', 'never'),
         },
-        { ttlMs: number },
+        { ttlMs: fc.nat() },
       ),
       invocation: record({ kind: fc.constantFrom('slash', 'at'), path: words, args: text }),
       history: fc.array(record({ role, parts }, { at: number }), { maxLength: 2 }),

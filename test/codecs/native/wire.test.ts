@@ -257,6 +257,33 @@ describe('what cannot be read', () => {
     expect(read).toMatchObject({ is: 'wrong', item, why })
   })
 
+  test.each(['-1', '-0.5', '-1e300', '1e300', '9007199254740992'])('is an amount or a count of %s', (n) => {
+    const range = 'must be from 0 to 9007199254740991'
+    expect(readLine(`{"type":"usage","turn":"t","scope":"turn","usage":{"total":${n}}}`)).toMatchObject({
+      why: `usage.total ${range}`,
+    })
+    expect(readLine(`{"type":"usage","turn":"t","scope":"turn","usage":{"costUsd":${n}}}`)).toMatchObject({
+      why: `usage.costUsd ${range}`,
+    })
+    const failed = `{"code":"overloaded","message":"Later.","retryAfterMs":${n}}`
+    expect(readLine(`{"type":"fault","fault":${failed}}`)).toMatchObject({ why: `fault.retryAfterMs ${range}` })
+    const once = `{"key":"k","duplicate":"join","replay":"never","ttlMs":${n}}`
+    for (const [more, name] of [
+      [`"options":{"totalMs":${n}}`, 'options.totalMs'],
+      [`"once":${once}`, 'once.ttlMs'],
+    ]) {
+      const line = `{"type":"turn-start","turn":"t","task":"prompt","input":[],${more}}`
+      expect(readCommand(line, JSON.parse(line))).toMatchObject({ wrong: `${name} ${range}` })
+    }
+  })
+
+  test('is half a thing, though not half a millisecond', () => {
+    const why = 'usage.total must be a whole number'
+    expect(readLine('{"type":"usage","turn":"t","scope":"turn","usage":{"total":0.5}}')).toMatchObject({ why })
+    const half = '{"type":"fault","fault":{"code":"overloaded","message":"Later.","retryAfterMs":0.5}}'
+    expect(readLine(half)).toMatchObject({ is: 'fault', fault: { retryAfterMs: 0.5 } })
+  })
+
   test('is anything deeper than messages are; JSON of others may be as deep as it likes', () => {
     const deep = (open: string, close: string): string => open.repeat(10_000) + close.repeat(10_000)
     const list = deep('[', ']')
