@@ -71,8 +71,8 @@ class MessagesFront implements FrontLink {
     if (failed) this.#mayRetry(failed)
     const ends = event.type === 'turn-parked' || event.type === 'turn-end'
     if (ends && !failed) reportUsage(view, report)
-    if (this.#events) this.#events.write(event, view)
-    else if (failed) this.#fail(failed)
+    if (failed && !this.#events?.begun) this.#fail(failed)
+    else if (this.#events) this.#events.write(event, view)
     else if (ends) {
       reportView(view, report)
       this.#ports.send(wholeAnswer(event, view, this.#asked(this.#request!)))

@@ -34,7 +34,11 @@ describe.each(Object.keys(MODELS))('behind %s', (back) => {
           headers: { 'content-type': 'application/json', ...client.headers },
           body: JSON.stringify(client.write({ model: 'model', messages: [{ role: 'user', text: 'hi' }], stream })),
         })
-        expect(client.read(await answer.text()).error?.message).toContain('No.')
+        const body = JSON.parse(await answer.text()) as { error: { message: string } }
+        expect([body.error.message, answer.headers.get('content-type')]).toEqual([
+          expect.stringContaining('No.'),
+          expect.stringMatching(/^application\/json/),
+        ])
         found.push([failing, [answer.status, answer.headers.get('x-should-retry')]])
       }
       expect(found).toEqual(STATUSES)

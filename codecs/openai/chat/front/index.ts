@@ -80,8 +80,8 @@ class ChatFront implements FrontLink {
     if (event.type === 'turn-end' || event.type === 'turn-parked') reportTools(view, this.#chunks === undefined, report)
     const failed = event.type === 'turn-end' && event.outcome !== 'completed' ? faultOfTurn(event) : undefined
     if (failed) this.#mayRetry(failed)
-    if (this.#chunks) this.#chunks.write(event, view)
-    else if (failed) this.#ports.send(errorBody(failed))
+    if (failed && !this.#chunks?.begun) this.#ports.send(errorBody(failed))
+    else if (this.#chunks) this.#chunks.write(event, view)
     else if (event.type === 'turn-end' || event.type === 'turn-parked') {
       this.#ports.send(wholeAnswer(event, view, this.#model, this.#ports.losses(exchange)))
     }
