@@ -48,6 +48,9 @@ python_programs() { # FOLDER
 asked=$#
 needs promtool prometheus
 needs bwrap bubblewrap
+# Their completions are asked for.
+needs zsh zsh
+needs fish fish
 # The tests start servers of their own; the package would start one too.
 if may_install && [ ! -e /etc/postgresql-common/createcluster.conf ]; then
   mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf

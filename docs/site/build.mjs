@@ -18,6 +18,7 @@ for (const page of pages) {
 }
 const images = join(ROOT, 'docs/images')
 if (existsSync(images)) cpSync(images, join(work, 'images'), { recursive: true })
+cpSync(join(ROOT, 'console/icon.svg'), join(work, 'public/icon.svg'))
 
 const link = ({ title, target }) => ({ text: title, link: `/${target.replace(/(index)?\.md$/, '')}` })
 const config = {
@@ -25,17 +26,26 @@ const config = {
   description: 'A protocol translation gateway for AI agents',
   outDir: out,
   cleanUrls: false,
-  // A page of the documentation is Markdown, and nothing in it is a component.
   markdown: { html: false, theme: { light: 'github-light', dark: 'github-dark' } },
-  vue: { template: { compilerOptions: { delimiters: ['<%', '%>'] } } },
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   themeConfig: {
     search: { provider: 'local' },
     outline: 'deep',
     sidebar: all.map(({ title, pages: own }) => ({ text: title, items: own.map(link) })),
   },
 }
+// A page of the documentation is Markdown, and nothing in it is a template of the site.
+const plain = `(md) => {
+  for (const rule of ['text', 'code_inline']) {
+    const write = md.renderer.rules[rule]
+    md.renderer.rules[rule] = (...given) => write(...given).replaceAll('{{', '&#123;&#123;')
+  }
+}`
 mkdirSync(join(work, '.vitepress'), { recursive: true })
-writeFileSync(join(work, '.vitepress/config.mjs'), `export default ${JSON.stringify(config, null, 2)}\n`)
+writeFileSync(
+  join(work, '.vitepress/config.mjs'),
+  `const config = ${JSON.stringify(config, null, 2)}\nconfig.markdown.config = ${plain}\nexport default config\n`,
+)
 await build(work)
 process.stdout.write(`The site is in ${out}\n`)
 const [flag, port = '8485'] = process.argv.slice(2)

@@ -5,6 +5,8 @@ import { join, posix, resolve } from 'node:path'
 /** The folder of the project. */
 export const ROOT: string = resolve(import.meta.dirname, '../..')
 const INDEX = 'docs/README.md'
+const COMMENT = /^<!--[\s\S]*?-->\n?/gm
+const PICTURE = /<picture>[\s\S]*?<img alt="([^"]*)" src="([^"]*)"[^>]*>\s*<\/picture>/g
 const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g
 /** The folder of the pictures, which the site has as `images`. */
 const IMAGES = 'docs/images/'
@@ -47,7 +49,7 @@ function targetOf(source: string): string {
 
 /**
  * The text of a page with links to other pages as the site has them. A link to what is no page, such as a source file,
- * becomes its text; one to another host stays.
+ * becomes its text; one to another host stays. A picture of two colour schemes is its `<img>` alone; comments are left out.
  */
 export function siteText(
   { source, target }: Page,
@@ -57,16 +59,19 @@ export function siteText(
   const targets = new Map(pages.map((page) => [page.source, page.target]))
   targets.set(INDEX, 'index.md')
   return outsideOfCode(text, (prose) =>
-    prose.replace(LINK, (whole: string, mark: string, label: string, link: string) => {
-      if (/^[a-z]+:/.test(link) || link.startsWith('#')) return whole
-      const [path = '', hash] = link.split('#')
-      const to = posix.join(posix.dirname(source), path).replace(/\/$/, '')
-      const image = to.startsWith(IMAGES) ? to.replace('docs/', '') : undefined
-      const found = image ?? targets.get(to) ?? targets.get(`${to}/README.md`)
-      if (found === undefined) return label
-      const from = posix.relative(posix.dirname(target), found)
-      return `${mark}[${label}](${from.startsWith('.') ? from : `./${from}`}${hash === undefined ? '' : `#${hash}`})`
-    }),
+    prose
+      .replace(COMMENT, '')
+      .replace(PICTURE, '![$1]($2)')
+      .replace(LINK, (whole: string, mark: string, label: string, link: string) => {
+        if (/^[a-z]+:/.test(link) || link.startsWith('#')) return whole
+        const [path = '', hash] = link.split('#')
+        const to = posix.join(posix.dirname(source), path).replace(/\/$/, '')
+        const image = to.startsWith(IMAGES) ? to.replace('docs/', '') : undefined
+        const found = image ?? targets.get(to) ?? targets.get(`${to}/README.md`)
+        if (found === undefined) return label
+        const from = posix.relative(posix.dirname(target), found)
+        return `${mark}[${label}](${from.startsWith('.') ? from : `./${from}`}${hash === undefined ? '' : `#${hash}`})`
+      }),
   )
 }
 

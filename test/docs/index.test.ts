@@ -57,6 +57,12 @@ describe('a page in the site', () => {
     ['docs/console.md', '![a](images/turn.png)', '![a](./images/turn.png)'],
     ['codecs/zot/README.md', '![a](../../docs/images/flow.svg)', '![a](../images/flow.svg)'],
     ['README.md', '[a](#try-it)', '[a](#try-it)'],
+    ['README.md', 'a\n<!-- generated\nhere -->\nb <!-- c', 'a\nb <!-- c'],
+    [
+      'README.md',
+      '<picture>\n  <source srcset="docs/images/b.png">\n  <img alt="A." src="docs/images/a.png" width="9">\n</picture>',
+      '![A.](./images/a.png)',
+    ],
     [
       'README.md',
       'a\n```sh\n[b](SECURITY.md)\n```\n[c](SECURITY.md)',

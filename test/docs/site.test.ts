@@ -24,6 +24,26 @@ describe.skipIf(!isInstalled)('the site of the documentation (needs npm ci in do
     expect(files.filter((name) => name.endsWith('.html')).sort()).toEqual([...expected, '404.html'].sort())
   })
 
+  test('shows nothing as it stands in a template or in a comment', () => {
+    const shown = ['{{', '<!-- ', '&lt;!--']
+    const found = files
+      .filter((name) => name.endsWith('.html'))
+      .flatMap((name) => {
+        const html = readFileSync(join(OUT, name), 'utf8').replaceAll(
+          /<(code|pre)\b[\s\S]*?<\/\1>|<script\b[\s\S]*?<\/script>/g,
+          '',
+        )
+        return shown.filter((text) => html.includes(text)).map((text) => `${name}: ${text}`)
+      })
+    expect(found).toEqual([])
+  })
+
+  test('has its name, and a title for each page', () => {
+    const of = (name: string): string => readFileSync(join(OUT, name), 'utf8')
+    expect(of('index.html')).toMatch(/<span[^>]*>Turnpike<\/span>/)
+    expect(of('configuration.html')).toContain('<title>Configuration | Turnpike</title>')
+  })
+
   test('loads nothing from other hosts', () => {
     const loaded = files
       .filter((name) => name.endsWith('.html'))
