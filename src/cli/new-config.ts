@@ -15,6 +15,21 @@ type Found = KnownAgent & { version: string | undefined }
  * none. On a terminal it asks before it writes. An existing file stays, unless `--force` is given.
  */
 export async function initCommand(args: string[]): Promise<number> {
+  const written = await writeConfig(args)
+  if (!written) return 1
+  process.stdout.write(whatToTry(written))
+  return 0
+}
+
+/** The file that was written, its first agent, and whether `--config` named it. */
+interface Written {
+  file: string
+  agent: string
+  named: boolean
+}
+
+/** Writes the configuration and says so, as `turnpike init` does, but not what to try. Undefined when it is not wanted. */
+export async function writeConfig(args: string[]): Promise<Written | undefined> {
   const { options, rest } = takeOptions(args, ['config'])
   const force = rest.includes('--force')
   takeNothing(rest.filter((argument) => argument !== '--force'))
@@ -24,11 +39,10 @@ export async function initCommand(args: string[]): Promise<number> {
     findAgents(process.env['PATH'] ?? '').map(async (agent) => ({ ...agent, version: await versionOf(agent.program) })),
   )
   process.stdout.write(report(agents))
-  if (!(await isWanted(file))) return 1
-  const text = configText(agents)
-  writeFileSync(file, text)
-  process.stdout.write(whatToTry(file, agents[0]?.program ?? 'helper', options.config !== undefined))
-  return 0
+  if (!(await isWanted(file))) return undefined
+  writeFileSync(file, configText(agents))
+  process.stdout.write(`Wrote ${file}.\n`)
+  return { file, agent: agents[0]?.program ?? 'helper', named: options.config !== undefined }
 }
 
 /** The agents that were found, with what they still need, and those that were not. */
@@ -98,12 +112,12 @@ function exampleEntries(): string[] {
   ]
 }
 
-function whatToTry(file: string, agent: string, named: boolean): string {
+function whatToTry({ file, agent, named }: Written): string {
   const config = named ? ` --config ${file}` : ''
   const body = `{"model":"${agent}","messages":[{"role":"user","content":"hello"}]}`
-  return `Wrote ${file}. Try:
-  turnpike check${config}
-  turnpike serve${config}
+  return `Try:
+  npx turnpike check${config}
+  npx turnpike serve${config}
   curl -s http://127.0.0.1:8484/v1/chat/completions -H 'content-type: application/json' -d '${body}'
 `
 }

@@ -1,5 +1,5 @@
 import { configFile } from './config-file.ts'
-import { initCommand } from './new-config.ts'
+import { writeConfig } from './new-config.ts'
 import { findAgents } from './programs.ts'
 import { serveCommand } from './serve.ts'
 
@@ -9,6 +9,6 @@ import { serveCommand } from './serve.ts'
  */
 export async function quickStartCommand(args: string[]): Promise<number> {
   const hasFile = configFile(undefined) !== undefined || args.some((argument) => /^--config(=|$)/.test(argument))
-  if (!hasFile && findAgents(process.env['PATH'] ?? '').length > 0) await initCommand([])
+  if (!hasFile && findAgents(process.env['PATH'] ?? '').length > 0) await writeConfig([])
   return serveCommand(args)
 }

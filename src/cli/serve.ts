@@ -69,7 +69,9 @@ export async function serveCommand(args: string[]): Promise<number> {
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(greeting(server.url, config, file))
   if (rest.includes('--open'))
-    await openBrowser(`${server.url}/console/`, (why) => log.warn('no browser was opened', { why }))
+    await openBrowser(`${server.url}/console/`, (why) =>
+      log.warn('no browser was opened; open the console by its address', { why, url: `${server.url}/console/` }),
+    )
   again = () => reload(file, setup, server)
   if (asked) again()
   const drainMs = await stop

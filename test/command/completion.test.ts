@@ -113,7 +113,7 @@ function printed(program: string, args: readonly string[]): string[] {
   return stdout.split('\n').filter((word) => word !== '')
 }
 
-describe.skipIf(!installed('bash'))('bash', () => {
+describe.skipIf(!installed('bash'))('bash [needs bash]', () => {
   const completed = (script: string, typed: readonly string[]): string[] => {
     const words = `COMP_WORDS=(turnpike ${quoted(typed)}); COMP_CWORD=${typed.length}`
     return printed('bash', ['-c', `. ${script}; ${words}; _turnpike; printf '%s\\n' "\${COMPREPLY[@]}"`])
@@ -130,7 +130,7 @@ describe.skipIf(!installed('bash'))('bash', () => {
   })
 })
 
-describe.skipIf(!installed('zsh'))('zsh', () => {
+describe.skipIf(!installed('zsh'))('zsh [needs zsh]', () => {
   /** What zsh offers for each line, and the descriptions that it shows. */
   async function completed(lines: readonly (readonly string[])[]): Promise<string[][]> {
     const capture = join(import.meta.dirname, 'completion.zsh')
@@ -154,7 +154,7 @@ describe.skipIf(!installed('zsh'))('zsh', () => {
   })
 })
 
-describe.skipIf(!installed('fish'))('fish', () => {
+describe.skipIf(!installed('fish'))('fish [needs fish]', () => {
   const completed = (script: string, typed: readonly string[]): string[] =>
     printed('fish', ['--no-config', '-c', `source ${script}; complete -C "turnpike ${typed.join(' ')}"`])
 

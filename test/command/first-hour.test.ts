@@ -183,6 +183,8 @@ describe('turnpike without a command', () => {
     const { text, cwd } = await start()
     expect(text).toMatch(/^Agents on this machine:\n {2}codex {5}Codex 0\.171\.0 /)
     expect(text).toMatch(/\nTurnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: codex\)\n/)
+    // It serves already: nothing is said of how to begin.
+    expect(text).not.toContain('npx turnpike serve')
     expect(readFileSync(join(cwd, 'turnpike.yaml'), 'utf8')).toContain('codex: { protocol: codex, command: codex')
     rmSync(join(bin(), 'codex'))
   })

@@ -57,9 +57,10 @@ describe('turnpike init', () => {
   goose     Goose 1.9.3                    protocol acp
             no login of goose was found; type: goose configure
 Not found: claude, opencode, qwen, copilot, zot, zene
-Wrote ${file()}. Try:
-  turnpike check
-  turnpike serve
+Wrote ${file()}.
+Try:
+  npx turnpike check
+  npx turnpike serve
   curl -s http://127.0.0.1:8484/v1/chat/completions -H 'content-type: application/json' -d '{"model":"codex","messages":[{"role":"user","content":"hello"}]}'
 `)
     expect(readFileSync(file(), 'utf8')).toContain(`default: codex
