@@ -6,6 +6,7 @@ export interface Document {
   info: { title: string; version: string; description: string; license: object }
   servers: readonly object[]
   security: readonly object[]
+  tags: readonly { name: string }[]
   paths: Record<string, Record<string, DescribedOperation>>
   components: { schemas: Record<string, JsonSchema>; securitySchemes: object }
 }
@@ -13,6 +14,7 @@ export interface Document {
 /** An operation of a document. */
 export interface DescribedOperation {
   operationId: string
+  tags: readonly string[]
   summary: string
   description?: string
   parameters?: readonly object[]
@@ -48,6 +50,7 @@ export function openApi(routes: readonly Served[], described: readonly Operation
     servers: [{ url: '/' }],
     // A gateway without keys needs none.
     security: [{ bearer: [] }, { key: [] }, {}],
+    tags: described.map(({ tag }) => ({ name: tag })),
     paths,
     components: {
       schemas: Object.assign({}, ...described.map(({ schemas }) => schemas)) as Record<string, JsonSchema>,
@@ -60,8 +63,12 @@ export function openApi(routes: readonly Served[], described: readonly Operation
 }
 
 /** The description of a route: that of its endpoint, or of all that have it. */
-export function operationOf({ method, path }: Served, described: readonly Operations[]): Operation | undefined {
-  const named = (of: string): Operation[] => described.flatMap(({ operations }) => operations[`${method} ${of}`] ?? [])
+export function operationOf({ method, path }: Served, described: readonly Operations[]): Tagged | undefined {
+  const named = (of: string): Tagged[] =>
+    described.flatMap(({ tag, operations }) => {
+      const operation = operations[`${method} ${of}`]
+      return operation ? [{ ...operation, tags: [tag] }] : []
+    })
   const own = named(path)
   if (own.length > 0) return own.reduce(together)
   const [endpoint] = path.endsWith('/:agent') ? named(path.slice(0, -'/:agent'.length)) : []
@@ -70,10 +77,14 @@ export function operationOf({ method, path }: Served, described: readonly Operat
   )
 }
 
+/** An operation with the protocols that have it. */
+type Tagged = Operation & { tags: readonly string[] }
+
 /** One operation for two protocols that share an endpoint. */
-function together(one: Operation, other: Operation): Operation {
+function together(one: Tagged, other: Tagged): Tagged {
   return {
     ...one,
+    tags: [...one.tags, ...other.tags],
     summary: `${one.summary} ${other.summary}`,
     parameters: [...(one.parameters ?? []), ...(other.parameters ?? [])],
   }
@@ -83,7 +94,8 @@ function together(one: Operation, other: Operation): Operation {
 function templated(path: string, routes: readonly Served[]): string {
   const shape = shapeOf(path)
   const names = new Set(routes.filter((route) => shapeOf(route.path) === shape).map((route) => route.path))
-  return path.replaceAll(/:([^/]+)/g, names.size > 1 ? '{id}' : '{$1}')
+  // Generated clients have a variable `response` of their own.
+  return path.replaceAll(/:([^/]+)/g, names.size > 1 ? '{id}' : '{$1}').replace('{response}', '{response_id}')
 }
 
 function shapeOf(path: string): string {
@@ -91,7 +103,7 @@ function shapeOf(path: string): string {
 }
 
 function withPath(
-  { id, summary, description, parameters = [], request, answers }: Operation,
+  { id, tags, summary, description, parameters = [], request, answers }: Tagged,
   path: string,
   route: string,
 ): DescribedOperation {
@@ -106,6 +118,7 @@ function withPath(
   const all = [...segments, ...parameters]
   return {
     operationId: id,
+    tags,
     summary,
     ...(description !== undefined && { description }),
     ...(all.length > 0 && { parameters: all }),
@@ -114,6 +127,14 @@ function withPath(
   }
 }
 
-function responseOf({ description, bodies }: OperationAnswer): object {
-  return { description, ...(bodies && { content: bodies }) }
+function responseOf({ description, headers = {}, bodies }: OperationAnswer): object {
+  const named = Object.entries(headers).map(([name, about]) => [
+    name,
+    { description: about, schema: { type: 'string' } },
+  ])
+  return {
+    description,
+    ...(named.length > 0 && { headers: Object.fromEntries(named) }),
+    ...(bodies && { content: bodies }),
+  }
 }

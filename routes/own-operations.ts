@@ -1,5 +1,5 @@
 import type { JsonSchema, Operation, Operations } from '../src/contract/index.ts'
-import { answer, jsonLines, listOf, objectOf, refTo } from '../src/describe/index.ts'
+import { answer, failures, jsonLines, listOf, objectOf, refTo } from '../src/describe/index.ts'
 
 const text: JsonSchema = { type: 'string' }
 const count: JsonSchema = { type: 'integer', minimum: 0 }
@@ -48,7 +48,10 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ['at', 'turns', 'failed', 'input', 'output', 'costUsd'],
   ),
-  WireFrame: objectOf({ dir: oneOf('in', 'out'), at: time, seq: count, text, cut: { const: true } }, ['dir', 'text']),
+  WireFrame: objectOf({ dir: oneOf('in', 'out'), at: time, seq: count, text, cut: { type: 'boolean' } }, [
+    'dir',
+    'text',
+  ]),
   Pair: objectOf(
     {
       client: text,
@@ -66,17 +69,19 @@ const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ]),
 }
 
+const REFUSED = failures(refTo('Refusal'), 401, 403, 404, 429)
+
 /** An endpoint that is read, and its answer. */
-function read(id: string, summary: string, schema: JsonSchema): Operation {
-  return { id, summary, answers: { 200: answer('It.', schema), default: answer('A refusal.', refTo('Refusal')) } }
+function read(id: string, summary: string, schema: JsonSchema, refused = REFUSED): Operation {
+  return { id, summary, answers: { 200: answer('What was asked for.', schema), ...refused } }
 }
 
 function page(id: string, summary: string, type: string): Operation {
-  return { id, summary, answers: { 200: { description: 'It.', bodies: { [type]: { schema: text } } } } }
+  return { id, summary, answers: { 200: { description: 'The text.', bodies: { [type]: { schema: text } } } } }
 }
 
 function done(id: string, summary: string, request?: Operation['request']): Operation {
-  const answers = { 204: { description: 'Done.' }, default: answer('A refusal.', refTo('Refusal')) }
+  const answers = { 204: { description: 'Done.' }, ...REFUSED }
   return { id, summary, ...(request && { request }), answers }
 }
 
@@ -84,6 +89,7 @@ const health = read('getHealth', 'Tells that the process lives.', objectOf({ sta
 
 /** The endpoints of the gateway itself. */
 export const operations: Operations = {
+  tag: 'Gateway',
   schemas: SCHEMAS,
   operations: {
     'GET /': read(
@@ -156,6 +162,7 @@ export const operations: Operations = {
         },
         ['kept', 'clientProtocol', 'client', 'agent'],
       ),
+      failures(refTo('Failure'), 401, 403, 404, 429),
     ),
     'GET /metrics': page('getMetrics', 'The metrics, for Prometheus.', 'text/plain'),
     'POST /v1/stdio/:protocol': {
@@ -164,7 +171,7 @@ export const operations: Operations = {
       request: jsonLines({ type: 'object' }),
       answers: {
         200: { description: 'Its output.', bodies: jsonLines({ type: 'object' }) },
-        default: answer('A refusal.', refTo('Refusal')),
+        ...REFUSED,
       },
     },
     'POST /v1/cluster/sessions/:id/hand-over': done('handOver', 'A replica asks another one to give up a session.'),

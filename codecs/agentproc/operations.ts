@@ -4,6 +4,7 @@ import { turnSchema } from './v04/schema.ts'
 
 /** The endpoint of this protocol. */
 export const operations: Operations = {
+  tag: 'AgentProc',
   operations: {
     'POST /v1/agentproc': {
       id: 'agentprocRun',

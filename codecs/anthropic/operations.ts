@@ -4,7 +4,7 @@ import { Counted, Request } from './front/request.ts'
 
 const MESSAGES = { model: 'AGENT', max_tokens: 1024, messages: [{ role: 'user', content: 'Hello' }] }
 
-const whole = { 200: answer('It.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
+const whole = { 200: answer('What was asked for.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
 const parameters = [
   { name: 'anthropic-version', in: 'header', description: 'The version of the API.', schema: { type: 'string' } },
 ] as const
@@ -39,4 +39,7 @@ const ENDPOINTS: Readonly<Record<string, Operation>> = {
 }
 
 /** The endpoints of Anthropic's API. */
-export const operations: Operations = { operations: alsoUnder(ENDPOINTS, '/anthropic', 'AtAnthropic') }
+export const operations: Operations = {
+  tag: 'Anthropic',
+  operations: alsoUnder(ENDPOINTS, '/anthropic', 'AtAnthropic'),
+}

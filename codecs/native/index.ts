@@ -34,6 +34,7 @@ export const codec: Codec<Options> = {
       front: {
         capabilities: httpCapabilities,
         env: [],
+        namesAgents: true,
         open: (context, ports) => new HttpFront(context, ports),
       },
     },

@@ -1,12 +1,25 @@
 import type { Bodies, Operation, OperationAnswer, OperationParameter, Operations } from '../../src/contract/index.ts'
-import { answer, json, refTo } from '../../src/describe/index.ts'
+import { answer, failures, json, refTo } from '../../src/describe/index.ts'
 import { SCHEMAS } from './reply-schemas.ts'
 
-const FAILED = { default: answer('An error.', refTo('Fault')) }
+const FAILED = failures(refTo('Failure'), 400, 401, 403, 404, 429, 503)
+const TURN_FAILED = failures(
+  { anyOf: [refTo('Failure'), refTo('Answer')] },
+  ...([400, 401, 403, 404, 409, 413, 415, 422, 429, 499, 500, 502, 503, 504] as const),
+)
+
+/** The headers of an answer that a turn gives. */
+const OF_TURN = {
+  'Turnpike-Turn': 'The id of the turn.',
+  'Turnpike-Agent': 'The agent that runs it.',
+  'Turnpike-Loss':
+    'The losses between the protocols, such as `dropped=1`; absent without losses, a trailer in streams.',
+  'Idempotent-Replayed': '`true`: the answer is that of an earlier request with the same key.',
+}
 
 /** A request for something that there is: what its answer is. */
 function about(id: string, summary: string, named: string, more: Partial<Operation> = {}): Operation {
-  return { id, summary, answers: { 200: answer('It.', refTo(named)), ...FAILED }, ...more }
+  return { id, summary, answers: { 200: answer(`${named}, as described there.`, refTo(named)), ...FAILED }, ...more }
 }
 
 function query(
@@ -33,10 +46,20 @@ const PAGE = [
   query('key', 'Only of the key of this name.'),
 ]
 
-const EVENTS: OperationAnswer = { description: 'Its events, as they come.', bodies: STREAMED }
+const EVENTS: OperationAnswer = {
+  description:
+    'Its events, as they come, each the data of a server-sent event or a line. In silence an event `ping` with the data `{}`, or an empty line, comes every 15 seconds.',
+  bodies: STREAMED,
+}
+
+const CHANGES: Bodies = {
+  'text/event-stream': { schema: refTo('TurnPage') },
+  'application/x-ndjson': { schema: refTo('TurnPage') },
+}
 
 /** The endpoints of the native API. */
 export const operations: Operations = {
+  tag: 'Native',
   schemas: SCHEMAS,
   operations: {
     'POST /v1/turns': {
@@ -58,14 +81,19 @@ export const operations: Operations = {
       request: json({ anyOf: [refTo('TurnStart'), refTo('ContinueTurn')] }, { input: 'Hello' }),
       answers: {
         200: {
-          description: 'The whole answer, or its events.',
+          description:
+            'The whole answer, or its events: the data of a server-sent event, or a line, is one event. A question of the agent parks a whole answer (`outcome: parked`).',
+          headers: OF_TURN,
           bodies: { 'application/json': { schema: refTo('Answer') }, ...STREAMED },
         },
-        202: answer('The turn was taken.', refTo('Accepted')),
-        default: answer('An error, or the answer of a turn that failed.', { anyOf: [refTo('Fault'), refTo('Answer')] }),
+        202: {
+          ...answer('The turn was taken and runs in the background.', refTo('Accepted')),
+          headers: { Location: 'The URL of the turn.', 'Preference-Applied': '`respond-async`.' },
+        },
+        ...TURN_FAILED,
       },
     },
-    'GET /v1/turns': about('listTurns', 'Lists turns, the newest first.', 'Turns', {
+    'GET /v1/turns': about('listTurns', 'Lists turns, the newest first.', 'TurnPage', {
       parameters: [
         ...PAGE,
         query('front', 'Only of clients with this protocol.'),
@@ -79,7 +107,10 @@ export const operations: Operations = {
         query('follow', '`1`: the running turns, then every change, as a stream.'),
       ],
       answers: {
-        200: { description: 'A page.', bodies: { 'application/json': { schema: refTo('Turns') }, ...STREAMED } },
+        200: {
+          description: 'A page; with `follow=1` the running turns, then each change, as events `turns`.',
+          bodies: { 'application/json': { schema: refTo('TurnPage') }, ...CHANGES },
+        },
         ...FAILED,
       },
     }),
@@ -101,7 +132,7 @@ export const operations: Operations = {
     'POST /v1/turns/:turn/approvals/:ask': about('answerAsk', 'Answers a question of an agent.', 'Done', {
       request: json(refTo('Approval')),
     }),
-    'GET /v1/sessions': about('listSessions', 'Lists sessions, the last used first.', 'Sessions', {
+    'GET /v1/sessions': about('listSessions', 'Lists sessions, the last used first.', 'SessionPage', {
       parameters: [...PAGE, query('q', 'Only with this text in their ids or title.')],
     }),
     'GET /v1/sessions/:session': about('getSession', 'Shows a session with its messages.', 'SessionDetails'),

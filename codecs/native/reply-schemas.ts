@@ -3,7 +3,7 @@ import { listOf, namedSchemas, objectOf, refTo } from '../../src/describe/index.
 import { ERROR_CODES } from '../../src/model/index.ts'
 import { COMMANDS, reply } from './command-schema.ts'
 import { EVENTS } from './event-schema.ts'
-import { ask, askOption, ext, loss, part, parts, question, raw, seal, stop, usage } from './schema.ts'
+import { ask, askOption, ext, loss, part, parts, question, raw, seal, stop, toolReply, usage } from './schema.ts'
 
 const text: JsonSchema = { type: 'string' }
 const whole: JsonSchema = { type: 'integer' }
@@ -12,10 +12,22 @@ const time: JsonSchema = { type: 'number', description: 'Milliseconds since the 
 const ms: JsonSchema = { type: 'number', description: 'Milliseconds.' }
 const oneOf = (...words: string[]): JsonSchema => ({ type: 'string', enum: words })
 
-/** The schemas of the messages that clients send, as they are on the wire. */
-const OF_MESSAGES = namedSchemas(
+/** The name of the schema of an event: `TextDeltaEvent`. */
+function nameOf(type: string): string {
+  return `${type.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())}Event`
+}
+
+const TYPES = Object.keys(EVENTS) as (keyof typeof EVENTS)[]
+/** Events that belong to no turn, and those that may. */
+const LINK_EVENTS: readonly string[] = ['agent-ready', 'session-bound', 'session-changed', 'command-reply']
+const EITHER: readonly string[] = ['notice', 'ask']
+
+/** The schemas of the messages of both sides, as they are on the wire. */
+const OF_MESSAGES: Readonly<Record<string, JsonSchema>> = namedSchemas(
   {
+    ...Object.fromEntries(TYPES.map((type) => [nameOf(type), EVENTS[type]])),
     Ext: ext,
+    ToolReplyPart: toolReply,
     Part: part,
     Parts: parts,
     Seal: seal,
@@ -33,7 +45,16 @@ const OF_MESSAGES = namedSchemas(
 )
 
 const members = (schema: JsonSchema): Record<string, JsonSchema> => schema['properties'] as Record<string, JsonSchema>
-const { Command, Continue, ...named } = OF_MESSAGES
+const { Command = {}, Continue = {}, ...named } = OF_MESSAGES
+
+/** Events as clients get them: with their type, their turn and their number. */
+const OF_EVENTS = TYPES.map((type): [string, JsonSchema] => {
+  const { properties, required = [] } = OF_MESSAGES[nameOf(type)] as { properties: object; required?: string[] }
+  const isLink = LINK_EVENTS.includes(type)
+  const turn: JsonSchema = isLink ? { type: 'null' } : EITHER.includes(type) ? { type: ['string', 'null'] } : text
+  const own = isLink || EITHER.includes(type) ? ['type', 'turn'] : ['type', 'turn', 'seq']
+  return [nameOf(type), objectOf({ type: { const: type }, turn, seq: whole, ...properties }, [...own, ...required])]
+})
 
 /** Members of every turn in a list. */
 const TURN = {
@@ -78,6 +99,7 @@ const SESSION_ALWAYS = ['id', 'agent', 'session', 'conversation', 'createdAt', '
 /** The schemas of the native API by name. */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...named,
+  ...Object.fromEntries(OF_EVENTS),
   TurnStart: {
     ...Command,
     properties: {
@@ -101,10 +123,17 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Approval: {
     anyOf: [objectOf({ option: text, message: text }, ['option']), objectOf({ reply: refTo('AskReply') }, ['reply'])],
   },
-  Event: objectOf(
-    { type: oneOf(...Object.keys(EVENTS), 'fault', 'turns', 'ping'), turn: { type: ['string', 'null'] }, seq: whole },
-    ['type'],
-  ),
+  Event: {
+    description: 'An event of a turn, by its `type`; `fault` breaks the stream off.',
+    anyOf: [...TYPES.map((type) => refTo(nameOf(type))), refTo('Failure')],
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries([
+        ...TYPES.map((type) => [type, `#/components/schemas/${nameOf(type)}`]),
+        ['fault', '#/components/schemas/Failure'],
+      ]),
+    },
+  },
   Message: objectOf({ role: oneOf('user', 'assistant', 'tool', 'system'), parts: refTo('Parts'), at: time }, [
     'role',
     'parts',
@@ -113,7 +142,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     { code: oneOf(...ERROR_CODES), message: text, retryable: flag, retry: text, retryAfterMs: ms, ext: refTo('Ext') },
     ['code', 'message', 'retryable'],
   ),
-  Fault: objectOf({ type: { const: 'fault' }, fault: refTo('Error'), losses: listOf(refTo('Loss')) }, [
+  Failure: objectOf({ type: { const: 'fault' }, fault: refTo('Error'), losses: listOf(refTo('Loss')) }, [
     'type',
     'fault',
   ]),
@@ -155,7 +184,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     'session',
   ]),
   Turn: objectOf(TURN, ALWAYS),
-  Turns: objectOf({ turns: listOf(refTo('Turn')), next: text }, ['turns']),
+  TurnPage: objectOf({ turns: listOf(refTo('Turn')), next: text }, ['turns']),
   TurnDetails: objectOf(
     { ...TURN, seq: whole, text, asks: listOf(refTo('Ask')), stop: refTo('Stop'), fault: refTo('Error') },
     [...ALWAYS, 'seq', 'text'],
@@ -169,7 +198,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ['messages'],
   ),
   Session: objectOf(SESSION, SESSION_ALWAYS),
-  Sessions: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
+  SessionPage: objectOf({ sessions: listOf(refTo('Session')), next: text }, ['sessions']),
   SessionDetails: objectOf({ ...SESSION, messages: listOf(refTo('Message')) }, [...SESSION_ALWAYS, 'messages']),
   Done: objectOf({}, []),
 }

@@ -104,6 +104,15 @@ const blob = {
 /** Opaque data of a provider about its reasoning. */
 export const seal = record({ provider: text, kind: maybe(oneOf(['encrypted', 'redacted'])), data: text })
 
+/** The result of a tool as a piece of content, which holds others. */
+export const toolReply = v.object({
+  type: v.literal('tool-reply'),
+  tool: text,
+  status: toolStatus,
+  parts: v.lazy((): v.GenericSchema<unknown, Part[]> => parts),
+  ...more,
+})
+
 /** One piece of content. */
 export const part: v.GenericSchema<unknown, Part> = v.variant(
   'type',
@@ -120,13 +129,7 @@ export const part: v.GenericSchema<unknown, Part> = v.variant(
       ...more,
     }),
     v.object({ type: v.literal('tool-call'), tool: text, name: text, args: raw, ...more }),
-    v.object({
-      type: v.literal('tool-reply'),
-      tool: text,
-      status: toolStatus,
-      parts: v.lazy(() => parts),
-      ...more,
-    }),
+    toolReply,
     v.object({ type: v.literal('diff'), path: text, before: v.nullable(text), after: text, ...more }),
   ],
   'must be a part of a known type',

@@ -3,7 +3,7 @@ import { ANY_OBJECT, alsoUnder, answer, json, jsonSchema, wholeOrStreamed } from
 import { Request as ChatRequest } from './chat/front/request.ts'
 import { Request as ResponsesRequest } from './responses/front/request.ts'
 
-const whole = { 200: answer('It.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
+const whole = { 200: answer('What was asked for.', ANY_OBJECT), default: answer('An error.', ANY_OBJECT) }
 
 function about(id: string, summary: string): Operation {
   return { id, summary, answers: whole }
@@ -31,4 +31,4 @@ const ENDPOINTS: Readonly<Record<string, Operation>> = {
 }
 
 /** The endpoints of OpenAI's API. */
-export const operations: Operations = { operations: alsoUnder(ENDPOINTS, '/openai', 'OfOpenAi') }
+export const operations: Operations = { tag: 'OpenAI', operations: alsoUnder(ENDPOINTS, '/openai', 'OfOpenAi') }

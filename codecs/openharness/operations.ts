@@ -17,5 +17,6 @@ const run: Operation = {
 
 /** The endpoints of this protocol. */
 export const operations: Operations = {
+  tag: 'OpenHarness',
   operations: { 'POST /v1/openharness': run, 'POST /openharness': { ...run, id: 'openharnessRunAtRoot' } },
 }

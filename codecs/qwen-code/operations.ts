@@ -6,6 +6,7 @@ const line = objectOf({ type: { type: 'string' }, message: jsonSchema(ClientMess
 
 /** The endpoint of this protocol. */
 export const operations: Operations = {
+  tag: 'Qwen Code',
   operations: {
     'POST /v1/qwen-code': {
       id: 'qwenCodeStream',

@@ -4,6 +4,7 @@ import { ChatRequest } from './schema.ts'
 
 /** The endpoint of this protocol. */
 export const operations: Operations = {
+  tag: 'Qwen',
   operations: {
     'POST /v1/qwen': {
       id: 'qwenStream',

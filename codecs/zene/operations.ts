@@ -13,6 +13,7 @@ const answers = {
 
 /** The endpoints of this protocol. */
 export const operations: Operations = {
+  tag: 'Zene',
   operations: {
     'POST /v1/zene': {
       id: 'zeneRun',

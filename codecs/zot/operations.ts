@@ -4,6 +4,7 @@ import { Prompt } from './schema.ts'
 
 /** The endpoint of this protocol. */
 export const operations: Operations = {
+  tag: 'zot',
   operations: {
     'POST /v1/zot': {
       id: 'zotRpc',

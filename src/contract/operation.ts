@@ -12,9 +12,10 @@ export interface OperationParameter {
 /** A body by its media types. An example of a request can be sent as it is. */
 export type Bodies = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
 
-/** An answer, by its media types; without any it has no body. */
+/** An answer, by its media types; without any it has no body. `headers` describe those of its own. */
 export interface OperationAnswer {
   readonly description: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly bodies?: Bodies
 }
 
@@ -33,6 +34,8 @@ export interface Operation {
 
 /** The descriptions of endpoints, each by its method and path as in `Endpoint`, and the schemas that they name. */
 export interface Operations {
+  /** The protocol, under which tools group the endpoints. */
+  readonly tag: string
   readonly operations: Readonly<Record<string, Operation>>
   readonly schemas?: Readonly<Record<string, JsonSchema>>
 }

@@ -5,10 +5,21 @@ import type { JsonSchema, Operation, OperationAnswer } from '../contract/index.t
 /** The options of a conversion: values as they are sent, and any JSON in place of what JSON Schema has no word for. */
 const OPTIONS = { typeMode: 'input', errorMode: 'ignore' } as const
 
+/** A valibot schema, as far as it is looked at here. */
+interface Valibot {
+  type: string
+  literal?: unknown
+}
+
+/** A member that can only be true: generators of Python make wrong code of that constant. */
+function flagOf({ type, literal }: Valibot): JsonSchema | undefined {
+  return type === 'literal' && literal === true ? { type: 'boolean' } : undefined
+}
+
 /** The JSON Schema of a valibot schema, with any JSON where the schema depends on the value. */
 export function jsonSchema(schema: GenericSchema): JsonSchema {
-  const overrideSchema = ({ valibotSchema: { type } }: { valibotSchema: { type: string } }): JsonSchema | undefined =>
-    type === 'lazy' ? {} : undefined
+  const overrideSchema = ({ valibotSchema }: { valibotSchema: Valibot }): JsonSchema | undefined =>
+    valibotSchema.type === 'lazy' ? {} : flagOf(valibotSchema)
   return linked(toJsonSchema(schema, { ...OPTIONS, overrideSchema }))
 }
 
@@ -20,8 +31,8 @@ export function namedSchemas<const N extends string>(
   named: Readonly<Record<N, GenericSchema>>,
   raw: GenericSchema,
 ): Readonly<Record<N, JsonSchema>> {
-  const overrideSchema = ({ valibotSchema }: { valibotSchema: unknown }): JsonSchema | undefined =>
-    valibotSchema === raw ? {} : undefined
+  const overrideSchema = ({ valibotSchema }: { valibotSchema: Valibot }): JsonSchema | undefined =>
+    valibotSchema === raw ? {} : flagOf(valibotSchema)
   const all = toJsonSchemaDefs(named, { ...OPTIONS, overrideSchema })
   return Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, linked(schema as object)])) as Record<
     N,
@@ -42,6 +53,33 @@ export function json(schema: JsonSchema, example?: unknown): NonNullable<Operati
 /** An answer with a JSON body. */
 export function answer(description: string, schema: JsonSchema): OperationAnswer {
   return { description, bodies: json(schema) }
+}
+
+/** What an answer with such a status says, in any protocol. */
+const FAILURES = {
+  400: 'The request is invalid; the message names the member.',
+  401: 'A key is missing, or is none of the gateway.',
+  403: 'The key may not do this, or not use this agent.',
+  404: 'There is no such agent, session or turn that the key may see.',
+  409: 'The session is busy.',
+  413: 'The request is too large.',
+  415: 'The body is not sent as JSON.',
+  422: 'The request conflicts with an earlier one, or would lose what the route keeps.',
+  429: 'Too much at once, for the key, the agent or its provider; `Retry-After` says when to try again.',
+  499: 'The turn was cancelled.',
+  500: 'The gateway failed.',
+  502: 'The agent or its provider failed.',
+  503: 'The agent, its provider or the store cannot be used now.',
+  504: 'A limit of time was reached.',
+} as const
+
+/** A status of an answer that reports a failure. */
+export type FailureStatus = keyof typeof FAILURES
+
+/** The answers that report a failure: those with these statuses, and any other one. */
+export function failures(schema: JsonSchema, ...statuses: readonly FailureStatus[]): Operation['answers'] {
+  const named = statuses.map((status) => [status, answer(FAILURES[status], schema)])
+  return { ...Object.fromEntries(named), default: answer('Another failure.', schema) }
 }
 
 /** An object with these members, of which those are always there. */

@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCodecs } from '../../codecs/index.ts'
+import { EVENTS } from '../../codecs/native/event-schema.ts'
 import { loadOperations } from '../../codecs/operations.ts'
 import { docsPage, STYLE } from '../../routes/docs-page.ts'
 import { type Document, openApi, operationOf, type Served } from '../../routes/openapi-document.ts'
@@ -186,8 +187,98 @@ describe('answers', () => {
       expect({ path, valid: validate(value), errors: validate.errors }).toEqual({ path, valid: true, errors: null })
     }
     const missing = await fetch(`${gateway.url}/v1/turns/none`)
-    const fault = ajv.getSchema('api#/components/schemas/Fault')!
+    const fault = ajv.getSchema('api#/components/schemas/Failure')!
     expect([missing.status, fault(await missing.json())]).toEqual([404, true])
+  })
+})
+
+describe('streams', () => {
+  const CODER = '/v1/turns/coder'
+  /** The JSON of each event or line of a streamed answer. */
+  async function streamed(path: string, accept: string, init: RequestInit = {}): Promise<{ type: string }[]> {
+    const headers = { accept, 'content-type': 'application/json' }
+    const text = await (await fetch(gateway.url + path, { headers, ...init })).text()
+    const lines = text
+      .split('\n')
+      .filter((line) => (accept === 'text/event-stream' ? line.startsWith('data: ') : line !== ''))
+    return lines.map((line) => JSON.parse(line.replace(/^data: /, '')) as { type: string })
+  }
+  const begin = { method: 'POST', body: '{"input":"hello"}' }
+
+  /** The name of the schema of an event. */
+  function schemaOf(type: string): string {
+    const { mapping } = document.components.schemas['Event']!['discriminator'] as { mapping: Record<string, string> }
+    return mapping[type]!.split('/').at(-1)!
+  }
+
+  test.each(['text/event-stream', 'application/x-ndjson'])(
+    'of a turn as %s have events as described',
+    async (accept) => {
+      const ajv = ajvOf(document)
+      const events = [
+        ...(await streamed(CODER, accept, begin)),
+        ...(await streamed('/v1/turns/hollow', accept, begin)),
+        ...(await streamed('/v1/turns/helper', accept, begin)),
+      ]
+      expect(new Set(events.map(({ type }) => type))).toContain('text-delta')
+      for (const event of events) {
+        const validate = ajv.getSchema(`api#/components/schemas/${schemaOf(event.type)}`)!
+        expect([event, validate(event), validate.errors]).toEqual([event, true, null])
+      }
+    },
+  )
+
+  test('of events have a schema for every type of the model, and no other', () => {
+    const { mapping } = document.components.schemas['Event']!['discriminator'] as { mapping: Record<string, string> }
+    expect(Object.keys(mapping).sort()).toEqual([...Object.keys(EVENTS), 'fault'].sort())
+  })
+
+  test('of a list have its changes as described', async () => {
+    const stop = new AbortController()
+    const response = await fetch(`${gateway.url}/v1/turns?follow=1`, { signal: stop.signal })
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    const { value = '' } = await reader.read()
+    stop.abort()
+    const validate = ajvOf(document).getSchema('api#/components/schemas/TurnPage')!
+    expect(value).toMatch(/^event: turns\n/)
+    expect([validate(JSON.parse(/data: (.*)/.exec(value)![1]!)), validate.errors]).toEqual([true, null])
+  })
+})
+
+describe('failures', () => {
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    [path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } }] as const
+
+  test.each([
+    [400, ...post('/v1/turns', '{')],
+    [400, ...post('/v1/turns', '{"input":7}')],
+    [404, ...post('/v1/turns', '{"input":"x","agent":"nobody"}')],
+    [404, ...post('/v1/turns', '{"input":"x","after":"none"}')],
+    [413, ...post('/v1/turns', JSON.stringify({ input: 'x'.repeat(11 * 1024 * 1024) }))],
+    [415, ...post('/v1/turns', '{"input":"x"}', { 'content-type': 'text/plain' })],
+    [503, ...post('/v1/turns', '{"input":"x","agent":"hollow"}')],
+    [404, '/v1/turns/none', {}],
+    [404, '/v1/turns/none', { method: 'DELETE' }],
+    [404, '/v1/turns/none/events', {}],
+    [404, '/v1/turns/none/input', {}],
+    [404, '/v1/turns/none/wire', {}],
+    [400, ...post('/v1/turns/none/cancel', '{}')],
+    [400, ...post('/v1/turns/none/approvals/a', '{"option":"x"}')],
+    [404, '/v1/sessions/none', {}],
+    [400, '/v1/turns?limit=many', {}],
+  ] as const)('are answered with %i as described: %s', async (status, path, init) => {
+    const response = await fetch(gateway.url + path, init)
+    expect(response.status).toBe(status)
+    const shape = path.split('?')[0]!.replace(/none\/approvals\/a$/, '{turn}/approvals/{ask}')
+    const described = Object.keys(document.paths).find(
+      (known) => known === shape || new RegExp(`^${known.replaceAll(/\{[^}]+\}/g, 'none')}$`).test(shape),
+    )!
+    const method = ('method' in init ? init.method : 'GET').toLowerCase()
+    const where = ['paths', described, method, 'responses', String(status), 'content', 'application/json', 'schema']
+    const pointer = where.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const validate = ajvOf(document).getSchema(`api#/${pointer}`)
+    const value = await response.json()
+    expect([validate?.(value), validate?.errors, value]).toEqual([true, null, value])
   })
 })
 
@@ -201,6 +292,8 @@ describe('/docs', () => {
     expect(page).toBe(docsPage(document))
     for (const path of Object.keys(document.paths)) expect(page).toContain(path)
     for (const name of Object.keys(document.components.schemas)) expect(page).toContain(`id="${name}"`)
+    const groups = [...page.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, name]) => name)
+    expect(groups).toEqual(document.tags.map(({ name }) => name))
     expect(page).not.toMatch(/<script|style=|https?:\/\/(?!json-schema)/)
     const style = await fetch(`${gateway.url}/docs/style.css`)
     expect([style.headers.get('content-type'), await style.text()]).toEqual(['text/css; charset=utf-8', STYLE])
@@ -212,7 +305,7 @@ describe('/docs', () => {
     const page = docsPage(
       openApi(
         [{ method: 'GET', path: '/x' }],
-        [{ operations: { 'GET /x': operation }, schemas: { [hostile]: {} } }],
+        [{ tag: hostile, operations: { 'GET /x': operation }, schemas: { [hostile]: {} } }],
         hostile,
       ),
     )
@@ -223,7 +316,7 @@ describe('/docs', () => {
 describe('a description', () => {
   const plain = { id: 'one', summary: 'One.', answers: { 200: { description: 'It.' } } }
   const of = (routes: Served[]) =>
-    openApi(routes, [{ operations: { 'GET /a/:one': plain, 'POST /a': plain, 'GET /b': plain } }], '1')
+    openApi(routes, [{ tag: 'One', operations: { 'GET /a/:one': plain, 'POST /a': plain, 'GET /b': plain } }], '1')
 
   test('of paths that differ in the names of their segments alone has one path', () => {
     const { paths } = of([
@@ -244,9 +337,13 @@ describe('a description', () => {
 
   test('of an endpoint of two protocols has both', () => {
     const two = [
-      { operations: { 'GET /b': plain } },
-      { operations: { 'GET /b': { ...plain, id: 'two', summary: 'Two.' } } },
+      { tag: 'One', operations: { 'GET /b': plain } },
+      { tag: 'Two', operations: { 'GET /b': { ...plain, id: 'two', summary: 'Two.' } } },
     ]
-    expect(operationOf({ method: 'GET', path: '/b' }, two)).toMatchObject({ id: 'one', summary: 'One. Two.' })
+    expect(operationOf({ method: 'GET', path: '/b' }, two)).toMatchObject({
+      id: 'one',
+      tags: ['One', 'Two'],
+      summary: 'One. Two.',
+    })
   })
 })

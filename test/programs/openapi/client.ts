@@ -1,6 +1,6 @@
 /** A program that uses the native API by a generated client: a turn, an approval, and the rest of a parked turn. */
 import createClient from 'openapi-fetch'
-import type { paths } from './api.d.ts'
+import type { components, paths } from './api.d.ts'
 
 declare const process: { argv: string[] }
 
@@ -10,7 +10,7 @@ const client = createClient<paths>({ baseUrl: process.argv[2]! })
 async function ask(agent: string, session: string) {
   const { data, error } = await client.POST('/v1/turns', { body: { input: 'hello', agent, session: { id: session } } })
   if (error) throw new Error(JSON.stringify(error))
-  if (!('outcome' in data)) throw new Error('no whole answer')
+  if (!('messages' in data)) throw new Error('no whole answer')
   return data
 }
 
@@ -51,11 +51,31 @@ for (let at = 0; at < 500 && !answered; at++) {
   answered = error === undefined
 }
 
+/** The text of a turn, from the stream of its events: each type has the members that its schema says. */
+async function textOf(turn: string): Promise<string> {
+  const { response } = await client.GET('/v1/turns/{turn}/events', {
+    params: { path: { turn } },
+    headers: { accept: 'application/x-ndjson' },
+    parseAs: 'stream',
+  })
+  let text = ''
+  for (const line of (await response.text()).split('\n')) {
+    if (line === '') continue
+    const event = JSON.parse(line) as components['schemas']['Event']
+    if (event.type === 'text-delta') text += event.text
+    else if (event.type === 'message-end')
+      text ||= event.parts?.flatMap((part) => (part.type === 'text' ? part.text : [])).join('') ?? ''
+    else if (event.type === 'turn-end' && event.outcome !== 'completed') throw new Error(event.fault?.message)
+  }
+  return text
+}
+
 console.log(
   JSON.stringify({
     turn: [turn.outcome, turn.text, state?.state, state?.text],
     parked: [parked.outcome, question.question.kind],
-    rest: rest && 'outcome' in rest ? [rest.outcome, rest.text] : rest,
+    rest: rest && 'messages' in rest ? [rest.outcome, rest.text] : rest,
     answered,
+    streamed: await textOf(turn.turn),
   }),
 )

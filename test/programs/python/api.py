@@ -7,7 +7,7 @@ import time
 sys.path.insert(0, sys.argv[2])
 
 from turnpike_client import Client  # noqa: E402
-from turnpike_client.api.default import answer_ask, begin_turn, get_turn  # noqa: E402
+from turnpike_client.api.native import answer_ask, begin_turn, get_turn  # noqa: E402
 from turnpike_client.models import ApprovalType0, ContinueTurn, TurnStart  # noqa: E402
 
 client = Client(base_url=sys.argv[1])
