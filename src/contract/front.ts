@@ -6,7 +6,7 @@ import type { Frame, Framing } from './frame.ts'
 export interface Answer {
   /**
    * `whole`: only `turn-*` events reach `encode`, which reads the view. `accepted`: the exchange ends with
-   * `turn-accepted`.
+   * `turn-accepted`, or with the first event of a turn that goes on with an answer.
    */
   form: 'whole' | 'stream' | 'accepted'
   framing: Framing

@@ -10,6 +10,13 @@ import { ANSWER, PlainHost, start } from '../kit/plain.ts'
 const view = new LiveView({ turn: 't', session: 's', agent: 'a', at: 0 })
 const follow: Command = { exchange: 'x', type: 'turn-follow', target: { turn: 't' } }
 const END: TurnEvent = { type: 'turn-end', turn: 't', outcome: 'completed' }
+const SETTLED: TurnEvent = { type: 'ask-settled', turn: 't', ask: 'q', how: 'answered' }
+const REPLY: Command = {
+  exchange: 'x',
+  type: 'ask-reply',
+  target: { continuation: 't.1' },
+  reply: { kind: 'tool', status: 'ok', parts: [] },
+}
 const PARKED: TurnEvent = { type: 'turn-parked', turn: 't', asks: [], continuation: 't.1', deadline: 9 }
 const TEXT: TurnEvent = { type: 'text-delta', turn: 't', message: 'm', text: 'x' }
 
@@ -29,6 +36,9 @@ describe('the last event of an exchange', () => {
     [true, acceptedTurn('t', 'new', 's', undefined), { form: 'accepted' }, start()],
     [false, acceptedTurn('t', 'new', 's', undefined), { form: 'accepted' }, follow],
     [false, acceptedTurn('t', 'joined', 's', undefined), {}, start()],
+    [true, SETTLED, { form: 'accepted' }, REPLY],
+    [false, SETTLED, {}, REPLY],
+    [false, TEXT, { form: 'accepted' }, start()],
   ])('%s: %j of an answer %j', (last, event, answer, command) => {
     const { exchange, host } = exchanged(answer, command)
     exchange.deliver(event, view)

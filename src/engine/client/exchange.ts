@@ -206,7 +206,8 @@ export class Exchange {
     if (event.type === 'turn-end') return true
     // A follower goes on following the turn while it waits.
     if (event.type === 'turn-parked') return this.answer.asks === 'next-request' && !this.follows
-    if (event.type !== 'turn-accepted' || this.follows) return false
-    return this.answer.form === 'accepted' || (event.how === 'joined' && this.endsWhenJoined)
+    const accepted = this.answer.form === 'accepted'
+    if (event.type !== 'turn-accepted' || this.follows) return accepted && this.command.type === 'ask-reply'
+    return accepted || (event.how === 'joined' && this.endsWhenJoined)
   }
 }

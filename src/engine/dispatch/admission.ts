@@ -100,12 +100,12 @@ export class Admission {
     if (entry.cwd !== undefined)
       await this.#record.opener.describe(record, entry.cwd, keepsContent(entry) ? textOf(command.input) : '')
     const parked = this.#parkedIn(record, exchange)
-    if (parked && !waitsForTools(parked)) {
+    // Whoever brings no results has given up the calls.
+    if (parked && waitsForTools(parked)) parked.cancel()
+    else if (parked && exchange.answer.form !== 'accepted') {
       await conversations.giveUp(entry)
       return duplicates.askAgain(parked, entry)
     }
-    // Whoever brings no results has given up the calls.
-    parked?.cancel()
     const taken = use.take(client.options.access.tenant, command.turn)
     const barred = taken instanceof Promise ? await taken : taken
     const found = placement.find(entry, record, at)
@@ -179,7 +179,7 @@ export class Admission {
 
   /** The parked turn of the session, for a request whose client answers its questions by its next request. */
   #parkedIn({ id }: SessionRecord, { answer }: Exchange): Turn | undefined {
-    if (answer.form === 'accepted' || answer.asks !== 'next-request') return undefined
+    if (answer.asks !== 'next-request') return undefined
     const running = this.#record.sessions.get(id)?.running
     return running?.questions?.parked && running
   }

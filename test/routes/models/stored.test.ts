@@ -126,6 +126,25 @@ test('a response is found as it was answered, with all that it was asked with', 
   expect(await itemsOf(asked.id, 'limit=1')).toMatchObject([{ role: 'user' }])
 })
 
+test('a response in the background that asks goes on in the background', async () => {
+  const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }]
+  const until = async (id: string): Promise<Answer & { status: string }> => {
+    const one = (await (await call(`/responses/${id}`)).json()) as Answer & { status: string }
+    return one.status === 'completed' ? one : until(id)
+  }
+  const asked = await say('add', { tools, background: true })
+  expect(asked).toMatchObject({ status: 'queued', background: true })
+  const { output } = await until(asked.id)
+  const result = { type: 'function_call_output', call_id: output[0]!.call_id, output: '7' }
+  const answer = await say([result], { tools, background: true, previous_response_id: asked.id })
+  expect(answer).toMatchObject({ status: 'queued', output: [] })
+  expect(textOf(await until(answer.id))).toBe('heard 3')
+  const again = await say('add', { tools, background: true, previous_response_id: answer.id })
+  await until(again.id)
+  const instead = await say('stop', { tools, background: true, previous_response_id: again.id })
+  expect(textOf(await until(instead.id))).toMatch(/^heard \d+$/)
+})
+
 test('a response whose calls wait for results is cancelled by deleting it', async () => {
   const asked = await say('add', { tools: [{ type: 'function', name: 'add' }] })
   expect((await call(`/responses/${asked.id}`, 'DELETE')).status).toBe(200)
