@@ -3,7 +3,7 @@ import type { HttpEnv, HttpParts } from './parts.ts'
 import { isFromPeer } from './peers.ts'
 import { forAdmins } from './refuse.ts'
 
-/** Mounts what operators and other replicas ask of a gateway: to take no more turns, and to give up a session. */
+/** Mounts what operators and other replicas ask of a gateway: to take no more turns, which one it is, and to give up a session. */
 export function mountCluster(app: Hono<HttpEnv>, parts: HttpParts): void {
   const { engine, peers } = parts
   app.post(
@@ -13,6 +13,10 @@ export function mountCluster(app: Hono<HttpEnv>, parts: HttpParts): void {
       return c.json({ status: engine.state })
     }),
   )
+  app.post('/v1/cluster/replicas/:owner', (c) => {
+    if (!peers || !isFromPeer(peers, c.env.incoming)) return c.body(null, 401)
+    return c.body(null, engine.replication?.replicas.owner === c.req.param('owner') ? 204 : 421)
+  })
   app.post('/v1/cluster/sessions/:id/hand-over', async (c) => {
     if (!peers || !isFromPeer(peers, c.env.incoming)) return c.notFound()
     const given = await engine.replication?.giveUp(c.req.param('id'))

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
-import { type ClusterPeers, type ForwardedFate, PROOF_HEADER } from '../src/cluster/index.ts'
+import { type ClusterPeers, type ForwardedFate, MISDIRECTED_HEADER, PROOF_HEADER } from '../src/cluster/index.ts'
 import type { Begun, Detour, Replica } from '../src/contract/index.ts'
 import type { Engine } from '../src/engine/index.ts'
 import { type Fault, fault } from '../src/model/index.ts'
@@ -52,12 +52,12 @@ export interface Sender {
   begun: Begun
 }
 
-/** The client for which another replica asks; undefined when the request is not from a replica. */
-export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender | undefined {
+/** The client for which another replica asks; undefined when the request does not say that a replica has sent it. */
+export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender | { unproven: true } | undefined {
   if (incoming.headers[PROOF_HEADER] === undefined) return undefined
   const caller = passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '')
   // It is signed: what it holds was written by a replica.
-  return caller === undefined || caller === '' ? undefined : (JSON.parse(caller) as Sender)
+  return caller === undefined || caller === '' ? { unproven: true } : (JSON.parse(caller) as Sender)
 }
 
 /** True when the request is one of a replica for itself. */
@@ -78,7 +78,7 @@ export function detourOf(of: Travelling): Detour {
 /** Tells the replica that sent a request on that its session is not here. */
 function misdirect({ bindings, body }: Travelling): void {
   body.settle()
-  bindings.outgoing.writeHead(421, { 'turnpike-misdirected': 'true' }).end()
+  bindings.outgoing.writeHead(421, { [MISDIRECTED_HEADER]: 'moved' }).end()
 }
 
 /** The requests that began again, and how often. */
@@ -117,6 +117,7 @@ class Journey {
   #failed(fate: ForwardedFate): void {
     if (this.#of.bindings.outgoing.destroyed) return
     if (fate === 'misdirected') this.#again()
+    else if (fate === 'unproven') this.#of.again(AWAY)
     else if (fate === 'unreached' || this.#repeatable) setTimeout(() => void this.#retry(), AGAIN_MS)
     else this.#of.again(BROKEN)
   }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
+import { MISDIRECTED_HEADER } from '../src/cluster/index.ts'
 import type { Begun } from '../src/contract/index.ts'
-import type { ErrorCode } from '../src/model/index.ts'
+import { type ErrorCode, fault } from '../src/model/index.ts'
 import type { Refusal } from './gate.ts'
 import { headersOf } from './headers.ts'
 import { type Caller, roleRefusal } from './keys.ts'
@@ -10,6 +11,12 @@ import { senderOf } from './peers.ts'
 
 /** The HTTP statuses of refusals outside of fronts, which have their protocol's own. */
 const STATUS = { unauthenticated: 401, forbidden: 403, overloaded: 429 } as const
+
+/** The refusal of what says that a replica sends it, and does not prove it. */
+const UNPROVEN: Refusal = {
+  fault: fault('unauthenticated', 'This is no request of a replica: its proof is wrong, old, or was used before.'),
+  headers: { [MISDIRECTED_HEADER]: 'unproven' },
+}
 
 /** Answers with the refusal of a request, as JSON. */
 export function refused(c: Context, { fault, headers }: Refusal): Response {
@@ -20,7 +27,7 @@ export function refused(c: Context, { fault, headers }: Refusal): Response {
 /** Who sends a request: a client, whose key the gate knows, or another replica for one. */
 export function admit(parts: HttpParts, incoming: IncomingMessage): { caller: Caller | Refusal; begun?: Begun } {
   const sender = parts.peers && senderOf(parts.peers, incoming)
-  if (sender) return sender
+  if (sender) return 'unproven' in sender ? { caller: UNPROVEN } : sender
   return {
     caller: parts.gate.admit(headersOf(incoming), incoming.socket.remoteAddress, incoming.method),
   }

@@ -33,15 +33,15 @@ const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']
 /** The interval at which requests under way are counted, in milliseconds. */
 const IDLE_MS = 50
 
-/** The status by which a replica refuses a request whose session is not its own (RFC 9110, section 15.5.20). */
-export const MISDIRECTED = 421
+/** The header by which a replica says that it has not done a request: `moved`, its session is not here, or `unproven`. */
+export const MISDIRECTED_HEADER = 'turnpike-misdirected'
 
 /**
  * The reason why a request has no answer: `unreached`, it did not arrive at the replica; `misdirected`, the replica has
- * not carried it out because the session is not its own; `broken`, the connection was lost, and it may have been
- * carried out.
+ * not carried it out because the session is not its own; `unproven`, it does not take this process for a replica;
+ * `broken`, the connection was lost, and it may have been carried out.
  */
-export type ForwardedFate = 'unreached' | 'misdirected' | 'broken'
+export type ForwardedFate = 'unreached' | 'misdirected' | 'unproven' | 'broken'
 
 /** A client's request on its way to another replica. */
 export interface ForwardedRequest {
@@ -95,9 +95,10 @@ export class Forwarder {
     })
     sent.once('response', (answer) => {
       answered = true
-      if (answer.statusCode === MISDIRECTED && answer.headers['turnpike-misdirected'] !== undefined) {
+      const why = answer.headers[MISDIRECTED_HEADER]
+      if (why !== undefined) {
         answer.resume()
-        failed('misdirected')
+        failed(why === 'unproven' ? 'unproven' : 'misdirected')
       } else {
         begun()
         passBack(answer, outgoing)

@@ -27,8 +27,20 @@ export async function openPeers({ secrets, lease }: ClusterConfig, store: Store)
     leaseMs: lease,
     handOver: async (replica, session) => (await forwarder.ask(replica, handOverPath(session))) === 204,
     gone: (replica) => forwarder.gone(replica),
+    check: async (replica) => troubleOf(await forwarder.ask(replica, replicaPath(replica.owner))),
   }
   return { passport, forwarder, cluster }
+}
+
+/** The trouble with a replica that has answered a request about itself with a status; undefined for none. */
+function troubleOf(status: number): string | undefined {
+  if (status === 0) return 'it cannot be reached there: cluster.address of that replica, or the network'
+  if (status === 421) return 'another one answers there: cluster.address of each replica has to be its own'
+  return status === 401 ? 'it does not accept this one: cluster.secret differs' : undefined
+}
+
+function replicaPath(owner: string): string {
+  return `/v1/cluster/replicas/${encodeURIComponent(owner)}`
 }
 
 function handOverPath(session: string): string {

@@ -1,6 +1,7 @@
 import { isShared, type Replica, type Store } from '../contract/index.ts'
 import type { Cluster, CurrentSettings, EngineLog } from './common/index.ts'
 import { Forwarding } from './dispatch/index.ts'
+import { PeerChecks } from './peer-checks.ts'
 import { type Lease, Replicas, TurnsElsewhere } from './record/index.ts'
 import type { LiveTurns, Sessions, Watches } from './session/index.ts'
 
@@ -27,9 +28,11 @@ export function replicationOf(
     log.warn('a replica is gone', { address: replica.address })
     cluster.gone(replica)
   }
+  const checks = new PeerChecks(cluster, log)
   const elsewhere = new TurnsElsewhere({ store, lease, watches })
   const heard = (others: readonly Replica[]): void => {
     sessions.share((agent) => 1 + others.filter(({ agents, expired }) => !expired && agent in agents).length)
+    checks.heard(others)
     // A store that cannot be read is soon asked again.
     void elsewhere.look().catch(() => {})
   }

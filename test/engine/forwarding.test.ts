@@ -43,7 +43,12 @@ describe.skipIf(POSTGRES_BIN === undefined)('forwarding', () => {
     await announce({ plain: 1, away: 3 })
     const settings = settingsOf([PLAIN, AWAY])
     const { turns, sessions } = engineParts(store, settings)
-    const cluster = { leaseMs: 8000, handOver: (_: Replica, id: string) => handOver(id), gone() {} }
+    const cluster = {
+      leaseMs: 8000,
+      handOver: (_: Replica, id: string) => handOver(id),
+      gone() {},
+      check: async () => undefined,
+    }
     forwarding = new Forwarding({ store, replicas, cluster, turns, sessions, settings: { current: settings } })
   })
   afterEach(async () => {

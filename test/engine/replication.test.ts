@@ -13,6 +13,7 @@ const gone: string[] = []
 const CLUSTER = {
   leaseMs: 8000,
   handOver: async () => false,
+  check: async () => undefined,
   gone: ({ owner }: Replica) => void gone.push(owner),
 }
 

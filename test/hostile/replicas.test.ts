@@ -183,6 +183,26 @@ log: { level: warn, pretty: false }
     expect((await ask(other, 's')).outcome).toBe('completed')
   })
 
+  test.each<[what: string, differs: { secret?: string; address?: string }, why: string]>([
+    ['that has another secret', { secret: 'b' }, 'it does not accept this one: cluster.secret differs'],
+    ['at whose address nobody listens', { address: 'http://127.0.0.1:9' }, 'it cannot be reached there'],
+    ['that gives the address of another one', { address: 'first' }, 'another one answers there'],
+  ])('a replica %s is logged, and clients are told to come again', async (_what, { secret = 'a', address }, why) => {
+    const withSecret = (letter: string, more = ''): Circumstances => ({
+      cluster: `, secret: { env: SECRET }${more}`,
+      env: { SECRET: letter.repeat(16) },
+    })
+    const first = await replica(withSecret('a'))
+    const at = address === 'first' ? first.url : address
+    const other = await replica(withSecret(secret, at ? `, address: '${at}'` : ''))
+    expect((await ask(other, 's')).outcome).toBe('completed')
+    await until(() => first.logged().includes(why))
+    const refused = await ask(first, 's')
+    expect([refused.status, refused.fault?.code]).toEqual([503, 'agent-unavailable'])
+    expect((await ask(first, 'own')).outcome).toBe('completed')
+    expect((await ask(other, 's')).outcome).toBe('completed')
+  })
+
   test('a store that is slow, or restarts, is only waited for', async () => {
     const way = await proxyTo(() => Number(new URL(server.url).port))
     const slow = await replica({ url: server.url.replace(/:\d+\//, `:${way.port}/`) })

@@ -18,6 +18,8 @@ export interface Cluster {
   handOver(replica: Replica, session: Id): Promise<boolean>
   /** A replica is given up: what is awaited from it does not come. */
   gone(replica: Replica): void
+  /** Asks a replica whether requests can be sent on to it. Undefined when they can, else why they cannot. */
+  check(replica: Replica): Promise<string | undefined>
 }
 
 /** Dependencies of the engine. `now` is milliseconds since the epoch. */

@@ -40,6 +40,11 @@ export class Replicas {
     return this.#others
   }
 
+  /** The name of this one. */
+  get owner(): string {
+    return this.#parts.lease.owner
+  }
+
   /** False when this one may be given up before it has renewed its lease: nothing should begin. */
   get safe(): boolean {
     return this.#parts.lease.safe
