@@ -16,7 +16,7 @@ import { readTools } from './tools.ts'
 /** The `input` of a request, as it was read. */
 export interface Input {
   said: readonly { role: Role; parts: readonly Part[] }[]
-  /** Answers to approvals of a parked turn. */
+  /** Answers to approvals of a parked turn, behind the last answer of the model. */
   answers: readonly ParkedAnswer[]
   tools: readonly ClientTool[]
   /** The turn of the last item that was only named. */
@@ -49,6 +49,8 @@ export function readInput(json: JsonText): Input | Fault {
     switch (item.kind) {
       case 'said':
         input.said.push(item)
+        // What came before an answer of the model belongs to the conversation that it is part of.
+        if (item.role === 'assistant') input.answers = []
         placed.push({ role: item.role, raw })
         break
       case 'answer':
@@ -65,12 +67,26 @@ export function readInput(json: JsonText): Input | Fault {
       case 'reference':
         after = turnOfItem(item.id)
         if (after === undefined) return unknownItem(item.id, at)
+        input.answers = []
         // Each request says its system prompt, so an earlier one is not repeated.
         input.said = input.said.filter(({ role }) => role === 'system')
         placed.splice(0, placed.length, ...placed.filter(({ role }) => role === 'system'))
     }
   }
+  if (!areOfOne(input))
+    return invalidRequest('The answers to approvals must be of one response, with its results.', 'input')
   return { ...input, after, raw: { ...rawOf(placed), tools: toolsAsRaw } }
+}
+
+/** True when answers to approvals, and the results with them, are all for one parked turn: a request goes on with one. */
+function areOfOne({ answers, said }: Pick<Input, 'answers' | 'said'>): boolean {
+  if (answers.length === 0) return true
+  const latest = said.slice(said.findLastIndex(({ role }) => role === 'assistant') + 1)
+  const results = latest.flatMap(({ parts }) =>
+    parts.flatMap((part) => ('tool' in part ? parkedCallOf(part.tool) : [])),
+  )
+  const parks = [...answers.map(({ call }) => call), ...results].map((call) => call?.continuation)
+  return new Set(parks).size === 1
 }
 
 /** The items that no message of the turn has. */

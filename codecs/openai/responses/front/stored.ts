@@ -12,7 +12,7 @@ import {
   type TurnReply,
   type TurnView,
 } from '../../../../src/model/index.ts'
-import { errorBody } from '../../errors.ts'
+import { errorBody, invalidRequest } from '../../errors.ts'
 import { type ResponseRef, responseOf } from '../ids.ts'
 import { DeclaredTools } from '../tools.ts'
 import { declaredIn, NO_ECHO, readEcho } from './echo.ts'
@@ -33,6 +33,8 @@ export class StoredFront implements FrontLink {
   readonly #ports: FrontPorts
   #ref: ResponseRef = { turn: '', stored: false }
   #streams = false
+  /** The number of the last event that the client of a stream knows. */
+  #after = -1
   #answer: Answer | undefined
   #writer: ResponseWriter | undefined
   #view: TurnView | undefined
@@ -55,7 +57,13 @@ export class StoredFront implements FrontLink {
       this.#ports.fault(unknownResponse(this.#context), 'continues')
       return
     }
+    const after = startingAfter(query)
+    if (after === undefined) {
+      this.#ports.fault(invalidRequest('starting_after must be a whole number.', 'starting_after'), 'continues')
+      return
+    }
     this.#ref = ref
+    this.#after = after
     this.#streams = /(?:^|&)stream=true(?:&|$)/.test(query)
     const target = { turn: ref.turn }
     if (method === 'POST') this.#ports.command({ exchange: this.#ports.newId(), type: 'turn-cancel', target })
@@ -127,8 +135,7 @@ export class StoredFront implements FrontLink {
   #begin({ ext }: TurnEvent, exchange: Id): void {
     // A response that reports a failure is no failure of this request.
     this.#answer!.failureStatus = 200
-    const after = Number(/(?:^|&)starting_after=(\d+)/.exec(this.#context.query)?.[1] ?? -1)
-    const send: SendEvent = (sequence, event, data) => sequence > after && this.#ports.send({ event, data })
+    const send: SendEvent = (sequence, event, data) => sequence > this.#after && this.#ports.send({ event, data })
     const losses = (): readonly Loss[] => this.#ports.losses(exchange)
     const echo = readEcho(ext)
     const tools = new DeclaredTools(declaredIn(echo))
@@ -151,6 +158,13 @@ export class StoredFront implements FrontLink {
     if (!this.#streams) this.#ports.send(response)
     if (leaves) this.#ports.close(0)
   }
+}
+
+/** The `starting_after` of a query; -1 when there is none, undefined when it is no number. */
+function startingAfter(query: string): number | undefined {
+  const given = new URLSearchParams(query).get('starting_after')
+  if (given === null) return -1
+  return /^\d+$/.test(given) ? Number(given) : undefined
 }
 
 /** The fault of a request about a response that there is not. */

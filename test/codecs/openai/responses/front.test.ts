@@ -919,6 +919,33 @@ describe('a turn that asks', () => {
   const answer = (id: string, approve: boolean, more: object = {}) =>
     ask({ input: [{ type: 'mcp_approval_response', approval_request_id: id, approve, ...more }] })
 
+  test('is answered by what comes behind the last answer of the model alone', () => {
+    const drive = hi()
+    drive.play([STARTED, approval(OPTIONS)])
+    const id = responseOf(drive).output[0]!['id'] as string
+    const user = { role: 'user', content: 'hi' }
+    const said = { role: 'assistant', content: 'Done.' }
+    const answered = { type: 'mcp_approval_response', approval_request_id: id, approve: true }
+    const asked = ask({ input: [user, responseOf(drive).output[0], answered, said, user] })
+    expect(asked.commands).toMatchObject([{ type: 'turn-start', input: [{ text: 'hi' }], history: [{}, {}] }])
+    const known = ask({ input: [answered, { type: 'item_reference', id: 'msg_t1_i0' }, user] })
+    expect(known.commands).toMatchObject([{ type: 'turn-start', after: 't1' }])
+  })
+
+  test('is refused with answers or results of another response', () => {
+    const one = { type: 'mcp_approval_response', approval_request_id: 'mcpr_t1_dx_n0_oa_ob', approve: true }
+    const other = { ...one, approval_request_id: 'mcpr_t2_dx_n0_oa_ob' }
+    const result = { type: 'function_call_output', call_id: CALL_ID, output: '7' }
+    const more = { role: 'user', content: 'And?' }
+    expect(ask({ input: [one, more] }).commands).toMatchObject([{ type: 'ask-reply', input: [{ text: 'And?' }] }])
+    for (const input of [
+      [one, other],
+      [one, more, result],
+    ]) {
+      expect(errorOf(ask({ input }))).toMatchObject({ code: 'invalid_request', param: 'input' })
+    }
+  })
+
   test('for an approval completes the response with a request for it, which the next request answers', () => {
     const drive = hi()
     drive.play([STARTED, approval(OPTIONS)])
@@ -1045,6 +1072,10 @@ describe('a response that there is', () => {
     ])
     drive.play([ACCEPTED, STARTED, event('turn-end', { outcome: 'cancelled', fault: fault('cancelled', 'Stopped.') })])
     expect(responseOf(drive)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('is not streamed from a place that is no number', () => {
+    expect(errorOf(stored('resp_t1', 'stream=true&starting_after=x'))).toMatchObject({ param: 'starting_after' })
   })
 
   test('that streams while its turn fails says so', () => {
