@@ -50,6 +50,11 @@ export class OpenTurn {
     }
   }
 
+  #reload(): void {
+    clearTimeout(this.#asking)
+    void this.#load()
+  }
+
   /** The wires; undefined where the gateway has none for this turn. */
   async #wire(): Promise<Wire | undefined> {
     try {
@@ -75,7 +80,11 @@ export class OpenTurn {
 
   #take(event: NumberedEvent): void {
     this.#events.push(event)
-    if (this.detail.value?.state === 'running') this.seen.set(event.seq, Date.now())
+    if (this.detail.value?.state === 'running') {
+      this.seen.set(event.seq, Date.now())
+      // Its phase is another one now.
+      if (event.type === 'ask' || event.type === 'ask-settled') this.#reload()
+    }
     this.#showing ??= setTimeout(() => this.#show(), SHOW_MS)
   }
 

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { sections, siteText } from '../../docs/site/pages.ts'
 import { ROOT } from '../kit/gateway.ts'
@@ -37,6 +37,16 @@ describe('docs/README.md', () => {
     ])
     expect(pages).toContainEqual({ title: 'zot', source: 'codecs/zot/README.md', target: 'codecs/zot.md' })
   })
+})
+
+test('every picture of a page is there', () => {
+  const shown = pages.flatMap(({ source }) => {
+    const text = readFileSync(join(ROOT, source), 'utf8')
+    const found = [...text.matchAll(/!\[[^\]]*\]\(([^)\s]+)\)|<(?:img|source)\b[^>]* src(?:set)?="([^"]+)"/g)]
+    return found.map(([, image, inHtml]) => join(dirname(source), image ?? inHtml!))
+  })
+  expect(shown).toContain('docs/images/console-turn-dark.png')
+  expect(shown.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
 })
 
 describe('a page in the site', () => {
