@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Server } from 'node:net'
 import { dirname } from 'node:path'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
@@ -46,6 +46,8 @@ export interface ServerParts {
   operations?: HttpParts['operations']
   /** Where there are other replicas: the wires to them. */
   peers?: HttpParts['peers']
+  /** Requests wait until this has resolved. */
+  opened?: Promise<void>
   /** The metrics of `GET /metrics`; absent: no such endpoint. */
   metrics?: MetricsText
   /** The console; absent: it is not served. */
@@ -146,9 +148,17 @@ function httpServer(gate: Gate, served: ServerParts, limits: ServerLimits): Retu
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(limits.headers, CHECK_MS),
   }
-  const server = createServer(options, (incoming, outgoing) => {
+  const take = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     watchEnd(incoming, outgoing, parts.patience())
     if (!writeHeaders(gate, incoming, outgoing)) void listener(incoming, outgoing)
+  }
+  let { opened } = served
+  void opened?.then(() => {
+    opened = undefined
+  })
+  const server = createServer(options, (incoming, outgoing) => {
+    if (opened) void opened.then(() => take(incoming, outgoing))
+    else take(incoming, outgoing)
   })
   // Handles an unknown Expect header, which Node would answer by itself.
   server.on('checkExpectation', (incoming, outgoing) => {

@@ -47,9 +47,11 @@ export async function serveCommand(args: string[]): Promise<number> {
   const configured = { codecs: loaded, config: readConfig(loaded, file) }
   const setup = await setUp(configured, { env: process.env, starter: starterProgram() })
   const { config, codecs, gateway, log, metrics, close } = setup
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const address = { ...config.server, ...(port !== undefined && { port }) }
   const parts = {
     engine: gateway.engine,
+    opened,
     codecs: Object.values(codecs),
     version: version(),
     standIns: standInNames,
@@ -59,9 +61,10 @@ export async function serveCommand(args: string[]): Promise<number> {
     ...(config.server.console && { console: consoleOf(config) }),
   }
   const server = await startServer(address, parts)
-  // No other live process listens there. Clients can connect from here on.
+  // No other live process listens there. Clients can connect from here on; they are answered under the lease of that name.
   await gateway.engine.serve(gatewayName(server.url))
   await gateway.engine.replication?.join(config.cluster?.address ?? server.url, parts.version)
+  open()
   for (const other of await otherGateways(config, Number(new URL(server.url).port))) log.warn(other)
   const socket = await listenForStandIns(file, config.server, parts, log)
   // Before the log says that it serves: a reader of the log may stop it at once.

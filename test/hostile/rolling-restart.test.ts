@@ -55,7 +55,7 @@ log: { level: error, pretty: false }
           body: JSON.stringify({ input: text, session: { id: session } }),
         })
         if (response.ok) return ((await response.json()) as { text: string }).text
-        if (response.status !== 503 && response.status !== 429) return `${response.status} ${await response.text()}`
+        if (response.status !== 503) return `${response.status} ${await response.text()}`
       } catch {
         // Nobody listens there now.
       }
