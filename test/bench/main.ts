@@ -16,7 +16,7 @@ import { startPeers } from './peers/index.ts'
 import { median } from './statistics.ts'
 import { markdown, type Results, regressions, rowOf, type Sample, shown } from './table.ts'
 
-const FULL: Amounts = { ms: 700, times: 5, scale: 1 }
+const FULL: Amounts = { ms: 600, times: 5, scale: 1 }
 const QUICK: Amounts = { ms: 200, times: 2, scale: 0.1 }
 /** More of the processors' time than this in others' hands, and figures say more of them than of us. */
 const MOST_LOST = 0.1
