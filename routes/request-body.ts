@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 
 /** Reads the body of a request. */
 export interface BodyReader {
@@ -12,21 +12,22 @@ export interface BodyReader {
 export class RequestBody {
   #kept: string[] | undefined
   #reader: BodyReader | undefined
-  #ended = false
+  #state: 'open' | 'ended' | 'failed' = 'open'
 
-  constructor(incoming: IncomingMessage, keeps: boolean) {
+  constructor(incoming: Readable, keeps: boolean) {
     this.#kept = keeps ? [] : undefined
     incoming.setEncoding('utf8')
     incoming.on('data', (text: string) => this.#push(text))
     incoming.on('end', () => this.#end())
-    incoming.on('error', () => this.#reader?.fail())
+    incoming.on('error', () => this.#fail())
   }
 
   /** Gives it to a reader, instead of the one before: what has come so far, then the rest. */
   readBy(reader: BodyReader): void {
     this.#reader = reader
     for (const text of this.#kept ?? []) reader.push(text)
-    if (this.#ended) reader.end()
+    if (this.#state === 'ended') reader.end()
+    if (this.#state === 'failed') reader.fail()
   }
 
   /** Its reader stays the last one. */
@@ -40,7 +41,12 @@ export class RequestBody {
   }
 
   #end(): void {
-    this.#ended = true
+    this.#state = 'ended'
     this.#reader?.end()
+  }
+
+  #fail(): void {
+    this.#state = 'failed'
+    this.#reader?.fail()
   }
 }
