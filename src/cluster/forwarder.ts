@@ -213,10 +213,9 @@ function passBack(answer: IncomingMessage, outgoing: ServerResponse): void {
 }
 
 function passHead(answer: IncomingMessage, outgoing: ServerResponse): void {
-  const { rawHeaders, statusCode = 502 } = answer
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!
-    if (!OF_HOP.has(name.toLowerCase())) outgoing.setHeader(name, rawHeaders[at + 1]!)
+  const { headersDistinct, statusCode = 502 } = answer
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    if (!OF_HOP.has(name)) outgoing.setHeader(name, values.length === 1 ? values[0]! : values)
   }
   outgoing.writeHead(statusCode)
   outgoing.flushHeaders()
