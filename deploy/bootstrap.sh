@@ -10,10 +10,16 @@ set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'turnpike: %s\n' "$*" >&2; }
 
+# The build, when a source file is newer than it. It replaces the last one as a whole: that may be running.
 build() {
   [ -f dist/turnpike.cjs ] && [ -z "$(find src codecs routes observability console deploy/build.mjs package.json -newer dist/turnpike.cjs -type f | head -n 1)" ] && return
   say 'building'
-  node deploy/build.mjs >&2
+  next=node_modules/.cache/turnpike-dist.$$
+  rm -rf "$next"
+  node deploy/build.mjs "$next/new" >&2
+  [ ! -d dist ] || mv dist "$next/old"
+  mv "$next/new" dist
+  rm -rf "$next"
 }
 if [ "${1-}" = build ]; then
   build
