@@ -9,7 +9,7 @@ describe.skipIf(NO_BROWSER)('the list of turns in Chromium', () => {
 
   test('shows turns as they come, without loading again', async () => {
     await at.opened.go('turns')
-    await at.page.getByText('No turns.').waitFor()
+    await at.page.getByText('No turns yet.').waitFor()
     await at.turn('helper', 'hi', { session: { id: 'first' } })
     await expect.poll(states).toEqual(['completed'])
     await at.turn('hollow', 'hi', { session: { id: 'second' } })
