@@ -49,7 +49,7 @@ export async function writeConfig(args: string[]): Promise<Written | undefined> 
 function report(agents: readonly Found[]): string {
   const rows = agents.map((agent) => {
     const { program, title, version, protocol } = agent
-    const row = `  ${program.padEnd(9)} ${`${title} ${version ?? '(tells no version)'}`.padEnd(30)} protocol ${protocol}\n`
+    const row = `  ${program.padEnd(9)} ${`${title} ${version ?? '(prints no version)'}`.padEnd(30)} protocol ${protocol}\n`
     const needs = [versionProblem(agent, version), loginProblem(agent, process.env)]
     return row + needs.map((need) => (need === undefined ? '' : `            ${need}\n`)).join('')
   })

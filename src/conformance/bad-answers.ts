@@ -152,7 +152,7 @@ export const BAD_ANSWERS: Readonly<Partial<Record<Behaviour, BadAnswer>>> = {
     spoil: text((frame) => withMember(frame, 'x-deep', DEEP_JSON)),
   },
   'unknown-messages-and-fields': {
-    does: 'has members and messages that nobody knows',
+    does: 'has unknown members and messages',
     forms: JSON_ONLY,
     demand: 'advised',
     spoil: (answer) => {
@@ -177,7 +177,7 @@ export const BAD_ANSWERS: Readonly<Partial<Record<Behaviour, BadAnswer>>> = {
     ),
   },
   'frames-after-the-end': {
-    does: 'goes on behind the end of its answer',
+    does: 'goes on after the end of its answer',
     forms: OBJECTS,
     demand: 'advised',
     never: 'late',

@@ -128,7 +128,7 @@ export const BAD_REQUESTS: Readonly<Partial<Record<Behaviour, BadRequest>>> = {
     return withMember(json, name, JSON.stringify(value)) + end
   }),
   'unknown-messages-and-fields': odd(
-    'has members and commands that nobody knows',
+    'has unknown members and commands',
     'advised',
     ({ json, end, unknown }) =>
       (unknown === undefined ? '' : unknown + end) + withMember(json, 'x-new', '{"a":[1]}') + end,
@@ -137,7 +137,7 @@ export const BAD_REQUESTS: Readonly<Partial<Record<Behaviour, BadRequest>>> = {
   'ids-are-empty': named('gives its turn an empty id', ''),
   'ids-are-equal': named('gives two turns the same id', 'same', 'same'),
   'cancels-nothing': {
-    ...wrong('cancels a turn that there is not', 'answer', ({ cancel, end }) => cancel! + end),
+    ...wrong('cancels a turn that does not exist', 'answer', ({ cancel, end }) => cancel! + end),
     applies: ({ turns }) => turns.cancel !== undefined,
   },
 }

@@ -31,7 +31,7 @@ function whyOf(kind: PairLoss['kind'], { client, agent }: Pair, front: Level, ba
   if (sides.length === 0) {
     return kind === 'lost'
       ? 'It is of one protocol, and the other has no place for it.'
-      : 'What holds it is told without it.'
+      : 'What holds it is shown without it.'
   }
   const [first, ...others] = sides
   const who = [`${first![0]!.toUpperCase()}${first!.slice(1)}`, ...others].join(' and ')

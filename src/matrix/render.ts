@@ -12,7 +12,7 @@ type Format = 'text' | 'markdown'
 
 const LEGEND =
   'kept: arrives as it was said, or the gateway itself does it (served). weakened: arrives with less. ' +
-  'lost: does not arrive, and is reported. -: the side that would say it has no word for it.'
+  'lost: does not arrive, and is reported. -: the protocol of the side that would send it does not have it.'
 
 const SUMMARY = 'Clients (rows) with agents (columns): how many things are kept / weakened / lost.'
 

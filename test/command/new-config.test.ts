@@ -52,7 +52,7 @@ describe('turnpike init', () => {
   codex     Codex 0.98.0                   protocol codex
             codex 0.98.0 is older than 0.163, the oldest version that is known to work; type: npm install -g @openai/codex@latest
             no login of codex was found; type: codex login
-  gemini    Gemini CLI (tells no version)  protocol acp
+  gemini    Gemini CLI (prints no version) protocol acp
             no login of gemini was found; type: gemini
   goose     Goose 1.9.3                    protocol acp
             no login of goose was found; type: goose configure

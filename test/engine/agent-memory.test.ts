@@ -75,7 +75,7 @@ describe('a conversation', () => {
       'replay',
       false,
       undefined,
-      ['The agent did not know this session any more: the agent was told the conversation so far.'],
+      ['The agent did not know this session any more: the agent gets the conversation so far.'],
     ],
   ] as const)('that is lost goes on by %s (of its process: %s)', async (restore, ofProcess, why, notices) => {
     const { known } = memory()

@@ -217,7 +217,7 @@ describe('a hosted link', () => {
   const oops = (): never => {
     throw new Error('oops')
   }
-  const WRITING = 'internal: What the agent was to be told could not be written (Error: oops).'
+  const WRITING = 'internal: The command for the agent could not be encoded (Error: oops).'
   const READING = 'internal: What the agent said could not be read (Error: oops).'
 
   test.each([

@@ -426,9 +426,7 @@ describe('a command about a turn', () => {
   test('steers it where its agent can be told', async () => {
     const { turn, told } = commanded()
     const steer = { exchange: 'x', type: 'turn-steer', target, input: [{ type: 'text', text: 'left' }] } as const
-    expect(await told(steer)).toBe(
-      'The agent "plain" cannot be told anything while it works; send it as a turn of its own.',
-    )
+    expect(await told(steer)).toBe('The agent "plain" takes no input while it works; send it as a new turn.')
     const sent: Command[] = []
     turn.link = { ready: true, send: (command: Command) => sent.push(command), pause() {} } as never
     expect(await told(steer)).toBe('done')

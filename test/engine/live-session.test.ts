@@ -217,7 +217,7 @@ describe('a session that its agent has lost', () => {
     const { turn, pool } = lost('replay')
     const events = await turn().ended
     expect(events[0]).toMatchObject({
-      text: 'The process of this session was gone: the agent was told the conversation so far.',
+      text: 'The process of this session was gone: the agent gets the conversation so far.',
     })
     expect(given(events)).toContain('text:before')
     await pool.close(50)

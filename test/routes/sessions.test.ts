@@ -248,7 +248,7 @@ routes:
 
   test.each([
     ['native', undefined],
-    ['patient', 'The agent "patient" cannot be told anything while it works; send it as a turn of its own.'],
+    ['patient', 'The agent "patient" takes no input while it works; send it as a new turn.'],
   ])('is steered by the own word of the native protocol, or the client is told why not: %s', async (agent, refusal) => {
     const client = new StandInClient(gateway.url, 'native', agent, { text: 'wait', session: `told-${agent}` })
     await until(() => gateway.engine.turns.some(({ view }) => view.session === `told-${agent}` && view.seq > 1))

@@ -25,7 +25,7 @@ export class Asks {
     const request = member(json, 'request_id')!
     const asked = readQuestion(value.request, member(json, 'request')!)
     if (!asked || (!turn && asked.question.kind !== 'client')) {
-      const error = asked ? 'No turn is running: nobody can be asked.' : 'The host cannot answer this request.'
+      const error = asked ? 'No turn is running: no client can be asked.' : 'The host cannot answer this request.'
       this.#ports.send(controlResponse(request, { error }))
       return asked ? 'read' : 'misfit'
     }

@@ -28,7 +28,7 @@ export class Asks {
     const known = Object.hasOwn(READERS, method)
     const asked = known && lane ? READERS[method]!(lane, params, paramsOf(line)) : undefined
     if (!known) this.#server.refuse(id, `This client does not support ${method}.`, RPC_CODES.methodNotFound)
-    else if (!lane) this.#server.refuse(id, 'No turn is running: nobody can be asked.')
+    else if (!lane) this.#server.refuse(id, 'No turn is running: no client can be asked.')
     else if (!asked) this.#server.refuse(id, 'The request cannot be read.', RPC_CODES.invalidParams)
     else {
       const ask = askIdOf(id, this.#open)

@@ -150,7 +150,7 @@ export class QwenCodeFront implements FrontLink {
     if (!isRecord(value) || typeof type !== 'string') {
       // What was read before still gets its results.
       const what = value === undefined ? 'it is not JSON' : 'it has no type'
-      this.#fault(`A line on stdin cannot be read: ${what}. Nothing behind it is read.`, 'ends')
+      this.#fault(`A line on stdin cannot be read: ${what}. Nothing after it is read.`, 'ends')
     } else if (type === 'user') this.#user(value, line)
     else if (type === 'control_response') this.#asks.answer(value, line)
     else if (type === 'control_request' && typeof value['request_id'] === 'string' && 'request' in value) {

@@ -45,7 +45,7 @@ export class BackAsks {
   request(subtype: string, line: JsonText, turn: TurnDecoder | undefined): void {
     const request = member(line, 'request_id')!
     if (!turn) {
-      this.#ports.send(responseLine(request, refusal('No turn is running: nobody can be asked.')))
+      this.#ports.send(responseLine(request, refusal('No turn is running: no client can be asked.')))
       return
     }
     const asked = subtype === 'can_use_tool' ? approvalOf(line, turn) : clientQuestion(subtype, line)

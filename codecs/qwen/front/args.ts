@@ -110,7 +110,7 @@ function splitFlag(word: string): string[] {
 function unknownArgument(argument: string): string {
   const name = /^--?[A-Za-z][\w-]*/.exec(argument)?.[0]
   return name === undefined
-    ? 'An argument is no flag: write a prompt behind --prompt.'
+    ? 'An argument is not a flag: write a prompt after --prompt.'
     : `${name} is not known: --help lists the arguments that are.`
 }
 

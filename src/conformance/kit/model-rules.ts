@@ -79,7 +79,7 @@ export function modelRows(api: ModelAnswers) {
       judge: answered,
     },
     '5.unknown-model': {
-      expects: `a model that there is not is refused with ${unknownModel.join(' or ')}`,
+      expects: `an unknown model is refused with ${unknownModel.join(' or ')}`,
       on: ['unknown-model'],
       lenient: true,
       judge: refused(...unknownModel),

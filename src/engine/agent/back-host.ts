@@ -242,8 +242,6 @@ export class BackHost<O = unknown> {
 /** The fault of a codec that throws. */
 function thrown(direction: LossDirection, error: unknown): Fault {
   const what =
-    direction === 'request'
-      ? 'What the agent was to be told could not be written'
-      : 'What the agent said could not be read'
+    direction === 'request' ? 'The command for the agent could not be encoded' : 'What the agent said could not be read'
   return fault('internal', `${what} (${String(error)}).`)
 }

@@ -14,7 +14,7 @@ const UNKNOWN = fault(
 const RUNS = fault('session-busy', 'The turn that this one follows still runs; send this one when it has ended.')
 const NOT_KEPT = fault(
   'session-not-found',
-  'The session has gone on since that turn, and what was said is not kept; send the whole conversation.',
+  'The session has gone on since that turn, and its content is not kept; send the whole conversation.',
 )
 /** A conversation that goes on in another session than the one that its client names. */
 const OTHER_SESSION: Loss = { kind: 'weakened', item: 'session.id', why: 'policy', count: 1 }

@@ -250,7 +250,7 @@ function refusalOf(became: AskAnswered): Fault {
 }
 
 function unsteerable({ agent }: Turn): Fault {
-  const text = `The agent "${agent.name}" cannot be told anything while it works; send it as a turn of its own.`
+  const text = `The agent "${agent.name}" takes no input while it works; send it as a new turn.`
   return fault('invalid-request', text)
 }
 

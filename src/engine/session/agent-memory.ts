@@ -104,7 +104,7 @@ export class AgentMemory {
     const [now, before] = this.#wentOn ? WENT_ON : ofProcess ? GONE : FORGOTTEN
     if (restore === 'fail') return fault('session-not-found', `${now}; begin a new session.`)
     turn.scope.note('session-reset')
-    const told = restore === 'replay' ? 'the agent was told the conversation so far' : 'the agent starts a new session'
+    const told = restore === 'replay' ? 'the agent gets the conversation so far' : 'the agent starts a new session'
     turn.notice('warning', 'session-reset', `${before}: ${told}.`)
     return undefined
   }

@@ -203,7 +203,7 @@ describe('every request is answered', () => {
     const agent = greeted()
     agent.sentNow()
     agent.ask({ subtype: 'can_use_tool', tool_name: 'Bash', input: {} })
-    expect(answered(agent)).toMatchObject([{ subtype: 'error', error: 'No turn is running: nobody can be asked.' }])
+    expect(answered(agent)).toMatchObject([{ subtype: 'error', error: 'No turn is running: no client can be asked.' }])
   })
 
   test('by an error when the answer is of another kind', () => {

@@ -165,7 +165,7 @@ describe('the end', () => {
   ])('%s ends the input, what came before still gets its result', (line, what) => {
     const front = streamClient()
     front.feed(say('hi'), line, say('never read'))
-    const text = `A line on stdin cannot be read: ${what}. Nothing behind it is read.`
+    const text = `A line on stdin cannot be read: ${what}. Nothing after it is read.`
     expect(front.warned).toEqual([text])
     expect(front.exitCode).toBeUndefined()
     front.play(plainTurn('fine'))

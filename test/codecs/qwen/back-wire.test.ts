@@ -651,7 +651,7 @@ describe('questions', () => {
         request_id: 'r',
         response: {
           subtype: 'error',
-          error: { message: 'No turn is running: nobody can be asked.', retryable: false },
+          error: { message: 'No turn is running: no client can be asked.', retryable: false },
         },
       },
     ])

@@ -31,7 +31,7 @@ describe('arguments', () => {
   test.each([
     [['--api-key', 'sk-secret', '--resume'], '--api-key is not known: --help lists the arguments that are.'],
     [['--yolo', ...JSON_ARGS], '--yolo is not known: --help lists the arguments that are.'],
-    [['words'], 'An argument is no flag: write a prompt behind --prompt.'],
+    [['words'], 'An argument is not a flag: write a prompt after --prompt.'],
     [['--resume'], '--resume needs a value.'],
   ])('%j is refused', (argv, why) => {
     const drive = front(argv)

@@ -51,7 +51,7 @@ describe.each(Object.entries(MODELS))('%s', (_name, protocol) => {
     await servesOnly(wrong)
   })
 
-  test('a model that there is not is refused with the names of those there are', async () => {
+  test('an unknown model is refused with the names of those there are', async () => {
     const { message } = await refused(await send(sound('gpt-4o')), 'agent-not-found')
     for (const agent of ['helper', 'coder', 'writer', 'planner']) expect(message).toContain(agent)
     await refused(await send(sound(), {}, `${protocol.path}/nobody`), 'agent-not-found')

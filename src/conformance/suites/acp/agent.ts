@@ -89,7 +89,7 @@ export const agentRules = rulesForAgents('acp', SECTIONS, {
       ),
   },
   '9.parse-error': {
-    expects: 'a line that is no JSON is answered with -32700 and the id null',
+    expects: 'a line that is not JSON is answered with -32700 and the id null',
     on: ['mistakes'],
     lenient: true,
     judge: (run) =>

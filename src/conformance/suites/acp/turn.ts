@@ -95,7 +95,7 @@ export const turnRows = {
     judge: inSession((run) => none(late(run))),
   },
   '5.unknown-session': {
-    expects: 'a prompt for a session that there is not is answered with an error',
+    expects: 'a prompt for an unknown session is answered with an error',
     on: ['mistakes'],
     judge: (run) => fits(answerTo(run, 'x2'), (one) => isObject(one?.['error'])),
   },

@@ -140,7 +140,7 @@ export const agentRules = rulesForAgents('anthropic', SECTIONS, {
       refused(400)(run) ?? fits(objectIn(bodyOf(run), 'error')['type'], (type) => type === 'invalid_request_error'),
   },
   '5.unknown-model': {
-    expects: 'a model that there is not is refused with 404 as not_found_error',
+    expects: 'an unknown model is refused with 404 as not_found_error',
     on: ['unknown-model'],
     needs: ['5.error'],
     lenient: true,

@@ -169,7 +169,7 @@ export const agentRules = rulesForAgents('qwen', SECTIONS, {
       ),
   },
   '10.malformed-line': {
-    expects: 'a line that is no JSON is answered: by a completion with the error in metadata, or by an error object',
+    expects: 'a line that is not JSON is answered: by a completion with the error in metadata, or by an error object',
     on: ['malformed'],
     judge: (run) => {
       const all = objectsOf(run)

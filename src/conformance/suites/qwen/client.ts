@@ -67,7 +67,7 @@ export const clientRules = rulesForClients('qwen', SECTIONS, {
       }),
   },
   '6.unique-prompts': {
-    expects: 'prompt_id tells turns apart: only a tool’s result has the one of another request',
+    expects: 'prompt_id distinguishes turns: only a tool’s result has the one of another request',
     needs: ['8.objects'],
     judge: (run) => {
       const ids = chats(run)

@@ -147,7 +147,7 @@ export const streamRules = rulesForAgents('zene.stream', SECTIONS, {
     },
   },
   '5.malformed-line': {
-    expects: 'a line that is no JSON is answered with an error, and the stream goes on',
+    expects: 'a line that is not JSON is answered with an error, and the stream goes on',
     on: ['malformed'],
     lenient: true,
     judge: (run) =>

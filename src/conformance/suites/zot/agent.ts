@@ -131,7 +131,7 @@ export const agentRules = rulesForAgents('zot', SECTIONS, {
     judge: (run) => expectThat(dataOf(run, 'i1')['pong'] === true, show(responseTo(run, 'i1'))),
   },
   '5.2.state': {
-    expects: 'get_state tells provider, model, cwd (strings), message_count (number) and busy (boolean)',
+    expects: 'get_state has provider, model, cwd (strings), message_count (number) and busy (boolean)',
     on: ['commands'],
     needs: ['5.2.one-response'],
     judge: (run) => {
@@ -158,7 +158,7 @@ export const agentRules = rulesForAgents('zot', SECTIONS, {
       fits(responseTo(run, 'u1'), (response) => response?.['success'] === false && isText(response['error'])),
   },
   '5.malformed-line': {
-    expects: 'a line that is no JSON is answered with success false, and the process goes on',
+    expects: 'a line that is not JSON is answered with success false, and the process goes on',
     on: ['mistakes'],
     needs: ['5.2.one-response'],
     judge: (run) => {

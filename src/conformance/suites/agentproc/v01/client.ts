@@ -63,7 +63,7 @@ export const clientRules = rulesForClients('agentproc-0.1', SECTIONS, {
       }),
   },
   '3.1.resume': {
-    expects: `the next turn of the session has the last id that the agent told (${SESSION})`,
+    expects: `the next turn of the session has the last id that the agent sent (${SESSION})`,
     needs: ['2.1.variables'],
     judge: ({ visits }) => {
       const later = visits.slice(1).map(({ env }) => env['AGENT_SESSION_ID']!)

@@ -96,7 +96,7 @@ const agent = rulesForAgents('agentproc-0.1', SECTIONS, {
     on: ['resume'],
     judge: (run, earlier) =>
       session(earlier) === undefined
-        ? skip('the agent told no session id')
+        ? skip('the agent sent no session id')
         : expectThat(errors(run).length === 0, `AGENT_ERROR:${errors(run)[0]}`),
   },
   '3.2.partial-json': {
@@ -123,7 +123,7 @@ const agent = rulesForAgents('agentproc-0.1', SECTIONS, {
       errors(run).length === 0 ? skip('no error was seen') : expectThat(run.exitCode !== 0, ending(run)),
   },
   '3.3.error-last': {
-    expects: 'one AGENT_ERROR at most, and nothing but a session line behind it',
+    expects: 'at most one AGENT_ERROR, and only a session line after it',
     lenient: true,
     judge: (run) => {
       const at = run.lines.findIndex(({ text }) => text.startsWith('AGENT_ERROR:'))
@@ -141,12 +141,12 @@ const agent = rulesForAgents('agentproc-0.1', SECTIONS, {
       expectThat(!errors(run).some((value) => value.includes('not an error')), 'AGENT_ERROR:"not an error"'),
   },
   '3.sentinel-column': {
-    expects: 'a sentinel begins its line: one behind white space is body text',
+    expects: 'a sentinel begins its line: after white space it is body text',
     on: ['turn', 'one-shot', 'resume', 'big'],
     judge: ({ lines }) =>
       expectThat(
         !lines.filter(isBody).some(({ text }) => PREFIXES.some((prefix) => text.trimStart().startsWith(prefix))),
-        'a sentinel behind white space',
+        'a sentinel after white space',
       ),
   },
   '2.1.big-message': {

@@ -50,7 +50,7 @@ export const clientRules = rulesForClients('agentproc-0.4', SECTIONS, {
       every(saidBy(run, 'turn'), 'turn', ({ protocol_version }) => String(protocol_version).startsWith('0.4')),
   },
   '1.eof': {
-    expects: 'stdin is ended behind the turn, but with `permission` not before the result',
+    expects: 'stdin ends after the turn, but with `permission` not before the result',
     judge: ({ visits }) =>
       every(visits, 'start', ({ heard }) => {
         const isAsking = heard.some((one) => one.is === 'in' && one.line.object?.['permission'] === true)
@@ -60,7 +60,7 @@ export const clientRules = rulesForClients('agentproc-0.4', SECTIONS, {
       }),
   },
   '1.resume': {
-    expects: `the next turn of the session has the id that the agent told (${SESSION})`,
+    expects: `the next turn of the session has the id that the agent sent (${SESSION})`,
     needs: ['1.turn'],
     judge: (run) => {
       const later = saidBy(run, 'turn').slice(1)

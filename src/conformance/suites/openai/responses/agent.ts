@@ -130,7 +130,7 @@ export const agentRules = rulesForAgents('openai-responses', SECTIONS, {
       expectThat(bodyOf(run)['previous_response_id'] === firstId(earlier), `${run.status} ${run.output}`),
   },
   '6.unknown': {
-    expects: 'a previous_response_id that there is not is refused',
+    expects: 'an unknown previous_response_id is refused',
     on: ['unknown-chain'],
     lenient: true,
     judge: refused(),
