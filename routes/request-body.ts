@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream'
-
 /** Reads the body of a request. */
 export interface BodyReader {
   push(text: string): void
@@ -14,7 +12,7 @@ export class RequestBody {
   #reader: BodyReader | undefined
   #state: 'open' | 'ended' | 'failed' = 'open'
 
-  constructor(incoming: Readable, keeps: boolean) {
+  constructor(incoming: NodeJS.ReadableStream, keeps: boolean) {
     this.#kept = keeps ? [] : undefined
     incoming.setEncoding('utf8')
     incoming.on('data', (text: string) => this.#push(text))
