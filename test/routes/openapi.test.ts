@@ -295,8 +295,15 @@ describe('/docs', () => {
     const groups = [...page.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, name]) => name)
     expect(groups).toEqual(document.tags.map(({ name }) => name))
     expect(page).not.toMatch(/<script|style=|https?:\/\/(?!json-schema)/)
+    const links = [...page.matchAll(/ href="#([^"]+)"/g)].map(([, name]) => name!)
+    expect(links.length).toBeGreaterThan(50)
+    expect(links.filter((name) => !page.includes(`<div id="${name}">`))).toEqual([])
     const style = await fetch(`${gateway.url}/docs/style.css`)
     expect([style.headers.get('content-type'), await style.text()]).toEqual(['text/css; charset=utf-8', STYLE])
+  })
+
+  test('shows words between backticks as code', () => {
+    expect(docsPage(document)).toContain('<td><code>respond-async</code> runs the turn in the background.</td>')
   })
 
   test('shows text of descriptions as text', () => {
