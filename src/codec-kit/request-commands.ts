@@ -14,20 +14,24 @@ export interface ParkedAnswer {
   reply: AskReply
 }
 
-/** The end of a request: `answers` are those besides the results of tools in its input. */
+/**
+ * The end of a request: `answers` are those besides the results of tools in its input, `open` the questions that its
+ * conversation ends with besides calls of tools.
+ */
 export interface RequestEnd {
   input: readonly Part[]
   history: readonly Message[]
   answers?: readonly ParkedAnswer[]
+  open?: readonly ParkedCall[]
 }
 
 /**
  * The commands of a request that ends with results of the client's tools, or with input of the user. Results of calls
- * that a parked turn waits for go on with that turn. Any other request begins one (`start`); a turn whose calls it
- * leaves without a result is cancelled before.
+ * that a parked turn waits for go on with that turn. Any other request begins one (`start`); a turn whose calls or
+ * questions it leaves without an answer is cancelled before.
  */
 export function commandsOf(
-  { input, history, answers = [] }: RequestEnd,
+  { input, history, answers = [], open = [] }: RequestEnd,
   exchange: Id,
   start: () => Command,
 ): RequestCommands {
@@ -37,7 +41,7 @@ export function commandsOf(
   if (continuation !== undefined && given.every(({ call }) => call?.continuation === continuation)) {
     return { before: [], command: replyCommand(exchange, continuation, given, others) }
   }
-  return { before: abandoned(history, exchange), command: start() }
+  return { before: abandoned(history, open, exchange), command: start() }
 }
 
 function answerOf({ tool, status, parts }: Part & { type: 'tool-reply' }): ParkedAnswer {
@@ -61,13 +65,11 @@ function replyCommand(
   }
 }
 
-/**
- * Cancels the turn that waits for results of the calls that the last answer ended with, if the request does not bring
- * them.
- */
-function abandoned(history: readonly Message[], exchange: Id): Command[] {
+/** Cancels the turn that waits for answers to what the conversation ends with, if the request does not bring them. */
+function abandoned(history: readonly Message[], open: readonly ParkedCall[], exchange: Id): Command[] {
   const last = history.at(-1)?.parts ?? []
-  const call = last.map((part) => (part.type === 'tool-call' ? parkedCallOf(part.tool) : undefined)).find(Boolean)
+  const calls = last.map((part) => (part.type === 'tool-call' ? parkedCallOf(part.tool) : undefined))
+  const call = [...open, ...calls].find(Boolean)
   if (!call) return []
   return [{ exchange: `${exchange}-cancel`, type: 'turn-cancel', target: { turn: turnOf(call) } }]
 }

@@ -47,9 +47,9 @@ describe('a request in the session of a parked turn', () => {
   const ask: EventOf<'ask'> = { type: 'ask', turn: 't', ask: 'q', question }
 
   test.each([
-    ['ok', ['ask-settled']],
-    ['why?', ['turn-parked']],
-  ])('with the text "%s" gets %j', async (text, types) => {
+    ['ok', ['ask-settled'], []],
+    ['why?', ['turn-parked'], ['turn-start']],
+  ])('with the text "%s" gets %j, and loses %j', async (text, types, lost) => {
     const { turn, run } = plainTurn({ answer: { asks: 'next-request' } })
     turn.link = { send() {}, pause() {} } as never
     if (run.asks.asked(ask)) turn.take(run.asks.shown(ask))
@@ -60,5 +60,6 @@ describe('a request in the session of a parked turn', () => {
     await duplicates.askAgain(turn, entry)
     await Promise.resolve()
     expect([host.types, shared]).toEqual([types, ['answered']])
+    expect(entry.exchange.ownLosses.map(({ item }) => item)).toEqual(lost)
   })
 })

@@ -54,7 +54,10 @@ export class Duplicates {
       ask: first!.ask,
       reply,
     } as const
-    turn.answer(answer, principalOf(client))
+    const became = turn.answer(answer, principalOf(client))
+    // What it says is no answer, and nobody else is told it.
+    if (typeof became === 'object')
+      exchange.lost({ kind: 'dropped', item: 'turn-start', why: 'policy', count: 1 }, 'request')
   }
 
   async #join(turn: Turn, { client, exchange }: Entry): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ParkedAnswer, parkedCallOf } from '../../../../src/codec-kit/index.ts'
+import { type ParkedAnswer, type ParkedCall, parkedCallOf } from '../../../../src/codec-kit/index.ts'
 import {
   type ClientTool,
   elements,
@@ -18,6 +18,8 @@ export interface Input {
   said: readonly { role: Role; parts: readonly Part[] }[]
   /** Answers to approvals of a parked turn, behind the last answer of the model. */
   answers: readonly ParkedAnswer[]
+  /** The approvals that were asked for behind it. */
+  open: readonly ParkedCall[]
   tools: readonly ClientTool[]
   /** The turn of the last item that was only named. */
   after: Id | undefined
@@ -36,6 +38,7 @@ export function readInput(json: JsonText): Input | Fault {
   const input = {
     said: [] as { role: Role; parts: Part[] }[],
     answers: [] as ParkedAnswer[],
+    open: [] as ParkedCall[],
     tools: [] as ClientTool[],
   }
   const placed: Placed[] = []
@@ -50,8 +53,11 @@ export function readInput(json: JsonText): Input | Fault {
       case 'said':
         input.said.push(item)
         // What came before an answer of the model belongs to the conversation that it is part of.
-        if (item.role === 'assistant') input.answers = []
+        if (item.role === 'assistant') Object.assign(input, { answers: [], open: [] })
         placed.push({ role: item.role, raw })
+        break
+      case 'question':
+        input.open.push(item.call)
         break
       case 'answer':
         input.answers.push(item.answer)
@@ -67,7 +73,7 @@ export function readInput(json: JsonText): Input | Fault {
       case 'reference':
         after = turnOfItem(item.id)
         if (after === undefined) return unknownItem(item.id, at)
-        input.answers = []
+        Object.assign(input, { answers: [], open: [] })
         // Each request says its system prompt, so an earlier one is not repeated.
         input.said = input.said.filter(({ role }) => role === 'system')
         placed.splice(0, placed.length, ...placed.filter(({ role }) => role === 'system'))

@@ -1,4 +1,4 @@
-import { flatToolName, type ParkedAnswer } from '../../../../src/codec-kit/index.ts'
+import { flatToolName, type ParkedAnswer, type ParkedCall } from '../../../../src/codec-kit/index.ts'
 import {
   elements,
   isRecord,
@@ -26,6 +26,8 @@ export type ReadItem =
   | { kind: 'reference'; id: string }
   /** Further tools of the client, raw. */
   | { kind: 'tools'; json: JsonText }
+  /** A question of the agent. */
+  | { kind: 'question'; call: ParkedCall }
   /** The gateway knows everything in it already. */
   | { kind: 'nothing' }
   /** `member` is the path of the member at fault within the item. */
@@ -50,7 +52,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   custom_tool_call_output: readOutput,
   reasoning: readReasoning,
   mcp_call: readOwnCall,
-  mcp_approval_request: () => ({ kind: 'nothing' }),
+  mcp_approval_request: ({ id }) => {
+    const asked = typeof id === 'string' ? approvalOf(id) : undefined
+    return asked ? { kind: 'question', call: asked.call } : { kind: 'nothing' }
+  },
   mcp_list_tools: () => ({ kind: 'nothing' }),
   mcp_approval_response: readApproval,
   item_reference: ({ id }) =>

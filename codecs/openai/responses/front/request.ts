@@ -8,6 +8,7 @@ import {
   maybe,
   number,
   type ParkedAnswer,
+  type ParkedCall,
   type StartRequest,
   text,
   wrongMember,
@@ -39,6 +40,8 @@ import { choice, tool, toolChoiceOf, toolsOf } from './tools.ts'
 export interface ResponsesRequest extends StartRequest {
   /** Answers to approvals of a parked turn. */
   answers: readonly ParkedAnswer[]
+  /** The approvals that its conversation ends with. */
+  open: readonly ParkedCall[]
   streams: boolean
   /** The turn goes on without its client. */
   background: boolean
@@ -103,6 +106,7 @@ export function readRequest(body: string): ResponsesRequest | Fault {
     user: userOf(read),
     ...conversation(messages),
     answers: input.answers,
+    open: input.open,
     after,
     options: optionsOf(read, body, ofModel, promptOf(read, messages)),
     tools: [...toolsOf(member(body, 'tools')), ...input.tools],

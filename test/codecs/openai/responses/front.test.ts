@@ -932,6 +932,25 @@ describe('a turn that asks', () => {
     expect(known.commands).toMatchObject([{ type: 'turn-start', after: 't1' }])
   })
 
+  test('is given up by a request that says something else', () => {
+    const drive = hi()
+    drive.play([STARTED, approval(OPTIONS)])
+    const asked = responseOf(drive).output[0]
+    const user = { role: 'user', content: 'hi' }
+    const foreign = { type: 'mcp_approval_request', id: 'mcpr_theirs' }
+    expect(ask({ input: [user, asked, user] }).commands).toMatchObject([
+      { type: 'turn-cancel', target: { turn: 't1' } },
+      { type: 'turn-start' },
+    ])
+    for (const input of [
+      [asked, { role: 'assistant', content: 'Done.' }, user],
+      [foreign, user],
+      [{ type: 'mcp_approval_request' }, user],
+    ]) {
+      expect(ask({ input }).commands.map(({ type }) => type)).toEqual(['turn-start'])
+    }
+  })
+
   test('is refused with answers or results of another response', () => {
     const one = { type: 'mcp_approval_response', approval_request_id: 'mcpr_t1_dx_n0_oa_ob', approve: true }
     const other = { ...one, approval_request_id: 'mcpr_t2_dx_n0_oa_ob' }
