@@ -27,8 +27,9 @@ export interface OfferedCommand {
 }
 
 /**
- * The settings and commands that an agent offers in a session: answer data of `query offers`, and the JSON of
- * `session-changed`, which has the members that have changed. A list is always whole.
+ * The settings and commands that an agent offers in a session: answer data of `query offers`, of `config-set` where the
+ * agent says what it offers then, and the JSON of `session-changed`, which has the members that have changed. A list is
+ * always whole.
  */
 export interface Offers {
   /** The name of the session. */

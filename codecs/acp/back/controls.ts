@@ -65,7 +65,7 @@ export class Controls {
     if (this.#session.id === undefined) {
       this.#changes.pend(command)
       this.#reply(command, {})
-    } else this.#changes.set(command, (why) => this.#reply(command, why ? { fault: why } : {}))
+    } else this.#changes.set(command, (why) => this.#reply(command, why ? { fault: why } : this.#offers()))
   }
 
   /** The agent announces its offers with its session. */
@@ -73,11 +73,21 @@ export class Controls {
     this.#connection.handshake.whenDone(() => {
       const place = this.#session.place ?? placeOf(this.#connection, {}, () => {})
       this.#session.ensure({ bound: command.session?.bound, place }, (why) => {
-        const { offers, models } = this.#session.settings
         if (why) this.#reply(command, { fault: why })
-        else this.#reply(command, { data: JSON.stringify(command.what === 'models' ? { models } : offers) })
+        else this.#changes.settle((refused) => this.#answer(command, refused))
       })
     })
+  }
+
+  /** Answers a question about a session that is set as it is configured; one that could not be is told to its first turn. */
+  #answer(command: CommandOf<'query'>, refused: Fault | undefined): void {
+    this.#session.isNew ||= refused !== undefined
+    const { models } = this.#session.settings
+    this.#reply(command, command.what === 'models' ? { data: JSON.stringify({ models }) } : this.#offers())
+  }
+
+  #offers(): { data: string } {
+    return { data: JSON.stringify(this.#session.settings.offers) }
   }
 
   #reply({ exchange }: Control, answer: { data?: string; fault?: Fault }): void {

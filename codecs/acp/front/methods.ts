@@ -7,12 +7,13 @@ import { unknownExt } from '../wire.ts'
 import type { Client } from './client.ts'
 import { dataOf, type Gateway } from './gateway.ts'
 import { initialized, showsOf } from './initialize.ts'
+import { readOffers } from './offers.ts'
 import type { Prompts } from './prompts.ts'
 import type { Request, Requests } from './requests.ts'
 import * as schemas from './schema.ts'
 import type { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
-import { MODEL, mistakeIn, optionsJson, setValue } from './settings.ts'
+import { changeOffers, MODEL, mistakeIn, optionsJson, setValue } from './settings.ts'
 
 /** The members of a prompt's parameters that are read. */
 const PROMPT: ReadonlySet<string> = new Set(['sessionId', 'prompt'])
@@ -132,10 +133,8 @@ export class Methods {
         this.#parts.requests.refuse(request, `There is no mode "${mode}" in this session.`)
         return
       }
-      this.#set(request, session, { mode }, () => {
-        session.offers = { ...session.offers, mode }
-        return '{}'
-      })
+      const set = (): void => changeOffers(session, { mode })
+      this.#set(request, session, { mode }, set, () => '{}')
     })
   }
 
@@ -147,10 +146,9 @@ export class Methods {
         return
       }
       const isModel = session.hasModels && id === MODEL
-      this.#set(request, session, isModel ? { model: String(value) } : { option: { id, value } }, () => {
-        setValue(session, id, value)
-        return `{"configOptions":${optionsJson(session, this.#parts.client)}}`
-      })
+      const setting = isModel ? { model: String(value) } : { option: { id, value } }
+      const set = (): void => setValue(session, id, value)
+      this.#set(request, session, setting, set, () => `{"configOptions":${optionsJson(session, this.#parts.client)}}`)
     })
   }
 
@@ -158,12 +156,19 @@ export class Methods {
     request: Request,
     session: Session,
     setting: { mode?: string; model?: string; option?: { id: string; value: string | boolean } },
-    done: () => JsonText,
+    set: () => void,
+    answer: () => JsonText,
   ): void {
     const { gateway, requests } = this.#parts
     gateway.ask({ type: 'config-set', ...setting }, session.id, (reply) => {
-      if ('fault' in reply) requests.fail(request, reply.fault)
-      else requests.answer(request, done())
+      if ('fault' in reply) {
+        requests.fail(request, reply.fault)
+        return
+      }
+      set()
+      // One setting may change what others there are.
+      changeOffers(session, readOffers(dataOf(reply)))
+      requests.answer(request, answer())
     })
   }
 

@@ -116,6 +116,17 @@ describe('a session whose agent offers settings', () => {
     expect(set('odd', 7)?.error).toMatchObject({ code: -32602 })
   })
 
+  test('has the options that the agent names once one is set', () => {
+    const { editor, sessionId } = opened({ 'query.offers': OFFERS })
+    const only = [{ id: 'tone', type: 'select', value: 'b', choices: [{ value: 'b' }] }]
+    editor.answers['config-set'] = { options: only }
+    const set = editor.ask('session/set_config_option', { sessionId, configId: 'effort', value: 'high' })
+    expect(set?.result).toMatchObject({ configOptions: [{ id: 'tone', currentValue: 'b' }] })
+    expect(set?.result?.['configOptions']).toHaveLength(1)
+    const gone = editor.ask('session/set_config_option', { sessionId, configId: 'effort', value: 'high' })
+    expect(gone?.error).toMatchObject({ message: 'There is no option "effort" in this session.' })
+  })
+
   test('says what the agent changes while a turn runs', () => {
     const { editor, sessionId } = opened({ 'query.offers': OFFERS })
     const turn = editor.prompt(sessionId)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AcpMultiplexer } from '../../../codecs/acp/back/multiplexer.ts'
+import { codec } from '../../../codecs/acp/index.ts'
 import { frameText } from '../../../src/contract/index.ts'
 import { requestLine, textLine, updateLine } from './kit.ts'
 
@@ -11,7 +11,7 @@ const ABLE = { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { c
 function multiplexed() {
   const process: unknown[] = []
   const links = new Map<number, unknown[]>()
-  const it = new AcpMultiplexer({
+  const it = codec.dialects['v1']!.back!.multiplex!({
     toProcess: (frame) => void process.push(JSON.parse(frameText(frame))),
     toLink: (link, frame) => {
       const text = frameText(frame)

@@ -488,7 +488,32 @@ describe('settings', () => {
     expect(last(drive, method).params).toEqual(params)
     expect(replies(drive)).toEqual([])
     answer(drive, method, { configOptions: OPTION.configOptions })
-    expect(replies(drive)).toEqual([{ turn: null, type: 'command-reply', exchange: 'c' }])
+    const [reply] = replies(drive)
+    expect(reply).toMatchObject({ turn: null, type: 'command-reply', exchange: 'c' })
+    query(drive, 'offers')
+    expect(JSON.parse(reply!.data!)).toEqual(JSON.parse(replies(drive).at(-1)!.data!))
+  })
+
+  test('are those of the configuration when somebody asks what there is', () => {
+    const drive = greeted({ options: { mode: 'plan' } })
+    query(drive, 'offers')
+    answer(drive, 'session/new', { sessionId: 'S', ...MODES })
+    expect(replies(drive)).toEqual([])
+    answer(drive, 'session/set_mode')
+    expect(JSON.parse(replies(drive)[0]!.data!)).toMatchObject({ mode: 'plan' })
+    drive.start('Hi')
+    expect(methods(drive).slice(1)).toEqual(['session/new', 'session/set_mode', 'session/prompt'])
+  })
+
+  test('that the agent refuses then fail the turn, and no question', () => {
+    const drive = greeted({ options: { mode: 'plan' } })
+    query(drive, 'offers')
+    answer(drive, 'session/new', { sessionId: 'S', ...MODES })
+    refuse(drive, 'session/set_mode', { code: -32603, message: 'no' })
+    expect(JSON.parse(replies(drive)[0]!.data!)).toMatchObject({ mode: 'default' })
+    drive.start('Hi')
+    refuse(drive, 'session/set_mode', { code: -32603, message: 'still no' })
+    expect(drive.events.at(-1)).toMatchObject({ type: 'turn-end', fault: { message: 'still no' } })
   })
 
   test('a mode that is a config option too has its value in both places', () => {
