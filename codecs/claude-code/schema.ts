@@ -129,5 +129,16 @@ export const Questions = v.looseObject({
 /** The request `elicitation`: a question of an MCP server. */
 export const Elicitation = v.looseObject({ message: v.string(), url: v.optional(v.string()) })
 
+const text = v.optional(v.fallback(v.optional(v.string()), undefined))
+
+/** A model that the agent can be set to. */
+export const Model = v.looseObject({ value: v.string(), displayName: text, description: text })
+
+/** A slash command of the agent. */
+export const Command = v.looseObject({ name: v.string(), description: text, argumentHint: text })
+
+const list = v.optional(v.fallback(v.optional(v.array(v.unknown())), undefined))
+
 /** The answer to `initialize`. */
-export const Greeting = v.looseObject({ models: v.optional(v.array(v.looseObject({ value: v.string() }))) })
+export const Greeting = v.fallback(v.looseObject({ models: list, commands: list, current_permission_mode: text }), {})
+export type Greeting = v.InferOutput<typeof Greeting>

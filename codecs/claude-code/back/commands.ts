@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import type { ControlReply } from '../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../src/contract/index.ts'
-import { type CommandOf, type Fault, fault, type JsonText, parse, quote, replyData } from '../../../src/model/index.ts'
+import { type CommandOf, type Fault, fault, type JsonText, quote, replyData } from '../../../src/model/index.ts'
 import { Greeting } from '../schema.ts'
+import { MODEL, modelsOf, offersOf } from './offers.ts'
 import type { ClaudeProcess } from './process.ts'
 
 type Outside = CommandOf<'config-set'> | CommandOf<'query'>
@@ -19,23 +20,27 @@ export function runCommand(command: Outside, process: ClaudeProcess, ports: Back
   })
 }
 
-/** The models of the handshake. */
-function query({ what }: CommandOf<'query'>, { greeting }: ClaudeProcess): { data?: JsonText; fault?: Fault } {
-  const { success, output } = v.safeParse(Greeting, parse(greeting))
-  if (what !== 'models' || !success || !output.models) {
-    const text = `An agent of the protocol claude-code cannot answer the query "${what}".`
-    return { fault: fault('invalid-request', text) }
-  }
-  return { data: replyData({ models: output.models.map(({ value }) => ({ id: value })) }) }
+/** The models of the handshake, or all that the agent offers. */
+function query(
+  { what }: CommandOf<'query'>,
+  { greeting, mode, model }: ClaudeProcess,
+): { data?: JsonText; fault?: Fault } {
+  const about = v.parse(Greeting, JSON.parse(greeting))
+  if (what === 'offers') return { data: replyData(offersOf(about, { mode, model: model.own })) }
+  if (what === 'models' && about.models)
+    return { data: replyData({ models: modelsOf(about).map(({ value: id }) => ({ id })) }) }
+  const text = `An agent of the protocol claude-code cannot answer the query "${what}".`
+  return { fault: fault('invalid-request', text) }
 }
 
 /** Sets the model and the permission mode of the session. */
 function configure(
-  { model, mode, effort, option }: CommandOf<'config-set'>,
+  { model: named, mode, effort, option }: CommandOf<'config-set'>,
   process: ClaudeProcess,
   done: (answer: { fault?: Fault }) => void,
 ): void {
-  if (effort !== undefined || option !== undefined) {
+  const model = option?.id === MODEL ? String(option.value) : named
+  if (effort !== undefined || (option !== undefined && option.id !== MODEL)) {
     const text = 'An agent of the protocol claude-code can be set to a model and a mode only.'
     done({ fault: fault('invalid-request', text) })
     return
@@ -45,6 +50,7 @@ function configure(
     else done({ fault: reply ? fault('invalid-request', reply.error) : (process.dead ?? GONE) })
   }
   const setModel = (): void => {
+    process.mode = mode ?? process.mode
     if (model === undefined) done({})
     else {
       const kept = (): void => {

@@ -31,6 +31,8 @@ export class ClaudeProcess extends StreamJsonProcess {
   greeting: JsonText = '{}'
   /** The model that the process is set to, and the one that it began with. */
   readonly model: { own: string | undefined; now: string | undefined } = { own: undefined, now: undefined }
+  /** The permission mode that it was set to. */
+  mode: string | undefined
   readonly usage = new ProcessUsage()
   readonly #configuredModel: string | undefined
   readonly #ports: BackPorts
@@ -45,6 +47,7 @@ export class ClaudeProcess extends StreamJsonProcess {
     this.usage.reset()
     this.model.own = this.#configuredModel
     this.model.now = this.#configuredModel
+    this.mode = undefined
   }
 
   protected greeted(answer: JsonText): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { codec } from '../../../codecs/claude-code/index.ts'
+import type { Offers } from '../../../src/model/index.ts'
 import { driveBack } from '../../kit/drive.ts'
 import { type Claude, claude, greeted, running } from './kit.ts'
 
@@ -275,6 +276,57 @@ describe('commands outside of turns', () => {
     agent.link.encode({ type: 'config-set', exchange: 'c1', model: 'haiku' })
     agent.start('hi', { turn: 't2', session: { id: 's1', bound: 'other' } })
     expect(reply(agent)).toMatchObject({ exchange: 'c1', fault: { code: 'agent-crashed' } })
+  })
+
+  const MODELS = [{ value: 'default', displayName: 'Default', description: 'The best' }, { value: 'haiku' }]
+  const offers = (agent: Claude): Offers => {
+    agent.link.encode({ type: 'query', exchange: 'o', what: 'offers' })
+    const event = agent.events.at(-1)
+    return JSON.parse((event?.type === 'command-reply' && event.data) || '{}')
+  }
+
+  test('ask for what the agent offers: modes, its model and its commands', () => {
+    const agent = claude()
+    const commands = [{ name: 'init', description: 'Begins', argumentHint: '[folder]' }, { name: 'compact' }, 7]
+    agent.answer('initialize', { models: [...MODELS, 'odd'], commands, current_permission_mode: 'plan' })
+    expect(offers(agent)).toEqual({
+      mode: 'plan',
+      modes: [
+        { id: 'default', name: 'Default', description: 'Asks before it edits files and runs commands' },
+        { id: 'acceptEdits', name: 'Accept edits', description: 'Edits files without asking' },
+        { id: 'plan', name: 'Plan', description: 'Reads and plans, and changes nothing' },
+      ],
+      options: [
+        {
+          id: 'model',
+          name: 'Model',
+          category: 'model',
+          type: 'select',
+          value: 'default',
+          choices: [{ value: 'default', name: 'Default', description: 'The best' }, { value: 'haiku' }],
+        },
+      ],
+      commands: [{ name: 'init', description: 'Begins', hint: '[folder]' }, { name: 'compact' }],
+    })
+    agent.link.encode({ type: 'config-set', exchange: 'c', mode: 'default', option: { id: 'model', value: 'haiku' } })
+    agent.answer('set_permission_mode')
+    agent.answer('set_model')
+    expect(offers(agent)).toMatchObject({ mode: 'default', options: [{ value: 'haiku' }] })
+  })
+
+  test.each([[{}], [7], [{ models: 7, commands: {}, current_permission_mode: 7 }]])(
+    'offer little where the agent says little: %j',
+    (greeting) => {
+      const agent = claude()
+      agent.answer('initialize', greeting as object)
+      expect(offers(agent)).toMatchObject({ mode: 'default', options: [], commands: [] })
+    },
+  )
+
+  test('offer the mode that the agent is in', () => {
+    const agent = claude()
+    agent.answer('initialize', { current_permission_mode: 'auto' })
+    expect(offers(agent)).toMatchObject({ mode: 'auto', modes: [{}, {}, {}, { id: 'auto' }] })
   })
 
   test('ask for the models of the greeting', () => {
