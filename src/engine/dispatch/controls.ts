@@ -16,6 +16,7 @@ import type { ClientLink, Exchange } from '../client/index.ts'
 import type { AgentSettings } from '../common/index.ts'
 import type { LiveSession, LiveTurns, Sessions, Watches } from '../session/index.ts'
 import type { InOrder } from './in-order.ts'
+import { offersAsSet } from './offers-as-set.ts'
 import { type ControlCommand, type ControlContext, isBusy, OwnControls, type Subject } from './own-controls.ts'
 import { BUSY, SessionChanges } from './session-changes.ts'
 
@@ -121,7 +122,7 @@ export class Controls {
       live.link?.send(wordedFor(command, live))
     }
     if (command.type !== 'query' || !isOfAgent(command, context.agent, record)) return undefined
-    return this.#askAgent(command, context)
+    return this.#askAgent(command, context, record)
   }
 
   /** Gives the command to the session's live agent, whose answer is put in the client's words. */
@@ -136,14 +137,20 @@ export class Controls {
   }
 
   /** Asks any process of the agent, without the session, which it does not know. */
-  async #askAgent(command: CommandOf<'query'>, context: ControlContext): Promise<Answered | undefined> {
+  async #askAgent(
+    command: CommandOf<'query'>,
+    context: ControlContext,
+    record: SessionRecord | undefined,
+  ): Promise<Answered | undefined> {
     const { session: _, ...question } = command
     const other = command.what === 'models' ? this.#sessions.live.idleOf(context.agent) : undefined
     if (other && canTake(other, question)) return this.#handOver(question, context, other)
     // Nobody else knows what it offers: it has the time that it may take to start.
     const timeMs = command.what === 'offers' ? context.agent.limits.start : ANSWER_MS
     const reply = await this.#sessions.ask(context.agent, question, timeMs)
-    return reply && !reply.fault ? inClientsWords(reply, command) : undefined
+    if (!reply || reply.fault) return undefined
+    if (command.what !== 'offers' || reply.data === undefined) return inClientsWords(reply, command)
+    return { ...reply, data: offersAsSet(reply.data, record?.settings) }
   }
 }
 
