@@ -12,3 +12,8 @@ export function partLoss(report: Report): LostPart {
     else report(field === undefined ? dropped(`part.${part.type}`) : weakened(`part.${part.type}`, field))
   }
 }
+
+/** True for a list that has something in it. */
+export function isFilled(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0
+}

@@ -284,6 +284,19 @@ describe('an answer', () => {
     expect(eventsOf(drive, 'usage')).toMatchObject([{ usage: { input: 3, output: 1 } }])
   })
 
+  test('reports what has no place: probabilities, annotations, sound', () => {
+    const drive = serve()
+    const lost = { content: 'Hi', audio: { data: 'QUJD' }, annotations: [{ type: 'url_citation' }] }
+    drive.feed({ data: json({ choices: [{ index: 0, delta: lost, logprobs: { content: [] } }] }) })
+    say(drive, { content: '.', audio: null, annotations: [] })
+    finish(drive)
+    expect(drive.losses.map(({ item, field }) => [item, field])).toEqual([
+      ['ext', 'logprobs'],
+      ['part.audio', undefined],
+      ['ext', 'annotations'],
+    ])
+  })
+
   test('may be a refusal', () => {
     const drive = serve()
     say(drive, { refusal: 'No.' })

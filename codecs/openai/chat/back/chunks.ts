@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { dropped } from '../../../../src/codec-kit/index.ts'
 import { elements, type JsonText, member, parseObject, type Usage } from '../../../../src/model/index.ts'
-import type { Report } from '../../part-loss.ts'
+import { isFilled, type Report } from '../../part-loss.ts'
 import { readUsage } from '../usage.ts'
 
 /** A piece of a tool call. The first one has its id and name; some servers leave out the id, or the index. */
@@ -69,6 +70,9 @@ export function readChunk(data: string, report: Report): Said | undefined {
   const [choice] = choices ?? []
   const usage = readUsage(outer ?? choice?.usage ?? groq?.usage, report)
   const delta = choice?.delta ?? choice?.message ?? {}
+  if (choice?.['logprobs'] != null) report(dropped('ext', 'logprobs'))
+  if (delta['audio'] != null) report(dropped('part.audio'))
+  if (isFilled(delta['annotations'])) report(dropped('ext', 'annotations'))
   const text = textOf(delta.content)
   const reasoning = delta.reasoning_content ?? delta.reasoning ?? thinkingOf(delta.content)
   return {

@@ -1,4 +1,4 @@
-import { flatToolName, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
+import { dropped, flatToolName, type ModelAnswer, type ModelCall } from '../../../../src/codec-kit/index.ts'
 import type { BackPorts } from '../../../../src/contract/index.ts'
 import {
   elements,
@@ -16,6 +16,7 @@ import {
   type Usage,
 } from '../../../../src/model/index.ts'
 import { faultOfError } from '../../errors.ts'
+import { isFilled } from '../../part-loss.ts'
 import { PROTOCOL } from '../../wire.ts'
 import { stopOfIncomplete } from '../stops.ts'
 import type { DeclaredTools } from '../tools.ts'
@@ -130,9 +131,16 @@ export class ResponseAnswer implements ModelAnswer {
     else if (item.type !== 'reasoning') this.#provider.begin(at, item)
   }
 
+  #message(at: number, item: Item): void {
+    this.#speech.message(at, item)
+    for (const part of item.content ?? []) {
+      for (const what of ['annotations', 'logprobs']) if (isFilled(part[what])) this.#report(dropped('ext', what))
+    }
+  }
+
   #done(at: number, item: Item, json: JsonText): void {
     this.#items.set(at, json)
-    if (item.type === 'message') this.#speech.message(at, item)
+    if (item.type === 'message') this.#message(at, item)
     else if (item.type === 'reasoning') this.#speech.reasoned(at, item)
     else if (isCall(item)) this.#call(at, item, item.arguments ?? item.input ?? '')
     else this.#provider.done(at, item, json)

@@ -327,6 +327,21 @@ describe('an answer', () => {
     ])
   })
 
+  test('reports annotations and probabilities, which have no place', () => {
+    const part = {
+      type: 'output_text',
+      text: 'Hi',
+      annotations: [{ type: 'url_citation' }],
+      logprobs: [{ token: 'Hi' }],
+    }
+    const drive = serve()
+    say(drive, completed({ output: [{ ...MESSAGE, content: [part, { ...part, annotations: [], logprobs: [] }] }] }))
+    expect(drive.losses.map(({ item, field }) => [item, field])).toEqual([
+      ['ext', 'annotations'],
+      ['ext', 'logprobs'],
+    ])
+  })
+
   test('may come in one piece, or only with its end', () => {
     const output = [
       {
