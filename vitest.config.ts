@@ -37,6 +37,9 @@ const PURE = ['codec-kit', 'codecs', 'config', 'conformance', 'framing', 'model'
 /** The program that many tests start. */
 const BUILD = 'test/kit/build.ts'
 
+/** Holds every answer that a test fetches against the description of the API. */
+const DESCRIBED = process.env['TURNPIKE_TEST_OPENAPI'] === '1' ? ['test/kit/described-answers.ts'] : []
+
 const everything: TestProjectInlineConfiguration = {
   extends: true,
   test: {
@@ -44,6 +47,7 @@ const everything: TestProjectInlineConfiguration = {
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...ONLY_ON_POSTGRES, ...PURE],
     globalSetup: BUILD,
+    setupFiles: DESCRIBED,
   },
 }
 const shared: TestProjectInlineConfiguration = {

@@ -77,7 +77,11 @@ function read(id: string, summary: string, schema: JsonSchema, refused = REFUSED
 }
 
 function page(id: string, summary: string, type: string): Operation {
-  return { id, summary, answers: { 200: { description: 'The text.', bodies: { [type]: { schema: text } } } } }
+  return {
+    id,
+    summary,
+    answers: { 200: { description: 'The text.', bodies: { [type]: { schema: text } } }, ...REFUSED },
+  }
 }
 
 function done(id: string, summary: string, request?: Operation['request']): Operation {
@@ -162,7 +166,7 @@ export const operations: Operations = {
         },
         ['kept', 'clientProtocol', 'client', 'agent'],
       ),
-      failures(refTo('Failure'), 401, 403, 404, 429),
+      { ...REFUSED, ...failures(refTo('Failure'), 404), default: REFUSED['default']! },
     ),
     'GET /metrics': page('getMetrics', 'The metrics, for Prometheus.', 'text/plain'),
     'POST /v1/stdio/:protocol': {
