@@ -69,6 +69,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
     ],
   },
   'query.offers': { modes: [{ id: 'plan' }] },
+  'query.agents': { agents: [] },
   'query.session': { id: 'g1', messages: [] },
   'query.input': { messages: [] },
   'query.hints': { suggestions: [] },

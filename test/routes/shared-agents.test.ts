@@ -6,6 +6,9 @@ const AGENT = new URL('../kit/agents/acp-many.mjs', import.meta.url).pathname
 const agent = (pool: string): string =>
   `{ protocol: acp, command: ${process.execPath}, args: [${AGENT}], pool: ${pool}, limits: { grace: 200ms } }`
 
+/** An agent that speaks another version. */
+const NEWER = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}'; cat`
+
 interface Answer {
   turn: string
   text: string
@@ -24,6 +27,8 @@ agents:
   dies: ${agent('{ max: 1, sessions: 4 }')}
   stuck: ${agent('{ max: 2, sessions: 4 }')}
   full: ${agent('{ max: 1, sessions: 2 }')}
+  exits: { protocol: acp, command: sh, args: ["-c", "exit 4"], pool: { max: 1, sessions: 2 } }
+  newer: { protocol: acp, command: sh, args: ["-c", ${JSON.stringify(NEWER)}], pool: { max: 1, sessions: 2 } }
 `)
   })
   afterAll(() => gateway.close())
@@ -123,6 +128,14 @@ agents:
     expect((await ask('one', 'f', `mix ${theirs}`)).text).toBe('mixed')
     other.cancel()
     expect((await where('one', 'f'))[1]).toBe(name)
+  })
+
+  test.each([
+    ['exits', 'agent-unavailable'],
+    ['newer', 'unsupported-version'],
+  ])('that never gets ready fails every turn: %s', async (name, code) => {
+    const answers = await Promise.all(['a', 'b', 'c'].map((session) => ask(name, session, 'pid')))
+    expect(answers.map(({ fault }) => fault?.code)).toEqual([code, code, code])
   })
 
   test('has one session for one client, whatever it calls them', async () => {
