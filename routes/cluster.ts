@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
+import type { Observer } from '../src/engine/index.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
-import { isFromPeer } from './peers.ts'
+import { askedFor, INSIGHT_PATH, isFromPeer } from './peers.ts'
 import { forAdmins } from './refuse.ts'
 
 /** Mounts what operators and other replicas ask of a gateway: to take no more turns, which one it is, and to give up a session. */
@@ -16,6 +17,10 @@ export function mountCluster(app: Hono<HttpEnv>, parts: HttpParts): void {
   app.post('/v1/cluster/replicas/:owner', (c) => {
     if (!peers || !isFromPeer(peers, c.env.incoming)) return c.body(null, 401)
     return c.body(null, engine.replication?.replicas.owner === c.req.param('owner') ? 204 : 421)
+  })
+  app.post(INSIGHT_PATH, (c) => {
+    const observer = peers && askedFor(peers, c.env.incoming)
+    return observer === undefined ? c.body(null, 401) : c.json(engine.insight.share(JSON.parse(observer) as Observer))
   })
   app.post('/v1/cluster/sessions/:id/hand-over', async (c) => {
     if (!peers || !isFromPeer(peers, c.env.incoming)) return c.notFound()

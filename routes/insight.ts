@@ -1,7 +1,8 @@
 import type { Hono } from 'hono'
-import type { Observer } from '../src/engine/index.ts'
+import type { InsightShare, Observer } from '../src/engine/index.ts'
 import type { Caller } from './keys.ts'
 import type { HttpEnv, HttpParts } from './parts.ts'
+import { INSIGHT_PATH } from './peers.ts'
 import { admitted } from './refuse.ts'
 
 /** Mounts the endpoints that tell how the gateway is doing, as far as a client may see it. */
@@ -9,16 +10,39 @@ export function mountInsight(app: Hono<HttpEnv>, parts: HttpParts): void {
   const { insight } = parts.engine
   app.get(
     '/v1/agents',
-    admitted(parts, (c, caller) => c.json({ agents: insight.agents(observerOf(caller)) })),
+    admitted(parts, async (c, caller) => {
+      const observer = observerOf(caller)
+      const { shares, told } = await othersOf(parts, observer)
+      return c.json({ agents: insight.agents(observer, shares), ...told })
+    }),
   )
   app.get(
     '/v1/overview',
-    admitted(parts, async (c, caller) => c.json(await insight.overview(observerOf(caller)))),
+    admitted(parts, async (c, caller) => {
+      const observer = observerOf(caller)
+      const { shares, told } = await othersOf(parts, observer)
+      return c.json({ ...(await insight.overview(observer, shares)), ...told })
+    }),
   )
   app.get(
     '/v1/doors',
     admitted(parts, (c) => c.json({ doors: doorsOf(parts) })),
   )
+}
+
+/** What the other replicas tell an observer, and how many of all have answered, this one included. */
+async function othersOf({ engine, peers }: HttpParts, observer: Observer): Promise<Others> {
+  const others = (peers && engine.replication?.replicas.others.filter(({ expired }) => !expired)) ?? []
+  if (!peers || others.length === 0) return { shares: [], told: {} }
+  const caller = JSON.stringify(observer)
+  const answers = await Promise.all(others.map((other) => peers.forwarder.read(other, INSIGHT_PATH, caller)))
+  const shares = answers.flatMap(({ status, text }) => (status === 200 ? (JSON.parse(text) as InsightShare) : []))
+  return { shares, told: { replicas: { of: 1 + others.length, answered: 1 + shares.length } } }
+}
+
+interface Others {
+  shares: readonly InsightShare[]
+  told: { replicas?: { of: number; answered: number } }
 }
 
 /** A way in for clients: an endpoint, or a program on stdio. */

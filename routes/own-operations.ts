@@ -7,6 +7,9 @@ const number: JsonSchema = { type: 'number' }
 const oneOf = (...words: string[]): JsonSchema => ({ type: 'string', enum: words })
 const time: JsonSchema = { type: 'number', description: 'Milliseconds since the epoch.' }
 
+/** How many replicas there are, and how many of them have told their part of the answer. */
+const REPLICAS = objectOf({ of: count, answered: count }, ['of', 'answered'])
+
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Refusal: objectOf({ error: objectOf({ code: text, message: text }, ['code', 'message']) }, ['error']),
   Percentiles: objectOf({ p50: number, p95: number }, ['p50', 'p95']),
@@ -124,7 +127,7 @@ export const operations: Operations = {
     'GET /v1/agents': read(
       'listAgents',
       'Lists the agents and how they are doing.',
-      objectOf({ agents: listOf(refTo('Agent')) }, ['agents']),
+      objectOf({ agents: listOf(refTo('Agent')), replicas: REPLICAS }, ['agents']),
     ),
     'GET /v1/overview': read(
       'getOverview',
@@ -135,6 +138,7 @@ export const operations: Operations = {
           queued: count,
           store: objectOf({ writable: { type: 'boolean' }, writeMs: count }, ['writable', 'writeMs']),
           minutes: listOf(refTo('Minute')),
+          replicas: REPLICAS,
         },
         ['running', 'queued', 'store', 'minutes'],
       ),

@@ -60,6 +60,14 @@ export function senderOf({ passport }: Peers, incoming: IncomingMessage): Sender
   return caller === undefined || caller === '' ? { unproven: true } : (JSON.parse(caller) as Sender)
 }
 
+/** The path under which a replica tells another one how it is doing. */
+export const INSIGHT_PATH = '/v1/cluster/insight'
+
+/** The client for which a replica asks something of another one's own, as JSON; undefined when no replica asks. */
+export function askedFor({ passport }: Peers, incoming: IncomingMessage): string | undefined {
+  return passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '') || undefined
+}
+
 /** True when the request is one of a replica for itself. */
 export function isFromPeer({ passport }: Peers, incoming: IncomingMessage): boolean {
   return passport.check(headersOf(incoming), incoming.method ?? '', incoming.url ?? '') === ''

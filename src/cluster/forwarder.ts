@@ -33,6 +33,9 @@ const OF_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']
 /** The interval at which requests under way are counted, in milliseconds. */
 const IDLE_MS = 50
 
+/** The time without a byte of an answer after which a replica is not waited for that was asked for itself, in milliseconds. */
+const ANSWER_MS = 2000
+
 /** The header by which a replica says that it has not done a request: `moved`, its session is not here, or `unproven`. */
 export const MISDIRECTED_HEADER = 'turnpike-misdirected'
 
@@ -137,15 +140,26 @@ export class Forwarder {
   }
 
   /** Asks a replica for itself. Gives the status of the answer; 0 when there is none. */
-  ask({ address }: Replica, path: string): Promise<number> {
+  async ask(replica: Replica, path: string): Promise<number> {
+    return (await this.read(replica, path)).status
+  }
+
+  /** Asks a replica for itself, or for a client (as JSON). Gives the status and text of the answer; 0 when there is none. */
+  read({ address }: Replica, path: string, caller = ''): Promise<{ status: number; text: string }> {
     return new Promise((resolve) => {
       const method = 'POST'
-      const sent = this.#open(address, method, path, this.#passport.sign({ method, path, caller: '' }))
+      const sent = this.#open(address, method, path, this.#passport.sign({ method, path, caller }))
+      const fail = (): void => resolve({ status: 0, text: '' })
+      sent.setTimeout(ANSWER_MS, () => sent.destroy(new Error('the replica does not answer')))
       sent.once('response', (answer) => {
-        answer.resume()
-        resolve(answer.statusCode ?? 0)
+        let text = ''
+        answer.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece
+        })
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }))
+        answer.on('error', fail)
       })
-      sent.on('error', () => resolve(0))
+      sent.on('error', fail)
       sent.end()
     })
   }

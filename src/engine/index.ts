@@ -10,4 +10,4 @@ export {
 export type { AgentSettings, Cluster, EngineLog, EngineParts, EngineSettings } from './common/index.ts'
 export { mayUse, type TurnWire } from './dispatch/index.ts'
 export { Engine } from './engine.ts'
-export type { AgentStatus, Insight, Observer, Overview } from './insight.ts'
+export type { AgentStatus, Insight, InsightShare, Observer, Overview } from './insight.ts'

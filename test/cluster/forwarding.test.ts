@@ -51,6 +51,40 @@ describe.skipIf(POSTGRES_BIN === undefined)('a request for another replica', { t
     expect(running()).toEqual([0, 0])
   })
 
+  test('counts in the figures that any of them tells', async () => {
+    const read = async <T>(at: TestGateway, path: string): Promise<T> =>
+      (await fetch(at.url + path)).json() as Promise<T>
+    interface Counted {
+      replicas: object
+      minutes: { turns: number }[]
+      agents: { name: string; turns: number; pool: object }[]
+    }
+    const figures = async (at: TestGateway) => {
+      const overview = await read<Counted>(at, '/v1/overview')
+      const { agents, replicas } = await read<Counted>(at, '/v1/agents')
+      const turns = overview.minutes.reduce((sum, minute) => sum + minute.turns, 0)
+      return { replicas: [overview.replicas, replicas], turns, echo: agents.find(({ name }) => name === 'echo') }
+    }
+    const before = (await figures(one)).turns
+    await ask(one, 'counted')
+    await ask(two, 'counted too')
+    await one.engine.replication!.replicas.refresh()
+    const [at, other] = [await figures(one), await figures(two)]
+    expect([at.turns, other.turns]).toEqual([before + 2, before + 2])
+    expect([at.echo?.turns, at.echo?.pool]).toEqual([other.echo?.turns, { running: 0, idle: 0, max: 16 }])
+    const all = { of: 2, answered: 2 }
+    expect([at.replicas, other.replicas]).toEqual([
+      [all, all],
+      [all, all],
+    ])
+  })
+
+  test('of somebody who is no replica for what replicas tell each other is refused', async () => {
+    for (const path of ['/v1/cluster/insight', `/v1/cluster/replicas/${encodeURIComponent(one.url)}`]) {
+      expect((await fetch(one.url + path, { method: 'POST' })).status).toBe(401)
+    }
+  })
+
   test('ends there when its client leaves', async () => {
     await ask(one, 'leaves')
     const leaving = new AbortController()

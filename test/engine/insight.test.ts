@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
-import { Insight } from '../../src/engine/insight.ts'
+import { type AgentStatus, Insight } from '../../src/engine/insight.ts'
 import { StorePulse } from '../../src/engine/record/store-pulse.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
@@ -44,6 +44,19 @@ test('counts turns that run and wait, for who may see them, and looks at the sto
     [0, 1, true, 60],
     [1, 1, true, 60],
   ])
+})
+
+test('adds what other replicas tell, as far as the observer may see it', async () => {
+  const [insight, other] = [watched(), watched()]
+  const seen = async (tenant: string, admin = false) => {
+    const share = JSON.parse(JSON.stringify(other.share({ tenant, admin }))) as ReturnType<Insight['share']>
+    const { running, queued } = await insight.overview({ tenant, admin }, [share])
+    const [{ pool, queued: waits }] = insight.agents({ tenant, admin }, [share]) as [AgentStatus]
+    return [running, queued, pool, waits]
+  }
+  const pool = { running: 2, idle: 0, max: 2 }
+  expect(await seen('ann')).toEqual([2, 0, pool, 2])
+  expect(await seen('root', true)).toEqual([2, 2, pool, 2])
 })
 
 test('tells of the agents that a key may use', () => {

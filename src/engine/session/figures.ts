@@ -1,5 +1,6 @@
-import { addHistogram, count, type Histogram, newHistogram, type Percentiles, percentilesOf } from '../common/index.ts'
+import { count } from '../common/index.ts'
 import { keepsContent, type Turn } from '../turn/index.ts'
+import { type Cell, type Figure, figureOf, heardCell, newSum, type ToldCell, toldCell } from './figure-sums.ts'
 import type { Scope } from './watch.ts'
 
 /** The minutes that are kept. */
@@ -16,24 +17,6 @@ const GIVEN_ERRORS = 10
 /** The characters that are kept of an error's message and of stderr: of this the end. */
 const MESSAGE_LENGTH = 1000
 const STDERR_LENGTH = 4096
-
-/** The turns of a tenant on an agent that ended in a minute. */
-interface Cell {
-  tenant: string
-  agent: string
-  sum: Sum
-}
-
-/** Sums of turns. */
-interface Sum {
-  turns: number
-  failed: number
-  input: number
-  output: number
-  costUsd: number
-  firstEvent: Histogram
-  total: Histogram
-}
 
 /** A failure of a tenant's turns; failures with the same `kind` are one. */
 interface Failure {
@@ -53,17 +36,6 @@ export interface AgentError {
   code: string
   message?: string
   stderr?: string
-}
-
-/** Figures of the turns of a minute, or of the last hour. Durations are milliseconds, absent without a turn. */
-export interface Figure {
-  turns: number
-  failed: number
-  input: number
-  output: number
-  costUsd: number
-  firstEvent?: Percentiles
-  total?: Percentiles
 }
 
 /**
@@ -94,24 +66,36 @@ export class Figures {
   }
 
   /** The figures of each of the last 60 minutes, the oldest first, as the scope may see them. */
-  minutes(scope: Scope, now: number): (Figure & { at: number })[] {
+  minutes(scope: Scope, now: number, others: readonly ToldCell[] = []): (Figure & { at: number })[] {
     const last = Math.floor(now / MINUTE_MS)
     return Array.from({ length: MINUTES }, (_, index) => {
       const minute = last - MINUTES + 1 + index
       const cells = [...(this.#minutes.get(minute)?.values() ?? [])].filter((cell) => isSeen(scope, cell))
-      return { at: minute * MINUTE_MS, ...figureOf(cells) }
+      const told = others.filter((other) => other.minute === minute).map(heardCell)
+      return { at: minute * MINUTE_MS, ...figureOf([...cells, ...told]) }
     })
   }
 
   /** The figures of an agent in the last hour, and its last errors, the newest first. */
-  agent(name: string, scope: Scope, now: number): Figure & { errors: AgentError[] } {
-    const oldest = Math.floor(now / MINUTE_MS) - MINUTES + 1
-    const cells = [...this.#minutes]
-      .filter(([minute]) => minute >= oldest)
-      .flatMap(([, cells]) => [...cells.values()])
-      .filter((cell) => cell.agent === name && isSeen(scope, cell))
+  agent(name: string, scope: Scope, now: number, others: readonly ToldCell[] = []): Figure & { errors: AgentError[] } {
+    const own = this.#lastHour(scope, now).flatMap(([, cells]) => cells)
+    const cells = [
+      ...own.filter(({ agent }) => agent === name),
+      ...others.filter(({ agent }) => agent === name).map(heardCell),
+    ]
     const errors = (this.#errors.get(name) ?? []).filter((failed) => isSeen(scope, failed)).map(({ error }) => error)
     return { ...figureOf(cells), errors: errors.slice(-GIVEN_ERRORS).reverse() }
+  }
+
+  /** The cells of the last hour that the scope may see, as another replica is told them. */
+  told(scope: Scope, now: number): ToldCell[] {
+    return this.#lastHour(scope, now).flatMap(([minute, cells]) => cells.map((cell) => toldCell(minute, cell)))
+  }
+
+  #lastHour(scope: Scope, now: number): [minute: number, cells: Cell[]][] {
+    const oldest = Math.floor(now / MINUTE_MS) - MINUTES + 1
+    const minutes = [...this.#minutes].filter(([minute]) => minute >= oldest)
+    return minutes.map(([minute, cells]) => [minute, [...cells.values()].filter((cell) => isSeen(scope, cell))])
   }
 
   #cellsAt(minute: number): Map<string, Cell> {
@@ -153,24 +137,4 @@ function cellOf(cells: Map<string, Cell>, tenant: string, agent: string): Cell {
   const cell = { tenant, agent, sum: newSum() }
   cells.set(key, cell)
   return cell
-}
-
-function newSum(): Sum {
-  return { turns: 0, failed: 0, input: 0, output: 0, costUsd: 0, firstEvent: newHistogram(), total: newHistogram() }
-}
-
-function figureOf(cells: readonly Cell[]): Figure {
-  const all = newSum()
-  for (const { sum } of cells) {
-    all.turns += sum.turns
-    all.failed += sum.failed
-    all.input += sum.input
-    all.output += sum.output
-    all.costUsd += sum.costUsd
-    addHistogram(all.firstEvent, sum.firstEvent)
-    addHistogram(all.total, sum.total)
-  }
-  const { firstEvent: first, total: whole, ...sums } = all
-  const [firstEvent, total] = [percentilesOf(first), percentilesOf(whole)]
-  return { ...sums, ...(firstEvent && { firstEvent }), ...(total && { total }) }
 }

@@ -1,6 +1,7 @@
 export type { OtherProcesses, Return } from './absence.ts'
 export type { SessionRecorder } from './agent-memory.ts'
-export { type AgentError, type Figure, Figures } from './figures.ts'
+export type { Figure, ToldCell } from './figure-sums.ts'
+export { type AgentError, Figures } from './figures.ts'
 export type { LiveSession, SessionPeers } from './live-session.ts'
 export { LiveSessions } from './live-sessions.ts'
 export { LiveTurns } from './live-turns.ts'
