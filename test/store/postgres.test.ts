@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Store } from '../../src/contract/index.ts'
@@ -51,6 +53,34 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
   })
 
   storeContract('PostgreSQL', open)
+
+  it('waits for a server that starts, and for no other one that cannot be reached', async () => {
+    const { port } = new URL(server.url)
+    let refusals = 2
+    const message = 'SFATAL\0C57P03\0Mthe database system is starting up\0\0'
+    const starting = createServer((client) => {
+      client.on('error', () => {})
+      if (refusals-- <= 0) {
+        const to = connectTo(Number(port), '127.0.0.1')
+        client.pipe(to).pipe(client)
+        return
+      }
+      const length = Buffer.alloc(4)
+      length.writeInt32BE(4 + message.length)
+      client.once('data', () => client.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(message)])))
+    }).listen(0, '127.0.0.1')
+    await once(starting, 'listening')
+    const url = server.url.replace(port, String((starting.address() as AddressInfo).port))
+    const store = await openPostgresStore({ kind: 'postgres', url, schema: newSchema() })
+    expect(refusals).toBeLessThan(0)
+    await store.close()
+    refusals = 2
+    expect((await errorOf(openPostgresStore({ kind: 'postgres', url, schema: 's' }, 0))).code).toBe('unreachable')
+    expect(refusals).toBe(1)
+    starting.close()
+    await once(starting, 'close')
+    expect((await errorOf(openPostgresStore({ kind: 'postgres', url, schema: 's' }))).code).toBe('unreachable')
+  })
 
   it('finds a turn and lists it once, also when it ends while it is read', async () => {
     const schema = newSchema()

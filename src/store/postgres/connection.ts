@@ -91,6 +91,11 @@ function isLost(error: unknown): boolean {
   return /^(08|57P0[1-5]|53300)/.test(sqlStateOf(error) ?? '')
 }
 
+/** True when the server starts, or stops to start again. */
+export function isStarting(error: unknown): boolean {
+  return /^57P0[1-3]$/.test(sqlStateOf(error) ?? '')
+}
+
 /** True for an error that may pass by itself: no connection, or another transaction that was first. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)

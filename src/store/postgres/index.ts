@@ -1,6 +1,6 @@
 import type { PostgresLocation, Store } from '../../contract/index.ts'
 import type { StoreVersion } from '../index.ts'
-import { connect } from './connection.ts'
+import { connect, isStarting } from './connection.ts'
 import { postgresError } from './errors.ts'
 import { Lane } from './lane.ts'
 import { CLOCK } from './lease-statements.ts'
@@ -12,29 +12,49 @@ import { PostgresStore } from './store.ts'
 /** The time for which writes are tried again while the server is away, in milliseconds. */
 const PATIENCE_MS = 10_000
 
+/** The pause before a server that starts is tried again, in milliseconds. */
+const AGAIN_MS = 200
+
 /**
  * Opens the store in a schema of a PostgreSQL database, which any number of gateways may share, and migrates its tables.
  * A write is durable when its promise resolves. While the server is away, writes are tried again for `patienceMs`
- * milliseconds; then they fail at once until it is back. This function and all methods reject with a `StoreError` that
+ * milliseconds; then they fail at once until it is back. A server that starts or stops is waited for as long. This function
+ * and all methods reject with a `StoreError` that
  * names the server, without its password, and the remedy.
  */
 export async function openPostgresStore({ url, schema }: PostgresLocation, patienceMs = PATIENCE_MS): Promise<Store> {
   const place = placeOf(url, schema)
   try {
-    const connection = await connect(url, schema)
-    const clock = new ServerClock()
-    try {
-      await migrate(connection, schema, place)
-      const [rows] = await connection.query<{ clock: number }>(sql`SELECT ${CLOCK}`)
-      clock.heard(rows![0]!.clock)
-    } catch (error) {
-      await connection.end()
-      throw error
-    }
     const connector = () => connect(url, schema)
+    const clock = new ServerClock()
+    const connection = await whenItRuns(patienceMs, async () => {
+      const opened = await connector()
+      try {
+        await migrate(opened, schema, place)
+        const [rows] = await opened.query<{ clock: number }>(sql`SELECT ${CLOCK}`)
+        clock.heard(rows![0]!.clock)
+      } catch (error) {
+        await opened.end()
+        throw error
+      }
+      return opened
+    })
     return new PostgresStore({ connector, place, clock, lane: new Lane(connector, connection, patienceMs) })
   } catch (error) {
     throw postgresError(error, place)
+  }
+}
+
+/** Does work, for at most `ms` milliseconds again as long as the server says that it starts or stops. */
+async function whenItRuns<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + ms
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isStarting(error) || performance.now() >= until) throw error
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    }
   }
 }
 

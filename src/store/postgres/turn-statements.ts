@@ -30,8 +30,8 @@ export function beginTurn(record: TurnRecord, claim: string | undefined): string
         AND NOT EXISTS (SELECT 1 FROM turns WHERE turn = ${turn}) FOR SHARE
       ON CONFLICT (turn) DO UPDATE SET session = excluded.session, agent = excluded.agent`,
     sql`
-      SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM running WHERE turn = ${turn} AND session = ${session})
-        AND (NOT ${mayRun} OR EXISTS (SELECT 1 FROM sessions WHERE id = ${session}))`,
+      SELECT 1 WHERE NOT ${mayRun} OR EXISTS (SELECT 1 FROM sessions WHERE id = ${session})
+        AND NOT EXISTS (SELECT 1 FROM running WHERE turn = ${turn} AND session = ${session})`,
   ]
 }
 
