@@ -122,6 +122,18 @@ describe('an answer with the token of a park', () => {
     expect(unknown.faults.map(({ code }) => code)).toEqual(['invalid-request'])
   })
 
+  test('counts also under the token of an earlier park; the same one again gets the same rest', async () => {
+    const { reply, token, turn, recorder } = await parked('q', 'q2')
+    await reply(token, pick('ok'), 'q2')
+    // What is no answer to it gets what followed the first park.
+    expect((await reply(token, pick('perhaps'), 'q')).types).toEqual(['ask-settled', 'turn-parked'])
+    expect((await reply(token, pick('ok'), 'q')).types).toEqual(['ask-settled'])
+    turn.take({ type: 'turn-end', turn: 't', outcome: 'completed' })
+    await recorder.flush()
+    expect((await reply(token, pick('ok'), 'q')).types).toEqual(['ask-settled', 'turn-end'])
+    expect((await reply(token, pick('ok'), 'q2')).types).toEqual(['ask-settled', 'turn-parked'])
+  })
+
   test('of another turn is none', async () => {
     const { reply, turn } = await parked('q')
     const { faults } = await reply({ continuation: 't.other' }, pick('ok'))

@@ -129,6 +129,9 @@ agents:
     expect(again.continuation.continuation_token).not.toBe(approval.continuation.continuation_token)
     expect(approvalOf(await send(odd, { id: 'o3' })).continuation).toEqual(again.continuation)
     expect(textOf(await send(reply('s6', again, 'deny'), { id: 'o4' }))).toBe('told: deny')
+    expect(textOf(await send(reply('s6', again, 'deny'), { id: 'o5' }))).toBe('told: deny')
+    // Whoever answers twice under the first token was asked again too, and has the same rest.
+    expect(textOf(await send(reply('s6', approval, 'deny'), { id: 'o6' }))).toBe('told: deny')
   })
 
   test('asks again in its session without a token, and takes the id of an option there', async () => {

@@ -14,7 +14,7 @@ import type { ClientAccess, ClientLink, Exchange } from '../client/index.ts'
 import { numbered } from '../events/index.ts'
 import { type PastHost, type Recorder, readTurn, showPast } from '../record/index.ts'
 import type { LiveTurns } from '../session/index.ts'
-import { type AskAnswered, join, type Turn } from '../turn/index.ts'
+import { type AskAnswered, join, mismatchOf, type Turn } from '../turn/index.ts'
 import { principalOf } from './entry.ts'
 import { InOrder } from './in-order.ts'
 import { maySee, viewerOf } from './lists.ts'
@@ -30,8 +30,8 @@ interface ParkedAt {
   turn: Id
   seq: number
   asks: readonly Id[]
-  /** The options that were chosen since, by question. */
-  chosen: ReadonlyMap<Id, string | undefined>
+  /** The questions that were settled since: with which option, if one was chosen, and after which park. */
+  settled: ReadonlyMap<Id, { how: string; option?: string; park: number }>
 }
 
 type TurnCommand = CommandOf<'turn-cancel' | 'turn-follow' | 'turn-steer' | 'turn-delete' | 'ask-reply'>
@@ -144,33 +144,44 @@ export class TurnCommands {
     if (turn && answerAll(turn, command, parked.asks, { by: principalOf(client), echo: exchange?.answer.echo }))
       return undefined
     // Nobody waits for it any longer: the state of the turn is the answer.
-    if (contradicts(command, (await this.#parkedAt(continuation))!)) return refused(exchange, GONE)
-    return turn ? undefined : parked
+    const now = (await this.#parkedAt(continuation))!
+    if (contradicts(command, now)) return refused(exchange, GONE)
+    // The same question may have been asked again before its answer: the rest begins after the last time.
+    return turn ? undefined : { ...now, seq: now.settled.get(meantIn(command, now))?.park ?? now.seq }
   }
 
-  /** The parked turn, if one of the answers is to a question that is still open: it may have been asked again since. */
-  #waiting(tenant: string, command: CommandOf<'ask-reply'>, { turn: id, asks }: ParkedAt): Turn | undefined {
+  /**
+   * The parked turn, if one of the answers is to a question that is still open. That may have been asked again since
+   * this park: an answer counts then too, while one that does not fit gets what the one before it got.
+   */
+  #waiting(tenant: string, command: CommandOf<'ask-reply'>, { turn: id, seq, asks }: ParkedAt): Turn | undefined {
     const turn = this.#turns.find(tenant, { turn: id })
-    const open = turn?.questions?.parked?.asks.map(({ ask }) => ask) ?? []
-    const meant = [command, ...(command.also ?? [])].map((one) => meantBy(one, asks) ?? open[0])
-    return meant.some((ask) => ask !== undefined && open.includes(ask)) ? turn : undefined
+    const park = turn?.questions?.parked
+    if (!park) return undefined
+    const fits = (one: Answered): boolean => {
+      const meant = meantBy(one, asks) ?? park.asks[0]!.ask
+      const open = park.asks.find(({ ask }) => ask === meant)
+      return open !== undefined && (park.seq === seq || mismatchOf(open.question, one.reply) === undefined)
+    }
+    return [command, ...(command.also ?? [])].some(fits) ? turn : undefined
   }
 
   /** Finds in the turn's record the event at which it was parked under this token. */
   async #parkedAt(continuation: string): Promise<ParkedAt | undefined> {
     const turn = turnOf(continuation)
     await this.#recorder.flush()
-    const events = numbered(await this.#store.readEvents(turn, 0), 0)
-    for (const { seq, event } of events) {
-      if (event.type !== 'turn-parked' || event.continuation !== continuation) continue
-      const settled = events.flatMap(({ seq: at, event: later }) =>
-        at > seq && later.type === 'ask-settled' && later.how === 'answered'
-          ? [[later.ask, later.option] as const]
-          : [],
-      )
-      return { turn, seq, asks: event.asks.map(({ ask }) => ask), chosen: new Map(settled) }
+    let found: ParkedAt | undefined
+    let park = 0
+    const settled = new Map<Id, { how: string; option?: string; park: number }>()
+    for (const { seq, event } of numbered(await this.#store.readEvents(turn, 0), 0)) {
+      if (event.type === 'turn-parked') {
+        park = seq
+        if (event.continuation === continuation) {
+          found = { turn, seq, asks: event.asks.map(({ ask }) => ask), settled }
+        }
+      } else if (found && event.type === 'ask-settled') settled.set(event.ask, { ...event, park })
     }
-    return undefined
+    return found
   }
 
   async #showPast(client: ClientLink, id: string | undefined, after: number, exchange: Exchange): Promise<void> {
@@ -255,9 +266,15 @@ function unsteerable({ agent }: Turn): Fault {
 }
 
 /** The question has another answer already; a request that repeats the first one only asks for the outcome. */
-function contradicts(command: CommandOf<'ask-reply'>, { asks, chosen }: ParkedAt): boolean {
+function contradicts(command: CommandOf<'ask-reply'>, parked: ParkedAt): boolean {
   const { reply } = command
-  const meant = meantBy(command, asks) ?? asks[0]!
-  if (!asks.includes(meant)) return true
-  return chosen.has(meant) && reply.kind === 'approval' && reply.option !== chosen.get(meant)
+  const meant = meantIn(command, parked)
+  if (!parked.asks.includes(meant)) return true
+  const settled = parked.settled.get(meant)
+  return settled?.how === 'answered' && reply.kind === 'approval' && reply.option !== settled.option
+}
+
+/** The question that an answer under a token is for: the first one, if it does not say. */
+function meantIn(command: CommandOf<'ask-reply'>, { asks }: ParkedAt): Id {
+  return meantBy(command, asks) ?? asks[0]!
 }

@@ -1,4 +1,5 @@
 export type { AgentSession } from './agent-session.ts'
+export { mismatchOf } from './ask-replies.ts'
 export { join, steer } from './joining.ts'
 export { keepsContent } from './privacy.ts'
 export type { Turn } from './turn.ts'
