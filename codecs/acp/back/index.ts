@@ -140,9 +140,10 @@ export class AcpBack implements BackLink {
   #update(params: unknown, line: string): void {
     const { success, output } = v.safeParse(SessionUpdate, params)
     if (!success) this.#prompts.decoder?.out.report(unparsed('foreign'))
-    else if (!this.#isOurs(output.sessionId)) {
+    else if (this.#isOurs(output.sessionId)) this.#updated(output.update, line)
+    else if (!this.#session.past.has(output.sessionId)) {
       this.#prompts.decoder?.out.report(dropped('foreign', 'sessionId', 'unknown'))
-    } else this.#updated(output.update, line)
+    }
   }
 
   #updated(update: v.InferOutput<typeof SessionUpdate>['update'], line: string): void {

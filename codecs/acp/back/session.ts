@@ -31,6 +31,8 @@ export class AgentSession {
   /** It was opened, and not set yet as it is configured. */
   isNew = false
   readonly settings = new Settings()
+  /** The sessions that were left: what the agent still says of one is nobody's loss. */
+  readonly past = new Set<string>()
   /** The place that it was opened with. */
   place: Place | undefined
   readonly #connection: Connection
@@ -66,6 +68,7 @@ export class AgentSession {
   /** Leaves the session: the next prompt is for another one. */
   leave(): void {
     this.#left = this.id ?? this.#left
+    if (this.id !== undefined) this.past.add(this.id)
     this.id = this.place = undefined
     this.#used = false
   }

@@ -399,6 +399,16 @@ describe('what is no message of the protocol', () => {
     expect(last(drive, 'session/prompt').params).toMatchObject({ prompt: [{ text: 'Go on' }] })
   })
 
+  test('what the agent still says of a session that was left is no loss', () => {
+    const drive = greeted()
+    drive.link.encode({ type: 'query', exchange: 'q', what: 'offers' })
+    answer(drive, 'session/new', { sessionId: 'old' })
+    drive.start('Hi', { cwd: '/elsewhere' })
+    answer(drive, 'session/new', { sessionId: 'S' })
+    drive.feed(updateLine('available_commands_update', { availableCommands: [] }, 'old'))
+    expect([last(drive, 'session/prompt').params, drive.losses]).toMatchObject([{ sessionId: 'S' }, []])
+  })
+
   test('an update of another session is a loss', () => {
     const drive = running()
     drive.feed(updateLine('agent_message_chunk', { content: { type: 'text', text: 'x' } }, 'OTHER'))
