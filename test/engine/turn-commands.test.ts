@@ -90,6 +90,12 @@ describe('an answer with the token of a park', () => {
     const host = await reply(token, pick('ok'), 'q2')
     expect(host.types).toEqual(['ask-settled', 'turn-parked'])
     expect(turn.questions?.parked?.asks.map((open) => open.ask)).toEqual(['q'])
+    // An answer that fits no open question changes nothing; one that does counts under the first token too.
+    const asked = turn.questions!.parked
+    expect((await reply(token, pick('perhaps'), 'q')).types).toEqual(['ask-settled', 'turn-parked'])
+    expect(turn.questions!.parked).toEqual(asked)
+    expect((await reply(token, pick('ok'), 'q')).types).toEqual(['ask-settled'])
+    expect(turn.questions?.parked).toBeUndefined()
   })
 
   test('keeps what later answers repeat of each request, once', async () => {
