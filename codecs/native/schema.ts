@@ -137,15 +137,15 @@ export const part: v.GenericSchema<unknown, Part> = v.variant(
 /** Content in order. */
 export const parts = list(part)
 
-/** Tokens, by kind. */
+/** Tokens, by kind. A number that is no count is a loss of its own, not of its event (`readCounts`). */
 export const usage: v.GenericSchema<unknown, Usage> = record({
-  input: maybe(count),
-  output: maybe(count),
-  reasoning: maybe(count),
-  cacheRead: maybe(count),
-  cacheWrite: maybe(count),
-  total: maybe(count),
-  costUsd: maybe(amount),
+  input: maybe(number),
+  output: maybe(number),
+  reasoning: maybe(number),
+  cacheRead: maybe(number),
+  cacheWrite: maybe(number),
+  total: maybe(number),
+  costUsd: maybe(number),
 })
 
 const CODES: ReadonlySet<string> = new Set(ERROR_CODES)

@@ -259,12 +259,6 @@ describe('what cannot be read', () => {
 
   test.each(['-1', '-0.5', '-1e300', '1e300', '9007199254740992'])('is an amount or a count of %s', (n) => {
     const range = 'must be from 0 to 9007199254740991'
-    expect(readLine(`{"type":"usage","turn":"t","scope":"turn","usage":{"total":${n}}}`)).toMatchObject({
-      why: `usage.total ${range}`,
-    })
-    expect(readLine(`{"type":"usage","turn":"t","scope":"turn","usage":{"costUsd":${n}}}`)).toMatchObject({
-      why: `usage.costUsd ${range}`,
-    })
     const failed = `{"code":"overloaded","message":"Later.","retryAfterMs":${n}}`
     expect(readLine(`{"type":"fault","fault":${failed}}`)).toMatchObject({ why: `fault.retryAfterMs ${range}` })
     const once = `{"key":"k","duplicate":"join","replay":"never","ttlMs":${n}}`
@@ -278,8 +272,9 @@ describe('what cannot be read', () => {
   })
 
   test('is half a thing, though not half a millisecond', () => {
-    const why = 'usage.total must be a whole number'
-    expect(readLine('{"type":"usage","turn":"t","scope":"turn","usage":{"total":0.5}}')).toMatchObject({ why })
+    const line =
+      '{"type":"message-end","turn":"t","message":"m","parts":[{"type":"image","mime":"image/png","bytes":0.5}]}'
+    expect(readLine(line)).toMatchObject({ why: expect.stringMatching(/bytes must be a whole number$/) })
     const half = '{"type":"fault","fault":{"code":"overloaded","message":"Later.","retryAfterMs":0.5}}'
     expect(readLine(half)).toMatchObject({ is: 'fault', fault: { retryAfterMs: 0.5 } })
   })
