@@ -76,9 +76,9 @@ export class RunStream {
     this.#event(at, 'REQUEST_ACCEPTED', '{}')
   }
 
-  /** The run ends; its `final` line follows. */
+  /** The run ends; its `final` line follows. One that ends before it was taken has no events. */
   finished(at: number, failed: Fault | undefined): void {
-    this.#event(at, 'RUN_FINISHED', `{"status":"${statusOf(failed)}"}`)
+    if (this.#seq > 0) this.#event(at, 'RUN_FINISHED', `{"status":"${statusOf(failed)}"}`)
   }
 
   /** Any other event of the run. */

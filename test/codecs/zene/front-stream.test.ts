@@ -97,6 +97,13 @@ describe('one run', () => {
     ])
   })
 
+  test('a run that is cancelled before it is accepted has a final and no events', () => {
+    const drive = stream()
+    drive.feed(run('r'))
+    drive.play([{ type: 'turn-end', turn: 't1', outcome: 'cancelled' }])
+    expect(lines(drive)).toMatchObject([{ type: 'final', request_id: 'r', status: 'CANCELED' }])
+  })
+
   test('a placeholder ends in a final with an error, not in an error line', () => {
     const drive = stream()
     drive.feed(run('r'))
