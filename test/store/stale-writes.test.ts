@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Awaitable, LeaseRef, ReplicaInfo, ReplicaStore, SharedStore, Store } from '../../src/contract/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
@@ -98,37 +98,40 @@ const WRITES: Readonly<Record<Write, Late>> = {
   secret: { write: (store) => store.replicas.secret('late') },
 }
 
+let server: PostgresServer
+let client: pg.Client
+let store: SharedStore
+/** Its tables, but for that of their versions. */
+let tables: string[]
+
+beforeAll(async () => {
+  if (POSTGRES_BIN === undefined) return
+  server = await startPostgres()
+  store = (await openStore({ kind: 'postgres', url: server.url, schema: 'stale' })) as SharedStore
+  client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query('SET search_path TO stale')
+  const { rows } = await client.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'stale' ORDER BY 1")
+  tables = (rows as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'turnpike_versions')
+})
+afterAll(async () => {
+  await client?.end()
+  await store?.close()
+  await server?.close()
+})
+
 describe.skipIf(POSTGRES_BIN === undefined).each([
   ['under its own name', 'b'],
   ['under the same name', 'a'],
 ])('a process that was given up, whose sessions another one has %s,', (_, name) => {
-  let server: PostgresServer
-  let client: pg.Client
-  let store: SharedStore
-  let schemas = 0
   let now: number
   /** The lease that is over, and the one that followed. */
   let old: LeaseRef
   let own: LeaseRef
 
-  beforeAll(async () => {
-    server = await startPostgres()
-  })
-  afterAll(() => server.close())
-  beforeEach(async () => {
-    await take(`stale_${++schemas}`)
-  })
-  afterEach(async () => {
-    await client.end()
-    await store.close()
-  })
-
   /** The old one has had a turn `t0`, and begun `t1`; the new one has ended that, and begun `t2` for the same key. */
-  async function take(schema: string): Promise<void> {
-    store = (await openStore({ kind: 'postgres', url: server.url, schema })) as SharedStore
-    client = new pg.Client({ connectionString: server.url })
-    await client.connect()
-    await client.query(`SET search_path TO ${schema}`)
+  beforeEach(async () => {
+    await client.query(`TRUNCATE ${tables.join()}`)
     now = Date.now()
     old = { owner: 'a', epoch: await store.takeLease('a', now, now + 5000) }
     await store.replicas.announce(old, INFO, now)
@@ -151,15 +154,12 @@ describe.skipIf(POSTGRES_BIN === undefined).each([
     await store.setSession('S1', { mode: 'plan' }, own)
     await store.appendMessage('S1', { ...SAID, parts: [{ type: 'text', text: 'own' }] }, own)
     await store.takePlace({ turn: 't2', tenant: 'acme', ...own }, 1)
-  }
+  })
 
   /** All rows, but for what may change. */
   async function rows(may: readonly string[] = []): Promise<Record<string, unknown[]>> {
-    const tables = await client.query(
-      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1',
-    )
     const all: Record<string, unknown[]> = {}
-    for (const { name } of tables.rows as { name: string }[]) {
+    for (const name of tables) {
       const found = await client.query(`SELECT * FROM ${name} ORDER BY ${name}::text`)
       all[name] = (found.rows as Record<string, unknown>[])
         .filter((row) => !may.includes(name) && !may.includes(`${name} ${Object.values(row)[0]}`))
