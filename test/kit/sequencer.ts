@@ -2,22 +2,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The files that take longest, the longest first. */
 export const LONGEST: readonly string[] = [
-  'test/programs/qwen-agent.test.ts',
-  'test/hostile/endings.test.ts',
   'test/hostile/replicas.test.ts',
+  'test/hostile/endings.test.ts',
   'test/bench/lines.test.ts',
-  'test/hostile/rolling-restart.test.ts',
+  'test/programs/qwen-agent.test.ts',
   'test/command/conformance-agents.test.ts',
   'test/command/conformance-clients.test.ts',
-  'test/command/conformance.test.ts',
-  'test/hostile/record-steps.test.ts',
-  'test/hostile/leases.test.ts',
   'test/hostile/odd-agents.test.ts',
-  'test/hostile/clients.test.ts',
-  'test/command/stand-ins.test.ts',
   'test/fuzz/odd-values.test.ts',
   'test/routes/failures.test.ts',
+  'test/hostile/record-steps.test.ts',
+  'test/command/conformance.test.ts',
+  'test/command/stand-ins.test.ts',
   'test/command/package.test.ts',
+  'test/hostile/rolling-restart.test.ts',
+  'test/hostile/leases.test.ts',
 ]
 
 /** The name of the project whose files share processes. */
