@@ -268,6 +268,22 @@ describe('a store that cannot be written', () => {
     watch.close()
   })
 
+  test.each([
+    ['replicas', { replicas: {} }, true],
+    ['one process', {}, false],
+  ])('shows nobody a success that the store of %s did not take, where others end it', async (_, shared, refused) => {
+    const away = async (): Promise<boolean> => {
+      throw new Error('away')
+    }
+    Object.assign(store, shared, { endTurn: away })
+    const { recorder, begin, watch } = recording()
+    const { host, say } = await begin()
+    say(...MESSAGE, END)
+    await recorder.commit()
+    expect(host.client.refused).toBe(refused)
+    watch.close()
+  })
+
   test('has a turn refused that was promised to be kept', async () => {
     const { watch, begin } = recording()
     broken.now = true

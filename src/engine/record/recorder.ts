@@ -1,4 +1,12 @@
-import type { Awaitable, EventBlock, LeaseRef, SessionRecord, Store, TurnRecord } from '../../contract/index.ts'
+import {
+  type Awaitable,
+  type EventBlock,
+  isShared,
+  type LeaseRef,
+  type SessionRecord,
+  type Store,
+  type TurnRecord,
+} from '../../contract/index.ts'
 import type { Id, Message, Part, TurnEvent } from '../../model/index.ts'
 import { elapsed, MOVED } from '../common/index.ts'
 import { type Numbered, numbered, takeLines } from '../events/index.ts'
@@ -215,7 +223,13 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     const judge = (so: boolean): void => {
       if (!so && record.outcome !== 'failed') audience.cut()
     }
-    return counts instanceof Promise ? counts.then(judge) : judge(counts)
+    if (!(counts instanceof Promise)) return judge(counts)
+    if (!isShared(this.#store)) return counts.then(judge)
+    // What replicas could not record another one ends otherwise.
+    return counts.then(judge, (error: unknown) => {
+      judge(false)
+      throw error
+    })
   }
 
   /** True when no other process looks for what is not recorded yet. */
