@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Answer, type ClientSink, type Framing, type FrontDialect, silentHooks } from '../../src/contract/index.ts'
 import { ClientOutput } from '../../src/engine/client/client-output.ts'
 import { Exchange } from '../../src/engine/client/exchange.ts'
@@ -13,7 +13,12 @@ afterEach(() => void vi.useRealTimers())
 const tick = (): void => void vi.advanceTimersByTime(1)
 
 /** An output on this transport, and what its sink was given. `reads`: the client keeps up. */
-function output(transport: 'stdio' | 'http' = 'http', framing: Framing = 'ndjson', reads = true) {
+function output(
+  transport: 'stdio' | 'http' = 'http',
+  framing: Framing = 'ndjson',
+  reads = true,
+  commit: () => Promise<void> | undefined = () => undefined,
+) {
   const seen: unknown[][] = []
   const note = (...what: unknown[]): void => void seen.push(what)
   const sink: ClientSink = {
@@ -28,7 +33,7 @@ function output(transport: 'stdio' | 'http' = 'http', framing: Framing = 'ndjson
     abort: () => note('abort'),
   }
   const outbox = new Outbox(
-    () => {},
+    commit as () => Promise<void>,
     () => {},
     () => {},
   )
@@ -196,4 +201,63 @@ test.each([
       ['end', 0, undefined],
     ],
   ])
+})
+
+describe('while a commit takes its time', () => {
+  /** An output whose commits are done when the test says so, and what its client was given. */
+  function slow() {
+    const commits: (() => void)[] = []
+    const all = output('http', 'ndjson', true, () => new Promise((resolve) => commits.push(resolve)))
+    const committed = async (): Promise<void> => {
+      commits.shift()!()
+      await vi.advanceTimersByTimeAsync(0)
+    }
+    const got = (): unknown[] => all.seen.filter(([what]) => what !== 'head' && what !== 'sent').map(([, text]) => text)
+    return { ...all, commits, committed, got }
+  }
+
+  test('what comes meanwhile leaves with the next one, and the wire ends with the last', async () => {
+    const { it, committed, commits, got } = slow()
+    const read: string[] = []
+    it.send('1')
+    tick()
+    it.whenFlushed(() => read.push('1'))
+    it.send('2')
+    it.whenFlushed(() => read.push('2'))
+    it.finish(0)
+    tick()
+    expect([commits.length, got()]).toEqual([2, []])
+    await committed()
+    expect([got(), read]).toEqual([['1\n'], ['1']])
+    await committed()
+    expect([got(), read]).toEqual([
+      ['1\n', '2\n', 0],
+      ['1', '2'],
+    ])
+  })
+
+  test('a wire that ends behind it ends with its own commit, though there is no more to write', async () => {
+    const { it, committed, got } = slow()
+    it.send('1')
+    tick()
+    it.finish(0)
+    await committed()
+    expect(got()).toEqual(['1\n'])
+    tick()
+    await committed()
+    expect(got()).toEqual(['1\n', 0])
+  })
+
+  test('an end that the record refuses is never written, also when other text was under way', async () => {
+    const { it, host, committed, got } = slow()
+    it.send('text')
+    tick()
+    it.send('end')
+    await committed()
+    expect(got()).toEqual(['text\n'])
+    tick()
+    host.client.refused = true
+    await committed()
+    expect(got()).toEqual(['text\n', undefined, undefined])
+  })
 })

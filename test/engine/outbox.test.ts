@@ -1,6 +1,9 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { Outbox } from '../../src/engine/client/outbox.ts'
+import { Outbox, type Outgoing } from '../../src/engine/client/outbox.ts'
+
+/** An output that has nothing to keep back. */
+const output = (flush: () => void): Outgoing => ({ mark: () => 0, flush })
 
 describe('the outbox', () => {
   it('commits once, then sends in order what came in one tick', async () => {
@@ -10,7 +13,7 @@ describe('the outbox', () => {
       () => done.push('uncommitted'),
       () => done.push('unsent'),
     )
-    for (const name of ['a', 'b']) outbox.add(() => done.push(name))
+    for (const name of ['a', 'b']) outbox.add(output(() => done.push(name)))
     expect(done).toEqual([])
     await tick()
     expect(done).toEqual(['commit', 'a', 'b'])
@@ -23,7 +26,7 @@ describe('the outbox', () => {
       () => {},
       () => {},
     )
-    outbox.add(() => outbox.add(() => done.push('second')))
+    outbox.add(output(() => outbox.add(output(() => done.push('second')))))
     await tick()
     await tick()
     expect(done).toEqual(['commit', 'commit', 'second'])
@@ -47,7 +50,7 @@ describe('the outbox', () => {
       },
       () => done.push('unsent'),
     )
-    outbox.add(() => done.push('sent'))
+    outbox.add(output(() => done.push('sent')))
     await tick()
     await tick()
     expect(done).toEqual(['Error: full', 'heard', 'sent'])
@@ -60,11 +63,35 @@ describe('the outbox', () => {
       () => done.push('uncommitted'),
       (error) => done.push(String(error)),
     )
-    outbox.add(() => {
-      throw new Error('broken')
-    })
-    outbox.add(() => done.push('sent'))
+    outbox.add(
+      output(() => {
+        throw new Error('broken')
+      }),
+    )
+    outbox.add(output(() => done.push('sent')))
     await tick()
     expect(done).toEqual(['Error: broken', 'sent'])
+  })
+
+  it('flushes what was there when the commit began, in the order of the commits', async () => {
+    const commits: (() => void)[] = []
+    const done: number[] = []
+    let there = 0
+    const outbox = new Outbox(
+      () => new Promise((resolve) => commits.push(resolve)),
+      () => {},
+      () => {},
+    )
+    const growing: Outgoing = { mark: () => there, flush: (until) => done.push(until) }
+    for (const place of [1, 2]) {
+      there = place
+      outbox.add(growing)
+      await tick()
+    }
+    there = 3
+    expect([commits.length, done]).toEqual([2, []])
+    for (const resolve of commits) resolve()
+    await tick()
+    expect(done).toEqual([1, 2])
   })
 })

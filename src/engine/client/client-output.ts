@@ -4,7 +4,7 @@ import { answerHead, lossTrailers } from './answer-head.ts'
 import type { ClientTap } from './client-tap.ts'
 import type { Exchange } from './exchange.ts'
 import type { FrontHost } from './front-host.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox, Outgoing } from './outbox.ts'
 
 /** Dependencies of the output of a client. */
 export interface OutputWay {
@@ -20,13 +20,15 @@ export interface OutputWay {
 }
 
 /** The writing half of a client's wire: holds the head until the first frame, writes once per tick, watches the valve. */
-export class ClientOutput {
+export class ClientOutput implements Outgoing {
   readonly #host: FrontHost
   readonly #way: OutputWay
   #head: { framing?: Framing; status: number } | undefined
   #buffer = ''
-  #flushing = false
-  #flushed: (() => void)[] = []
+  /** It waits for a commit that has not begun. */
+  #scheduled = false
+  /** What is called back when everything up to a place was written. */
+  readonly #flushed: { at: number; callback: () => void }[] = []
   #stall: NodeJS.Timeout | undefined
   #trailing: Exchange | undefined
   /** The exit code that it ends with, once everything is written. */
@@ -66,7 +68,7 @@ export class ClientOutput {
 
   /** Calls back when the client has everything that was sent so far; never when the client has left. */
   whenFlushed(callback: () => void): void {
-    this.#flushed.push(callback)
+    this.#flushed.push({ at: this.#last, callback })
     this.#schedule()
   }
 
@@ -97,6 +99,22 @@ export class ClientOutput {
     if (!this.#host.client.clogged) return
     clearTimeout(this.#stall)
     this.#host.flow(false)
+  }
+
+  /** A commit begins: gives the place up to which it counts. */
+  mark(): number {
+    this.#scheduled = false
+    return this.#last
+  }
+
+  /** Writes the text up to a place, and closes the wire when nothing comes after it. */
+  flush(until: number): void {
+    if (this.#host.client.refused) this.#refuse()
+    if (this.#over) return
+    this.#write(until - this.#place)
+    while (this.#flushed.length > 0 && this.#flushed[0]!.at <= this.#place)
+      this.#way.sink.whenRead(this.#flushed.shift()!.callback)
+    if (this.#ending !== undefined && this.#buffer === '' && !this.#scheduled) this.#end(this.#ending)
   }
 
   /** Writes what is left and closes the wire. */
@@ -139,24 +157,24 @@ export class ClientOutput {
   }
 
   #schedule(): void {
-    if (this.#flushing || this.#over) return
-    this.#flushing = true
-    this.#way.outbox.add(() => this.#flush())
+    if (this.#scheduled || this.#over) return
+    this.#scheduled = true
+    this.#way.outbox.add(this)
   }
 
-  #flush(): void {
-    this.#flushing = false
-    if (this.#host.client.refused) this.#refuse()
-    if (this.#over) return
-    const { sink, scope } = this.#way
-    const text = this.#unread(this.#buffer)
-    this.#buffer = ''
-    if (text !== '') {
-      scope.sent?.(text)
-      if (!sink.write(text)) this.#clog()
-    }
-    for (const callback of this.#flushed.splice(0)) sink.whenRead(callback)
-    if (this.#ending !== undefined) this.#end(this.#ending)
+  /** The place up to which there is text, as `#place` counts. */
+  get #last(): number {
+    return this.#place + this.#buffer.length
+  }
+
+  /** Writes so many UTF-16 units of the text. */
+  #write(units: number): void {
+    if (units <= 0) return
+    const text = this.#unread(this.#buffer.slice(0, units))
+    this.#buffer = this.#buffer.slice(units)
+    if (text === '') return
+    this.#way.scope.sent?.(text)
+    if (!this.#way.sink.write(text)) this.#clog()
   }
 
   /** The text without what another replica has already written to the client. */

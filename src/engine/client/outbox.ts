@@ -1,5 +1,13 @@
 import type { Awaitable } from '../../contract/index.ts'
 
+/** Output that waits for a commit. */
+export interface Outgoing {
+  /** A commit begins; what comes from now on waits for a later one. Gives the place up to which this one counts. */
+  mark(): number
+  /** The commit is done: what was there up to this place leaves. */
+  flush(until: number): void
+}
+
 /**
  * The output of one tick for clients. It leaves at the end of the tick, after the commit of what the store was given
  * meanwhile: the record has every answer that is out, and one commit and one write serve the whole tick.
@@ -8,10 +16,10 @@ export class Outbox {
   readonly #commit: () => Awaitable<void>
   readonly #uncommitted: (error: unknown) => void
   readonly #unsent: (error: unknown) => void
-  #waiting: (() => void)[] = []
+  #waiting: Outgoing[] = []
 
   /**
-   * `commit` and the callbacks that wait may throw: `uncommitted` and `unsent` get the error, and the rest is sent all
+   * `commit` and the outputs that wait may throw: `uncommitted` and `unsent` get the error, and the rest is sent all
    * the same.
    */
   constructor(commit: () => Awaitable<void>, uncommitted: (error: unknown) => void, unsent: (error: unknown) => void) {
@@ -20,20 +28,20 @@ export class Outbox {
     this.#unsent = unsent
   }
 
-  /** Calls `send` after the next commit. */
-  add(send: () => void): void {
-    if (this.#waiting.push(send) === 1) setImmediate(() => this.#flush())
+  /** Flushes an output after the next commit. */
+  add(output: Outgoing): void {
+    if (this.#waiting.push(output) === 1) setImmediate(() => this.#flush())
   }
 
   #flush(): void {
-    const sends = this.#waiting
+    const outputs = this.#waiting
     this.#waiting = []
     const all = (): void => {
-      for (const send of sends) this.#safely(send)
+      for (const output of outputs) this.#safely(output, output.mark())
     }
     try {
       const committed = this.#commit()
-      if (committed) void committed.catch(this.#uncommitted).then(all)
+      if (committed) this.#after(committed, outputs)
       else all()
     } catch (error) {
       this.#uncommitted(error)
@@ -42,9 +50,17 @@ export class Outbox {
     }
   }
 
-  #safely(send: () => void): void {
+  /** Flushes after a commit what was there when it began: an end that comes meanwhile may not be recorded with it. */
+  #after(committed: Promise<void>, outputs: readonly Outgoing[]): void {
+    const marks = outputs.map((output) => output.mark())
+    void committed.catch(this.#uncommitted).then(() => {
+      for (const [at, output] of outputs.entries()) this.#safely(output, marks[at]!)
+    })
+  }
+
+  #safely(output: Outgoing, until: number): void {
     try {
-      send()
+      output.flush(until)
     } catch (error) {
       this.#unsent(error)
     }
