@@ -284,6 +284,21 @@ describe('a store that cannot be written', () => {
     watch.close()
   })
 
+  test.each([
+    ['a key, of which nobody is told the success', { once: { key: 'k' } as never }, true],
+    ['no key, whose client is told it all the same', {}, false],
+  ])('does not take the end of a turn with %s', async (_, more, refused) => {
+    const { recorder, watch, begin } = recording()
+    const { host, say } = await begin(start(more))
+    await recorder.flush()
+    await new Promise(setImmediate)
+    broken.now = true
+    say(...MESSAGE, END)
+    await Promise.resolve()
+    expect([host.types.at(-1), host.client.refused]).toEqual(['turn-end', refused])
+    watch.close()
+  })
+
   test('has a turn refused that was promised to be kept', async () => {
     const { watch, begin } = recording()
     broken.now = true

@@ -207,8 +207,10 @@ log: { level: error, pretty: false }
     }
   }
 
-  #heard(key: string, { turn, outcome, text, fault }: Answer): string | undefined {
+  #heard(key: string, { turn, outcome, text, fault, notices = [] }: Answer): string | undefined {
     if (outcome !== 'completed') return `${outcome} ${fault?.code}`
+    // Only requests without a key may run without a record.
+    if (notices.some(({ code }) => code === 'unrecorded')) this.#wrong.push(`${key} ran as ${turn}, unrecorded`)
     if (text !== key) this.#wrong.push(`${key} was answered with ${JSON.stringify(text)}`)
     this.#told.set(key, turn)
     return undefined
@@ -222,7 +224,8 @@ log: { level: error, pretty: false }
     const last = events.at(-1)!
     if (last.type !== 'turn-end') return 'a stream without an end'
     const text = events.map(({ type, text }) => (type === 'text-delta' ? text : '')).join('')
-    return this.#heard(key, { turn: last.turn, outcome: last.outcome, text, fault: last.fault })
+    const notices = events.flatMap(({ type, code }) => (type === 'notice' && code !== undefined ? [{ code }] : []))
+    return this.#heard(key, { turn: last.turn, outcome: last.outcome, text, fault: last.fault, notices })
   }
 
   /** One fault, until it is over. */
@@ -258,8 +261,8 @@ log: { level: error, pretty: false }
         wrong.push(`${turn}: ${outcome}, ${ends} ends, last: ${endsLast}`)
     }
     for (const [key, turn] of this.#told) {
-      if (byId.get(turn)?.outcome !== 'completed')
-        wrong.push(`${key} was told the end of ${turn}, which is not recorded`)
+      const { outcome, code } = byId.get(turn) ?? { outcome: 'none', code: null }
+      if (outcome !== 'completed') wrong.push(`${key} was told the success of ${turn}, recorded: ${outcome} ${code}`)
     }
     const completed = turns.filter(({ outcome }) => outcome === 'completed').length
     if (completed > this.#told.size) wrong.push(`${completed} turns are completed, of ${this.#told.size} requests`)
@@ -276,9 +279,11 @@ interface Answer {
   outcome: string
   text: string
   fault?: { code: string } | undefined
+  notices?: readonly { code: string }[]
 }
 interface StreamedEvent extends Answer {
   type: string
+  code?: string
 }
 
 /** Does a fault for so many milliseconds; `again` starts the replica that has ended. */

@@ -141,6 +141,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#units -= page?.lines.text.length ?? 0
     const spent = this.#use.ended(turn)
     const ended = page && this.#watch.keeps(turn) ? endOf(page, spent) : undefined
+    if (ended && turn.command.once) this.#watch.ending(turn)
     void this.#writes.write(() => (ended ? this.#end(turn, ended) : this.#watch.ended(turn)))
   }
 
@@ -217,15 +218,15 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
    * Writes the end of a turn. Where the record has another end, clients must not get this one: others have ended the
    * turn as failed. A failure means the same, and clients keep it.
    */
-  #end({ audience, session }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
+  #end({ audience, session, command }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
     const { owner: by } = session.record
     const counts = this.#store.endTurn(record, by ? { ...additions, by } : additions)
     const judge = (so: boolean): void => {
       if (!so && record.outcome !== 'failed') audience.cut()
     }
     if (!(counts instanceof Promise)) return judge(counts)
-    if (!isShared(this.#store)) return counts.then(judge)
-    // What replicas could not record another one ends otherwise.
+    if (!isShared(this.#store) && !command.once) return counts.then(judge)
+    // What could not be recorded another replica ends otherwise, and a repetition under its key runs again.
     return counts.then(judge, (error: unknown) => {
       judge(false)
       throw error

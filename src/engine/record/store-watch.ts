@@ -29,7 +29,8 @@ export interface StoreWatchParts {
 
 /**
  * Watches whether the record can be written. While it cannot, turns that do not rely on the record go on without it and
- * say so; requests that need it are refused. The store is tried until it can be written again.
+ * say so; requests that need it are refused. Where replicas share the store, turns that it has the beginning of end as
+ * failed, as in the record. The store is tried until it can be written again.
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
@@ -37,6 +38,8 @@ export class StoreWatch {
   readonly #fresh = new Set<Id>()
   /** Turns that run and whose record is incomplete. */
   readonly #lost = new Set<Id>()
+  /** Turns under a key whose end may not be committed yet. */
+  #ending: Turn[] = []
   #retry: NodeJS.Timeout | undefined
   #probed = 0
   #telling = false
@@ -92,6 +95,15 @@ export class StoreWatch {
     if (this.#fresh.has(id)) setImmediate(() => this.#fresh.delete(id))
   }
 
+  /** The end of a turn under a key is written: its client gets no success that a repetition does not get. */
+  ending(turn: Turn): void {
+    // As in `begun`.
+    if (this.#ending.push(turn) > 1) return
+    setImmediate(() => {
+      this.#ending = []
+    })
+  }
+
   /** A turn whose record is incomplete has its end: what is there of it says so. */
   async ended(turn: Turn): Promise<void> {
     this.#lost.delete(turn.id)
@@ -108,10 +120,13 @@ export class StoreWatch {
   #tell(): void {
     this.#telling = false
     if (this.writable) return
+    for (const { view, audience } of this.#ending) if (view.end?.outcome !== 'failed') audience.cut()
     for (const turn of this.#parts.turns.values()) {
       if (this.#lost.has(turn.id)) continue
       this.#lost.add(turn.id)
       if (this.#fresh.delete(turn.id)) turn.refuse(UNWRITABLE)
+      // Another replica, or this one, ends its record as failed: it must not end with a success here.
+      else if (isShared(this.#parts.store)) turn.refuse(INCOMPLETE)
       // A client that does not know yet that its turn is accepted is told that first.
       else if (turn.view.seq > 0) tellUnrecorded(turn)
     }
