@@ -30,7 +30,8 @@ export interface ReplicaStore {
   replicas(now: number): Awaitable<Replica[]>
   /**
    * The session of the key, created when there is none, with `id` as its id, and taken for this lease unless it belongs
-   * to another one that is not over: the record's `owner` is the lease that has it. Updates `usedAt`.
+   * to another one that is not over: the record's `owner` is the lease that has it. One that has an owner is not changed, not
+   * even its `usedAt`: replicas that ask for the same sessions never wait for each other.
    */
   takeSession(key: SessionKey, id: Id, by: LeaseRef, now: number): Awaitable<SessionRecord>
   /** Gives a session up, so that another replica may take it. False when a turn of it is recorded as running. */

@@ -1,4 +1,5 @@
 /** What replicas share in a store of PostgreSQL: who is there, and whose a session is. */
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { LeaseRef, ReplicaInfo, SharedStore } from '../../src/contract/index.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -61,6 +62,25 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', () => {
     await end(a)
     expect(await take(b, 'S3')).toEqual({ ...made, owner: b })
     expect(await take(await leaseOf('a'), 'S3')).toEqual({ ...made, owner: b })
+  })
+
+  test('never wait for each other because of sessions that have an owner', async () => {
+    const other = (await openStore({ kind: 'postgres', url: server.url, schema: `replicas_${schemas}` })) as SharedStore
+    const keys = Array.from({ length: 8 }, (_, number) => ({ ...KEY, session: `s${number}` }))
+    for (const key of keys) await store.replicas.takeSession(key, `S-${key.session}`, a, now)
+    const before = await store.listSessions({ limit: 8 })
+    const admin = new pg.Client({ connectionString: server.url })
+    await admin.connect()
+    // A transaction that holds all of them, as one does that ends their turns.
+    await admin.query(`BEGIN; SET search_path TO replicas_${schemas}; SELECT id FROM sessions FOR UPDATE`)
+    const taken = await Promise.all(keys.toReversed().map((key) => other.replicas.takeSession(key, 'new', b, now + 9)))
+    await admin.query('COMMIT')
+    await admin.end()
+    expect(taken.map(({ id, owner }) => [id, owner])).toEqual(
+      keys.toReversed().map(({ session }) => [`S-${session}`, a]),
+    )
+    expect(await store.listSessions({ limit: 8 })).toEqual(before)
+    await other.close()
   })
 
   test('take a session that exists without an owner', async () => {

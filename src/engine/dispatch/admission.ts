@@ -134,7 +134,10 @@ export class Admission {
     try {
       const found = await forwarding.place(entry, key)
       if (!found || ('address' in found && !entry.client.mayLeave)) return await forwarding.bring(entry, key)
-      if (!('address' in found)) return found
+      if (!('address' in found)) {
+        if ('id' in found) this.#record.recorder.touch(found.id, this.#record.now())
+        return found
+      }
       await this.#giveUp(entry)
       entry.client.leaveFor(found, isRepeatable(entry.command))
       return undefined

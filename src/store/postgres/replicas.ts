@@ -52,18 +52,23 @@ export class PostgresReplicas implements ReplicaStore {
     const { tenant, agent } = key
     const [session, conversation] = [toColumn(key.session), toColumn(key.conversation)]
     const digest = keyDigest(key)
+    // One that has an owner is only read: replicas that lock the same sessions in different orders wait for each other.
     const [rows] = await this.#run([
       sql`
+        WITH owned AS (SELECT id FROM sessions WHERE key = ${digest} AND NOT ${IS_FREE}), taken AS (
         INSERT INTO sessions
           (id, key, tenant, agent, session, conversation, created_at, used_at, epoch, owner, owner_epoch)
         SELECT ${id}, ${digest}, ${tenant}, ${agent}, ${session}, ${conversation}, ${now}, ${now},
           CASE WHEN EXISTS (SELECT 1 FROM forgotten WHERE key = ${digest}) THEN ${Math.max(1, now)} ELSE 0 END,
           ${by.owner}, ${by.epoch}
+        WHERE NOT EXISTS (SELECT 1 FROM owned)
         ON CONFLICT (key) DO UPDATE SET
           used_at = greatest(sessions.used_at, excluded.used_at),
           owner = CASE WHEN ${IS_FREE} THEN excluded.owner ELSE sessions.owner END,
           owner_epoch = CASE WHEN ${IS_FREE} THEN excluded.owner_epoch ELSE sessions.owner_epoch END
-        RETURNING ${SESSION}`,
+        RETURNING *)
+        SELECT ${SESSION} FROM taken AS sessions
+        UNION ALL SELECT ${SESSION} FROM sessions WHERE id IN (SELECT id FROM owned)`,
     ])
     return sessionRecord(rows![0]!)
   }
