@@ -154,11 +154,11 @@ describeWith('a client by the SDK of the Agent Client Protocol', [installed(SDK)
       const kinds = client.updates.map(({ update }) => update.sessionUpdate)
       expect(kinds).toEqual(expect.arrayContaining(['available_commands_update', 'plan', 'tool_call', 'usage_update']))
       const tools = client.updates.flatMap(({ update }) => (update.toolCallId === '1.c1' ? [update] : []))
-      const diff = { type: 'diff', path: '/work/a.ts', oldText: 'teh', newText: 'the' }
+      const diff = { type: 'diff', path: '/project/a.ts', oldText: 'teh', newText: 'the' }
       expect(tools[0]).toMatchObject({
         title: 'List files',
         kind: 'execute',
-        locations: [{ path: '/work/a.ts', line: 3 }],
+        locations: [{ path: '/project/a.ts', line: 3 }],
       })
       expect(tools.at(-1)).toMatchObject({ status: 'completed', content: [{ content: { text: 'a.ts' } }, diff] })
       expect(await client.close()).toEqual(CLEAN)

@@ -79,7 +79,7 @@ export class Controls {
     })
   }
 
-  /** Answers a question about a session that is set as it is configured; one that could not be is told to its first turn. */
+  /** Answers a query after the configured settings were applied. If one was refused, the first turn reports it. */
   #answer(command: CommandOf<'query'>, refused: Fault | undefined): void {
     this.#session.isNew ||= refused !== undefined
     const { models } = this.#session.settings

@@ -54,7 +54,7 @@ export function proposedEntry(content: JsonText | undefined): Entry {
   return resultEntries(readToolContent(content).parts, unreported)[0]!
 }
 
-/** Receives losses that are reported elsewhere, or that nobody can be told of. */
+/** Ignores losses: other code reports them, or no client is there to hear of them. */
 export function unreported(): void {}
 
 function contentJson(part: Part, report: Report): JsonText | undefined {

@@ -12,7 +12,7 @@ const MODES: readonly OfferedMode[] = [
   { id: 'plan', name: 'Plan', description: 'Reads and plans, and changes nothing' },
 ]
 
-/** What is set now; absent: not known. */
+/** The current settings; undefined when the agent has not named them. */
 interface Now {
   mode: string | undefined
   model: string | undefined

@@ -58,7 +58,7 @@ agent({ name: 'test' })
     }
     await update('plan', { entries: [{ content: 'Run it', priority: 'high', status: 'in_progress' }] })
     const call = { toolCallId: 'c1', title: 'List files', kind: 'execute', status: 'pending', rawInput: { cmd: 'ls' } }
-    await update('tool_call', { ...call, locations: [{ path: '/work/a.ts', line: 3 }] })
+    await update('tool_call', { ...call, locations: [{ path: '/project/a.ts', line: 3 }] })
     const { outcome } = await client.request('session/request_permission', {
       sessionId,
       toolCall: call,
@@ -72,7 +72,7 @@ agent({ name: 'test' })
       status: 'completed',
       content: [
         { type: 'content', content: { type: 'text', text: 'a.ts' } },
-        { type: 'diff', path: '/work/a.ts', oldText: 'teh', newText: 'the' },
+        { type: 'diff', path: '/project/a.ts', oldText: 'teh', newText: 'the' },
       ],
     })
     await update('usage_update', { used: 10, size: 100 })

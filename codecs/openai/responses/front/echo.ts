@@ -11,7 +11,7 @@ import {
 import { entriesExt, ownExt } from '../../wire.ts'
 import { toolsOf } from './tools.ts'
 
-/** What later answers about a request say of it. */
+/** The parts of a request that later responses repeat. */
 export interface Echo {
   /** The members that the response repeats, as one object. */
   request: JsonText
@@ -63,7 +63,7 @@ export function repeatedOf(body: JsonText): JsonText {
   return oneLine(object(given))
 }
 
-/** What a response repeats of its request, every member raw. */
+/** The members that a response repeats from its request, as raw JSON. */
 export function echoed({ request }: Echo): Record<keyof typeof REPEATED, JsonText> {
   const given = new Map(members(request))
   const all = Object.entries(REPEATED).map(([key, usual]) => {

@@ -153,7 +153,7 @@ class ResponsesFront implements FrontLink {
 
 const OUTPUT: ReadonlySet<string> = new Set(['output'])
 
-/** What later answers say of a request. The record of its turn has the results of calls. */
+/** The parts of a request that later responses repeat. The results of calls are in the record of its turn. */
 function echoTo({ repeated, raw }: ResponsesRequest, { type }: Command, at: number | undefined): Echo {
   const common = { request: repeated, tools: raw.tools }
   if (type !== 'ask-reply') return { ...common, input: raw.system }
