@@ -163,6 +163,28 @@ describe('the record of a turn', () => {
     },
   )
 
+  test.each([
+    ['other processes use the store', true],
+    ['none does', false],
+  ])('that ends while the store is asked for others is not recorded as running afterwards: %s', async (_, shared) => {
+    const { lease, recorder } = recording()
+    await lease.serve('gateway')
+    const asked = Promise.withResolvers<boolean>()
+    Object.assign(store, { hasOtherLease: () => asked.promise })
+    const { turn, host } = plainTurn({ command: start(), peers: { recorder } })
+    const begun = recorder.begin(turn, { tenant: 'local', front: 'plain', promised: false })
+    turn.take(MESSAGE[0]!)
+    turn.take(END)
+    asked.resolve(shared)
+    await begun
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(host.types.at(-1)).toBe('turn-end')
+    expect([await store.unfinishedTurns(), await recorded()]).toEqual([[], [['t', 'completed', 2]]])
+    expect(vi.getTimerCount()).toBe(1)
+    await lease.drop()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   test('has its events after half a second when it was promised', async () => {
     const { begin } = recording()
     const { say } = await begin()

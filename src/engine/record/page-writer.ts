@@ -1,0 +1,71 @@
+import { type Awaitable, type EventBlock, isShared, type LeaseRef, type Store } from '../../contract/index.ts'
+import { MOVED } from '../common/index.ts'
+import { takeLines } from '../events/index.ts'
+import type { Turn } from '../turn/index.ts'
+import type { Lease } from './lease.ts'
+import type { StoreWatch } from './store-watch.ts'
+import { type endOf, runUnder, type TurnPage } from './turn-page.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+/** Writes pages of turns to the store: a turn's beginning, its events, its end. */
+export class PageWriter {
+  readonly #store: Store
+  readonly #writes: WriteQueue
+  readonly #watch: StoreWatch
+  readonly #lease: Lease
+
+  /** Turns are recorded under the `lease`, with `writes`. `watch` knows the turns whose record is incomplete. */
+  constructor(store: Store, writes: WriteQueue, watch: StoreWatch, lease: Lease) {
+    this.#store = store
+    this.#writes = writes
+    this.#watch = watch
+    this.#lease = lease
+  }
+
+  /** Records the beginning of a turn, with the `claim` of its key. Gives true, now or later, when it was written. */
+  begin(page: TurnPage, claim?: string): Awaitable<boolean> {
+    page.begun = true
+    const lease = this.#lease.hold()
+    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#beginUnder(page, lease, claim))
+    this.#writes.hold(lease)
+    return this.#writes.write(async () => this.#beginUnder(page, await lease, claim))
+  }
+
+  /** Writes the events of these pages, and the beginnings that are not written yet. Leaves out incomplete records. */
+  write(pages: readonly TurnPage[]): void {
+    const blocks: EventBlock[] = []
+    for (const page of pages) {
+      const block = takeLines(page.lines)
+      if (!this.#watch.keeps(page.turn)) continue
+      if (!page.begun) void this.begin(page)
+      if (block) blocks.push(block)
+    }
+    if (blocks.length > 0) void this.#writes.write(() => this.#store.appendEvents(blocks))
+  }
+
+  /**
+   * Writes the end of a turn. Where the record has another end, clients must not get this one: others have ended the
+   * turn as failed. A failure means the same, and clients keep it.
+   */
+  end({ audience, session, command }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
+    const { owner: by } = session.record
+    const written = this.#store.endTurn(record, by ? { ...additions, by } : additions)
+    const judge = (counts: boolean): void => {
+      if (!counts && record.outcome !== 'failed') audience.cut()
+    }
+    if (!(written instanceof Promise)) return judge(written)
+    if (!isShared(this.#store) && !command.once) return written.then(judge)
+    // What could not be recorded another replica ends otherwise, and a repetition under its key runs again.
+    return written.then(judge, (error: unknown) => {
+      judge(false)
+      throw error
+    })
+  }
+
+  /** Refuses the turn when another process has taken its session or its request. */
+  #beginUnder(page: TurnPage, lease: LeaseRef, claim: string | undefined): Awaitable<void> {
+    const begun = this.#store.beginTurn(runUnder(page, lease), claim)
+    if (begun instanceof Promise) return begun.then((so) => (so ? undefined : page.turn.refuse(MOVED)))
+    if (!begun) page.turn.refuse(MOVED)
+  }
+}
