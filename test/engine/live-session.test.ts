@@ -27,7 +27,7 @@ function session(script: string, back: PlainBack = {}, more: Partial<AgentSettin
       transcript: async () => HISTORY,
       unasked: (_session, text) => void heard.push(['unasked', text]),
     },
-    sessions: { delete: () => expire() },
+    sessions: { delete: () => expire(), mayLeave() {}, stays() {} },
     replies: new Replies(),
     log: notingLog((message, fields) => void heard.push([message, fields])),
     elsewhere: { have: ({ owner }) => owner !== 'here', over: async () => others.over },

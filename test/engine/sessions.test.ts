@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionRecord, Store } from '../../src/contract/index.ts'
 import type { AgentSettings } from '../../src/engine/common/index.ts'
 import type { LiveSession } from '../../src/engine/session/live-session.ts'
-import { LiveSessions } from '../../src/engine/session/live-sessions.ts'
+import { LiveSessions, MAX_RESTING } from '../../src/engine/session/live-sessions.ts'
 import type { Sessions } from '../../src/engine/session/sessions.ts'
 import { openStore } from '../../src/store/index.ts'
 import { engineParts, settingsOf } from '../kit/engine-parts.ts'
@@ -90,6 +90,56 @@ describe('the sessions in memory', () => {
     expect([first!.link?.persistent, second!.link]).toEqual([true, undefined])
     expect(sessions.live.evictIdle(first!.pool)).toBe(true)
     expect([sessions.live.evictIdle(first!.pool), sessions.live.idleOf(agent)]).toEqual([false, undefined])
+  })
+})
+
+describe('sessions without work and without a process', () => {
+  const agent = plainAgent(serving(DONE))
+  const ids = (): string[] => [...sessions.live.values()].map(({ record }) => record.id)
+  const rested = (id: string, of = agent): LiveSession => {
+    const session = sessions.open(recordOf(id), of, false)
+    session.restWhenIdle()
+    return session
+  }
+  /** As many as stay in memory, all resting. */
+  const many = (): string[] => Array.from({ length: MAX_RESTING }, (_, at) => `${at}`)
+
+  test('are a bounded number: the one that has rested for longest leaves', () => {
+    const all = many()
+    for (const id of all) rested(id)
+    rested('0')
+    rested('new')
+    expect(ids()).toEqual(['0', ...all.slice(2), 'new'])
+    expect(sessions.live.find(recordOf('1'))).toBeUndefined()
+  })
+
+  test('stay while one has a turn, or is about to get one', async () => {
+    const [opened, busy] = [rested('opened'), rested('busy')]
+    sessions.open(recordOf('opened'), agent, false)
+    const { turn } = plainTurn({ agent, session: busy })
+    busy.enqueue(turn)
+    busy.ready(turn)
+    const all = many()
+    for (const id of all) rested(id)
+    expect(ids()).toEqual(['opened', 'busy', ...all])
+    opened.restWhenIdle()
+    expect(ids()).toEqual(['opened', 'busy', ...all.slice(1)])
+    busy.abandon(turn)
+  })
+
+  test('are not those that have a process, until it is gone', async () => {
+    const [kept, evicted, exited] = ['kept', 'evicted', 'exited'].map((id) =>
+      sessions.open(recordOf(id), lasting(), false),
+    )
+    for (const session of [evicted!, kept!, exited!]) await served(session)
+    for (const id of many()) rested(id)
+    expect(ids()).toEqual(['kept', 'evicted', 'exited', ...many()])
+    sessions.live.evictIdle(evicted!.pool)
+    process.kill(exited!.link!.process!.pid!)
+    while (ids().includes('1')) await new Promise((after) => setImmediate(after))
+    expect(ids()).toEqual(['kept', 'evicted', 'exited', ...many().slice(2)])
+    for (const id of [...many().slice(2), '0', '1']) rested(id)
+    expect(ids()).toEqual(['kept', ...many().slice(2), '0', '1'])
   })
 })
 

@@ -37,6 +37,8 @@ export interface LinkOwner {
   idleEvent(event: LinkEvent): void
   /** A call failed: for the log, with what the agent wrote to stderr. */
   callFailed(end: CallEnd): void
+  /** Nothing can be run on the link any more: its process, which lives over turns, has ended or is being ended. */
+  died?(): void
 }
 
 /**
@@ -208,6 +210,7 @@ export class AgentLink extends AgentWire {
   protected died(): void {
     this.#asked?.replied()
     this.#onIdle?.()
+    this.owner.died?.()
   }
 
   /** The subscription has ended: an agent that has not ended its turn is stopped, one that serves one turn may exit. */

@@ -9,11 +9,21 @@ import { BetweenTurns, isBetweenTurns } from './between-turns.ts'
 import { SessionLink } from './session-link.ts'
 import { TurnLine, type TurnServer } from './turn-line.ts'
 
+/** The sessions in memory, as each of them sees them. */
+export interface SessionShelf {
+  /** A session without work and without a process may leave the memory when there are many. */
+  mayLeave(session: LiveSession): void
+  /** It is used again. */
+  stays(session: LiveSession): void
+  /** It leaves the memory. */
+  delete(session: LiveSession): void
+}
+
 /** The parts of the gateway that every session works with. */
 export interface SessionPeers {
   recorder: SessionRecorder
-  /** The sessions in memory: one without work leaves them. */
-  sessions: { delete(session: LiveSession): void }
+  /** The sessions in memory. */
+  sessions: SessionShelf
   /** Commands that agents are to answer. */
   replies: Replies
   log: EngineLog
@@ -111,10 +121,16 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     this.#link.release()
   }
 
+  /** It is about to get a turn: it stays in memory until it rests again. */
+  wake(): void {
+    clearTimeout(this.#idle)
+    this.#peers.sessions.stays(this)
+  }
+
   /** Gives up the link and leaves the sessions in memory. Its record stays. */
   close(): void {
-    this.release()
     this.#peers.sessions.delete(this)
+    this.release()
   }
 
   /** Resets the session: the next turn is the first one of a session that the agent does not know. */
@@ -169,6 +185,11 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     })
   }
 
+  /** The process of its link is gone. */
+  died(): void {
+    if (!this.busy && !this.occupied) this.#peers.sessions.mayLeave(this)
+  }
+
   rebind(): string {
     return this.memory.rebind()
   }
@@ -179,7 +200,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
   }
 
   async serve(turn: Turn, pool: AgentPool): Promise<void> {
-    clearTimeout(this.#idle)
+    this.wake()
     if (this.#absence?.lasts) await this.#comeBack(turn, this.#absence)
     if (turn.ended) return
     const { bound, settings } = this.record
@@ -221,6 +242,7 @@ export class LiveSession implements LinkOwner, TurnServer, TurnSession<Turn> {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.close(), this.pool.agent.pool.idle)
     this.#idle.unref()
+    if (!this.link?.persistent) this.#peers.sessions.mayLeave(this)
     this.pool.makeRoom()
   }
 

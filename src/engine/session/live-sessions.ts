@@ -2,12 +2,20 @@ import type { SessionKey } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import type { AgentPool } from '../agent/index.ts'
 import type { AgentSettings } from '../common/index.ts'
-import type { LiveSession } from './live-session.ts'
+import type { LiveSession, SessionShelf } from './live-session.ts'
+
+/**
+ * The number of sessions without work and without a process that stay in memory. The next turn of another one reads its
+ * record.
+ */
+export const MAX_RESTING = 1000
 
 /** The sessions in memory. */
-export class LiveSessions {
+export class LiveSessions implements SessionShelf {
   readonly #byId = new Map<Id, LiveSession>()
   readonly #byKey = new Map<string, LiveSession>()
+  /** Those that may leave: the one that has rested for longest comes first. */
+  readonly #resting = new Set<LiveSession>()
 
   add(session: LiveSession): void {
     this.#byId.set(session.record.id, session)
@@ -18,8 +26,23 @@ export class LiveSessions {
     return this.#byId.get(id)
   }
 
+  mayLeave(session: LiveSession): void {
+    // Its process may end after it has left.
+    if (this.#byId.get(session.record.id) !== session) return
+    this.#resting.delete(session)
+    this.#resting.add(session)
+    if (this.#resting.size <= MAX_RESTING) return
+    const [oldest] = this.#resting
+    oldest!.close()
+  }
+
+  stays(session: LiveSession): void {
+    this.#resting.delete(session)
+  }
+
   /** Forgets a session; one that has taken its place stays. */
   delete(session: LiveSession): void {
+    this.#resting.delete(session)
     const { id } = session.record
     if (this.#byId.get(id) === session) this.#byId.delete(id)
     const key = keyText(session.record)

@@ -32,6 +32,7 @@ export class Sessions {
   open(record: SessionRecord, agent: AgentSettings, used: boolean): LiveSession {
     const known = this.live.get(record.id)
     if (known) {
+      known.wake()
       known.nextPool = this.#pool(agent)
       if (record !== known.record) known.adopt(record)
       return known
