@@ -237,7 +237,7 @@ describe('a request under a key', () => {
     watch.failed(new Error('full'))
     const { host, ended } = ask(command('t'))
     await ended
-    expect(host.faults.map(({ code }) => code)).toEqual(['overloaded'])
+    expect(host.faults.map(({ code }) => code)).toEqual(['agent-unavailable'])
     store.probe = probe
     watch.close()
   })

@@ -297,7 +297,7 @@ test.each(['is known', 'is found out'] as const)('that the store cannot be writt
     now: () => 9,
   })
   // What rests on the record is refused, the rest goes on without it.
-  expect(await found()).toBe('overloaded')
+  expect(await found()).toBe('agent-unavailable')
   const session = { id: 'asked' }
   const whole = start({ session, historyMode: 'complete', history: [said('hi')] })
   expect(await conversations.find(entryFor(agent, { command: whole }).entry)).toMatchObject({

@@ -39,6 +39,14 @@ describe('a turn that cannot be run on its agent', () => {
     expect([turn.agent.name, turn.view.end?.fault]).toEqual(['plain', UNWRITABLE])
   })
 
+  test('that is refused says nothing of its agent, which is used as before', () => {
+    const breakers = new Breakers(() => 0)
+    const agent = plainAgent('', { breaker: { failures: 1, cooldown: 1000 } })
+    const { turn } = plainTurn({ agent, peers: { breakers } })
+    turn.refuse(UNWRITABLE)
+    expect([breakers.state(agent), breakers.choose([agent, named('b')])]).toEqual(['closed', agent])
+  })
+
   test('ends when it was cancelled, as a cancelled one', () => {
     const { turn } = plainTurn({ others: [named('b')] })
     turn.cancel()

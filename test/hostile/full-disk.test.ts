@@ -24,12 +24,13 @@ const filler = join(disk, 'filler')
 const store = join(disk, 'turnpike.db')
 
 const REFUSED = {
-  status: 429,
+  status: 503,
   fault: {
-    code: 'overloaded',
+    code: 'agent-unavailable',
     message:
       'The gateway cannot write its record now, so it can keep no promise about this request; send it again later.',
     retryable: true,
+    retryAfterMs: 1000,
   },
 }
 
@@ -138,7 +139,7 @@ store: { path: ${store} }
     fill()
     expect(await keyed('other', 'k5')).toMatchObject(REFUSED)
     const followed = await fetch(`${gateway.url}/v1/turns/${turn}/events`)
-    expect(await followed.text()).toContain('"overloaded"')
+    expect(await followed.text()).toContain('"agent-unavailable"')
     await writableAgain()
     writeFileSync(join(gateway.folder, 'go'), '')
     const told = await running

@@ -2,8 +2,9 @@ import { type Fault, fault } from '../../model/index.ts'
 
 /** The fault of a request that would rest on a record which cannot be written. */
 export const UNWRITABLE: Fault = fault(
-  'overloaded',
+  'agent-unavailable',
   'The gateway cannot write its record now, so it can keep no promise about this request; send it again later.',
+  { retryAfterMs: 1000 },
 )
 
 /** The fault of a turn whose process has ended, or was stopped for so long that others have taken over. */

@@ -74,8 +74,10 @@ export interface Runner {
   fail(why: Fault): void
   /** Ends the turn because its time is out: its answer is what the agent has said of it, if that is a whole one. */
   expire(why: Fault): void
-  /** No other agent takes it from now on. */
-  disableFailover(): void
+  /** The turn must not run: ends it from outside, and no other agent takes it. */
+  refuse(why: Fault): void
+  /** True for a turn that was refused: its end says nothing of its agent. */
+  readonly refused: boolean
 }
 
 /** A turn that waits for a client's next request: by which token, since which event, with which questions. */

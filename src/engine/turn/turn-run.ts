@@ -20,6 +20,8 @@ export class TurnRun implements Runner {
   #asks: TurnAsks | undefined
   #others: readonly AgentSettings[]
   #retries = RETRIES
+  /** It must not run, for a reason that is not its agent's. */
+  refused = false
   #shown = false
   #announced = false
   /** The next attempt, after one whose end is held back. */
@@ -86,9 +88,11 @@ export class TurnRun implements Runner {
     if (!link?.expire(this.#late)) this.fail(why)
   }
 
-  /** No other agent takes it from now on. */
-  disableFailover(): void {
+  /** The turn must not run: ends it from outside, and no other agent takes it. */
+  refuse(why: Fault): void {
     this.#others = []
+    this.refused = true
+    this.fail(why)
   }
 
   /** Only for agents that write while they work is silence a sign that they hang. */

@@ -207,8 +207,7 @@ export class Turn {
 
   /** It must not run at all: the client is told at once, then its agent is stopped, and no other takes it. */
   refuse(why: Fault): void {
-    this.#runner.disableFailover()
-    this.#runner.fail(why)
+    this.#runner.refuse(why)
   }
 
   /** Asks the agent to stop; after the grace its processes are killed. The end follows, also before the first event. False when it has its end. */
@@ -258,7 +257,8 @@ export class Turn {
   #over(): void {
     const { breakers, turns, recorder, figures } = this.peers
     this.session.abandon(this)
-    breakers.recordOutcome(this.agent, this.view.end!.fault)
+    if (this.#runner.refused) breakers.release(this.agent)
+    else breakers.recordOutcome(this.agent, this.view.end!.fault)
     turns.delete(this)
     figures.ended(this)
     recorder.end(this)
