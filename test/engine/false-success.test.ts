@@ -74,7 +74,11 @@ async function play(order: Order): Promise<{ heard: string; told: boolean; recor
   const command = start(order.keyed ? { once: { key: 'k' } as never } : {})
   const { turn, host } = plainTurn({ command, peers: { recorder, turns } })
   state.now = order.begin === 'before' ? 'away' : order.begin
-  if (order.begin === 'before') watch.failed(new Error('away'))
+  if (order.begin === 'before') {
+    watch.failed(new Error('away'))
+    // It is tried again before it counts as away.
+    await vi.advanceTimersByTimeAsync(0)
+  }
   turns.add(turn)
   watch.began(turn, order.keyed)
   await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: true })
@@ -152,3 +156,94 @@ test.each<[string, Partial<Order>, heard: string, recorded: string]>([
 ])('when %s', async (_when, order, heard, recorded) => {
   expect(await play({ ...USUAL, ...order })).toMatchObject({ heard, recorded })
 })
+
+/** One write of the turn `t` fails, and nothing else does. */
+const OWN: [write: string, heard: string, recorded: string][] = [
+  ['beginTurn', 'failed', 'none'],
+  ['appendEvents', 'failed', 'failed'],
+  ['endTurn', 'nothing', 'failed'],
+]
+
+test.each(OWN)('a failed %s of one turn ends that one, and no other', async (write, heard, recorded) => {
+  let left = 1
+  const isFirst = (name: string, about: string): boolean => name === write && about.includes('"turn":"t"') && left-- > 0
+  const { real, parts, play, close } = await pair(isFirst)
+  const [own, other] = await Promise.all([play('t'), play('u')])
+  await vi.advanceTimersByTimeAsync(1100)
+  const outcome = async (turn: string): Promise<string> => (await real.readTurn(turn))?.outcome ?? 'none'
+  expect([own, await outcome('t')]).toEqual([heard, recorded])
+  expect([other, await outcome('u')]).toEqual(['completed', 'completed'])
+  expect([parts.watch.writable, parts.watch.failures]).toEqual([true, 1])
+  await close()
+})
+
+test('a turn whose events fail while its end is written has no success', async () => {
+  const { promise: failing, reject: fail } = Promise.withResolvers<void>()
+  const { real, parts, begin, close } = await pair(
+    (name) => name === 'appendEvents',
+    () => failing,
+  )
+  const { turn, host } = await begin('t')
+  for (const event of MESSAGE) turn.take(event)
+  const flushed = parts.recorder.flush()
+  turn.take(END)
+  fail(new Error('too late'))
+  await flushed
+  await parts.recorder.commit()
+  await vi.advanceTimersByTimeAsync(1100)
+  expect([host.client.refused, (await real.readTurn('t'))?.outcome]).toEqual([true, 'failed'])
+  await close()
+})
+
+/** Two sessions on a store that replicas share, of which those writes fail for which `fails` is true, as `how` rejects. */
+async function pair(
+  fails: (write: string, about: string) => boolean,
+  how = (): Promise<void> => Promise.reject(new Error('refused')),
+) {
+  const real = openStore({ kind: 'sqlite', path: ':memory:' })
+  const store = new Proxy(real, {
+    has: (of, name) => name === 'replicas' || name in of,
+    get(of, name: string) {
+      const method = (of as unknown as Record<string, (...args: unknown[]) => unknown>)[name]
+      if (!method || name === 'version') return undefined
+      return async (...args: unknown[]) => (fails(name, JSON.stringify(args)) ? how() : method.apply(of, args))
+    },
+  })
+  const parts = engineParts(store, settingsOf([]))
+  const { turns, recorder, watch, lease } = parts
+  for (const id of ['t', 'u'])
+    await real.openSession({ tenant: 'local', agent: 'plain', session: id, conversation: '' }, `of-${id}`, 1)
+  await lease.serve('a')
+  const begin = async (id: string) => {
+    const record = (await real.readSession(`of-${id}`))!
+    const { turn, host } = plainTurn({
+      command: { ...start(), turn: id },
+      session: { record },
+      peers: { recorder, turns },
+    })
+    turns.add(turn)
+    watch.began(turn, true)
+    await recorder.begin(turn, { tenant: 'local', front: 'plain', promised: true })
+    await vi.advanceTimersByTimeAsync(0)
+    if (!turn.ended) turn.accept()
+    return { turn, host }
+  }
+  /** Plays a turn to its end: what its client heard. */
+  const play = async (id: string): Promise<string> => {
+    const { turn, host } = await begin(id)
+    const take = (event: TurnEvent): void => void (!turn.ended && turn.take({ ...event, turn: id } as TurnEvent))
+    for (const event of MESSAGE) take(event)
+    await recorder.flush()
+    await vi.advanceTimersByTimeAsync(0)
+    take(END)
+    await recorder.commit()
+    if (host.client.refused) return 'nothing'
+    return String(host.events.flatMap((event) => (event.type === 'turn-end' ? event.outcome : [])))
+  }
+  const close = async (): Promise<void> => {
+    watch.close()
+    await lease.drop()
+    await real.close()
+  }
+  return { real, parts, begin, play, close }
+}

@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 import { pidsOf, until } from '../kit/processes.ts'
@@ -154,7 +155,7 @@ log: { level: warn, pretty: false }
     way.cut()
     await until(async () => (await ready(cutOff)) === 503)
     expect(await ends()).toEqual(['null null 0 false'])
-    expect((await ask(cutOff, 'new')).status).toBe(429)
+    expect((await ask(cutOff, 'new')).status).toBe(503)
     await until(async () => (await ends())[0] === 'failed internal 1 true')
     await until(() => pidsOf(MARK).length === 0)
     go()
@@ -163,6 +164,26 @@ log: { level: warn, pretty: false }
     expect((await held).outcome).not.toBe('completed')
     await until(async () => (await ready(cutOff)) === 200)
     expect((await ask(cutOff, 's')).text).toBe('said s')
+    expect(await ends()).toEqual(['completed null 1 true', 'completed null 1 true', 'failed internal 1 true'])
+  })
+
+  test('a write that the store refuses ends its own turn, and no other', async () => {
+    const one = await replica()
+    const held = ask(one, 's', 'held')
+    await until(() => begun() === 1)
+    const admin = new pg.Client({ connectionString: server.url })
+    await admin.connect()
+    await admin.query(`SET search_path TO ${schema};
+      CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON turns FOR EACH ROW WHEN (NEW.messages LIKE '%poison%')
+        EXECUTE FUNCTION refuse()`)
+    await admin.end()
+    // Its end is not recorded, so it is not told either.
+    expect((await orNone(ask(one, 'poisoned', 'echo', 'key', 'poison'))).outcome).toBe('none')
+    await until(() => one.logged().includes('the record can be written again'))
+    expect([await ready(one), (await ask(one, 'other')).outcome]).toEqual([200, 'completed'])
+    go()
+    expect((await held).outcome).toBe('completed')
     expect(await ends()).toEqual(['completed null 1 true', 'completed null 1 true', 'failed internal 1 true'])
   })
 

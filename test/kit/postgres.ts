@@ -46,10 +46,12 @@ export interface PostgresAccess {
   password?: string
   /** Its key and certificate as PEM. With them it takes only connections with TLS. */
   tls?: { key: string; certificate: string }
+  /** Further settings of the server, as they stand in its configuration file. */
+  settings?: readonly string[]
 }
 
 /** Starts a server. */
-export async function startPostgres({ password, tls }: PostgresAccess = {}): Promise<PostgresServer> {
+export async function startPostgres({ password, tls, settings = [] }: PostgresAccess = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'turnpike-postgres-'))
   if (AS_USER.uid !== undefined) chownSync(folder, AS_USER.uid, AS_USER.gid!)
   const data = join(folder, 'data')
@@ -62,10 +64,12 @@ export async function startPostgres({ password, tls }: PostgresAccess = {}): Pro
   }
   const auth = password === undefined ? ['trust'] : ['scram-sha-256', `--pwfile=${write('password', password)}`]
   execFileSync(join(POSTGRES_BIN!, 'initdb'), ['-D', data, '-U', 'turnpike', '-E', 'UTF8', '-N', '-A', ...auth], run)
+  const set = (lines: readonly string[]): void =>
+    appendFileSync(join(data, 'postgresql.conf'), ['', ...lines, ''].join('\n'))
+  set(settings)
   if (tls) {
     const files = { ssl_key_file: write('key.pem', tls.key), ssl_cert_file: write('cert.pem', tls.certificate) }
-    const settings = Object.entries(files).map(([name, file]) => `${name} = '${file}'`)
-    appendFileSync(join(data, 'postgresql.conf'), ['', 'ssl = on', ...settings, ''].join('\n'))
+    set(['ssl = on', ...Object.entries(files).map(([name, file]) => `${name} = '${file}'`)])
     writeFileSync(join(data, 'pg_hba.conf'), `hostssl all all all ${auth[0]}\n`)
   }
   const port = await freePort()

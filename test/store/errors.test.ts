@@ -112,7 +112,10 @@ describe('an error of PostgreSQL', () => {
     [undefined, true],
     ['ECONNRESET', true],
     ['23505', false],
-    ['57014', false],
+    ['57014', true],
+    ['53200', true],
+    ['25006', true],
+    ['25P03', true],
     ['57P06', false],
     ['53100', false],
   ])('with code %s may pass: %s', (code, passes) => {

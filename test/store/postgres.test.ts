@@ -208,6 +208,68 @@ describe.skipIf(POSTGRES_BIN === undefined)('a store in PostgreSQL', () => {
       await login()
     })
 
+    /** A lane whose row 1 another client has locked, with ways to cancel what waits for that, and to give the row back. */
+    const laneWith = async (patienceMs: number) => {
+      const schema = newSchema()
+      const connector = () => connect(server.url, schema)
+      const lane = new Lane(connector, await connector(), patienceMs)
+      await lane.run([`CREATE SCHEMA ${schema}`, 'CREATE TABLE kept (n INT PRIMARY KEY, by TEXT)'])
+      await lane.run(["INSERT INTO kept VALUES (1, ''), (2, '')"])
+      const update = (n: number) => lane.run([sql`UPDATE kept SET by = by || 'lane' WHERE n = ${n}`])
+      const kept = async (): Promise<unknown[]> =>
+        (await lane.run(['SELECT by FROM kept ORDER BY n']))[0]!.map(({ by }) => by)
+      const holder = new pg.Client({ connectionString: server.url })
+      await holder.connect()
+      await holder.query(`BEGIN; SELECT 1 FROM ${schema}.kept WHERE n = 1 FOR UPDATE`)
+      const waiting = `SELECT pid FROM pg_stat_activity WHERE application_name = 'turnpike' AND wait_event_type = 'Lock'`
+      const cancel = async (): Promise<void> => {
+        await untilIt(async () => (await asked(waiting)).length === 1)
+        await asked(`SELECT pg_cancel_backend(pid) FROM (${waiting}) AS waiting`)
+      }
+      return { lane, update, kept, cancel, letGo: () => holder.end() }
+    }
+
+    it('are done again when the server cancels their statement', async () => {
+      const { lane, update, kept, cancel, letGo } = await laneWith(50_000)
+      const both = Promise.all([update(1), update(2)])
+      await cancel()
+      await cancel()
+      await letGo()
+      await both
+      expect(await kept()).toEqual(['lane', 'lane'])
+      await lane.close()
+    })
+
+    it('are done by themselves when one that goes with them is cancelled for too long', async () => {
+      const { lane, update, kept, cancel, letGo } = await laneWith(0)
+      const one = update(1).catch(({ code }: { code: string }) => code)
+      const other = update(2)
+      // Together with the other one, then alone.
+      await cancel()
+      await cancel()
+      expect(await one).toBe('57014')
+      await other
+      await letGo()
+      expect(await kept()).toEqual(['', 'lane'])
+      await lane.close()
+    })
+
+    it('go to the server that has taken the place of one which only reads now', async () => {
+      const schema = newSchema()
+      const store = await open(schema)
+      await store.openSession(KEY, 'S1', 1)
+      await asked('ALTER DATABASE postgres SET default_transaction_read_only = on')
+      await asked(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike'`)
+      const written = store.appendMessage('S1', message('a'))
+      await untilIt(
+        async () => (await asked(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'turnpike'`)).length > 0,
+      )
+      await asked('ALTER DATABASE postgres RESET default_transaction_read_only')
+      await written
+      expect(await store.readMessages('S1')).toEqual([message('a')])
+      await store.close()
+    })
+
     it('wait for the other transaction of a deadlock', async () => {
       const schema = newSchema()
       const connector = () => connect(server.url, schema)

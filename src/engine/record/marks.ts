@@ -1,6 +1,7 @@
 import type { Awaitable, Store } from '../../contract/index.ts'
 import type { Id } from '../../model/index.ts'
 import { elapsed } from '../common/index.ts'
+import type { Turn } from '../turn/index.ts'
 import type { StoreWatch } from './store-watch.ts'
 import type { WriteQueue } from './write-queue.ts'
 
@@ -11,14 +12,14 @@ const TOUCH_MS = 1000
 export class Marks {
   readonly #store: Store
   readonly #watch: StoreWatch
-  readonly #writes: WriteQueue
+  readonly #writes: WriteQueue<Turn>
   #delivered: Id[] = []
   /** When sessions were used, by their ids. */
   readonly #used = new Map<Id, number>()
   #touchAt = 0
 
   /** They are written with `writes`, while `watch` says that anything can be. */
-  constructor(store: Store, watch: StoreWatch, writes: WriteQueue) {
+  constructor(store: Store, watch: StoreWatch, writes: WriteQueue<Turn>) {
     this.#store = store
     this.#watch = watch
     this.#writes = writes

@@ -10,12 +10,12 @@ import type { WriteQueue } from './write-queue.ts'
 /** Writes pages of turns to the store: a turn's beginning, its events, its end. */
 export class PageWriter {
   readonly #store: Store
-  readonly #writes: WriteQueue
+  readonly #writes: WriteQueue<Turn>
   readonly #watch: StoreWatch
   readonly #lease: Lease
 
   /** Turns are recorded under the `lease`, with `writes`. `watch` knows the turns whose record is incomplete. */
-  constructor(store: Store, writes: WriteQueue, watch: StoreWatch, lease: Lease) {
+  constructor(store: Store, writes: WriteQueue<Turn>, watch: StoreWatch, lease: Lease) {
     this.#store = store
     this.#writes = writes
     this.#watch = watch
@@ -26,9 +26,9 @@ export class PageWriter {
   begin(page: TurnPage, claim?: string): Awaitable<boolean> {
     page.begun = true
     const lease = this.#lease.hold()
-    if (!(lease instanceof Promise)) return this.#writes.write(() => this.#beginUnder(page, lease, claim))
+    if (!(lease instanceof Promise)) return this.#write(page, () => this.#beginUnder(page, lease, claim))
     this.#writes.hold(lease)
-    return this.#writes.write(async () => this.#beginUnder(page, await lease, claim))
+    return this.#write(page, async () => this.#beginUnder(page, await lease, claim))
   }
 
   /** Writes the events of these pages, and the beginnings that are not written yet. Leaves out incomplete records. */
@@ -38,16 +38,25 @@ export class PageWriter {
       const block = takeLines(page.lines)
       if (!this.#watch.keeps(page.turn)) continue
       if (!page.begun) void this.begin(page)
-      if (block) blocks.push(block)
+      if (!block) continue
+      // Each turn's by themselves, which is one message all the same: one that is refused concerns no other turn.
+      if (isShared(this.#store)) void this.#write(page, () => this.#store.appendEvents([block]))
+      else blocks.push(block)
     }
     if (blocks.length > 0) void this.#writes.write(() => this.#store.appendEvents(blocks))
+  }
+
+  /** Writes the end of a turn, once what is written of it is there: a record that lacks some of it has no such end. */
+  end({ turn, writing }: TurnPage, ended: ReturnType<typeof endOf>): Awaitable<void> {
+    if (!writing) return this.#end(turn, ended)
+    return writing.then((so) => (so || ended[0].outcome === 'failed' ? this.#end(turn, ended) : turn.audience.cut()))
   }
 
   /**
    * Writes the end of a turn. Where the record has another end, clients must not get this one: others have ended the
    * turn as failed. A failure means the same, and clients keep it.
    */
-  end({ audience, session, command }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
+  #end({ audience, session, command }: Turn, [record, additions]: ReturnType<typeof endOf>): Awaitable<void> {
     const { owner: by } = session.record
     const written = this.#store.endTurn(record, by ? { ...additions, by } : additions)
     const judge = (counts: boolean): void => {
@@ -60,6 +69,19 @@ export class PageWriter {
       judge(false)
       throw error
     })
+  }
+
+  /** Does a write of a turn; replicas remember until it is done that its end must not be without it. */
+  #write(page: TurnPage, work: () => Awaitable<void>): Awaitable<boolean> {
+    const { writing: before } = page
+    const written = this.#writes.write(work, page.turn)
+    if (!(written instanceof Promise && isShared(this.#store))) return written
+    const writing = written.then(async (so) => so && (before === undefined || (await before)))
+    page.writing = writing
+    void writing.then((so) => {
+      if (so && page.writing === writing) page.writing = undefined
+    })
+    return written
   }
 
   /** Refuses the turn when another process has taken its session or its request. */

@@ -35,7 +35,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
   readonly #watch: StoreWatch
   readonly #lease: Lease
   readonly #use: KeyUse
-  readonly #writes: WriteQueue
+  readonly #writes: WriteQueue<Turn>
   readonly #writer: PageWriter
   readonly #marks: Marks
   readonly #backlog: Backlog
@@ -48,7 +48,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     this.#lease = lease
     this.#use = use
     this.#watch = watch
-    this.#writes = new WriteQueue((error) => watch.failed(error))
+    this.#writes = new WriteQueue((error, of) => watch.failed(error, of))
     this.#writer = new PageWriter(store, this.#writes, watch, lease)
     this.#marks = new Marks(store, watch, this.#writes)
     this.#backlog = new Backlog(this.#writer, this.#marks)
@@ -122,7 +122,7 @@ export class Recorder implements TurnRecorder<Turn>, SessionRecorder {
     const spent = this.#use.ended(turn)
     const ended = page && this.#watch.keeps(turn) ? endOf(page, spent) : undefined
     if (ended && turn.command.once) this.#watch.ending(turn)
-    void this.#writes.write(() => (ended ? this.#writer.end(turn, ended) : this.#watch.ended(turn)))
+    void this.#writes.write(() => (ended ? this.#writer.end(page!, ended) : this.#watch.ended(turn)))
   }
 
   /** Adds text that an agent said between two turns to the session, after the turns that have ended. */

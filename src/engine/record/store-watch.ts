@@ -28,9 +28,12 @@ export interface StoreWatchParts {
 }
 
 /**
- * Watches whether the record can be written. While it cannot, turns that do not rely on the record go on without it and
- * say so; requests that need it are refused. Where replicas share the store, turns that it has the beginning of end as
- * failed, as in the record. The store is tried until it can be written again.
+ * Watches whether the record can be written. While it cannot, requests that need it are refused, and the store is tried
+ * until it can be written again.
+ *
+ * A file that could not be written has lost an unknown part of what was given to it, so all running turns count as not
+ * recorded from then on: they go on without their record and say so. A store that replicas share answers each write by
+ * itself: a turn of which one is lost ends as failed, as it does in the record, and the others go on.
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
@@ -40,7 +43,12 @@ export class StoreWatch {
   readonly #lost = new Set<Id>()
   /** Turns under a key whose end may not be committed yet. */
   #ending: Turn[] = []
+  /** Turns that have lost a write of their own and are about to end. */
+  #incomplete: Turn[] = []
+  /** From a failure on until the store could be written again. */
   #retry: NodeJS.Timeout | undefined
+  #writable = true
+  #probing: Promise<void> | undefined
   #probed = 0
   #telling = false
   #failures = 0
@@ -49,9 +57,9 @@ export class StoreWatch {
     this.#parts = parts
   }
 
-  /** False from a failure on until the store could be written again. */
+  /** False while the store cannot be written. */
   get writable(): boolean {
-    return this.#retry === undefined
+    return this.#writable
   }
 
   /** The number of writes that have failed. */
@@ -64,13 +72,20 @@ export class StoreWatch {
     return !this.#lost.has(turn.id)
   }
 
-  /** A write has failed. Running turns are told when the current step is done, before anything is sent. */
-  failed(error: unknown): void {
+  /**
+   * A write has failed, of the record of a turn if one is given. Running turns that it concerns are told when the
+   * current step is done, before anything is sent.
+   */
+  failed(error: unknown, of?: Turn): void {
     this.#failures += 1
-    if (this.writable) {
+    if (!this.#retry) {
       this.#parts.log.error('the record could not be written', { error: String(error) })
       this.#retry = setInterval(() => void this.#probe(), PROBE_MS).unref()
     }
+    if (!this.#isShared) this.#writable = false
+    else if (of) this.#incomplete.push(of)
+    // It may have been this write alone.
+    if (this.#writable) void this.#probe()
     if (this.#telling) return
     this.#telling = true
     queueMicrotask(() => this.#tell())
@@ -78,8 +93,8 @@ export class StoreWatch {
 
   /** Resolves with true when the store can be written; tries one that could not once more. */
   async ready(): Promise<boolean> {
-    if (!this.writable && elapsed() - this.#probed >= PROBE_AGAIN_MS) await this.#probe()
-    return this.writable
+    if (!this.#writable && elapsed() - this.#probed >= PROBE_AGAIN_MS) await this.#probe()
+    return this.#writable
   }
 
   /** A turn is about to be recorded. `promised`: its client relies on that, so it does not go on without. */
@@ -115,33 +130,57 @@ export class StoreWatch {
 
   close(): void {
     clearInterval(this.#retry)
+    this.#retry = undefined
+  }
+
+  get #isShared(): boolean {
+    return isShared(this.#parts.store)
   }
 
   #tell(): void {
     this.#telling = false
-    if (this.writable) return
+    if (this.#isShared) for (const turn of this.#incomplete.splice(0)) this.#refuse(turn)
+    else if (!this.#writable) this.#loseAll()
+  }
+
+  /** Ends a turn as others, or this process, end its record: it must not end with a success here. */
+  #refuse(turn: Turn): void {
+    if (turn.ended || this.#lost.has(turn.id)) return
+    this.#lost.add(turn.id)
+    turn.refuse(this.#fresh.delete(turn.id) ? UNWRITABLE : INCOMPLETE)
+  }
+
+  #loseAll(): void {
     for (const { view, audience } of this.#ending) if (view.end?.outcome !== 'failed') audience.cut()
     for (const turn of this.#parts.turns.values()) {
       if (this.#lost.has(turn.id)) continue
       this.#lost.add(turn.id)
       if (this.#fresh.delete(turn.id)) turn.refuse(UNWRITABLE)
-      // Another replica, or this one, ends its record as failed: it must not end with a success here.
-      else if (isShared(this.#parts.store)) turn.refuse(INCOMPLETE)
       // A client that does not know yet that its turn is accepted is told that first.
       else if (turn.view.seq > 0) tellUnrecorded(turn)
     }
   }
 
-  async #probe(): Promise<void> {
+  /** Tries the store, once at a time. */
+  #probe(): Promise<void> {
+    this.#probing ??= this.#probeOnce().finally(() => {
+      this.#probing = undefined
+    })
+    return this.#probing
+  }
+
+  async #probeOnce(): Promise<void> {
     this.#probed = elapsed()
     try {
       await this.#parts.store.probe()
     } catch {
+      this.#writable = false
       return
     }
-    if (this.writable) return
+    if (!this.#retry) return
     clearInterval(this.#retry)
     this.#retry = undefined
+    this.#writable = true
     this.#parts.log.warn('the record can be written again', { failures: this.#failures })
     await this.#mend().catch((error: unknown) => this.failed(error))
   }

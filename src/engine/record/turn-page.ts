@@ -26,6 +26,8 @@ export interface TurnPage {
   steered?: Steered[]
   /** Its beginning is in the store. */
   begun: boolean
+  /** The writes of it that are not done; false when one has failed. */
+  writing: Promise<boolean> | undefined
   /** Its place among the pages that have something to write; -1 when it is not among them. */
   place: number
   /** The time since which it has something to write, as `elapsed` counts. */
@@ -36,7 +38,18 @@ export interface TurnPage {
 export function newPage(turn: Turn, record: TurnRecord, told?: Told): TurnPage {
   const unkept = keepsContent(turn) ? undefined : []
   const lines = newLines(turn.id)
-  return { turn, since: elapsed(), unkept, told, record, lines, begun: false, place: -1, waitsSince: 0 }
+  return {
+    turn,
+    since: elapsed(),
+    unkept,
+    told,
+    record,
+    lines,
+    begun: false,
+    writing: undefined,
+    place: -1,
+    waitsSince: 0,
+  }
 }
 
 /** Adds the newest event of the turn. Gives the number of UTF-16 units that wait with it and did not before. */

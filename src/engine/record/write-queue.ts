@@ -1,11 +1,11 @@
 import type { Awaitable } from '../../contract/index.ts'
 
 /**
- * Writes to the store. Each is given to the store at once, which does them in the order in which they are called; so a
+ * Writes to the store, some of which are about a `T`. Each is given to the store at once, which does them in the order in which they are called; so a
  * store on another machine can do many of them together.
  */
-export class WriteQueue {
-  readonly #failed: (error: unknown) => void
+export class WriteQueue<T> {
+  readonly #failed: (error: unknown, of?: T) => void
   /** A promise that later writes have to wait for. */
   #gate: Promise<unknown> | undefined
   /** Resolves when all writes so far are done. */
@@ -13,19 +13,19 @@ export class WriteQueue {
   /** The number of writes that have not resolved yet. */
   #unresolved = 0
 
-  /** `failed` gets the error of each write that threw or rejected; the others are done all the same. */
-  constructor(failed: (error: unknown) => void) {
+  /** `failed` gets the error of each write that threw or rejected, and what it was about; the others are done all the same. */
+  constructor(failed: (error: unknown, of?: T) => void) {
     this.#failed = failed
   }
 
   /** Does a write. Gives true, now or later, when it was done. */
-  write(work: () => Awaitable<unknown>): Awaitable<boolean> {
-    if (this.#gate) return this.#watch(this.#gate.then(work))
+  write(work: () => Awaitable<unknown>, of?: T): Awaitable<boolean> {
+    if (this.#gate) return this.#watch(this.#gate.then(work), of)
     try {
       const written = work()
-      return written instanceof Promise ? this.#watch(written) : true
+      return written instanceof Promise ? this.#watch(written, of) : true
     } catch (error) {
-      this.#failed(error)
+      this.#failed(error, of)
       return false
     }
   }
@@ -51,13 +51,13 @@ export class WriteQueue {
     await this.#last
   }
 
-  #watch(written: Promise<unknown>): Promise<boolean> {
+  #watch(written: Promise<unknown>, of?: T): Promise<boolean> {
     this.#unresolved += 1
     const before = this.#last
     const done = written.then(
       () => true,
       (error: unknown) => {
-        this.#failed(error)
+        this.#failed(error, of)
         return false
       },
     )

@@ -62,7 +62,7 @@ export class Connection {
       const results: pg.QueryResult | pg.QueryResult[] = await this.#client.query(text)
       return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows)
     } catch (error) {
-      if (sqlStateOf(error) === undefined || isLost(error)) this.#lose()
+      if (isLost(error)) this.#lose()
       // A failed transaction stays open until it is undone.
       else await this.#client.query('ROLLBACK').catch(() => this.#lose())
       throw error
@@ -86,9 +86,13 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
 
-/** The server ended the connection: it stops, starts, or has too many. */
-function isLost(error: unknown): boolean {
-  return /^(08|57P0[1-5]|53300)/.test(sqlStateOf(error) ?? '')
+/**
+ * True when another connection may do better: there is none, or the server ended it, stops, starts, has too many, or is
+ * one that only reads since another has taken its place.
+ */
+export function isLost(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state === undefined || /^(08|57P0[1-5]|53300|25006|25P0[34])/.test(state)
 }
 
 /** True when the server starts, or stops to start again. */
@@ -96,8 +100,10 @@ export function isStarting(error: unknown): boolean {
   return /^57P0[1-3]$/.test(sqlStateOf(error) ?? '')
 }
 
-/** True for an error that may pass by itself: no connection, or another transaction that was first. */
+/**
+ * True for an error that may pass by itself: no connection, another transaction that was first, a lock or the memory that
+ * was not to be had, or a statement that was cancelled.
+ */
 export function isPassing(error: unknown): boolean {
-  const state = sqlStateOf(error)
-  return state === undefined || isLost(error) || /^40/.test(state) || state === '55P03'
+  return isLost(error) || /^(40|55P03|57014|53200)/.test(sqlStateOf(error)!)
 }

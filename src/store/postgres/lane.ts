@@ -1,5 +1,5 @@
 import type { Row } from '../rows.ts'
-import { type Connection, type Connector, isPassing } from './connection.ts'
+import { type Connection, type Connector, isLost, isPassing } from './connection.ts'
 
 /** The pauses between two attempts, in milliseconds. */
 const PAUSE_MS = 50
@@ -96,7 +96,7 @@ export class Lane {
       for (const { statements, resolve } of group) resolve(statements.map(() => results.next().value!))
     } catch (error) {
       // One of them may be at fault; the others are done all the same.
-      if (group.length > 1 && !isPassing(error)) for (const work of group) await this.#runGroup([work])
+      if (group.length > 1 && !isLost(error)) for (const work of group) await this.#runGroup([work])
       else for (const { reject } of group) reject(error)
     }
   }
