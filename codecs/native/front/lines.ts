@@ -129,18 +129,23 @@ export class NativeFront implements FrontLink {
   #meant(command: Command): Command {
     if ('target' in command) return { ...command, target: this.#targetOf(command.target) }
     if (command.type === 'turn-start') {
-      const after = this.#turns.get(command.after ?? '')
+      const after = this.#turnOf(command.after)
       return after === undefined ? command : { ...command, after }
     }
     if (command.type !== 'query' || command.what !== 'turn') return command
     const asked = parseObject(command.args ?? '')?.['turn']
-    const turn = typeof asked === 'string' ? this.#turns.get(asked) : undefined
+    const turn = this.#turnOf(typeof asked === 'string' ? asked : undefined)
     return turn === undefined ? command : { ...command, args: object([['turn', quote(turn)]]) }
   }
 
   #targetOf(target: Target): Target {
-    const turn = this.#turns.get(nameIn(target) ?? '')
+    const turn = this.#turnOf(nameIn(target))
     return turn === undefined ? target : { turn }
+  }
+
+  /** The gateway's id of the turn that the client calls so. */
+  #turnOf(named: Id | undefined): Id | undefined {
+    return named === undefined ? undefined : this.#turns.get(named)
   }
 }
 

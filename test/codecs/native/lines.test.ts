@@ -45,6 +45,22 @@ describe('a client on lines', () => {
     ])
   })
 
+  test.each(['', '0', '__proto__', 'running'])('means the turn that it calls %j only where it says so', (name) => {
+    const drive = driveFront(codec)
+    const said = JSON.stringify(name)
+    drive.feed(`{"type":"turn-start","turn":${said},"input":"hi"}`)
+    drive.feed(PROMPT)
+    drive.feed('{"type":"turn-cancel"}')
+    drive.feed(`{"type":"turn-start","input":"on","after":${said}}`)
+    drive.feed(`{"type":"turn-cancel","target":{"turn":${said}}}`)
+    drive.feed(`{"type":"query","what":"turn","args":{"turn":${said}}}`)
+    const meant = drive.commands.map((command) => {
+      if ('target' in command) return command.target
+      return command.type === 'query' ? command.args : command.type === 'turn-start' && command.after
+    })
+    expect(meant).toEqual([undefined, undefined, 'running', 'f2', { turn: 'f2' }, '{"turn":"f2"}'])
+  })
+
   test('reads every event with its number, and what was lost with the end', () => {
     const drive = driveFront(codec)
     drive.feed(PROMPT)
