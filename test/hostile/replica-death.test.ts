@@ -67,11 +67,11 @@ describe.skipIf(POSTGRES_BIN === undefined)('a replica that is killed', { timeou
   const followed = new Map<string, [before: Heard[], after: Heard[]]>()
 
   const store = () => ({ kind: 'postgres', url: server.url, schema: 'death' }) as const
-  const start = (labels: string): Promise<Served> =>
+  const start = (labels: string, lease: string): Promise<Served> =>
     serve(`server: { port: 0, socket: false }
 default: held
 limits: { start: 120s, firstEvent: 120s, idle: 120s, total: 180s, grace: 200ms }
-cluster: { lease: 4s, labels: [${labels}] }
+cluster: { lease: ${lease}, labels: [${labels}] }
 agents:
   held: { protocol: agentproc, command: /bin/sh, args: [${folder}/agent.sh, '${MARK}'], placement: [work], pool: { max: 200 } }
 store: ${JSON.stringify(store())}
@@ -124,9 +124,9 @@ log: { level: error, pretty: false }
       join(folder, 'agent.sh'),
       `printf x >>${folder}/begun; echo 'AGENT_PARTIAL:"one"'; while [ ! -e ${folder}/go ]; do sleep 1; done; echo two\n`,
     )
-    dead = await start('work')
-    peer = await start('')
-    third = await start('')
+    dead = await start('work', '4s')
+    peer = await start('', '60s')
+    third = await start('', '60s')
     const clients = Object.keys(DOORS).flatMap((door) =>
       Array.from({ length: OF_EACH }, (_, at) => ask(door, at % 2 === 1)),
     )

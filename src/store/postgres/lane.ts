@@ -14,7 +14,7 @@ export type Results = readonly (readonly Row[])[]
 /** Statements of which all are done or none, and who waits for them. */
 interface Work {
   readonly statements: readonly string[]
-  /** `performance.now()` from which it is not tried again. */
+  /** `performance.now()` from which it is not tried again; 0 when it is tried once. */
   readonly until: number
   readonly resolve: (results: Results) => void
   readonly reject: (error: unknown) => void
@@ -35,7 +35,7 @@ export class Lane {
   #last: Promise<unknown> | undefined
   /** Ends when nothing waits. */
   #running: Promise<void> | undefined
-  /** The patience ran out. Nothing is tried again until something has succeeded. */
+  /** The patience with the server ran out. Nothing is tried again, also of what waits, until something has succeeded. */
   #gaveUp = false
 
   /**
@@ -111,8 +111,9 @@ export class Lane {
         return results
       } catch (error) {
         if (!isPassing(error)) throw error
-        this.#gaveUp = performance.now() >= until
-        if (this.#gaveUp) throw error
+        // Work that is tried once, such as a probe, says nothing of the patience of the rest.
+        if (until > 0 && performance.now() >= until) this.#gaveUp = true
+        if (until === 0 || this.#gaveUp) throw error
         await new Promise((resolve) => setTimeout(resolve, pause * Math.random()))
       }
     }
