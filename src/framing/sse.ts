@@ -6,6 +6,11 @@ import { Pieces } from './pieces.ts'
 /** Room for the longest field name with its colon and space, `event: `, in addition to the value that is limited. */
 const NAME_ROOM = 7
 
+const SPACE = 32
+const COLON = 58
+const LETTER_D = 100
+const LETTER_E = 101
+
 /**
  * Reads server-sent events by the WHATWG rules (HTML, section 9.2.6): lines end with CR, LF or CRLF, `data` lines are
  * joined by LF, comments and unknown fields are ignored, a blank line dispatches, an unfinished event is dropped. A
@@ -73,10 +78,13 @@ class SseDecoder implements FrameDecoder {
   }
 
   #field(text: string, from: number, end: number): void {
-    const data = fieldValue('data', text, from, end)
-    if (data !== undefined) this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`
+    // Their names begin with different letters.
+    const first = text.charCodeAt(from)
+    if (first === LETTER_D) {
+      const data = fieldValue('data', text, from, end)
+      if (data !== undefined) this.#data = this.#data === undefined ? data : `${this.#data}\n${data}`
+    } else if (first === LETTER_E) this.#event = fieldValue('event', text, from, end) ?? this.#event
     else {
-      this.#event = fieldValue('event', text, from, end) ?? this.#event
       const id = fieldValue('id', text, from, end)
       if (id !== undefined && !id.includes('\0')) this.#id = id
     }
@@ -112,8 +120,8 @@ function fieldValue(name: string, text: string, from: number, end: number): stri
   const colon = from + name.length
   if (!text.startsWith(name, from)) return undefined
   if (colon === end) return ''
-  if (text[colon] !== ':') return undefined
-  return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
+  if (text.charCodeAt(colon) !== COLON) return undefined
+  return text.slice(text.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1, end)
 }
 
 /** Server-sent events. `limit` is the length of data, name and id of one event together, in UTF-16 units. */

@@ -68,7 +68,7 @@ const TABLE: Record<Framing, [rule: string, chunks: string[], frames: Frame[]][]
     ['an unfinished event is dropped', ['data: a\n\ndata: b\n'], [{ data: 'a' }]],
     ['an unfinished line is dropped', ['data: a\n\ndata: b'], [{ data: 'a' }]],
     ['a BOM at the start is dropped', [BOM, 'data: a\n\n'], [{ data: 'a' }]],
-    ['field names are exact', ['Data: a\n data: b\ndata : c\ndata: d\n\n'], [{ data: 'd' }]],
+    ['field names are exact', ['Data: a\n data: b\ndata : c\nevents: x\nids: 1\ndata: d\n\n'], [{ data: 'd' }]],
     ['nothing', [], []],
   ],
 }

@@ -191,19 +191,25 @@ export class StreamReader {
   /** The hottest events, without a schema. */
   #delta(name: 'text_delta' | 'reasoning_delta', data: string): void {
     const plain = PLAIN_DELTA.exec(data)
-    const payload = plain ? { message: plain[1], text: plain[2] } : parseObject(data)
-    const message = payload?.['message']
-    const text = payload?.['text']
-    const known = typeof message === 'string' || typeof message === 'number' || message == null
-    const id = known ? this.message(String(message ?? '')) : undefined
-    if (id === undefined || typeof text !== 'string') {
+    if (plain) {
+      this.#piece(name, plain[1]!, plain[2]!, undefined)
+      return
+    }
+    const { message, text, lane } = parseObject(data) ?? {}
+    const named = typeof message === 'string' || typeof message === 'number' || message == null
+    if (!named || typeof text !== 'string') this.unparsed(name)
+    else this.#piece(name, String(message ?? ''), text, typeof lane === 'string' ? lane : undefined)
+  }
+
+  #piece(name: 'text_delta' | 'reasoning_delta', message: string, text: string, lane: string | undefined): void {
+    const id = this.message(message)
+    if (id === undefined) {
       this.unparsed(name)
       return
     }
     if (name === 'text_delta') this.text = true
-    const lane = payload?.['lane']
     const type = name === 'text_delta' ? 'text-delta' : 'reasoning-delta'
-    if (typeof lane === 'string') this.emit({ type, message: id, text }, lane)
+    if (lane !== undefined) this.emit({ type, message: id, text }, lane)
     else this.#ports.emit({ type, message: id, text, turn: this.#turn })
   }
 
