@@ -50,7 +50,7 @@ export class ProcessSpans implements CallScope {
 
   ready(): void {
     this.#outlives = true
-    if (this.#place.ahead) this.#span.end()
+    if (this.#place.ahead) endOnce(this.#span)
     else this.#span.addEvent(EVENT.ready)
   }
 
@@ -61,7 +61,7 @@ export class ProcessSpans implements CallScope {
 
   /** Another turn runs on it. */
   serve(place: CallPlace): void {
-    this.#span.end()
+    endOnce(this.#span)
     this.#place = place
     this.#span = this.#begin(place.parent)
     this.#span.addLink({ context: this.#first.spanContext() })
@@ -70,7 +70,7 @@ export class ProcessSpans implements CallScope {
 
   /** The turn has ended; the end of a process that serves only one turn is awaited. */
   turnEnded(): void {
-    if (this.#outlives) this.#span.end()
+    if (this.#outlives) endOnce(this.#span)
   }
 
   end(end: CallEnd): void {
@@ -141,4 +141,9 @@ export function finish(span: Span, errorType: string | undefined): void {
     span.setStatus({ code: SpanStatusCode.ERROR })
   }
   span.end()
+}
+
+/** Ends a span that may have ended: for a second end the SDK makes an error with a stack trace. */
+export function endOnce(span: Span): void {
+  if (span.isRecording()) span.end()
 }

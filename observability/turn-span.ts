@@ -28,7 +28,7 @@ import { ATTR, EVENT, EVENT_ATTR, FINISH_REASON, INVOKE_AGENT, OTHER, SPAN, USAG
 import { httpScope } from './calls.ts'
 import { inputMessages, outputMessages, systemInstructions } from './content.ts'
 import { carrierOf, childContext, parentContext, spanContextOf } from './context.ts'
-import { type CallPlace, ProcessSpans, TurnProcesses } from './processes.ts'
+import { type CallPlace, endOnce, ProcessSpans, TurnProcesses } from './processes.ts'
 import { SAMPLED } from './propagation.ts'
 import { ToolSpans } from './tools.ts'
 import { unrecordedTurn } from './unrecorded.ts'
@@ -98,7 +98,7 @@ class SpanTurn implements TurnScope {
   }
 
   queued(): void {
-    this.#queue.end()
+    endOnce(this.#queue)
   }
 
   firstEvent(event: AgentEvent): void {
@@ -126,13 +126,13 @@ class SpanTurn implements TurnScope {
   moved({ agent, back }: Pick<TurnInfo, 'agent' | 'back'>): void {
     this.#span.addEvent(EVENT.moved, { [ATTR.agent]: agent, [ATTR.back]: back })
     this.#span.setAttributes({ [ATTR.agent]: agent, [ATTR.back]: back })
-    this.#queue.end()
+    endOnce(this.#queue)
     this.#queue = this.#wait()
   }
 
   end(view: TurnView): void {
     this.#processes.turnEnded()
-    this.#queue.end()
+    endOnce(this.#queue)
     this.#tools.close()
     const encode = this.#encode ?? this.#answer()
     encode.setAttribute(ATTR.events, view.seq)

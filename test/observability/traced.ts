@@ -1,3 +1,4 @@
+import { diag } from '@opentelemetry/api'
 import { afterEach, beforeEach, expect } from 'vitest'
 import { startTelemetry, type Telemetry, type TelemetryConfig } from '../../observability/index.ts'
 import type { Hooks, RequestInfo, TurnInfo } from '../../src/contract/index.ts'
@@ -31,14 +32,20 @@ afterEach(async () => {
   await receiver.close()
 })
 
-/** Drives the hooks, flushes, and gives what the collector got, parents first. */
+/** Drives the hooks, flushes, and gives what the collector got, parents first. The SDK must find no fault with its use. */
 export async function traced(
   drive: (hooks: Hooks) => void,
   config: Partial<TelemetryConfig> = {},
 ): Promise<ReceivedSpan[]> {
   telemetry = await startTelemetry({ otlp: receiver.url, version: '1.2.3', ...config })
+  const complaints: string[] = []
+  const complain = (text: string): void => void complaints.push(text)
+  const quiet = (): void => {}
+  diag.setLogger({ error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet })
   drive(telemetry.hooks)
+  diag.disable()
   await telemetry.shutdown()
+  expect(complaints).toEqual([])
   return receiver.spans().toSorted((a, b) => Number(a.startedAt - b.startedAt))
 }
 
