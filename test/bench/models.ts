@@ -7,8 +7,8 @@ import { load, type Measured } from './load.ts'
 import type { ModelApi } from './model-answers.ts'
 import { cpuPerTurn, line, perSecond, run, type Shape, SSE, sessionsOf } from './turns.ts'
 
-/** How many turns at once: whole ones, and those that stream. The second has a long round to warm up. */
-const WHOLE = 16
+/** The numbers of turns at once: whole ones, and those that stream. Both warm up in a long first round. */
+const WHOLE = 32
 const STREAMS = 32
 
 const LIMITED = {
