@@ -24,8 +24,13 @@ node=node
 for own in "$root"/.node/node_modules/node-*/bin/node; do
   [ -x "$own" ] && node=$own
 done
-# The size of V8's young generation in MB: by default Node.js lets it grow to several times as much and keeps the memory.
-garbage=--max-semi-space-size=8
+# The size of V8's young generation in MB, and how much the old one grows before it is collected: by default Node.js lets
+# both grow to several times as much and keeps the memory.
+garbage='--max-semi-space-size=8 --heap-growing-percent=50'
+# The C library gives memory that V8's compiler has used back to the system, and has one heap for all threads.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
+export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 case ${0##*/}:${1-} in
   *:as | zene:* | zot:* | qwen:*)
     # Short here-documents are pipes, which Node.js cannot make: the streams of the first agent.

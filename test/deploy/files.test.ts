@@ -177,9 +177,15 @@ describe('the image', () => {
 
   test('starts what the launcher starts, with a Node.js that it may have', () => {
     const launcher = read('src/cli/turnpike.sh')
-    const [, node, flag, program] = JSON.parse(`["",${/^ENTRYPOINT \[(.*)\]$/m.exec(DOCKERFILE)![1]}]`)
+    const [node, ...flags] = JSON.parse(`[${/^ENTRYPOINT \[(.*)\]$/m.exec(DOCKERFILE)![1]}]`)
+    const program = flags.pop()
     expect(node).toBe('node')
-    expect(launcher).toContain(`garbage=${flag}\n`)
+    expect(launcher).toContain(`garbage='${flags.join(' ')}'\n`)
+    const set = [...launcher.matchAll(/^export (MALLOC_\w+)="\$\{\1:-(\d+)\}"$/gm)].map(
+      ([, name, value]) => `${name}=${value}`,
+    )
+    expect(set).toHaveLength(3)
+    expect(DOCKERFILE).toContain(`    ${set.join(' ')} \\\n`)
     expect(launcher).toContain(`"$root/${program.slice('/opt/turnpike/'.length)}"`)
     const major = /^ARG BASE=node:(\d+)-/m.exec(DOCKERFILE)![1]
     expect(read('deploy/bootstrap.sh')).toContain(`node-$platform@${major}"`)
