@@ -240,11 +240,23 @@ log: { level: error, pretty: false }
     this.#faults.push(`${this.#seconds} s: ${name} of ${at} for ${ms} ms`)
     member.troubled = true
     await fault(member, ms, this.#server, async () => {
-      const { folder, toStore, fromPeers, served } = member
-      member.served = await serve(this.#config(toStore, fromPeers), { folder, port: served.port })
+      member.served = await this.#startAgain(member)
     })
     member.troubled = false
     this.#underWay.delete(name)
+  }
+
+  /** Starts a replica again until it runs, as what supervises it does: its store may be away. */
+  async #startAgain({ folder, toStore, fromPeers, served }: Member): Promise<Served> {
+    for (;;) {
+      try {
+        return await serve(this.#config(toStore, fromPeers), { folder, port: served.port })
+      } catch (error) {
+        if (!/cannot be reached/.test(String(error))) throw error
+        this.#faults.push(`${this.#seconds} s: a start failed, for its store was away`)
+        await wait(AGAIN_MS)
+      }
+    }
   }
 
   async #account(): Promise<SoakedReplicas> {

@@ -6,6 +6,9 @@ import { identifier, sql } from './sql.ts'
 const CONNECT_MS = 5000
 const ANSWER_MS = 15_000
 
+/** The driver's words for a connection that the server has closed. */
+const TERMINATED = 'Connection terminated unexpectedly'
+
 /** Opens a connection; rejects when there can be none now. */
 export type Connector = () => Promise<Connection>
 
@@ -95,9 +98,10 @@ export function isLost(error: unknown): boolean {
   return state === undefined || /^(08|57P0[1-5]|53300|25006|25P0[34])/.test(state)
 }
 
-/** True when the server starts, or stops to start again. */
+/** True when there is a server that starts, stops, or has ended a connection without a word. */
 export function isStarting(error: unknown): boolean {
-  return /^57P0[1-3]$/.test(sqlStateOf(error) ?? '')
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return /^57P0[1-3]$/.test(sqlStateOf(error) ?? '') || code === 'ECONNRESET' || message === TERMINATED
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PostgresLocation, Store } from '../../contract/index.ts'
 import type { StoreVersion } from '../index.ts'
-import { connect, isStarting } from './connection.ts'
+import { connect, isLost, isStarting } from './connection.ts'
 import { postgresError } from './errors.ts'
 import { Lane } from './lane.ts'
 import { CLOCK } from './lease-statements.ts'
@@ -45,14 +45,18 @@ export async function openPostgresStore({ url, schema }: PostgresLocation, patie
   }
 }
 
-/** Does work, for at most `ms` milliseconds again as long as the server says that it starts or stops. */
+/**
+ * Does work, for at most `ms` milliseconds again while the server starts or stops: one that was there may be gone for a
+ * moment then.
+ */
 async function whenItRuns<T>(ms: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms
-  for (;;) {
+  for (let known = false; ; ) {
     try {
       return await work()
     } catch (error) {
-      if (!isStarting(error) || performance.now() >= until) throw error
+      known ||= isStarting(error)
+      if (!(known && isLost(error)) || performance.now() >= until) throw error
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
     }
   }
