@@ -52,11 +52,13 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
     ...(peers && { peers }),
     reload: (next) => engine.reload(built.settings(next)),
     async close(drainMs) {
+      const until = performance.now() + drainMs
+      const left = (): number => Math.max(0, until - performance.now())
       if (peers) await quiet(engine, peers, drainMs)
-      await engine.close(drainMs)
+      await engine.close(left())
       await built.close(config.limits.grace)
       // What was sent on in the last moment is answered too.
-      await peers?.forwarder.untilIdle(drainMs)
+      await peers?.forwarder.untilIdle(left())
       peers?.forwarder.close()
       starter?.close()
     },
@@ -67,7 +69,7 @@ export async function createGateway(config: Config, parts: GatewayParts): Promis
 async function quiet(engine: Engine, { forwarder }: ClusterPeers, drainMs: number): Promise<void> {
   // While the store is away the others hear of it by the lease.
   await engine.drain().catch(() => {})
-  await Promise.all([engine.untilIdle(drainMs), forwarder.untilIdle(drainMs)])
+  await Promise.all([engine.untilDone(drainMs), forwarder.untilIdle(drainMs)])
 }
 
 /** The dependencies of agents. */

@@ -169,12 +169,19 @@ export class Forwarder {
     for (const sent of this.#running.get(address) ?? []) sent.destroy(new Error('the replica is gone'))
   }
 
-  /** Resolves when nothing is under way, or after `ms` milliseconds. */
+  /**
+   * Resolves when nothing is under way that a client could not ask another replica for again, or after `ms` milliseconds.
+   */
   async untilIdle(ms: number): Promise<void> {
     const until = performance.now() + ms
-    while (this.#running.size > 0 && performance.now() < until) {
+    while (this.#isBusy && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS))
     }
+  }
+
+  /** True while a request is under way that is not only a look: followers go on elsewhere from their last event. */
+  get #isBusy(): boolean {
+    return [...this.#running.values()].some((sent) => [...sent].some(({ method }) => method !== 'GET'))
   }
 
   close(): void {

@@ -154,9 +154,9 @@ export class Engine {
     else this.#dispatcher.closing = true
   }
 
-  /** Resolves when no turn runs, or after `ms` milliseconds. */
-  untilIdle(ms: number): Promise<void> {
-    return this.#memory.turns.untilIdle(ms)
+  /** Resolves when no turn runs any more, or after `ms` milliseconds. To be called when it is about to be closed. */
+  untilDone(ms: number): Promise<void> {
+    return this.#memory.turns.untilDone(ms)
   }
 
   /** Stops taking turns, lets those that run go on for `drainMs`, cancels the rest, ends every agent, closes the store. */
@@ -166,7 +166,7 @@ export class Engine {
     await this.drain().catch(() => {})
     this.#upkeep.close()
     this.storeWatch.close()
-    await this.#memory.turns.untilIdle(drainMs)
+    await this.#memory.turns.untilDone(drainMs)
     for (const turn of this.turns) turn.cancel()
     const { grace } = this.settings.limits
     await this.#memory.turns.untilIdle(3 * grace)

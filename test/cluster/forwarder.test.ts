@@ -170,6 +170,26 @@ describe('a request that is sent on', () => {
     await forwarder.untilIdle(60_000)
   })
 
+  test.each([
+    ['GET', true],
+    ['POST', false],
+  ])('is not waited for when it only looks: %s', async (method, isIdle) => {
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>()
+    answers = (_incoming, outgoing) => arrive(outgoing)
+    const sent = request(`${urlOf(here)}/`, { method, agent: false }).end()
+    const outgoing = await arrived
+    let idle = false
+    const all = forwarder.untilIdle(60_000).then(() => {
+      idle = true
+    })
+    await new Promise(setImmediate)
+    expect(idle).toBe(isIdle)
+    outgoing.end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    await all
+  })
+
   test('is given up when its replica is given up', async () => {
     answers = () => forwarder.gone({ address })
     expect((await send()).status).toBe(500)

@@ -10,6 +10,13 @@ const REMEMBERED_MS = 600_000
 const REMEMBERED = 10_000
 
 /**
+ * The time for which a gateway that stops waits for the next requests of clients, when nothing but turns that wait for one
+ * is left, in milliseconds: programs answer within it, people do not. And the interval at which that is looked at.
+ */
+const ANSWERED_MS = 5000
+const LOOK_MS = 250
+
+/**
  * The turns that run or wait. Not a `Map`: when V8 replaces its table, the old table keeps a reference to the new one.
  * Once a table is in the old generation, everything that passes through its successors, turns with all that they hold,
  * is garbage that only a full collection frees.
@@ -103,5 +110,28 @@ export class LiveTurns {
         resolve()
       })
     })
+  }
+
+  /**
+   * As `untilIdle`, at a gateway that stops. When all that is left waits for a client's next request, which may never
+   * come, that is cancelled a little later.
+   */
+  async untilDone(ms: number): Promise<void> {
+    const until = elapsed() + ms
+    let workedAt = elapsed()
+    for (let now = workedAt; this.busy && now < until; now = elapsed()) {
+      if (!this.#onlyParked) workedAt = now
+      else if (now >= workedAt + ANSWERED_MS) for (const turn of this.#parked) turn.cancel()
+      await this.untilIdle(Math.min(LOOK_MS, until - now))
+    }
+  }
+
+  get #parked(): Turn[] {
+    return this.values().filter(({ questions }) => questions?.parked)
+  }
+
+  /** True when no turn works: each is parked, or waits in line. */
+  get #onlyParked(): boolean {
+    return this.#parked.length > 0 && this.values().every(({ questions, link }) => questions?.parked || !link)
   }
 }
