@@ -125,8 +125,8 @@ log: { level: error, pretty: false }
       `printf x >>${folder}/begun; echo 'AGENT_PARTIAL:"one"'; while [ ! -e ${folder}/go ]; do sleep 1; done; echo two\n`,
     )
     dead = await start('work', '4s')
-    peer = await start('', '60s')
-    third = await start('', '60s')
+    peer = await start('', '8s')
+    third = await start('', '8s')
     const clients = Object.keys(DOORS).flatMap((door) =>
       Array.from({ length: OF_EACH }, (_, at) => ask(door, at % 2 === 1)),
     )

@@ -65,12 +65,12 @@ describe.skipIf(POSTGRES_BIN === undefined)('replicas', { timeout: 90_000 }, () 
   }
 
   /**
-   * A replica. `url` is its way to the store. Its lease is long, because a machine under load stops its process for
-   * seconds; one that is to be given up has a short one.
+   * A replica. `url` is its way to the store. One that is to be given up has a short lease; one that is not has a long one
+   * where its store is away for a while.
    */
   async function replica({
     url = server.url,
-    lease = '60s',
+    lease = '8s',
     cluster = '',
     env = {},
   }: Circumstances = {}): Promise<Served> {
@@ -242,8 +242,8 @@ log: { level: warn, pretty: false }
 
   test('a store that is slow, or restarts, is only waited for', async () => {
     const way = await proxyTo(() => Number(new URL(server.url).port))
-    const slow = await replica({ url: server.url.replace(/:\d+\//, `:${way.port}/`) })
-    const other = await replica()
+    const slow = await replica({ url: server.url.replace(/:\d+\//, `:${way.port}/`), lease: '60s' })
+    const other = await replica({ lease: '60s' })
     way.delay(100)
     expect((await ask(slow, 's')).text).toBe('said s')
     expect((await ask(other, 's')).text).toBe('said s')
