@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { Context, Hono } from 'hono'
-import type { HttpEnv, HttpParts } from './parts.ts'
+import { commandOf, type HttpEnv, type HttpParts } from './parts.ts'
 
 /** The rules of the page for the browser: scripts, styles and data come from this gateway alone, and none are inline. */
 const POLICY = [
@@ -31,7 +31,8 @@ const FOREVER = 'public, max-age=31536000, immutable'
  * Files are read when they are first asked for. They hold no data, so they need no key; what the page shows comes from
  * the native API, under its rules.
  */
-export function mountConsole(app: Hono<HttpEnv>, { console: settings, version }: HttpParts): void {
+export function mountConsole(app: Hono<HttpEnv>, parts: HttpParts): void {
+  const { console: settings, version } = parts
   if (!settings) return
   const { folder, traces } = settings
   const read = reader(folder)
@@ -40,7 +41,9 @@ export function mountConsole(app: Hono<HttpEnv>, { console: settings, version }:
     if (!new URL(c.req.url).pathname.endsWith('/')) return c.redirect('console/')
     return fileAnswer(c, read('index.html'), '.html')
   })
-  app.get('/console/settings', (c) => c.json({ version, ...(traces !== undefined && { traces }) }))
+  app.get('/console/settings', (c) =>
+    c.json({ version, command: commandOf(parts), ...(traces !== undefined && { traces }) }),
+  )
   app.get('/console/:file', (c) => {
     const file = c.req.param('file')
     return fileAnswer(c, file === 'index.html' ? undefined : read(file), extname(file))

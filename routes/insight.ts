@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import type { InsightShare, Observer } from '../src/engine/index.ts'
 import type { Caller } from './keys.ts'
-import type { HttpEnv, HttpParts } from './parts.ts'
+import { commandOf, type HttpEnv, type HttpParts } from './parts.ts'
 import { INSIGHT_PATH } from './peers.ts'
 import { admitted } from './refuse.ts'
 
@@ -30,32 +30,36 @@ export function mountInsight(app: Hono<HttpEnv>, parts: HttpParts): void {
   )
 }
 
-/** What the other replicas tell an observer, and how many of all have answered, this one included. */
+/** What the other replicas tell an observer, and how many of all have answered, this one included; for admins which have not. */
 async function othersOf({ engine, peers }: HttpParts, observer: Observer): Promise<Others> {
   const others = (peers && engine.replication?.replicas.others.filter(({ expired }) => !expired)) ?? []
   if (!peers || others.length === 0) return { shares: [], told: {} }
   const caller = JSON.stringify(observer)
   const answers = await Promise.all(others.map((other) => peers.forwarder.read(other, INSIGHT_PATH, caller)))
   const shares = answers.flatMap(({ status, text }) => (status === 200 ? (JSON.parse(text) as InsightShare) : []))
-  return { shares, told: { replicas: { of: 1 + others.length, answered: 1 + shares.length } } }
+  const missing = others.filter((_, at) => answers[at]!.status !== 200).map(({ address }) => address)
+  const named = observer.admin && missing.length > 0 ? { missing } : {}
+  return { shares, told: { replicas: { of: 1 + others.length, answered: 1 + shares.length, ...named } } }
 }
 
 interface Others {
   shares: readonly InsightShare[]
-  told: { replicas?: { of: number; answered: number } }
+  told: { replicas?: { of: number; answered: number; missing?: readonly string[] } }
 }
 
 /** A way in for clients: an endpoint, or a program on stdio. */
 type Door = { protocol: string } & ({ over: 'http'; method: string; path: string } | { over: 'stdio'; command: string })
 
-function doorsOf({ codecs, standIns = [] }: HttpParts): Door[] {
+function doorsOf(parts: HttpParts): Door[] {
+  const { codecs, standIns = [] } = parts
+  const own = commandOf(parts)
   const http = codecs.flatMap(({ name, endpoints }) =>
     endpoints.map(({ method, path, dialect }): Door => {
       const protocol = dialect === undefined ? name : `${name}@${dialect}`
       return { protocol, over: 'http', method, path }
     }),
   )
-  const stdio = standIns.map((protocol): Door => ({ protocol, over: 'stdio', command: `turnpike as ${protocol}` }))
+  const stdio = standIns.map((protocol): Door => ({ protocol, over: 'stdio', command: `${own} as ${protocol}` }))
   return [...http, ...stdio]
 }
 

@@ -26,6 +26,8 @@ export interface HttpParts {
   gate: Gate
   patience(): Patience
   version: string
+  /** The command that starts this program on its machine. */
+  command: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */
@@ -36,6 +38,11 @@ export interface HttpParts {
   metrics?: MetricsText
   /** The console; absent when it is off. */
   console?: ConsoleParts
+}
+
+/** The command that starts this program: who needs a key may be on another machine, where only its name is known. */
+export function commandOf({ gate, command }: HttpParts): string {
+  return gate.hasKeys ? 'turnpike' : command
 }
 
 /** Hono's bindings in every handler: Node's own request and response. */

@@ -40,6 +40,8 @@ export interface ServerParts {
   engine: Engine
   codecs: readonly AnyCodec[]
   version: string
+  /** The command that starts this program, as its user can type it. */
+  command: string
   /** The protocols whose clients start a program. */
   standIns?: readonly string[]
   /** The descriptions of the protocols' endpoints. */
@@ -55,11 +57,11 @@ export interface ServerParts {
 }
 
 /** The remedies when an address cannot be bound, by the system's error code. They end with what to type next. */
-const REMEDIES: Readonly<Record<string, (port: number) => string>> = {
-  EADDRINUSE: (port) =>
-    `another program listens there; stop it, or choose another port: turnpike serve --port ${Math.min(port + 1, 65_535)}`,
-  EACCES: () => 'this user may not listen there; choose a port above 1023: turnpike serve --port 8484',
-  EADDRNOTAVAIL: () => 'this machine does not have that address; correct server.host, then: turnpike check',
+const REMEDIES: Readonly<Record<string, (port: number, command: string) => string>> = {
+  EADDRINUSE: (port, command) =>
+    `another program listens there; stop it, or choose another port: ${command} serve --port ${Math.min(port + 1, 65_535)}`,
+  EACCES: (_, command) => `this user may not listen there; choose a port above 1023: ${command} serve --port 8484`,
+  EADDRNOTAVAIL: (_, command) => `this machine does not have that address; correct server.host, then: ${command} check`,
 }
 
 /** Serves the gateway over HTTP. Rejects, with the remedy, when the address cannot be bound. */
@@ -67,7 +69,7 @@ export async function startServer(config: ServerConfig, parts: ServerParts): Pro
   const gate = new Gate({ ...accessOf(config), bound: config.host })
   const server = httpServer(gate, parts, config.limits)
   await listen(server, { host: config.host, port: config.port }).catch((error: NodeJS.ErrnoException) => {
-    const why = REMEDIES[error.code ?? '']?.(config.port) ?? error.message
+    const why = REMEDIES[error.code ?? '']?.(config.port, parts.command) ?? error.message
     throw new Error(`cannot listen on ${config.host} port ${config.port}: ${why}`)
   })
   const { port, address } = server.address() as { port: number; address: string }

@@ -12,26 +12,32 @@ export interface DoorPlace {
   agent: string
   /** The path of the endpoint, where the wire does not say it; absent for a program on stdio. */
   path?: string
+  /** The command that starts the gateway's program. */
+  command: string
   /** The gateway has keys. */
   keys: boolean
 }
 
 /** The request of a turn as a command line: curl for an endpoint, else the program with its input. */
-export function asCommand(wire: Wire, { origin, agent, path, keys }: DoorPlace): string {
+export function asCommand(wire: Wire, { origin, agent, path, command, keys }: DoorPlace): string {
   const [first = '', ...rest] = wire.client.filter(({ dir }) => dir === 'in').map(({ text }) => text)
   // A wire that was kept begins with the line of the request, or with the arguments of the program.
   const asked = wire.kept ? /^[A-Z]+ (\/.*)$/.exec(first)?.[1] : path
   const input = wire.kept ? rest : [first, ...rest]
-  if (asked === undefined) return programCommand(wire, agent, input)
+  if (asked === undefined) return programCommand(wire, { agent, command }, input)
   const key = keys ? ` -H "authorization: Bearer $TURNPIKE_KEY"` : ''
   const type = input.length > 1 ? 'application/x-ndjson' : 'application/json'
   const headers = `${key} -H 'content-type: ${type}' -H ${quoted(`turnpike-agent: ${agent}`)}`
   return `curl -sN ${quoted(origin + asked)}${headers} --data-binary ${quoted(input.join('\n'))}`
 }
 
-function programCommand({ clientProtocol }: Wire, agent: string, input: readonly string[]): string {
+function programCommand(
+  { clientProtocol }: Wire,
+  { agent, command }: Pick<DoorPlace, 'agent' | 'command'>,
+  input: readonly string[],
+): string {
   const [protocol = ''] = clientProtocol.split('@')
-  return `printf '%s\\n' ${input.map(quoted).join(' ')} | turnpike as ${protocol} --agent ${quoted(agent)}`
+  return `printf '%s\\n' ${input.map(quoted).join(' ')} | ${command} as ${protocol} --agent ${quoted(agent)}`
 }
 
 /** A text as one word of a POSIX shell. */
@@ -45,8 +51,8 @@ export function asTranslateInput({ agent }: Wire): string {
 }
 
 /** The command that reads it. */
-export function translateCommand({ agentProtocol }: Wire): string {
-  return `turnpike translate --from ${agentProtocol ?? 'native'} --to native agent.wire`
+export function translateCommand({ agentProtocol }: Wire, command: string): string {
+  return `${command} translate --from ${agentProtocol ?? 'native'} --to native agent.wire`
 }
 
 /** A sample for a report: both wires without private texts, and what was lost. */

@@ -104,6 +104,21 @@ export interface OverviewAnswer {
   queued: number
   store?: { writable: boolean; writeMs: number }
   minutes: readonly Minute[]
+  replicas?: Replicas
+}
+
+/** The replicas of a gateway whose figures an answer has. */
+export interface Replicas {
+  of: number
+  answered: number
+  /** The addresses of those that have not answered; admins alone are told. */
+  missing?: readonly string[]
+}
+
+/** The answer of `GET /v1/agents`. */
+export interface AgentsAnswer {
+  agents: readonly AgentRow[]
+  replicas?: Replicas
 }
 
 /** A door of the gateway: an endpoint, or a program. */
@@ -120,4 +135,13 @@ export interface Me {
   role: 'admin' | 'user'
   key?: string
   keys: boolean
+}
+
+/** What the gateway tells its console. */
+export interface Settings {
+  version?: string
+  /** The command that starts the gateway's program. */
+  command?: string
+  /** The address of a trace in the collector's pages; `{trace}` stands for its id. */
+  traces?: string
 }

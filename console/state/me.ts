@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals'
-import type { Me } from '../logic/types.ts'
+import type { Me, Settings } from '../logic/types.ts'
 import { get, loginNeeded, post } from './api.ts'
 
 /** The caller; undefined until the gateway has said. */
 export const me = signal<Me | undefined>(undefined)
 
 /** Settings of the gateway for the console. */
-export const settings = signal<{ version?: string; traces?: string }>({})
+export const settings = signal<Settings>({})
 
 /** Asks who the caller is. */
 export async function findMe(): Promise<void> {
-  settings.value = await get<{ version?: string; traces?: string }>('/console/settings')
+  settings.value = await get<Settings>('/console/settings')
   me.value = await get<Me>('/v1/me')
   loginNeeded.value = false
 }

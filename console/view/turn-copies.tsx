@@ -9,10 +9,12 @@ import { useLoaded } from './loaded.tsx'
 export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | undefined }) {
   const { value } = useLoaded(() => get<{ doors: readonly Door[] }>('/v1/doors'), [])
   if (!wire) return null
+  const { command = 'turnpike', version } = settings.value
   const path = pathOf(value?.doors ?? [], turn.front)
   const place: DoorPlace = {
     origin: ROOT.href.replace(/\/$/, ''),
     agent: turn.agent,
+    command,
     keys: me.value?.keys ?? false,
     ...(path !== undefined && { path }),
   }
@@ -20,10 +22,10 @@ export function TurnCopies({ turn, wire }: { turn: TurnDetail; wire: Wire | unde
     <div class="copies">
       <span class="muted">Copy</span>
       <Copy label={path === undefined ? 'the command' : 'as curl'} text={() => asCommand(wire, place)} />
-      <Copy label="as translate input" text={() => asTranslateInput(wire)} title={translateCommand(wire)} />
+      <Copy label="as translate input" text={() => asTranslateInput(wire)} title={translateCommand(wire, command)} />
       <Copy
         label="a sample for a report"
-        text={() => asSample(turn, wire, settings.value.version)}
+        text={() => asSample(turn, wire, version)}
         title="Both wires with the letters and digits of private texts replaced"
       />
     </div>

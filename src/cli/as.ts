@@ -17,7 +17,8 @@ export async function asCommand(args: string[]): Promise<number> {
     throw new UsageError(`name a protocol: ${standInNames.join(', ')}`)
   }
   if (!standInNames.includes(protocol)) {
-    throw new UsageError(`clients of ${protocol} start no program; they connect to a gateway (turnpike serve)`)
+    const { ownCommand } = await import('./own-command.ts')
+    throw new UsageError(`clients of ${protocol} start no program; they connect to a gateway: ${ownCommand()} serve`)
   }
   const { options, rest } = takeOptions(own, ['agent', 'config'])
   const facts = standInFacts(protocol)

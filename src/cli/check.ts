@@ -7,15 +7,16 @@ import { agentProblems } from './agent-probe.ts'
 import { takeNothing, takeOptions } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { otherGateways } from './other-gateways.ts'
+import { ownCommand } from './own-command.ts'
 import { missingPrograms } from './programs.ts'
 import { Progress } from './progress.ts'
 import { readConfig } from './read-config.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
 import { collectorOf, exportOptions } from './setup.ts'
 
-const NO_FILE =
+const noFile = (): string =>
   `there is no turnpike.yaml in this folder, and neither --config nor TURNPIKE_CONFIG names a file; these are the
-example agents, which only "turnpike serve" runs without one (${DEFAULT_CONFIG})`.replace('\n', ' ')
+example agents, which only "${ownCommand()} serve" runs without one (${DEFAULT_CONFIG})`.replace('\n', ' ')
 
 /**
  * `turnpike check`: reads the configuration and prints its resolved values, or its errors (exit code 3). Things that
@@ -27,8 +28,8 @@ export async function checkCommand(args: string[]): Promise<number> {
   const file = configFile(options.config)
   const config = await read(file ?? DEFAULT_CONFIG, rest.length > 0)
   if (!config) return 3
-  const none = file === undefined ? [NO_FILE] : []
-  const missing = missingPrograms(config, process.env)
+  const none = file === undefined ? [noFile()] : []
+  const missing = missingPrograms(config, process.env, ownCommand())
   const progress = new Progress()
   progress.show('asking agents, other gateways and the collector')
   const [unready, others, telemetry] = await Promise.all([

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
+import { ownCommand } from './own-command.ts'
 import { findAgents } from './programs.ts'
 
 /** What `turnpike serve` prints when it listens on `url`: its addresses for clients, and commands to try. */
@@ -7,18 +8,19 @@ export function greeting(url: string, { agents, default: first, server }: Config
   const names = [...agents.keys()]
   const model = agents.has('coder') ? 'coder' : (first ?? names[0] ?? '')
   const key = server.keys.length > 0 ? ` -H 'authorization: Bearer KEY'` : ''
+  const command = ownCommand()
   const json = `${key} -H 'content-type: application/json'`
   return `Turnpike listens on ${url} (agents: ${names.join(', ')})
 
 ${server.console ? `  console             ${url}/console/\n` : ''}  OpenAI clients      base URL ${url}/v1
   Anthropic clients   base URL ${url}
-  editors (ACP)       command: turnpike as acp
+  editors (ACP)       command: ${ownCommand('anywhere')} as acp
 
 Try, in another terminal:
   curl -s ${url}/v1/chat/completions${json} -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
   curl -sN ${url}/v1/turns/${model} -H 'accept: text/event-stream'${json} -d '{"input":"hello"}'
-  npx turnpike tail
-${file === DEFAULT_CONFIG ? `${exampleCommand(url)}\n${nextStep()}` : ''}`
+  ${command} tail
+${file === DEFAULT_CONFIG ? `${exampleCommand(url)}\n${nextStep(command)}` : ''}`
 }
 
 /** A command that only the example agents serve, with the protocol of one of them. */
@@ -28,9 +30,9 @@ function exampleCommand(url: string): string {
 }
 
 /** How to go on from the examples: the agents of this machine, if it has some. */
-function nextStep(): string {
+function nextStep(command: string): string {
   const names = findAgents(process.env['PATH'] ?? '').map(({ program }) => program)
   const own = names.length > 0 ? `with the agents of this machine: ${names.join(', ')}` : 'to put your own agents in'
-  return `These are examples. \`npx turnpike init\` writes a turnpike.yaml ${own}
+  return `These are examples. \`${command} init\` writes a turnpike.yaml ${own}
 `
 }

@@ -46,7 +46,8 @@ async function run(wanted: string, command: (args: string[]) => Promise<number>,
     return await command(rest)
   } catch (error) {
     if (!isUsageError(error)) throw error
-    process.stderr.write(`turnpike ${wanted}: ${error.message}; see turnpike help ${wanted}\n`)
+    const { ownCommand } = await import('./own-command.ts')
+    process.stderr.write(`turnpike ${wanted}: ${error.message}; see ${ownCommand()} help ${wanted}\n`)
     return 2
   }
 }

@@ -4,6 +4,7 @@ import { loginProblem, versionOf, versionProblem } from './agent-probe.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
 import { KNOWN_AGENTS, type KnownAgent } from './known-agents.ts'
+import { ownCommand } from './own-command.ts'
 import { findAgents } from './programs.ts'
 import { SCHEMA_FILE } from './schema-file.ts'
 
@@ -34,7 +35,8 @@ export async function writeConfig(args: string[]): Promise<Written | undefined> 
   const force = rest.includes('--force')
   takeNothing(rest.filter((argument) => argument !== '--force'))
   const file = resolve(options.config ?? 'turnpike.yaml')
-  if (existsSync(file) && !force) throw new UsageError(`${file} is there already; to replace it: turnpike init --force`)
+  if (existsSync(file) && !force)
+    throw new UsageError(`${file} is there already; to replace it: ${ownCommand()} init --force`)
   const agents = await Promise.all(
     findAgents(process.env['PATH'] ?? '').map(async (agent) => ({ ...agent, version: await versionOf(agent.program) })),
   )
@@ -115,9 +117,10 @@ function exampleEntries(): string[] {
 function whatToTry({ file, agent, named }: Written): string {
   const config = named ? ` --config ${file}` : ''
   const body = `{"model":"${agent}","messages":[{"role":"user","content":"hello"}]}`
+  const command = ownCommand()
   return `Try:
-  npx turnpike check${config}
-  npx turnpike serve${config}
+  ${command} check${config}
+  ${command} serve${config}
   curl -s http://127.0.0.1:8484/v1/chat/completions -H 'content-type: application/json' -d '${body}'
 `
 }

@@ -28,15 +28,18 @@ export function findProgram(name: string, path: string): string | undefined {
     .find(isProgram)
 }
 
-/** A line for each agent whose program cannot be started, because it is not there or is not executable. */
-export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv): string[] {
+/**
+ * A line for each agent whose program cannot be started, because it is not there or is not executable; `own` is the
+ * command that starts this program.
+ */
+export function missingPrograms({ agents }: Config, env: NodeJS.ProcessEnv, own: string): string[] {
   return [...agents.values()].flatMap((agent) => {
     const { name, command } = agent
     if (command === undefined || programOf(agent, env) !== undefined) return []
     const where = command.includes('/') ? 'there is no such program' : 'it is not on the PATH'
     const install = knownAgent(command)?.install
     const how = install === undefined ? '' : ` (${install})`
-    return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run turnpike check again`
+    return `agent ${name}: ${command} cannot be started: ${where}; install it${how}, or correct agents.${name}.command, then run ${own} check again`
   })
 }
 

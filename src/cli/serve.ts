@@ -15,6 +15,7 @@ import { openBrowser } from './browser.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
 import { greeting } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
+import { ownCommand } from './own-command.ts'
 import { packageRoot } from './package-root.ts'
 import { readConfig } from './read-config.ts'
 import { type Setup, setUp } from './setup.ts'
@@ -54,6 +55,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     opened,
     codecs: Object.values(codecs),
     version: version(),
+    command: ownCommand('anywhere'),
     standIns: standInNames,
     operations: async () => (await import('../../codecs/operations.ts')).loadOperations(),
     ...(gateway.peers && { peers: gateway.peers }),

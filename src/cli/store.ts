@@ -3,6 +3,7 @@ import { parseDuration } from '../config/load.ts'
 import type { StoreLocation } from '../contract/index.ts'
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
+import { ownCommand } from './own-command.ts'
 import { readConfig } from './read-config.ts'
 
 /** The most turns that one transaction deletes. */
@@ -31,8 +32,9 @@ export async function storeCommand(args: string[]): Promise<number> {
 async function checked(at: StoreLocation): Promise<string> {
   const { storeVersion } = await import('../store/index.ts')
   const { place, version, latest } = await storeVersion(at)
-  if (version === 0) return `${place}: no tables yet; turnpike serve or turnpike store migrate creates them`
-  const newest = version < latest ? `; turnpike serve or turnpike store migrate brings them to ${latest}` : ''
+  const own = ownCommand()
+  if (version === 0) return `${place}: no tables yet; ${own} serve or ${own} store migrate creates them`
+  const newest = version < latest ? `; ${own} serve or ${own} store migrate brings them to ${latest}` : ''
   return `${place}: tables of version ${version}${newest}`
 }
 

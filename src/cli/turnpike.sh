@@ -43,4 +43,5 @@ PIPE
 esac
 # The folder of V8's code cache, which is used when it is writable.
 export TURNPIKE_CACHE="${TURNPIKE_CACHE:-$root/dist/cache}"
-TURNPIKE_NAME=${0##*/} exec "$node" $garbage "$root/dist/turnpike.cjs" "$@"
+# As it was called: messages name commands so.
+TURNPIKE_NAME=$0 exec "$node" $garbage "$root/dist/turnpike.cjs" "$@"

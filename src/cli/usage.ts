@@ -1,5 +1,6 @@
 import { standInNames } from '../../codecs/index.ts'
 import { nearest } from '../config/index.ts'
+import { ownCommand } from './own-command.ts'
 
 /** The usage text of each command. */
 export const USAGES: Readonly<Record<string, string>> = {
@@ -64,6 +65,6 @@ export function helpCommand(name?: string): number {
 export function unknownCommand(name: string): number {
   const meant = nearest(name, Object.keys(USAGES))
   const hint = meant === undefined ? '' : ` did you mean ${meant}?`
-  process.stderr.write(`turnpike: unknown command "${name}";${hint} see turnpike help\n`)
+  process.stderr.write(`turnpike: unknown command "${name}";${hint} see ${ownCommand()} help\n`)
   return 2
 }

@@ -1,14 +1,28 @@
 /** The errors that a person meets in the first hour: each says what happened and ends with what to type next. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../kit/gateway.ts'
+import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 
+/** How it is started here, and so what messages name: it is not on the PATH. */
 const LAUNCHER = join(ROOT, 'src/cli/turnpike.sh')
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  os: string[]
+  scripts: Record<string, string>
+}
 const AGENT = '{ protocol: agentproc, command: /bin/cat, args: [] }'
 const REST = `default: a\nagents: { a: ${AGENT} }\n`
 
@@ -52,7 +66,7 @@ describe('the first hour', () => {
       ['serve'],
       `${REST}server: { port: PORT, socket: false }\n`,
       () =>
-        `turnpike: cannot listen on 127.0.0.1 port ${port}: another program listens there; stop it, or choose another port: turnpike serve --port ${port + 1}`,
+        `turnpike: cannot listen on 127.0.0.1 port ${port}: another program listens there; stop it, or choose another port: ${LAUNCHER} serve --port ${port + 1}`,
     ],
     [
       'the variable of a key is not set',
@@ -92,19 +106,19 @@ describe('the first hour', () => {
       ['init'],
       REST,
       () =>
-        'turnpike init: FOLDER/turnpike.yaml is there already; to replace it: turnpike init --force; see turnpike help init',
+        `turnpike init: FOLDER/turnpike.yaml is there already; to replace it: ${LAUNCHER} init --force; see ${LAUNCHER} help init`,
     ],
     [
       'no gateway runs',
       ['tail'],
       REST,
-      () => 'turnpike: no gateway runs on this configuration, or at TURNPIKE_URL; start it: turnpike serve',
+      () => `turnpike: no gateway runs on this configuration, or at TURNPIKE_URL; start it: ${LAUNCHER} serve`,
     ],
     [
       'a command is misspelt',
       ['serv'],
       undefined,
-      () => 'turnpike: unknown command "serv"; did you mean serve? see turnpike help',
+      () => `turnpike: unknown command "serv"; did you mean serve? see ${LAUNCHER} help`,
     ],
   ])('%s', (_, args, yaml, expected) => {
     const { status, stderr } = turnpike(args, yaml?.replace('PORT', String(port)))
@@ -116,7 +130,7 @@ describe('the first hour', () => {
     const { status, stderr } = turnpike(['check'], 'default: a\nagents: { a: { protocol: zot, command: zot } }\n')
     expect(status).toBe(0)
     expect(stderr).toBe(
-      'warning: agent a: zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run turnpike check again\n',
+      `warning: agent a: zot cannot be started: it is not on the PATH; install it, or correct agents.a.command, then run ${LAUNCHER} check again\n`,
     )
   })
 
@@ -149,6 +163,31 @@ describe('the first hour', () => {
   ])('on %s with Node.js %s', (system, version, smallest, expected) => {
     expect(refusal(system, version, smallest)).toBe(expected)
   })
+
+  const SUPPORTED = join(ROOT, 'src/startup/supported.cjs')
+  test.each([
+    ['the program', [TURNPIKE, 'serve']],
+    ['npm start', [SUPPORTED]],
+  ])('on Windows %s is refused in one line', (_, args) => {
+    const fake = join(folder, 'windows.cjs')
+    writeFileSync(fake, "Object.defineProperty(process, 'platform', { value: 'win32' })\n")
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', fake, ...args], { encoding: 'utf8' })
+    expect([status, stdout, stderr]).toEqual([3, '', `turnpike: ${refusal('win32', '24.0.0')}\n`])
+    expect(MANIFEST.scripts.start).toMatch(/^node src\/startup\/supported\.cjs && /)
+  })
+
+  test('on Windows npm refuses the package, and names WSL', async ({ skip }) => {
+    const npm = spawnSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).stdout.trim()
+    const checks = join(dirname(realpathSync(npm)), '../node_modules/npm-install-checks/lib/index.js')
+    if (!existsSync(checks)) skip('npm keeps its checks elsewhere')
+    const { checkPlatform } = createRequire(import.meta.url)(checks) as {
+      checkPlatform(manifest: object, force: boolean, on: { os: string; cpu: string }): void
+    }
+    const on = (os: string) => () => checkPlatform(MANIFEST, false, { os, cpu: 'x64' })
+    expect(on('win32')).toThrow(expect.objectContaining({ code: 'EBADPLATFORM', required: { os: MANIFEST.os } }))
+    expect(MANIFEST.os).toContain('wsl')
+    for (const os of ['linux', 'darwin']) expect(on(os)).not.toThrow()
+  })
 })
 
 describe('turnpike without a command', () => {
@@ -165,7 +204,7 @@ describe('turnpike without a command', () => {
     let text = ''
     for await (const piece of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += piece
-      if (text.includes('turnpike tail')) break
+      if (text.includes(`${LAUNCHER} tail`)) break
     }
     return { text, cwd }
   }
@@ -184,7 +223,7 @@ describe('turnpike without a command', () => {
     expect(text).toMatch(/^Agents on this machine:\n {2}codex {5}Codex 0\.171\.0 /)
     expect(text).toMatch(/\nTurnpike listens on http:\/\/127\.0\.0\.1:\d+ \(agents: codex\)\n/)
     // It serves already: nothing is said of how to begin.
-    expect(text).not.toContain('npx turnpike serve')
+    expect(text).not.toContain(`${LAUNCHER} serve`)
     expect(readFileSync(join(cwd, 'turnpike.yaml'), 'utf8')).toContain('codex: { protocol: codex, command: codex')
     rmSync(join(bin(), 'codex'))
   })

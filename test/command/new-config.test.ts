@@ -14,6 +14,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ROOT, TURNPIKE } from '../kit/gateway.ts'
 
+/** How it is started here: it is not on the PATH. */
+const OWN = `node ${TURNPIKE}`
+
 describe('turnpike init', () => {
   let folder: string
   const file = (): string => join(folder, 'turnpike.yaml')
@@ -59,8 +62,8 @@ describe('turnpike init', () => {
 Not found: claude, opencode, qwen, copilot, zot, zene
 Wrote ${file()}.
 Try:
-  npx turnpike check
-  npx turnpike serve
+  ${OWN} check
+  ${OWN} serve
   curl -s http://127.0.0.1:8484/v1/chat/completions -H 'content-type: application/json' -d '{"model":"codex","messages":[{"role":"user","content":"hello"}]}'
 `)
     expect(readFileSync(file(), 'utf8')).toContain(`default: codex
@@ -87,7 +90,7 @@ warning: agent goose: no login of goose was found; type: goose configure
     const { status, stdout } = run('init', '--config', 'mine.yaml')
     expect(status).toBe(0)
     expect(stdout).toContain('No known agent is on the PATH: the example agents are used.\n')
-    expect(stdout).toContain(`turnpike serve --config ${join(folder, 'mine.yaml')}`)
+    expect(stdout).toContain(`${OWN} serve --config ${join(folder, 'mine.yaml')}`)
     expect(run('check', '--config', 'mine.yaml')).toMatchObject({ status: 0, stderr: '' })
     expect(existsSync(file())).toBe(false)
   })
@@ -112,7 +115,7 @@ warning: agent goose: no login of goose was found; type: goose configure
     expect(run('init')).toEqual({
       status: 2,
       stdout: '',
-      stderr: `turnpike init: ${file()} is there already; to replace it: turnpike init --force; see turnpike help init\n`,
+      stderr: `turnpike init: ${file()} is there already; to replace it: ${OWN} init --force; see ${OWN} help init\n`,
     })
     expect(readFileSync(file(), 'utf8')).toBe('mine')
     expect(run('init', '--force').status).toBe(0)

@@ -222,7 +222,11 @@ agents: { helper: { protocol: agentproc, command: ${AGENTS}/helper.sh, args: [] 
       )
       const codecs = Object.values(await loadCodecs())
       const path = join(other.folder, 'run', 't.sock')
-      const socket = await startSocket(path, { engine: other.engine, codecs, version: '0' }, other.config.server.limits)
+      const socket = await startSocket(
+        path,
+        { engine: other.engine, codecs, version: '0', command: 'turnpike' },
+        other.config.server.limits,
+      )
       const out = tail(['--json'], { TURNPIKE_URL: `unix:${path}` })
       const ended = once(running.at(-1)!, 'exit')
       await until(async () => {

@@ -123,6 +123,7 @@ async function start(
     engine,
     codecs: Object.values(codecs),
     version: '0',
+    command: 'turnpike',
     standIns: standInNames,
     operations: loadOperations,
     ...(console && { console }),

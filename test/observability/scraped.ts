@@ -42,7 +42,7 @@ export async function startCounted(yaml: string): Promise<CountedGateway> {
     [...engine.settings.agents.values()].map((agent) => ({ agent: agent.name, state: engine.breakers.state(agent) })),
   )
   metrics.watchStore(engine.storeWatch)
-  const parts = { engine, codecs: Object.values(await loadCodecs()), version: '0' }
+  const parts = { engine, codecs: Object.values(await loadCodecs()), version: '0', command: 'turnpike' }
   const server: HttpServer = await startServer({ ...config.server, port: 0 }, { ...parts, metrics })
   const text = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text()
   return {

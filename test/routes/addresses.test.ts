@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const serve = (host: string, port: number): Promise<unknown> =>
-  startServer({ ...gateway.config.server, host, port }, { engine: gateway.engine, codecs: [], version: '0' })
+  startServer(
+    { ...gateway.config.server, host, port },
+    { engine: gateway.engine, codecs: [], version: '0', command: 'turnpike' },
+  )
 
 test('where something listens already it is said what to do', async () => {
   const port = Number(new URL(gateway.url).port)

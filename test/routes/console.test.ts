@@ -83,6 +83,7 @@ describe('the files of the console', () => {
   test('its settings name the version and the pages of traces', async () => {
     expect(await (await get('/console/settings')).json()).toEqual({
       version: '0',
+      command: 'turnpike',
       traces: 'https://ui.example/{trace}',
     })
   })
@@ -174,7 +175,7 @@ describe('logins', () => {
 
   test('a login ends when its key is removed', async () => {
     const { engine, config } = gateway
-    const parts = { engine, codecs: [], version: '0', console: { folder } }
+    const parts = { engine, codecs: [], version: '0', command: 'turnpike', console: { folder } }
     const server = await startServer({ ...config.server, port: 0 }, parts)
     const login = await fetch(`${server.url}/console/login`, {
       method: 'POST',

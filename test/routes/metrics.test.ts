@@ -18,7 +18,13 @@ server: { keys: [${keys}] }
 `)
   const { engine, config } = gateway
   const metrics = { type: 'text/plain; version=0.0.4; charset=utf-8', text: () => 'up 1\n' }
-  const parts = { engine, codecs: Object.values(await loadCodecs()), version: '0', ...(counts && { metrics }) }
+  const parts = {
+    engine,
+    codecs: Object.values(await loadCodecs()),
+    version: '0',
+    command: 'turnpike',
+    ...(counts && { metrics }),
+  }
   const server = await startServer({ ...config.server, port: 0 }, parts)
   cleanups.push(
     () => gateway.close(),

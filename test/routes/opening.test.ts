@@ -6,7 +6,10 @@ test('who connects before the gateway has its lease is answered after that', asy
   const gateway = await startGateway(`default: helper\nagents:${EXAMPLE_AGENTS}`)
   const { engine, config } = gateway
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
-  const server = await startServer({ ...config.server, port: 0 }, { engine, codecs: [], version: '0', opened })
+  const server = await startServer(
+    { ...config.server, port: 0 },
+    { engine, codecs: [], version: '0', command: 'turnpike', opened },
+  )
   const order: string[] = []
   const answer = fetch(`${server.url}/healthz`).then(({ status }) => void order.push(`answered ${status}`))
   // Another one on the same process is answered meanwhile.

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { packageRoot } from './package-root.ts'
+import { findProgram, isLauncher } from './programs.ts'
+
+/** How this process was started. */
+export interface Started {
+  /** The environment. TURNPIKE_NAME is the launcher or the link to it, as it was called; absent without the launcher. */
+  env: Readonly<Record<string, string | undefined>>
+  /** The folder that a person types in. */
+  cwd: string
+  /** The file that Node.js runs. */
+  script: string
+  /** The folder of this package. */
+  root: string
+}
+
+const NAME = 'turnpike'
+
+/**
+ * The command that starts this program again, without arguments, as the person who started this process can type it in
+ * the same folder (`here`) or in any (`anywhere`): `turnpike` when that is on the PATH, `npx …` as npm was called, else
+ * the path of the launcher or of the program.
+ */
+export function ownCommand(
+  where: 'here' | 'anywhere' = 'here',
+  { env, cwd, script, root }: Started = {
+    env: process.env,
+    cwd: process.cwd(),
+    script: process.argv[1] ?? '',
+    root: packageRoot,
+  },
+): string {
+  // The PATH of npm's scripts has these folders in front: a shell does not.
+  const path = (env['PATH'] ?? '').split(':').filter((folder) => !folder.endsWith('/node_modules/.bin'))
+  const installed = findProgram(NAME, path.join(':'))
+  if (installed !== undefined && isLauncher(installed)) return NAME
+  const typed = (file: string): string => quoted(where === 'here' ? shortest(file, cwd) : resolve(cwd, file))
+  const called = env['TURNPIKE_NAME']
+  if (!called) return `node ${typed(script)}`
+  if (dirname(resolve(cwd, called)).endsWith('/node_modules/.bin')) return npx(root)
+  // A link of another name is a stand-in.
+  const launcher = basename(called) === NAME ? resolve(cwd, called) : join(root, 'src/cli/turnpike.sh')
+  return typed(launcher)
+}
+
+/** `npx` with what names the package: npm keeps a folder for each list of packages that it was called with. */
+function npx(root: string): string {
+  const file = join(root, '../../package.json')
+  if (!existsSync(file)) return `npx ${NAME}`
+  const { dependencies = {}, _npx } = JSON.parse(readFileSync(file, 'utf8')) as {
+    dependencies?: Record<string, string>
+    _npx?: { packages?: string[] }
+  }
+  const [asked = NAME] = _npx?.packages ?? []
+  if (/^turnpike(@|$)/.test(asked)) return `npx ${asked}`
+  const [, local] = /^file:(.*)$/.exec(dependencies[NAME] ?? '') ?? []
+  return `npx --package ${quoted(local === undefined ? asked : resolve(dirname(file), local))} ${NAME}`
+}
+
+/** The path of a file for a person in `cwd`: relative when it is in that folder. */
+function shortest(file: string, cwd: string): string {
+  const near = relative(cwd, resolve(cwd, file))
+  return near.startsWith('..') ? resolve(cwd, file) : `./${near}`
+}
+
+/** A text as one word of a shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
