@@ -7,8 +7,8 @@ const number: JsonSchema = { type: 'number' }
 const oneOf = (...words: string[]): JsonSchema => ({ type: 'string', enum: words })
 const time: JsonSchema = { type: 'number', description: 'Milliseconds since the epoch.' }
 
-/** How many replicas there are, and how many of them have told their part of the answer. */
-const REPLICAS = objectOf({ of: count, answered: count }, ['of', 'answered'])
+/** How many replicas there are, how many of them have told their part of the answer, and for admins which have not. */
+const REPLICAS = objectOf({ of: count, answered: count, missing: listOf(text) }, ['of', 'answered'])
 
 const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Refusal: objectOf({ error: objectOf({ code: text, message: text }, ['code', 'message']) }, ['error']),

@@ -1,5 +1,5 @@
 import { duration } from './format.ts'
-import type { AgentError, AgentRow, OverviewAnswer, TurnDetail, TurnRow } from './types.ts'
+import type { AgentError, AgentRow, OverviewAnswer, Replicas, TurnDetail, TurnRow } from './types.ts'
 
 /** What the first page says needs somebody: failures by their agent with the cause in words, the store, open questions. */
 
@@ -9,8 +9,8 @@ export interface AgentConcern {
   errors: readonly AgentError[]
 }
 
-/** What is wrong with the store, and what that means. */
-export interface StoreConcern {
+/** What is wrong with the gateway, and what that means. */
+export interface Concern {
   title: string
   text: string
 }
@@ -39,7 +39,7 @@ export function breakerText({ breaker = 'closed' }: AgentRow): string | undefine
 }
 
 /** What is wrong with the store; undefined while it is well. */
-export function storeConcern(store: OverviewAnswer['store']): StoreConcern | undefined {
+export function storeConcern(store: OverviewAnswer['store']): Concern | undefined {
   if (!store) return undefined
   if (!store.writable) {
     return {
@@ -51,6 +51,17 @@ export function storeConcern(store: OverviewAnswer['store']): StoreConcern | und
   return {
     title: 'The store is slow',
     text: `A small write takes ${duration(store.writeMs)}, and every turn waits for several. Look at the disk or the database of the gateway, and at the network between them.`,
+  }
+}
+
+/** Which replicas have not answered, so that figures are without theirs; undefined when all have. */
+export function replicaConcern(replicas: Replicas | undefined): Concern | undefined {
+  if (!replicas || replicas.answered === replicas.of) return undefined
+  const { of, answered, missing = [] } = replicas
+  const silent = of - answered
+  return {
+    title: `${silent} of ${of} replicas ${silent === 1 ? 'does' : 'do'} not answer`,
+    text: `${missing.length > 0 ? `No answer came from ${missing.join(', ')}. ` : ''}The figures are those of the other ${answered}. Look at ${silent === 1 ? 'its log' : 'their logs'}, and at the network between the replicas.`,
   }
 }
 

@@ -1,8 +1,9 @@
 import { breakerText } from '../logic/concerns.ts'
 import { count, duration, moment } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
-import type { AgentError, AgentRow, Latency } from '../logic/types.ts'
+import type { AgentError, AgentRow, AgentsAnswer, Latency } from '../logic/types.ts'
 import { get } from '../state/api.ts'
+import { FiguresOf } from '../view/figures-of.tsx'
 import { Pending, useLoaded } from '../view/loaded.tsx'
 import { Text } from '../view/text.tsx'
 
@@ -10,12 +11,12 @@ const EVERY_MS = 5_000
 
 /** The agents with the figures of their last hour. */
 export function AgentsPage() {
-  const loaded = useLoaded(() => get<{ agents: readonly AgentRow[] }>('/v1/agents'), [], EVERY_MS)
+  const loaded = useLoaded(() => get<AgentsAnswer>('/v1/agents'), [], EVERY_MS)
   return (
     <section>
       <div class="head">
         <h1>Agents</h1>
-        <span class="muted">figures of the last hour</span>
+        <FiguresOf when="figures of the last hour" replicas={loaded.value?.replicas} />
       </div>
       <Pending loaded={loaded} />
       <div class="cards">

@@ -1,9 +1,10 @@
 import { cost, count, duration } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
-import type { AgentRow, Minute, OverviewAnswer, TurnPage } from '../logic/types.ts'
+import type { AgentsAnswer, Minute, OverviewAnswer, TurnPage } from '../logic/types.ts'
 import { get } from '../state/api.ts'
 import { Attention } from '../view/attention.tsx'
 import { Chart } from '../view/chart.tsx'
+import { FiguresOf } from '../view/figures-of.tsx'
 import { Pending, useLoaded } from '../view/loaded.tsx'
 
 const EVERY_MS = 5_000
@@ -15,7 +16,7 @@ export function OverviewPage() {
     <section>
       <div class="head">
         <h1>Overview</h1>
-        <span class="muted">the last 60 minutes</span>
+        <FiguresOf when="the last 60 minutes" replicas={loaded.value?.overview.replicas} />
       </div>
       <Pending loaded={loaded} />
       {loaded.value && (
@@ -32,7 +33,7 @@ export function OverviewPage() {
 async function look() {
   const [overview, { agents }, { turns: running }] = await Promise.all([
     get<OverviewAnswer>('/v1/overview'),
-    get<{ agents: readonly AgentRow[] }>('/v1/agents'),
+    get<AgentsAnswer>('/v1/agents'),
     get<TurnPage>('/v1/turns?state=running'),
   ])
   return { overview, agents, running }

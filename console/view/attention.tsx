@@ -1,4 +1,13 @@
-import { type AgentConcern, agentConcerns, askingTurns, breakerText, storeConcern, tailOf } from '../logic/concerns.ts'
+import {
+  type AgentConcern,
+  agentConcerns,
+  askingTurns,
+  breakerText,
+  type Concern,
+  replicaConcern,
+  storeConcern,
+  tailOf,
+} from '../logic/concerns.ts'
 import { ago, count } from '../logic/format.ts'
 import { writeRoute } from '../logic/route.ts'
 import type { AgentError, AgentRow, OverviewAnswer, TurnRow } from '../logic/types.ts'
@@ -13,23 +22,21 @@ interface AttentionProps {
   running: readonly TurnRow[]
 }
 
-/** What needs somebody, with the cause in words: the store, agents that fail, turns that wait for an answer. */
+/** What needs somebody, with the cause in words: the store, replicas, agents that fail, turns that wait for an answer. */
 export function Attention({ overview, agents, running }: AttentionProps) {
   const now = Date.now()
-  const [store, failing, asking] = [storeConcern(overview.store), agentConcerns(agents, now), askingTurns(running)]
-  if (!store && failing.length === 0 && asking.length === 0) {
+  const concerns = [storeConcern(overview.store), replicaConcern(overview.replicas)].filter((one) => one !== undefined)
+  const [failing, asking] = [agentConcerns(agents, now), askingTurns(running)]
+  if (concerns.length === 0 && failing.length === 0 && asking.length === 0) {
     return <p class="attention well">Nothing needs attention: no turn has failed in the last hour.</p>
   }
   return (
     <section class="attention" aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
       <ul>
-        {store && (
-          <li class="bad">
-            <b>{store.title}</b>
-            <p>{store.text}</p>
-          </li>
-        )}
+        {concerns.map((concern) => (
+          <Trouble key={concern.title} concern={concern} />
+        ))}
         {asking.map(({ turn, agent, session }) => (
           <li key={turn} class="asks">
             <a href={writeRoute('turns', turn)}>
@@ -48,6 +55,17 @@ export function Attention({ overview, agents, running }: AttentionProps) {
         <a href={writeRoute('agents')}>{failing.length - MOST_AGENTS} more agents with failures</a>
       )}
     </section>
+  )
+}
+
+function Trouble({ concern: { title, text } }: { concern: Concern }) {
+  return (
+    <li class="bad">
+      <b>{title}</b>
+      <p>
+        <Text value={text} />
+      </p>
+    </li>
   )
 }
 

@@ -1,5 +1,7 @@
 /** Two replicas of one store, and requests that reach the one which does not have their session. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SharedStore } from '../../src/contract/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { startGateway, type TestGateway } from '../kit/gateway.ts'
 import { POSTGRES_BIN, type PostgresServer, startPostgres } from '../kit/postgres.ts'
 
@@ -77,6 +79,25 @@ describe.skipIf(POSTGRES_BIN === undefined)('a request for another replica', { t
       [all, all],
       [all, all],
     ])
+  })
+
+  test('has the figures of those that answer, and says which do not', async () => {
+    const store = (await openStore({ kind: 'postgres', url: server.url, schema: 'forwarding' })) as SharedStore
+    const now = Date.now()
+    const ghost = { owner: 'ghost', epoch: await store.takeLease('ghost', now, now + 60_000) }
+    const address = 'http://127.0.0.1:1'
+    await store.replicas.announce(ghost, { address, version: '1', agents: {}, draining: false }, now)
+    await one.engine.replication!.replicas.refresh()
+    for (const path of ['/v1/overview', '/v1/agents']) {
+      const { replicas } = (await (await fetch(one.url + path)).json()) as { replicas: unknown }
+      expect(replicas).toEqual({ of: 3, answered: 2, missing: [address] })
+    }
+    await store.lapseLease(ghost, now + 70_000, 1)
+    await store.lapseLease(ghost, now + 70_002, 1)
+    await store.close()
+    await one.engine.replication!.replicas.refresh()
+    const { replicas } = (await (await fetch(`${one.url}/v1/overview`)).json()) as { replicas: unknown }
+    expect(replicas).toEqual({ of: 2, answered: 2 })
   })
 
   test('of somebody who is no replica for what replicas tell each other is refused', async () => {

@@ -3,6 +3,7 @@ import {
   agentConcerns,
   askingTurns,
   breakerText,
+  replicaConcern,
   stderrOf,
   storeConcern,
   tailOf,
@@ -52,6 +53,22 @@ test.each([
   const concern = storeConcern(store)
   const said = concern && `${concern.title}: ${concern.text}`
   expect(said).toEqual(expected && expect.stringMatching(expected))
+})
+
+test.each([
+  [undefined, undefined],
+  [{ of: 3, answered: 3 }, undefined],
+  [
+    { of: 3, answered: 2, missing: ['http://b:8484'] },
+    '1 of 3 replicas does not answer: No answer came from http://b:8484. The figures are those of the other 2. Look at its log, and at the network between the replicas.',
+  ],
+  [
+    { of: 4, answered: 2 },
+    '2 of 4 replicas do not answer: The figures are those of the other 2. Look at their logs, and at the network between the replicas.',
+  ],
+])('of the replicas %j it says %j', (replicas, expected) => {
+  const concern = replicaConcern(replicas)
+  expect(concern && `${concern.title}: ${concern.text}`).toEqual(expected)
 })
 
 test('turns that wait for an answer are those that ask or are parked', () => {

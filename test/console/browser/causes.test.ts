@@ -83,6 +83,26 @@ routes:`,
     await at.page.unroute('**/v1/overview')
   })
 
+  test('says which replicas do not answer, and of how many the figures are', async () => {
+    const replicas = { of: 3, answered: 2, missing: ['http://10.0.0.7:8484'] }
+    for (const path of ['**/v1/overview', '**/v1/agents']) {
+      await at.page.route(path, async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), replicas } })
+      })
+    }
+    await at.opened.go('overview')
+    await at.page.reload()
+    await at.reads(attention(), /1 of 3 replicas does not answer.*No answer came from http:\/\/10\.0\.0\.7:8484\./)
+    await at.reads(at.page.locator('.head'), 'the last 60 minutes, of 2 of 3 replicas: the others do not answer')
+    expect(await at.opened.axe()).toEqual([])
+    replicas.answered = 3
+    await at.opened.go('agents')
+    await at.reads(at.page.locator('.head'), 'figures of the last hour, of all 3 replicas')
+    await at.page.unroute('**/v1/overview')
+    await at.page.unroute('**/v1/agents')
+  })
+
   test('the arrow keys move in the list of turns, from its first row in sight', async () => {
     await at.opened.go('turns?agent=broken')
     await at.page.locator('.turn-row .cover').first().waitFor()
