@@ -13,6 +13,7 @@ const GENERATOR = installed('openapi-typescript/bin/cli.js')
 const COMPILER = installed('typescript/bin/tsc')
 
 const PYTHON = join(import.meta.dirname, 'python/.venv/bin/python')
+const TYPE_CHECKER = join(import.meta.dirname, 'python/.venv/bin/mypy')
 const PYTHON_GENERATOR = join(import.meta.dirname, 'python/.venv/bin/openapi-python-client')
 
 /** What a program that uses the API prints. */
@@ -77,10 +78,12 @@ describeWith(
   },
 )
 
-describeWith('A Python client generated from openapi.json', [PYTHON, PYTHON_GENERATOR], () => {
-  const of = described()
+describeWith('A Python client generated from openapi.json', [PYTHON, PYTHON_GENERATOR, TYPE_CHECKER], () => {
+  const of = described((folder) => copyFileSync(join(import.meta.dirname, 'python/api.py'), join(folder, 'api.py')))
 
-  test('does a turn, an approval, and the rest of a parked turn', async () => {
+  test('has the types of the API, and does a turn, an approval, and the rest of a parked turn', {
+    timeout: 120_000,
+  }, async () => {
     const cwd = of.folder
     const bin = `${dirname(PYTHON)}:${process.env['PATH']}`
     const env = { ...process.env, PATH: bin }
@@ -89,7 +92,14 @@ describeWith('A Python client generated from openapi.json', [PYTHON, PYTHON_GENE
       ['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'turnpike_client'],
       { cwd, env },
     )
-    const { stdout } = await run(PYTHON, [join(import.meta.dirname, 'python/api.py'), of.url, cwd])
+    // The generator writes casts that say what is known, and its own client.py passes tuples of objects on.
+    const strict = ['--strict', '--disable-error-code', 'redundant-cast', '--no-error-summary']
+    const checked = run(TYPE_CHECKER, [...strict, 'api.py', 'turnpike_client'], { cwd, env })
+    const { stdout: wrong } = await checked.catch((error) => error as { stdout: string })
+    expect(wrong.split('\n').filter((line) => line !== '' && !line.startsWith('turnpike_client/client.py:'))).toEqual(
+      [],
+    )
+    const { stdout } = await run(PYTHON, ['api.py', of.url, cwd], { cwd })
     expect(JSON.parse(stdout)).toEqual(DONE)
   })
 })
