@@ -1,6 +1,7 @@
+import { resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
 import { DEFAULT_CONFIG } from './config-file.ts'
-import { ownCommand } from './own-command.ts'
+import { ownCommand, quoted } from './own-command.ts'
 import { findAgents } from './programs.ts'
 
 /** What `turnpike serve` prints when it listens on `url`: its addresses for clients, and commands to try. */
@@ -9,18 +10,25 @@ export function greeting(url: string, { agents, default: first, server }: Config
   const model = agents.has('coder') ? 'coder' : (first ?? names[0] ?? '')
   const key = server.keys.length > 0 ? ` -H 'authorization: Bearer KEY'` : ''
   const command = ownCommand()
+  const at = localUrl(url)
+  const option = file === DEFAULT_CONFIG ? '' : ` --config ${quoted(file)}`
   const json = `${key} -H 'content-type: application/json'`
   return `Turnpike listens on ${url} (agents: ${names.join(', ')})
 
-${server.console ? `  console             ${url}/console/\n` : ''}  OpenAI clients      base URL ${url}/v1
-  Anthropic clients   base URL ${url}
-  editors (ACP)       command: ${ownCommand('anywhere')} as acp
+${server.console ? `  console             ${at}/console/\n` : ''}  OpenAI clients      base URL ${at}/v1
+  Anthropic clients   base URL ${at}
+  editors (ACP)       command: ${ownCommand('anywhere')} as acp${option}
 
 Try, in another terminal:
-  curl -s ${url}/v1/chat/completions${json} -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
-  curl -sN ${url}/v1/turns/${model} -H 'accept: text/event-stream'${json} -d '{"input":"hello"}'
-  ${command} tail
-${file === DEFAULT_CONFIG ? `${exampleCommand(url)}\n${nextStep(command)}` : ''}`
+  curl -s ${at}/v1/chat/completions${json} -d '{"model":"${model}","messages":[{"role":"user","content":"hello"}]}'
+  curl -sN ${at}/v1/turns/${model} -H 'accept: text/event-stream'${json} -d '{"input":"hello"}'
+  ${command} tail${file === resolve('turnpike.yaml') ? '' : option}
+${file === DEFAULT_CONFIG ? `${exampleCommand(at)}\n${nextStep(command)}` : ''}`
+}
+
+/** The URL for clients on this machine of a gateway at `url`: one that listens on all addresses is also on loopback. */
+export function localUrl(url: string): string {
+  return url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//127.0.0.1')
 }
 
 /** A command that only the example agents serve, with the protocol of one of them. */

@@ -65,6 +65,6 @@ function shortest(file: string, cwd: string): string {
 }
 
 /** A text as one word of a shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

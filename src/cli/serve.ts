@@ -13,7 +13,7 @@ import {
 import { takeNothing, takeOptions, UsageError } from './arguments.ts'
 import { openBrowser } from './browser.ts'
 import { configFile, DEFAULT_CONFIG } from './config-file.ts'
-import { greeting } from './greeting.ts'
+import { greeting, localUrl } from './greeting.ts'
 import { gatewayName, otherGateways } from './other-gateways.ts'
 import { ownCommand } from './own-command.ts'
 import { packageRoot } from './package-root.ts'
@@ -74,8 +74,11 @@ export async function serveCommand(args: string[]): Promise<number> {
   log.info('serving', { url: server.url, agents: [...config.agents.keys()] })
   process.stdout.write(greeting(server.url, config, file))
   if (rest.includes('--open'))
-    await openBrowser(`${server.url}/console/`, (why) =>
-      log.warn('no browser was opened; open the console by its address', { why, url: `${server.url}/console/` }),
+    await openBrowser(`${localUrl(server.url)}/console/`, (why) =>
+      log.warn('no browser was opened; open the console by its address', {
+        why,
+        url: `${localUrl(server.url)}/console/`,
+      }),
     )
   again = () => reload(file, setup, server)
   if (asked) again()

@@ -17,6 +17,7 @@ describe('a gateway that listens on all addresses, and on a socket of its own', 
   let gateway: ReturnType<typeof spawn>
   let port: string
   let log = ''
+  let greeted = ''
   const runtime = (): string => join(folder, 'runtime/turnpike')
   const logged = async (text: string): Promise<void> => {
     while (!log.includes(text)) await new Promise((resolve) => gateway.stderr!.once('data', resolve))
@@ -34,7 +35,15 @@ describe('a gateway that listens on all addresses, and on a socket of its own', 
     })
     const first = await new Promise<string>((resolve) => gateway.stdout!.once('data', (data) => resolve(String(data))))
     port = /http:\/\/0\.0\.0\.0:(\d+)/.exec(first)![1]!
+    greeted = first
   })
+  test('says by which addresses and commands this machine reaches it, wherever its configuration is', () => {
+    expect(greeted).toContain(`console             http://127.0.0.1:${port}/console/`)
+    expect(greeted).toContain(`curl -s http://127.0.0.1:${port}/v1/chat/completions -H 'authorization: Bearer KEY'`)
+    expect(greeted).toContain(`command: turnpike as acp --config ${file}\n`)
+    expect(greeted).toContain(`  turnpike tail --config ${file}\n`)
+  })
+
   afterAll(() => {
     gateway.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
